@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { nodeIn, nodePackage } from './node-package.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const oldestNode = [22, 18]
@@ -22,8 +23,9 @@ const jobs = {
   bench: ['bench/src/main.ts'],
   build: ['scripts/build.ts'],
   'build:plugins': ['scripts/build-plugins.ts'],
-  prepack: ['scripts/pack.ts', 'prepare'],
-  postpack: ['scripts/pack.ts', 'restore'],
+  package: ['scripts/package.ts'],
+  release: ['scripts/release.ts'],
+  'test:package': ['scripts/test-package.ts'],
   format: ['scripts/format.ts'],
   'soak:properties': ['scripts/soak-properties.ts'],
   'soak:stores': ['engine/src/stores/testing/soak.ts'],
@@ -42,17 +44,10 @@ function isNewEnough(version) {
   return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
 }
 
-/** The npm packages that carry Node itself: a binary, no install script. */
-function nodePackage() {
-  const platform = process.platform === 'win32' ? 'win' : process.platform
-  const prefix = platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'
-  return `${prefix}-${platform}-${process.arch}`
-}
-
 function privateNode() {
   const name = nodePackage()
   const folder = join(privateFolder, 'node')
-  const binary = join(folder, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  const binary = nodeIn(folder)
   if (existsSync(binary)) return binary
 
   say(`This machine has Node ${process.versions.node}; Everlong needs ${oldestNode.join('.')} or later.`)

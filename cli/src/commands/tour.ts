@@ -1,11 +1,11 @@
 // `everlong tour`, which `npm start` runs: a guided look at the session that comes along. No key, no network.
-import { existsSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Block, countTokens } from 'everlong'
 import { forEachEntry, scanFile } from 'everlong/node'
 import { blocksOf, type Entry, type Epoch, messagesOf, textOf, type ViewMessage } from 'everlong/transcript'
 import { gathered, type Outcome } from '../outcome.ts'
+import { packageRoot } from '../package-root.ts'
+import { programName } from '../program-name.ts'
 import { openLiveSession } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { type ContextReport, gather as gatherContext } from './context.ts'
@@ -40,11 +40,11 @@ export type OlderResults = {
   readonly newestKept: number
 }
 
-export const tourFile = fileURLToPath(new URL('../../assets/tour.jsonl', import.meta.url))
+export const tourFile = join(packageRoot, 'assets/tour.jsonl')
 const tourWindow = 60_000
 
 /** The reader's own settings are left out: the story is always the same. */
-export function gather({ cwd }: Pick<Surroundings, 'cwd'>): Outcome<TourReport> {
+export function gather({ cwd, env }: Pick<Surroundings, 'cwd' | 'env'>): Outcome<TourReport> {
   const path = shorter(relative(cwd, tourFile), tourFile)
   const outcome = gatherContext(tourFile, { env: {}, window: tourWindow })
   if (outcome.type === 'failed') return outcome
@@ -55,7 +55,7 @@ export function gather({ cwd }: Pick<Surroundings, 'cwd'>): Outcome<TourReport> 
   const kept = scan.epochs.at(-1)?.openedBy?.kept ?? 0
   return gathered({
     path,
-    program: existsSync(join(cwd, 'everlong')) ? './everlong' : 'everlong',
+    program: programName({ cwd, env }),
     title: titleOf(tourFile),
     bytes: scan.bytes,
     records: scan.records,

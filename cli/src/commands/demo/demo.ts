@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import type { PurposeUsage } from 'everlong/mechanisms'
 import { textOf } from 'everlong/transcript'
 import { failed, gathered, noPlaceFor, type Outcome, writing } from '../../outcome.ts'
+import { programName } from '../../program-name.ts'
 import { visible } from '../../render/safe.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import { createChronicle } from './acts.ts'
@@ -37,7 +38,7 @@ export async function demo(
     const ports = { now, ...(newId ? { newId } : {}) }
     const stage = await setStage({ isSlow, transcript: place.report, ports })
     const { signal } = stopping
-    await play({ stage, board, signal, chronicle: createChronicle(), pace: createPace(isSlow, signal) }, now)
+    await play({ stage, board, signal, chronicle: createChronicle(), pace: createPace(isSlow, signal) }, surroundings)
     return gathered(undefined)
   } finally {
     board.end()
@@ -60,9 +61,10 @@ function placeIn(folder: string | undefined): Outcome<string> {
   })
 }
 
-async function play(show: Show, now: () => number): Promise<void> {
+async function play(show: Show, surroundings: Surroundings): Promise<void> {
   const { stage, board, chronicle, signal } = show
   const { session, transcript } = stage
+  const { now } = surroundings
   const started = now()
   session.on((event) => {
     chronicle.hear(event, session.explain())
@@ -73,7 +75,8 @@ async function play(show: Show, now: () => number): Promise<void> {
     await playStory(show)
     board.end()
     const figures = { ...figuresOf(stage), durationMs: now() - started }
-    const ending = { ...figures, transcript, seen: chronicle.seen(), isStopped: signal.aborted }
+    const program = programName(surroundings)
+    const ending = { ...figures, transcript, program, seen: chronicle.seen(), isStopped: signal.aborted }
     board.print((screen) => endingLines(ending, screen))
   } finally {
     await stage.close()

@@ -32,6 +32,8 @@ export type Ending = {
   readonly rule: string | undefined
   readonly seen: ReadonlySet<ActName>
   readonly transcript: string
+  /** How the person runs this program. */
+  readonly program: string
 }
 
 export function endingLines(ending: Ending, screen: Screen): readonly string[] {
@@ -58,18 +60,19 @@ export function endingLines(ending: Ending, screen: Screen): readonly string[] {
     `  The transcript is kept: ${visible(ending.transcript)}`,
     '  Look into it:',
     '',
-    ...commandLines(shellWord(ending.transcript), screen),
+    ...commandLines(ending, screen),
   ]
 }
 
-function commandLines(file: string, screen: Screen): readonly string[] {
+function commandLines({ program, transcript }: Ending, screen: Screen): readonly string[] {
+  const file = shellWord(transcript)
   const commands: readonly (readonly [string, string])[] = [
-    [`./everlong inspect ${file}`, 'one screen about the session'],
-    [`./everlong epochs ${file}`, 'what each compaction removed'],
-    [`./everlong context ${file}`, 'what fills the window now'],
-    [`./everlong recall ${file} generated`, 'find what has left the context'],
-    [`./everlong memory ${file}`, 'the notes it kept'],
-    [`./everlong tree ${file}`, 'every message, one line each'],
+    [`${program} inspect ${file}`, 'one screen about the session'],
+    [`${program} epochs ${file}`, 'what each compaction removed'],
+    [`${program} context ${file}`, 'what fills the window now'],
+    [`${program} recall ${file} generated`, 'find what has left the context'],
+    [`${program} memory ${file}`, 'the notes it kept'],
+    [`${program} tree ${file}`, 'every message, one line each'],
   ]
   return commandList(commands, screen)
 }

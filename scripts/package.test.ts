@@ -1,0 +1,196 @@
+// The packages as somebody gets them: packed, installed into an empty folder without a network, imported by every subpath
+// and run. `npm run test:package` does the same with the registry, on every Node we promise.
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { manifestOf } from './package/manifest.ts'
+import { brokenLinks } from './package/pages.ts'
+import { emptyProject, output, packInto, run, type Tarballs, temporaryFolder } from './package/testing.ts'
+import { root } from './steps.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove, 60_000)
+
+const host = join(folder.path, 'host')
+const modules = join(host, 'node_modules')
+const library = join(modules, 'everlong')
+const command = join(modules, '@everlong/cli')
+const subpaths = Object.keys(manifestOf('engine').exports ?? {})
+let tarballs: Tarballs
+let untouched: string
+
+const changes = () => output('git', ['status', '--porcelain'], { cwd: root })
+
+beforeAll(() => {
+  untouched = changes()
+  tarballs = packInto(folder.path)
+  emptyProject(host)
+  output('npm', ['install', '--offline', '--no-audit', '--no-fund', tarballs.library], { cwd: host })
+  // Without a network its dependencies cannot be installed: those of the checkout, and no others, take their place.
+  mkdirSync(command, { recursive: true })
+  output('tar', ['xzf', tarballs.command, '--strip-components=1', '-C', command], { cwd: host })
+  for (const name of Object.keys(JSON.parse(readFileSync(join(command, 'package.json'), 'utf8')).dependencies)) {
+    link(name)
+  }
+}, 240_000)
+
+/** A package of the checkout in the host. */
+function link(name: string): void {
+  const place = join(modules, name)
+  mkdirSync(dirname(place), { recursive: true })
+  if (!existsSync(place)) symlinkSync(join(root, 'node_modules', name), place)
+}
+
+function filesIn(path: string): readonly string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(path.length + 1)
+        .replaceAll('\\', '/'),
+    )
+    .toSorted()
+}
+
+test('packing leaves the checkout as it was', () => {
+  expect(changes()).toBe(untouched)
+})
+
+test.each(['.', ...(manifestOf('.').workspaces as string[])])('npm pack in %s refuses with a sentence', (room) => {
+  const { status, stderr } = run('npm', ['pack', '--dry-run'], { cwd: join(root, room) })
+  expect([status === 0, stderr.includes('Run "npm run package" at the root')]).toEqual([false, true])
+})
+
+test('the library holds built files, declarations, docs, examples, README and license, and no tests', () => {
+  const files = filesIn(library)
+  const usual = /^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md|docs\/contexts\/.*|examples\/src\/[\w-]+\.ts)$/
+  expect(files.filter((name) => !usual.test(name))).toEqual(['LICENSE', 'README.md', 'package.json'])
+  const built = files.filter((name) => name.startsWith('dist/')).length
+  // Each entry and what it shares with others, as code and declarations.
+  expect(built).toBeLessThan(6 * subpaths.length)
+})
+
+test('the command holds built files, the sample session, the plug-ins, docs and licenses, and no sources', () => {
+  const files = filesIn(command)
+  const usual = /^(dist\/[\w-]+\.js|plugins\/[\w-]+\/.*)$/
+  expect(files.filter((name) => !usual.test(name))).toEqual([
+    'LICENSE',
+    'README.md',
+    'THIRD-PARTY-LICENSES',
+    'assets/tour.jsonl',
+    'docs/command-line.md',
+    'package.json',
+  ])
+  expect(files.filter((name) => /\.ts$|node_modules/.test(name))).toEqual([])
+  expect(files).toContain('plugins/claude-code/dist/everlong.js')
+})
+
+test('no page in a package links to a file that is not in it', () => {
+  for (const path of [library, command]) {
+    const has = (name: string) => existsSync(join(path, name))
+    const pages = filesIn(path).filter((name) => name.endsWith('.md') && !name.startsWith('plugins/'))
+    expect(pages.length).toBeGreaterThan(1)
+    expect(pages.flatMap((page) => brokenLinks(readFileSync(join(path, page), 'utf8'), page, has))).toEqual([])
+  }
+})
+
+test('publint and arethetypeswrong find nothing wrong', () => {
+  const bin = (name: string) => join(root, 'node_modules', name)
+  const cwd = folder.path
+  for (const tarball of [tarballs.library, tarballs.command]) {
+    output(process.execPath, [bin('publint/src/cli.js'), tarball, '--strict'], { cwd })
+  }
+  // Only ESM: require() of it works from Node 22 on.
+  const attw = bin('@arethetypeswrong/cli/dist/index.js')
+  output(process.execPath, [attw, tarballs.library, '--profile', 'esm-only'], { cwd })
+})
+
+test.each([true, false])('official SDK types fit without casts, exactOptionalPropertyTypes %s', (exact) => {
+  for (const name of ['@anthropic-ai/sdk', 'openai', '@types/node', 'undici-types']) link(name)
+  cpSync(join(root, 'examples/src/official-types.ts'), join(host, 'official-types.ts'))
+  const flags = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--types', 'node']
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const options = [...flags, '--exactOptionalPropertyTypes', String(exact), 'official-types.ts']
+  output(process.execPath, [compiler, ...options], { cwd: host })
+})
+
+type NodeAt = { readonly name: string; readonly path: string }
+
+const old = oldNode()
+const nodes: readonly NodeAt[] = [{ name: 'this Node', path: process.execPath }, ...(old ? [old] : [])]
+
+describe.each(nodes)('on $name', ({ name, path }) => {
+  test('every subpath can be imported without an SDK, and a session on disk works', () => {
+    const script = `
+      const subpaths = Object.keys((await import('everlong/package.json', { with: { type: 'json' } })).default.exports)
+      for (const path of subpaths.slice(0, -1)) await import('everlong' + path.slice(1))
+      const { offline } = await import('everlong')
+      const { createEngine } = await import('everlong/node')
+      const session = await createEngine({ model: offline() }).start({ path: 'session of ${name}.jsonl' })
+      session.add({ role: 'user', content: 'Never drop orders_2019. ' + 'It is needed. '.repeat(500) })
+      session.record({ content: 'I will not. '.repeat(500) })
+      const { type } = await session.compact()
+      const { matches } = await session.recall('orders_2019')
+      await session.close()
+      console.log(subpaths.length, type, matches.length > 0)`
+    writeFileSync(join(host, 'imports.mjs'), script)
+    const [last] = output(path, ['imports.mjs'], { cwd: host }).trim().split('\n').slice(-1)
+    expect(last).toBe(`${subpaths.length} compacted true`)
+  })
+})
+
+const bin = join(command, 'dist/bin.js')
+
+test('the command runs from node_modules', () => {
+  const { version } = manifestOf('cli')
+  expect(output(process.execPath, [bin, '--version'], { cwd: host })).toBe(`${version}\n`)
+  const tour = output(process.execPath, [bin, 'tour'], { cwd: host, env: { npm_command: 'exec' } })
+  expect(tour).toContain('npx @everlong/cli inspect')
+  const file = join(command, 'assets/tour.jsonl')
+  const report = JSON.parse(output(process.execPath, [bin, 'inspect', file, '--json'], { cwd: host }))
+  const here = JSON.parse(
+    output(process.execPath, [join(root, 'cli/src/main.ts'), 'inspect', file, '--json'], { cwd: host }),
+  )
+  expect(report).toEqual(here)
+})
+
+test.runIf(old)('on an older Node the command says which one it needs', () => {
+  const { status, stdout, stderr } = run(old?.path ?? '', [bin, '--version'], { cwd: host })
+  expect([status, stdout, stderr.split('. ')[0]]).toEqual([
+    1,
+    '',
+    `everlong: this is Node ${old?.version}, and the everlong command needs 22.18 or later`,
+  ])
+})
+
+test('the bin of the library runs the command that is installed nearby', () => {
+  const forward = join(library, 'dist/command.js')
+  expect(output(process.execPath, [forward, '--version'], { cwd: host })).toBe(`${manifestOf('cli').version}\n`)
+})
+
+test('where the command is not installed, the bin of the library has npm fetch its own version, or says what to type', () => {
+  const lonely = emptyProject(join(folder.path, 'lonely'))
+  output('npm', ['install', '--offline', '--no-audit', '--no-fund', tarballs.library], { cwd: lonely })
+  const forward = join(lonely, 'node_modules/everlong/dist/command.js')
+  const without = run(process.execPath, [forward, 'demo'], { cwd: lonely })
+  expect([without.status, without.stderr]).toEqual([
+    1,
+    'everlong: the command is in another package. Run: npx @everlong/cli\n',
+  ])
+  // Stands in for npm: shows what it is asked.
+  const npm = join(lonely, 'npm-cli.mjs')
+  writeFileSync(npm, 'console.log(JSON.stringify(process.argv.slice(2))); process.exitCode = 7')
+  const asked = run(process.execPath, [forward, 'inspect', 'a file.jsonl'], { cwd: lonely, env: { npm_execpath: npm } })
+  expect([asked.status, JSON.parse(asked.stdout)]).toEqual([
+    7,
+    ['exec', '--', `@everlong/cli@${manifestOf('engine').version}`, 'inspect', 'a file.jsonl'],
+  ])
+})
+
+/** The Node of the PATH, where that is a 20: the oldest that the library promises. */
+function oldNode(): (NodeAt & { readonly version: string }) | undefined {
+  const { stdout } = spawnSync('node', ['-p', 'process.versions.node + " " + process.execPath'], { encoding: 'utf8' })
+  const [version = '', path = ''] = (stdout ?? '').trim().split(' ')
+  return version.startsWith('20.') ? { name: 'Node 20', path, version } : undefined
+}

@@ -1,0 +1,97 @@
+// Builds what is published: the library with its declarations, and the command line with everything of ours inside.
+import { join } from 'node:path'
+import { build, type InlineConfig } from 'tsdown'
+import { root } from '../steps.ts'
+import { entriesOf, manifestOf, type Versions } from './manifest.ts'
+
+const common = {
+  config: false,
+  format: 'esm',
+  hash: false,
+  fixedExtension: false,
+  logLevel: 'error',
+} satisfies InlineConfig
+
+/** One JavaScript file and one declaration file for each entry, and what they share. */
+export async function buildLibrary(outDir: string): Promise<void> {
+  const { exports, bin } = manifestOf('engine')
+  await build({
+    ...common,
+    cwd: join(root, 'engine'),
+    entry: entriesOf(exports),
+    outDir,
+    tsconfig: join(root, 'tsconfig.build.json'),
+    platform: 'neutral',
+    target: 'es2023',
+    dts: true,
+    // In every file, because whichever is loaded first must say it before it fails for a stranger reason.
+    banner: {
+      js: `if (!Array.prototype.toSorted) throw new Error('everlong needs Node 20 or later, or a browser of 2023 or later.')`,
+    },
+    deps: { neverBundle: true },
+  })
+  await build({
+    ...common,
+    cwd: join(root, 'engine'),
+    entry: entriesOf(bin),
+    outDir,
+    clean: false,
+    platform: 'node',
+    target: 'node20',
+    dts: false,
+  })
+}
+
+/** Large packages of which the command uses a small part. Bundled, `npx` has 40 MB to install instead of 100. */
+const bundledPackages = ['gpt-tokenizer', 'openai', '@anthropic-ai/sdk']
+
+export type Built = {
+  /** The npm packages that the built files import, with their versions. */
+  readonly imported: Versions
+  /** The npm packages that are inside the built files. */
+  readonly bundled: readonly string[]
+}
+
+export async function buildCommand(outDir: string): Promise<Built> {
+  const versions = installedPackages()
+  const [bundle] = await build({
+    ...common,
+    cwd: join(root, 'cli'),
+    entry: entriesOf(manifestOf('cli').bin),
+    outDir,
+    platform: 'node',
+    target: 'node22',
+    dts: false,
+    deps: { neverBundle: [/^node:/, ...Object.keys(versions).map(inPackage)], alwaysBundle: [/.*/] },
+  })
+  const chunks = (bundle?.chunks ?? []).filter((chunk) => chunk.type === 'chunk')
+  const files = new Set(chunks.map(({ fileName }) => fileName))
+  const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
+  const external = imports.filter((name) => !name.startsWith('node:') && !files.has(name))
+  const modules = chunks.flatMap(({ moduleIds }) => moduleIds).map((path) => path.replaceAll('\\', '/'))
+  const inside = modules.flatMap((path) => /.*\/node_modules\/(.*)/.exec(path)?.[1] ?? [])
+  return {
+    imported: Object.fromEntries(packagesOf(external).map((name) => [name, versions[name] ?? '*'])),
+    bundled: packagesOf(inside),
+  }
+}
+
+/** `@scope/name/file.js` is in `@scope/name`. */
+function packagesOf(paths: readonly string[]): readonly string[] {
+  const names = paths.map((path) => {
+    const parts = path.split('/')
+    return parts.slice(0, path.startsWith('@') ? 2 : 1).join('/')
+  })
+  return [...new Set(names)].toSorted()
+}
+
+function inPackage(name: string): RegExp {
+  return new RegExp(`^${name}($|/)`)
+}
+
+/** What npm installs along with the command, if it is imported: the packages of its rooms that are neither ours nor bundled. */
+function installedPackages(): Versions {
+  const all = ['simulator', 'agent', 'cli'].flatMap((room) => Object.entries(manifestOf(room).dependencies ?? {}))
+  const isInside = (name: string) => /^(@everlong\/|everlong$)/.test(name) || bundledPackages.includes(name)
+  return Object.fromEntries(all.filter(([name]) => !isInside(name)))
+}

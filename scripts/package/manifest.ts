@@ -1,0 +1,55 @@
+// The package.json files as they are published. In the checkout, exports and bins name TypeScript sources; in a package,
+// the JavaScript they were built to.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { basename, dirname } from 'node:path/posix'
+import { root } from '../steps.ts'
+
+export type Versions = Readonly<Record<string, string>>
+
+export type Manifest = {
+  readonly name: string
+  readonly version: string
+  readonly exports?: Readonly<Record<string, string>>
+  readonly bin?: Readonly<Record<string, string>>
+  readonly dependencies?: Versions
+  readonly peerDependencies?: Versions
+  readonly [field: string]: unknown
+}
+
+export function manifestOf(room: string): Manifest {
+  return JSON.parse(readFileSync(join(root, room, 'package.json'), 'utf8'))
+}
+
+/** `./src/testing/index.ts` is built to `testing`, `./src/adapters/opentelemetry.ts` to `opentelemetry`. */
+export function compiledName(source: string): string {
+  const name = basename(source, '.ts')
+  return name === 'index' && dirname(source) !== './src' ? basename(dirname(source)) : name
+}
+
+/** What to build for these exports or bins: the source of each by its compiled name. */
+export function entriesOf(...named: readonly (Versions | undefined)[]): Readonly<Record<string, string>> {
+  const sources = named.flatMap((each) => Object.values(each ?? {})).filter((source) => source.endsWith('.ts'))
+  return Object.fromEntries(sources.map((source) => [compiledName(source), source]))
+}
+
+/** The library: every export as JavaScript and declarations. */
+export function publishedLibrary(manifest: Manifest): Manifest {
+  const { exports = {}, bin = {}, scripts: _, devDependencies: __, ...rest } = manifest
+  const compiled = Object.entries(exports).map(([subpath, source]) => {
+    if (!source.endsWith('.ts')) return [subpath, source]
+    const target = `./dist/${compiledName(source)}`
+    return [subpath, { types: `${target}.d.ts`, default: `${target}.js` }]
+  })
+  return { ...rest, bin: compiledBin(bin), exports: Object.fromEntries(compiled) }
+}
+
+/** The command line: a bin and nothing to import. It depends on what its built files import. */
+export function publishedCommand(manifest: Manifest, dependencies: Versions): Manifest {
+  const { exports: _, bin = {}, scripts: __, devDependencies: ___, ...rest } = manifest
+  return { ...rest, bin: compiledBin(bin), exports: { './package.json': './package.json' }, dependencies }
+}
+
+function compiledBin(bin: Versions): Versions {
+  return Object.fromEntries(Object.entries(bin).map(([name, source]) => [name, `dist/${compiledName(source)}.js`]))
+}
