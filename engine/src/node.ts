@@ -21,7 +21,7 @@ export { jsonlSessions } from './stores/disk/jsonl.ts'
 
 // Archive and recall
 
-export { type Archive, archiveFolder, openArchive } from './node/archive/archive.ts'
+export { type Archive, type ArchiveOptions, archiveFolder, openArchive } from './node/archive/archive.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
 
 export type { Reading } from './node/archive/originals.ts'

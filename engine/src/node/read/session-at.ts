@@ -169,6 +169,8 @@ export function compactionJobAt(session: SessionAt, options: CompactAtOptions = 
 }
 
 const opening = /^This session is being continued/
+/** What Codex puts before a summary. */
+const introduction = /^Another language model started to solve this problem[^\n]*\n/
 const heading = /^Summary:[ \t]*$/m
 const firstSection = /^[ \t]*(?:#+[ \t]*|\*\*)?1\.[ \t]/m
 const closing =
@@ -176,7 +178,7 @@ const closing =
 
 /** What the model wrote of a recorded summary: without its scratchpad and the client's opening and closing words. */
 export function recordedProse(recorded: string): string {
-  const whole = withoutScratchpads(recorded)
+  const whole = withoutScratchpads(recorded).replace(introduction, '')
   const end = whole.search(closing)
   const text = end < 0 ? whole : whole.slice(0, end)
   const [found] = heading.exec(text) ?? []

@@ -167,6 +167,45 @@ describe('Codex rollouts', () => {
     ])
   })
 
+  test('a summary is read once, as a summary, and the request for it does not count as the size before', () => {
+    const line = (type: string, payload: JsonObject, more: JsonObject = {}) => ({
+      timestamp: 't',
+      type,
+      payload,
+      ...more,
+    })
+    const said = (role: string, text: string) => ({ type: 'message', role, content: [{ type: 'input_text', text }] })
+    const count = (total: number, last: number) =>
+      line('event_msg', {
+        type: 'token_count',
+        info: { total_token_usage: { total_tokens: total }, last_token_usage: { total_tokens: last } },
+      })
+    const summary = 'Another language model started to solve this problem. Its summary:\nThe file was mended.'
+    const { entries } = read([
+      line('response_item', said('user', 'Mend the file.')),
+      line('response_item', said('assistant', 'Mended.')),
+      count(9_000, 9_000),
+      line('response_item', said('assistant', 'The file was mended.'), { metadata: { compaction_output: true } }),
+      count(15_000, 6_000),
+      line('compacted', {
+        message: summary,
+        replacement_history: [said('user', 'Mend the file.'), said('user', summary)],
+      }),
+    ])
+    const spoken = entries.flatMap(({ record }) => {
+      const { content } = (record.message ?? {}) as JsonObject
+      if (record.subtype === 'compact_boundary') return [['boundary', record.compactMetadata]]
+      return Array.isArray(content) && content.length === 0 ? [] : content ? [[originOf(record), content]] : []
+    })
+    expect(spoken).toEqual([
+      ['human', [{ type: 'text', text: 'Mend the file.' }]],
+      ['assistant', [{ type: 'text', text: 'Mended.' }]],
+      ['boundary', { trigger: 'unknown', preTokens: 9_000 }],
+      ['summary', summary],
+      ['meta', [{ type: 'text', text: 'Mend the file.' }]],
+    ])
+  })
+
   test("what a sub-agent is asked by its parent is an agent's, what it was forked with is a person's", () => {
     const said = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
     const line = (type: string, payload: JsonObject) => ({ timestamp: 't', type, payload })
@@ -185,7 +224,8 @@ describe('Codex rollouts', () => {
     ]
     const origins = (forked: JsonObject) =>
       read(rollout(forked)).entries.flatMap(({ record }) => (record.type === 'user' ? [originOf(record)] : []))
-    expect(origins({ forked_from_id: '0001' })).toEqual(['human', 'agent', 'meta', 'human', 'agent'])
-    expect(origins({})).toEqual(['agent', 'agent', 'meta', 'agent', 'agent'])
+    // The compaction only repeats what was said.
+    expect(origins({ forked_from_id: '0001' })).toEqual(['human', 'agent', 'meta', 'meta', 'meta'])
+    expect(origins({})).toEqual(['agent', 'agent', 'meta', 'meta', 'meta'])
   })
 })
