@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Environment } from 'everlong'
 import type { Agent, PermissionMode, Person } from './app.ts'
-import { type AgentOptions, createAgent, type ToolSetup } from './create-agent.ts'
+import { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
 import { chooseModel, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel } from './models/chosen.ts'
 import type { SessionChoice } from './session-host.ts'
@@ -12,6 +12,7 @@ import { homeOf, sessionsFolder } from './sessions/places.ts'
 import { findSession, listSessions } from './sessions/sessions.ts'
 import { type LoadedSettings, loadSettings, type Settings } from './settings/load.ts'
 import { trustFolder } from './settings/trust.ts'
+import { type AgentTools, createTools } from './tools/create-tools.ts'
 
 /** A new session, the newest one of the project, or one by its id or name. */
 export type SessionWish =
@@ -131,8 +132,31 @@ function sessionFor(wish: SessionWish = { type: 'new' }, sessions: string): Sess
   return { type: wish.type === 'fork' ? 'fork' : 'open', path: found.path }
 }
 
+/** What the settings give to MCP servers and nobody else may see. */
+function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
+  const isSecret = (name: string) => /key|token|secret|password|credential|auth/i.test(name)
+  const found = Object.entries(mcpServers).flatMap(([server, settings]) => {
+    const given = 'url' in settings ? settings.headers : settings.env
+    return Object.entries(given ?? {}).flatMap(([name, value]) =>
+      isSecret(name) ? [[`${server}.${name}`, value.replace(/^Bearer\s+/i, '')] as const] : [],
+    )
+  })
+  return Object.fromEntries(found)
+}
+
 type ToolPlaces = Places & { readonly settings: Settings; readonly env: Environment }
 
-async function toolsFor(_setup: ToolSetup, _places: ToolPlaces) {
-  return { tools: [], close: async () => undefined }
+async function toolsFor(setup: ToolSetup, { folder, settings, env }: ToolPlaces): Promise<ToolSet> {
+  const { allow, deny } = settings.permissions
+  const tools: AgentTools = await createTools({
+    workspace: folder,
+    person: setup.person,
+    mode: { get: setup.mode, set: setup.setMode },
+    permissions: { allow, deny },
+    environment: env,
+    secrets: secretsIn(settings),
+    onTasks: () => setup.onTasks(tools.tasks()),
+    tell: setup.tell,
+  })
+  return tools
 }
