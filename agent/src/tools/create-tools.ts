@@ -35,6 +35,8 @@ export type ToolsOptions = {
   readonly secrets?: Secrets
   /** Background tasks have changed. */
   readonly onTasks?: () => void
+  /** Tells the model of a session that one of its tasks has ended. Default: adds it to the conversation. */
+  readonly tell?: (notification: string, session: EngineSession) => void
 }
 
 export type AgentTools = {
@@ -48,7 +50,8 @@ export type AgentTools = {
 export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const { environment = process.env } = options
   const running = new Set<RunningProcess>()
-  const tasks = createTasks(() => options.onTasks?.())
+  const { tell = addNotification } = options
+  const tasks = createTasks({ onChange: () => options.onTasks?.(), tell })
   const own = await createKit(options, environment)
   const ripgrep = findRipgrep(environment.PATH)
   const killAll = () => {
@@ -114,6 +117,10 @@ async function createKit(options: ToolsOptions, environment: Environment) {
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })
   }
   return { kit, close }
+}
+
+function addNotification(content: string, session: EngineSession): void {
+  session.add({ role: 'user', origin: 'meta', content })
 }
 
 /** Behind all links, if it is there. */

@@ -31,7 +31,13 @@ export function newTaskId(kind: 'bash' | 'agent'): string {
   return `${kind}_${randomBytes(4).toString('hex')}`
 }
 
-export function createTasks(onChange: () => void): Tasks {
+export type TasksOptions = {
+  readonly onChange: () => void
+  /** Tells the model of a session that one of its tasks has ended. */
+  readonly tell: (notification: string, session: EngineSession) => void
+}
+
+export function createTasks({ onChange, tell }: TasksOptions): Tasks {
   const held = new Map<string, Held>()
   let isClosed = false
   return {
@@ -42,7 +48,7 @@ export function createTasks(onChange: () => void): Tasks {
       void task.ended.then((how) => {
         own.outcome = how
         onChange()
-        if (!isClosed) session.add({ role: 'user', origin: 'meta', content: notification(task, how) })
+        if (!isClosed) tell(notification(task, how), session)
       })
     },
     list: () =>
