@@ -1,5 +1,6 @@
 // @everlong/agent/render: text for terminals, shared by the agent and the command line.
 
+export { type FinishedCall, outcomeOf, subjectOf, withoutRoot } from './calls.ts'
 export { type Fullness, fullnessOf, gauge, stateStyles } from './gauge.ts'
 export {
   bytes,

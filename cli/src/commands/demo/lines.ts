@@ -10,7 +10,7 @@ import { oneLine } from '../../render/safe.ts'
 import type { Screen } from '../../render/screen.ts'
 import { columnsOf, cut, cutStart, padEnd, wrap } from '../../render/width.ts'
 import type { Act } from './acts.ts'
-import { type FinishedCall, outcomeOf, subjectOf } from './calls.ts'
+import { type FinishedCall, outcomeOf, subjectOf } from '@everlong/agent/render'
 
 const indent = '    '
 

@@ -7,7 +7,7 @@ import { type JsonObject, stringAt, textOf, type ViewMessage } from 'everlong/tr
 import { count, counted } from '../../render/numbers.ts'
 import { type Chronicle, restorationInWords } from './acts.ts'
 import type { Board } from './board.ts'
-import { withoutRoot } from './calls.ts'
+import { withoutRoot } from '@everlong/agent/render'
 import { actLines, agentLines, callLine, gaugeLine, personLines, typingLine } from './lines.ts'
 import type { Pace } from './pace.ts'
 import type { Stage } from './stage.ts'
