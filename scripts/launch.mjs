@@ -21,6 +21,7 @@ const jobs = {
   'test:agents': ['scripts/test-agents.ts'],
   check: ['scripts/check.ts'],
   bench: ['bench/src/main.ts'],
+  example: ['examples/src/simulated/run.ts'],
   build: ['scripts/build.ts'],
   'build:plugins': ['scripts/build-plugins.ts'],
   package: ['scripts/package.ts'],

@@ -1,51 +1,37 @@
-// An agent of the OpenAI Agents SDK that goes on through compactions: its model is wrapped, and its session stays small. It
-// talks to the simulator here, so it needs no key. Run it: node examples/src/openai-agent.ts
-import { asksForSummary, createSimulator, route, summarizer, text, toolUse } from '@everlong/simulator'
+// An agent of the OpenAI Agents SDK that goes on through compactions: its model is wrapped, and its session stays small. The
+// window is made small, so that it compacts soon.
 import { Agent, MemorySession, OpenAIChatCompletionsModel, run, setTracingDisabled, tool } from '@openai/agents'
 import { openai } from 'everlong/openai'
 import { everlong } from 'everlong/openai-agents'
 import OpenAI from 'openai'
 import { z } from 'zod'
 
+setTracingDisabled(true)
 const model = 'gpt-5'
-
-export async function main(say: (line: string) => void = console.log): Promise<void> {
-  setTracingDisabled(true)
-  const script = route([{ when: asksForSummary, script: summarizer() }], ({ messages }) =>
-    JSON.stringify(messages.at(-1)).includes('tool_result')
-      ? text('Nothing unusual.')
-      : toolUse('read_log', { day: 1 }),
-  )
-  const { fetch } = createSimulator({ script, windows: { [model]: 60_000 } })
-  const managed = everlong({
-    model: openai({ model, apiKey: 'none', fetch }), // writes the summaries
-    settings: { contextWindow: 60_000 },
-  })
-  const agent = new Agent({
-    name: 'watcher',
-    instructions: 'You watch over a server.',
-    model: managed.model(new OpenAIChatCompletionsModel(new OpenAI({ apiKey: 'none', fetch }), model)),
-    tools: [
-      tool({
-        name: 'read_log',
-        description: 'Reads the log of a day.',
-        parameters: z.object({ day: z.number() }),
-        execute: async ({ day }) => logOf(day),
-      }),
-    ],
-  })
-  const session = managed.session(new MemorySession()) // or any other session of the SDK
-  for (let day = 1; day <= 10; day++) {
-    await run(agent, `Look at the log of day ${day}. Never restart the server.`, { session })
-    say(`day ${day}: ${(await session.getItems()).length} items in the session`)
-  }
-  await managed.close()
+const managed = everlong({
+  model: openai({ model }), // writes the summaries
+  settings: { contextWindow: 60_000 },
+})
+const agent = new Agent({
+  name: 'watcher',
+  instructions: 'You watch over a server.',
+  model: managed.model(new OpenAIChatCompletionsModel(new OpenAI(), model)),
+  tools: [
+    tool({
+      name: 'read_log',
+      description: 'Reads the log of a day.',
+      parameters: z.object({ day: z.number() }),
+      execute: async ({ day }) => logOf(day),
+    }),
+  ],
+})
+const session = managed.session(new MemorySession()) // or any other session of the SDK
+for (let day = 1; day <= 10; day++) {
+  await run(agent, `Look at the log of day ${day}. Never restart the server.`, { session })
+  console.log(`day ${day}: ${(await session.getItems()).length} items in the session`)
 }
+await managed.close()
 
 function logOf(day: number): string {
-  return Array.from({ length: 400 }, (_, at) => `day ${day} ${at}: GET /orders/${at * 7} 200 in ${at % 90} ms`).join(
-    '\n',
-  )
+  return Array.from({ length: 400 }, (_, at) => `day ${day}: GET /orders/${at * 7} 200 in ${at % 90} ms`).join('\n')
 }
-
-if (import.meta.main) await main()

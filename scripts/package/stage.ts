@@ -1,4 +1,5 @@
 // Lays out what is published in folders of its own, so that nothing in the checkout is changed for packing.
+import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { root } from '../steps.ts'
@@ -11,13 +12,9 @@ export type Staged = { readonly name: string; readonly version: string; readonly
 /** `everlong`: the library, its docs and the examples. */
 export async function stageLibrary(folder: string): Promise<Staged> {
   await buildLibrary(join(folder, 'dist'))
-  copy(
-    ['LICENSE', ...globSync('examples/src/*.ts', { cwd: root }).filter((path) => !path.endsWith('.test.ts'))],
-    folder,
-  )
-  copy(globSync('docs/contexts/*', { cwd: root }), folder)
-  cpSync(join(root, 'engine/README.md'), join(folder, 'README.md'))
-  copyPages(['README.md', ...globSync(['docs/*.md', 'docs/api/*.md'], { cwd: root })], folder)
+  const examples = filesOf('examples/src/*.ts').filter((path) => !path.endsWith('.test.ts'))
+  copy(['LICENSE', ...examples, ...filesOf('docs/contexts/*')], folder)
+  copyPages('engine/README.md', filesOf('docs/*.md', 'docs/api/*.md'), folder)
   return finish(folder, publishedLibrary(manifestOf('engine')))
 }
 
@@ -25,17 +22,18 @@ export async function stageLibrary(folder: string): Promise<Staged> {
 export async function stageCommand(folder: string): Promise<Staged> {
   const { imported, bundled } = await buildCommand(join(folder, 'dist'))
   copy(['LICENSE'], folder)
-  cpSync(join(root, 'cli/README.md'), join(folder, 'README.md'))
   cpSync(join(root, 'cli/assets'), join(folder, 'assets'), { recursive: true })
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licensesOf(bundled))
-  await copyPlugins(folder)
-  copyPages(['README.md', 'docs/command-line.md'], folder)
+  copyPlugins(folder)
+  copyPages('cli/README.md', ['docs/command-line.md'], folder)
   return finish(folder, publishedCommand(manifestOf('cli'), imported))
 }
 
 /** What `everlong install` puts into agents. */
-async function copyPlugins(folder: string): Promise<void> {
-  await import('../build-plugins.ts')
+function copyPlugins(folder: string): void {
+  const script = join(root, 'scripts/build-plugins.ts')
+  const { status } = spawnSync(process.execPath, [script], { stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) throw new Error('The plug-ins could not be built. Run npm run build:plugins to see why.')
   const isSource = (path: string) => /^plugins\/[^/]+\/(src|node_modules|package\.json)($|\/)/.test(path)
   cpSync(join(root, 'plugins'), join(folder, 'plugins'), {
     recursive: true,
@@ -56,6 +54,11 @@ function licensesOf(packages: readonly string[]): string {
   return `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
 }
 
+/** Paths from the root, with slashes on every system. */
+function filesOf(...patterns: readonly string[]): readonly string[] {
+  return globSync(patterns, { cwd: root }).map((path) => path.replaceAll('\\', '/'))
+}
+
 function copy(paths: readonly string[], folder: string): void {
   for (const path of paths) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -63,12 +66,12 @@ function copy(paths: readonly string[], folder: string): void {
   }
 }
 
-function copyPages(paths: readonly string[], folder: string): void {
-  for (const path of paths.filter((path) => !existsSync(join(folder, path)))) copy([path], folder)
+/** The README of the room becomes that of the package. */
+function copyPages(readme: string, pages: readonly string[], folder: string): void {
+  copy(pages, folder)
   const has = (path: string) => existsSync(join(folder, path))
-  for (const path of paths) {
-    const text = readFileSync(join(folder, path), 'utf8')
-    writeFileSync(join(folder, path), packagedPage(text, path.replaceAll('\\', '/'), has))
+  for (const { from, to } of [{ from: readme, to: 'README.md' }, ...pages.map((page) => ({ from: page, to: page }))]) {
+    writeFileSync(join(folder, to), packagedPage(readFileSync(join(root, from), 'utf8'), { from, to }, has))
   }
 }
 
