@@ -1,24 +1,20 @@
 // What a compaction lost, as a text for the agent: most important first, never longer than the host takes.
-import { compactionJobAt, missingFromSummary, openSessionAt } from 'everlong/node'
+import { compactionJobAt, missingFromSummary, sessionOfRecords } from 'everlong/node'
+import type { JsonObject } from 'everlong/transcript'
 
-export type LostOptions = {
-  /** The boundary of the compaction. */
-  readonly boundary: string
-  /** What the compaction kept word for word beside the summary. */
-  readonly kept?: readonly string[]
-  readonly maxTokens?: number
+export type Compaction = {
+  /** The conversation before it, in any format that Everlong reads, and the file it is stored in. */
+  readonly records: readonly JsonObject[]
+  readonly path: string
+  /** The summary, and what was kept word for word beside it. */
+  readonly shown: readonly string[]
 }
 
-/** What a recorded compaction left out of its summary; empty if nothing that code can find. */
-export function lostAt(transcript: string, { boundary, kept = [], maxTokens }: LostOptions): string {
-  const session = openSessionAt(transcript, { before: boundary })
-  if (session.type === 'not-found') return ''
-  const summary = [session.recordedSummary ?? '', ...kept].join('\n')
-  return missingFromSummary(compactionJobAt(session), { summary, ...(maxTokens === undefined ? {} : { maxTokens }) })
+/** Empty if nothing is missing that code can find. */
+export function lostIn({ records, path, shown }: Compaction, maxTokens: number): string {
+  const job = compactionJobAt(sessionOfRecords(records, path))
+  return missingFromSummary(job, { summary: shown.join('\n'), maxTokens })
 }
-
-/** The instructions for a summary that loses less. */
-export const summaryInstructions = `Write down word for word what the user asked to be done or not done from now on, and the user's latest request. Name what is finished, what is in progress, what failed and how it was fixed, and the exact next step. Mark nothing as approved or tested that the conversation does not show.`
 
 /** `search` names the tool that finds the rest. */
 export function introduced(missing: string, search: string): string {

@@ -1,8 +1,8 @@
 // What the SessionStart hook prints. Codex passes the event as JSON on standard input, right after it has written a
 // compaction to the rollout and before it sends the next request.
 import { isObject, stringAt } from 'everlong/transcript'
-import { cutToBytes, introduced, lostAt } from '../../shared/lost.ts'
-import { lastCompaction } from './rollouts.ts'
+import { cutToBytes, introduced, lostIn } from '../../shared/lost.ts'
+import { lastCompaction } from './last-compaction.ts'
 
 /** Codex counts four bytes a token, and moves texts over 2,500 tokens to a file. */
 const longest = 9_500
@@ -21,5 +21,5 @@ export function onHook(input: unknown): string | undefined {
 /** What the last compaction of a rollout lost. */
 export function lost(rollout: string): string {
   const last = lastCompaction(rollout)
-  return last === undefined ? '' : lostAt(rollout, { ...last, maxTokens: missingTokens })
+  return last === undefined ? '' : lostIn(last, missingTokens)
 }

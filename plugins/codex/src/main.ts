@@ -1,8 +1,6 @@
 // The plug-in's one program: `hook` for hook events, `mcp` for recall, `lost ROLLOUT` for a person.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serve } from '@everlong/cli/mcp'
-import { archiveFolder } from 'everlong/node'
 import packageFacts from '../package.json' with { type: 'json' }
 import { lost, onHook } from './hook.ts'
 import { createProjectFilter, projectOf, sessionsFolder } from './rollouts.ts'
@@ -29,7 +27,10 @@ async function mcp(): Promise<void> {
   // The first session starts its servers before it writes its first record.
   mkdirSync(path, { recursive: true })
   const project = projectOf(process.cwd())
-  const folder = join(archiveFolder(), 'codex', project.replaceAll(/[^a-zA-Z0-9]/g, '-').slice(-100))
+  // Next to this program: uninstalling removes both.
+  const folder = join(import.meta.dirname, 'index', project.replaceAll(/[^a-zA-Z0-9]/g, '-').slice(-100))
+  // Loaded when it is needed: the hook must be fast.
+  const { serve } = await import('@everlong/cli/mcp')
   const { stdin, stdout, stderr } = process
   const archive = { folder, includes: createProjectFilter(project) }
   await serve({ path, version: packageFacts.version, archive }, { stdin, stdout, stderr })

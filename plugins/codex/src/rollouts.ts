@@ -1,9 +1,7 @@
-// Where Codex keeps its sessions, which of them belong to a project, and what the last compaction of one kept.
+// Where Codex keeps its sessions, and which of them belong to a project.
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
-import { forEachEntry } from 'everlong/node'
-import { isObject, readBoundary, stringAt, textOf } from 'everlong/transcript'
+import { dirname, join, relative, sep } from 'node:path'
 
 export type Environment = { readonly [name: string]: string | undefined }
 
@@ -19,7 +17,7 @@ export function projectOf(folder: string): string {
   }
 }
 
-/** Rollouts name their folder in the first line, and never another one later: each is read once. */
+/** A rollout names its folder in its first line, so each is looked into once. */
 export function createProjectFilter(project: string): (rollout: string) => boolean {
   const known = new Map<string, boolean>()
   return (rollout) => {
@@ -32,7 +30,7 @@ export function createProjectFilter(project: string): (rollout: string) => boole
 function isInside(project: string, folder: string | undefined): boolean {
   if (folder === undefined) return false
   const path = relative(project, folder)
-  return path === '' || !(path === '..' || path.startsWith('../') || path.startsWith('..\\'))
+  return path !== '..' && !path.startsWith(`..${sep}`)
 }
 
 const headBytes = 16 << 10
@@ -48,22 +46,4 @@ function folderOf(rollout: string): string | undefined {
   } finally {
     closeSync(file)
   }
-}
-
-export type LastCompaction = {
-  readonly boundary: string
-  /** What the new history holds beside the summary. */
-  readonly kept: readonly string[]
-}
-
-export function lastCompaction(rollout: string): LastCompaction | undefined {
-  let found: { readonly boundary: string; readonly kept: string[]; readonly line: number } | undefined
-  forEachEntry(rollout, ({ record, position }) => {
-    if (readBoundary(record) !== undefined) {
-      found = { boundary: stringAt(record, 'uuid') ?? '', kept: [], line: position.line }
-    } else if (found?.line === position.line && record.isCompactSummary !== true && isObject(record.message)) {
-      found.kept.push(textOf(record.message.content))
-    }
-  })
-  return found
 }
