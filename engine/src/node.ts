@@ -37,7 +37,13 @@ export { indexFolder, openIndex } from './node/index/sidecar.ts'
 export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
 export { type FsckReport, fsck } from './node/read/fsck.ts'
 export { type LiveFile, openLive } from './node/read/live-file.ts'
-export { compactionJobAt, forEachRecordAt, openSessionAt, type SessionAt } from './node/read/session-at.ts'
+export {
+  compactionJobAt,
+  forEachRecordAt,
+  openSessionAt,
+  type SessionAt,
+  sessionOfRecords,
+} from './node/read/session-at.ts'
 export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'
 export { findSubagents, type SubAgents } from './node/read/subagents.ts'
 export { openView, type ViewFile } from './node/read/view-file.ts'
