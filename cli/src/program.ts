@@ -10,6 +10,7 @@ import type { MicroOptions } from './commands/micro.ts'
 import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
 import { addEditing } from './editing.ts'
+import { addInstalling } from './installing.ts'
 import {
   collected,
   day,
@@ -125,6 +126,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addRecalling(program, show, surroundings)
   addSimulating(program, show, surroundings)
   addServing(program, end, surroundings)
+  addInstalling({ command: (name, words) => command(program, name, words), show, surroundings })
   for (const each of program.commands) {
     each.configureOutput({
       outputError: (text) => complain(usageMessage(text, `everlong ${each.name()}`), surroundings),
