@@ -20,7 +20,8 @@ export function createPiReader(): RecordReader {
     const uuid = stringAt(record, 'id') ?? idOfPlace(index)
     const parentUuid = record.parentId === null ? null : (stringAt(record, 'parentId') ?? previous)
     const link = { ...envelope, uuid, parentUuid, timestamp: record.timestamp, isSidechain: false }
-    const turned = parentUuid === previous || parentUuid === null ? [] : [rewind(link, position)]
+    const isTurned = previous !== null && parentUuid !== null && parentUuid !== previous
+    const turned = isTurned ? [rewind(link, position)] : []
     previous = uuid
     if (record.type === 'compaction') return [...turned, ...compaction(record, position, link)]
     // What we do not know stays in the chain as it is, so that nothing that hangs on it is orphaned.
