@@ -109,3 +109,24 @@ test('a hook may refuse a prompt, or add to it', async () => {
   await adding.agent.submit({ text: 'Go.' })
   expect(JSON.stringify(adding.requests[0]?.messages)).toContain('The sprint ends today.')
 })
+
+test('SessionStart hooks hear how a session began', async () => {
+  let log = ''
+  const set = await stage({
+    script: () => text('Yes.'),
+    prepare: ({ folder }) => {
+      log = join(folder, 'hooks.jsonl')
+      writeFileSync(join(folder, 'hook.sh'), `cat >> '${log}'\n`)
+    },
+    settings: { hooks: { SessionStart: hook('sh hook.sh') } },
+  })
+  await set.agent.submit({ text: 'Go.' })
+  const { id } = set.agent.session()
+  for (const line of ['/clear', `/resume ${id}`]) await set.agent.command(line)
+  const lines = readFileSync(log, 'utf8').trim().split('\n')
+  expect(lines.map((line) => (JSON.parse(line) as Record<string, unknown>).source)).toEqual([
+    'startup',
+    'clear',
+    'resume',
+  ])
+})
