@@ -7,6 +7,7 @@ import type { Agent, PermissionMode, Person } from './app.ts'
 import { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
 import { chooseModel, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel } from './models/chosen.ts'
+import { parseRules } from './permissions/rule.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
 import { findSession, listSessions } from './sessions/sessions.ts'
@@ -53,6 +54,8 @@ export type Started =
 export async function startAgent(options: StartOptions): Promise<Started> {
   const folder = resolve(options.folder)
   if (!isFolder(folder)) return refused(`${folder} is not a folder.`)
+  const wrong = wrongRules(options)
+  if (wrong.length > 0) return refused(...wrong)
   const home = homeOf(options.env)
   const loaded = await settingsFor({ home, folder }, options)
   if (loaded.problems.length > 0) return refused(...loaded.problems)
@@ -110,6 +113,10 @@ async function settingsFor(places: Places, { person, isTrusting = false }: Start
 
 function withheldNotice(withheld: readonly string[]): string {
   return `Not used, because this folder is not trusted: ${withheld.join('; ')}. Start with --trust to use them.`
+}
+
+function wrongRules({ allow = [], deny = [] }: StartOptions): readonly string[] {
+  return parseRules({ allow, deny }).problems.map((problem) => problem.replace(/^permissions\.(\w+)\[\d+\]/, '--$1'))
 }
 
 function withRules(settings: Settings, { allow = [], deny = [] }: StartOptions): Settings {

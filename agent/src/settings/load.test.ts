@@ -127,6 +127,11 @@ test.each<[string, Files, readonly string[]]>([
     ['~/settings.json: mcpServers.files.command: invalid input: expected string, received undefined'],
   ],
   [
+    'a rule that cannot be read',
+    { user: { permissions: { deny: ['Bash('] } } },
+    [expect.stringMatching(/^~\/settings\.json: permissions\.deny\[0\] "Bash\(": expected a tool/)],
+  ],
+  [
     'a hook of an event that is not there',
     { user: { hooks: { PreTool: [] } } },
     [expect.stringMatching(/^~\/settings\.json: hooks\.PreTool: not one of PreCompact, /)],

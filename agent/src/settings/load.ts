@@ -6,6 +6,7 @@ import type { EngineSettings } from 'everlong'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
 import type { PermissionMode } from '../app.ts'
+import { parseRules } from '../permissions/rule.ts'
 import { type McpServerSettings, settingsSchema } from './schema.ts'
 import { isTrusted } from './trust.ts'
 
@@ -71,6 +72,8 @@ export function readSettings(path: string): ReadSettings {
     return wrong(...read.error.issues.flatMap((issue) => mistakesIn(issue)).map((each) => `${path}: ${each}`))
   const hooks = readHookSettings(read.data.hooks)
   if (hooks.type === 'wrong') return wrong(`${path}: ${hooks.problem}`)
+  const rules = parseRules(read.data.permissions ?? {})
+  if (rules.problems.length > 0) return wrong(...rules.problems.map((problem) => `${path}: ${problem}`))
   const { $schema: _, permissions, env = {}, mcpServers = {}, engine = {}, ...rest } = read.data
   return {
     settings: {
