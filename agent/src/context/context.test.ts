@@ -135,6 +135,7 @@ describe('the cached prefix', () => {
     const shape = JSON.stringify(set.requests[0], undefined, 2)
       .replaceAll(set.folder, 'FOLDER')
       .replaceAll(process.platform, 'PLATFORM')
+      .replace(/Git: [^\\]+/, 'Git: STATE')
     expect(shape).toMatchSnapshot()
   })
 })

@@ -161,5 +161,5 @@ test('a search that would take for ever is given up when it is stopped, and bloc
   const searching = bench.call('Grep', { pattern: '^(a+)+$' }, controller.signal)
   await new Promise((resolve) => setTimeout(resolve, 300))
   controller.abort()
-  expect(await searching).toEqual({ content: 'The search failed: The search was stopped.', isError: true })
+  expect(await searching).toEqual({ content: 'The search failed: It was stopped.', isError: true })
 })
