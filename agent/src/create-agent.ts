@@ -31,8 +31,9 @@ export type ToolSetup = {
   readonly person: Person
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
-  /** A background task began, ended or has something to say to the model. */
-  readonly onTasks: (tasks: AgentState['tasks'], news?: string) => void
+  readonly onTasks: (tasks: AgentState['tasks']) => void
+  /** Tells the model something that nobody typed: a background task has ended. It starts a turn if none runs. */
+  readonly tell: (news: string, session: EngineSession) => void
 }
 
 export type AgentOptions = {
@@ -100,7 +101,8 @@ class RunningAgent implements Agent {
       person,
       mode: () => this.mode,
       setMode: this.setMode,
-      onTasks: this.taskNews,
+      onTasks: this.showTasks,
+      tell: this.tell,
     })
     const tools = toolsWithHooks(toolSet.tools)
     const host = createSessionHost(
@@ -199,10 +201,16 @@ class RunningAgent implements Agent {
     this.nested.forget()
   }
 
-  private readonly taskNews: ToolSetup['onTasks'] = (tasks, news) => {
+  private readonly showTasks: ToolSetup['onTasks'] = (tasks) => {
     this.tasks = tasks
     this.changed()
-    if (news !== undefined) void this.turns.tell({ role: 'user', origin: 'meta', content: news })
+  }
+
+  private readonly tell: ToolSetup['tell'] = (content, session) => {
+    const message: MessageInput = { role: 'user', origin: 'meta', content }
+    // A sub-agent hears it by itself; a session that was left hears nothing more.
+    if (session.agentId !== undefined) session.add(message)
+    else if (session === this.session()) void this.turns.tell(message)
   }
 
   /** What a prompt adds to the conversation, unless a hook of UserPromptSubmit refuses it. */

@@ -9,7 +9,7 @@ import type { Settings } from './settings/load.ts'
 
 /** Which session to work in. */
 export type SessionChoice =
-  | { readonly type: 'new' }
+  | { readonly type: 'new'; readonly startedBy?: 'clear' }
   | { readonly type: 'open'; readonly path: string }
   | { readonly type: 'fork'; readonly path: string }
 
@@ -78,7 +78,8 @@ async function openSession(setup: SessionSetup, model: ChosenModel, choice: Sess
   const options = sessionOptions(setup)
   if (choice.type === 'open') return engine.open(choice.path, options)
   if (choice.type === 'fork') return engine.open(forkSession(choice.path, setup.sessions), options)
-  return engine.start({ ...options, path: newSessionPath(setup.sessions) })
+  const { startedBy = 'startup' } = choice
+  return engine.start({ ...options, startedBy, path: newSessionPath(setup.sessions) })
 }
 
 function sessionOptions({ folder, home, settings, isHeadless, state }: SessionSetup): SessionOptions {

@@ -58,7 +58,7 @@ export const clear: SlashCommand = {
   help: 'starts a new session; /resume brings this one back',
   needsQuiet: true,
   run: async (_, { open }) => {
-    await open({ type: 'new' })
+    await open({ type: 'new', startedBy: 'clear' })
     return text('A new session. /resume brings the last one back.')
   },
 }

@@ -55,10 +55,8 @@ export const permissions: SlashCommand = {
       setMode(wanted)
       return text(`Mode ${wanted}: ${meanings[wanted]}.`)
     }
-    const { allow, ask, deny } = settings.permissions
-    const rules = Object.entries({ allow, ask, deny }).flatMap(([kind, list]) =>
-      list.map((rule) => `  ${kind} ${rule}`),
-    )
+    const { allow, deny } = settings.permissions
+    const rules = Object.entries({ allow, deny }).flatMap(([kind, list]) => list.map((rule) => `  ${kind} ${rule}`))
     return text(
       `Mode ${mode()}: ${meanings[mode()]}.`,
       ...(rules.length === 0 ? ['No rules in the settings.'] : ['Rules:', ...rules]),

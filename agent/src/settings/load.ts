@@ -6,6 +6,7 @@ import type { EngineSettings } from 'everlong'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
 import type { PermissionMode } from '../app.ts'
+import { parseRules } from '../permissions/rule.ts'
 import { type McpServerSettings, settingsSchema } from './schema.ts'
 import { isTrusted } from './trust.ts'
 
@@ -15,9 +16,7 @@ export type Settings = {
   readonly permissions: {
     readonly mode?: PermissionMode
     readonly allow: readonly string[]
-    readonly ask: readonly string[]
     readonly deny: readonly string[]
-    readonly additionalDirectories: readonly string[]
   }
   readonly env: Readonly<Record<string, string>>
   readonly hooks: HookSettings
@@ -26,7 +25,7 @@ export type Settings = {
 }
 
 export const noSettings: Settings = {
-  permissions: { allow: [], ask: [], deny: [], additionalDirectories: [] },
+  permissions: { allow: [], deny: [] },
   env: {},
   hooks: {},
   mcpServers: {},
@@ -73,6 +72,8 @@ export function readSettings(path: string): ReadSettings {
     return wrong(...read.error.issues.flatMap((issue) => mistakesIn(issue)).map((each) => `${path}: ${each}`))
   const hooks = readHookSettings(read.data.hooks)
   if (hooks.type === 'wrong') return wrong(`${path}: ${hooks.problem}`)
+  const rules = parseRules(read.data.permissions ?? {})
+  if (rules.problems.length > 0) return wrong(...rules.problems.map((problem) => `${path}: ${problem}`))
   const { $schema: _, permissions, env = {}, mcpServers = {}, engine = {}, ...rest } = read.data
   return {
     settings: {
@@ -152,7 +153,7 @@ function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undef
 
 /** The later settings come before the earlier ones; lists are joined. */
 function merged(first: Settings, second: Settings): Settings {
-  const lists = ['allow', 'ask', 'deny', 'additionalDirectories'] as const
+  const lists = ['allow', 'deny'] as const
   const joined = Object.fromEntries(
     lists.map((name) => [name, [...new Set([...first.permissions[name], ...second.permissions[name]])]]),
   )
@@ -172,11 +173,11 @@ function merged(first: Settings, second: Settings): Settings {
 
 /** What a folder that nobody trusts may still decide: to be stricter, and how its context is managed. */
 function restricted({ permissions, engine }: Settings): Settings {
-  const { ask, deny, mode } = permissions
+  const { deny, mode } = permissions
   const isStricter = mode === 'plan'
   return {
     ...noSettings,
-    permissions: { ...noSettings.permissions, ask, deny, ...(isStricter ? { mode } : {}) },
+    permissions: { ...noSettings.permissions, deny, ...(isStricter ? { mode } : {}) },
     engine,
   }
 }
@@ -190,12 +191,11 @@ function withheldIn({ hooks, mcpServers, permissions, env, model }: Settings): r
       ? `MCP server ${name}: ${server.url}`
       : `MCP server ${name}: ${[server.command, ...(server.args ?? [])].join(' ')}`,
   )
-  const { allow, additionalDirectories, mode } = permissions
+  const { allow, mode } = permissions
   return [
     ...commands,
     ...servers,
     ...allow.map((rule) => `allow ${rule}`),
-    ...additionalDirectories.map((path) => `work in ${path}`),
     ...(mode === undefined || mode === 'plan' || mode === 'ask' ? [] : [`permission mode ${mode}`]),
     ...Object.keys(env).map((name) => `set the variable ${name}`),
     ...(model === undefined ? [] : [`model ${model}`]),

@@ -5,12 +5,9 @@ export const permissionModes = ['ask', 'accept-edits', 'plan', 'allow'] as const
 
 const permissions = z.strictObject({
   mode: z.enum(permissionModes).optional(),
-  /** Rules such as `Bash(npm test)`, `Edit(src/**)` or a tool's name. Deny comes before ask, ask before allow. */
+  /** Rules such as `Bash(npm test)`, `Edit(src/**)` or a tool's name. A rule that denies wins. */
   allow: z.array(z.string()).optional(),
-  ask: z.array(z.string()).optional(),
   deny: z.array(z.string()).optional(),
-  /** Folders outside the workspace that belong to it. */
-  additionalDirectories: z.array(z.string()).optional(),
 })
 
 const mcpServer = z.union([
