@@ -112,7 +112,7 @@ async function inWorker(wanted: Search, signal: AbortSignal): Promise<Searched> 
   } catch (error) {
     return { type: 'failed', why: error instanceof Error ? error.message : String(error) }
   }
-  const worker = new Worker(new URL('./matching.ts', import.meta.url), { workerData: wanted })
+  const worker = new Worker(new URL('./matching-worker.ts', import.meta.url), { workerData: wanted })
   const { promise, resolve } = Promise.withResolvers<Searched>()
   const timer = setTimeout(() => resolve({ type: 'failed', why: tooSlow }), longestMs)
   const abort = () => resolve({ type: 'failed', why: 'The search was stopped.' })
