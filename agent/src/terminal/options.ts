@@ -24,7 +24,7 @@ export type TerminalOptions = {
   readonly historyFile?: string | undefined
   /** Plain lines: no cursor movement, no colors, no spinners. */
   readonly isPlain?: boolean
-  /** Sent as soon as the agent is there. */
+  /** Sent as soon as the agent is there; a slash command is run. */
   readonly prompt?: string | undefined
   /** Types and announces by itself, then hands over the prompt. */
   readonly play?: Play

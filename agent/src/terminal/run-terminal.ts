@@ -55,7 +55,8 @@ async function begin({ prompt, play }: TerminalOptions, controller: Controller, 
     await play(createPlayer(store, controller))
     store.update((state) => ({ ...state, isPlaying: false }), 'now')
   }
-  if (prompt !== undefined) await controller.run({ type: 'submit', prompt: { text: prompt }, shown: prompt })
+  if (prompt?.startsWith('/')) await controller.run({ type: 'command', line: prompt })
+  else if (prompt !== undefined) await controller.run({ type: 'submit', prompt: { text: prompt }, shown: prompt })
 }
 
 function onSignals(controller: Controller): () => void {

@@ -1,12 +1,11 @@
 // Turns what the agent does into what the terminal shows. Runs beside the agent, so that long results, diffs and counting
 // cost the terminal nothing.
-import { createTwoFilesPatch } from 'diff'
-import { type JsonObject, stringAt, textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/transcript'
 import type { Agent, AgentEvent, PermissionRequest } from '../../app.ts'
-import type { LoopEvent } from '../../events.ts'
 import { receiptLine } from '../../receipt.ts'
-import { outcomeOf, subjectOf, withoutRoot } from '../../render/calls.ts'
 import { fullnessOf } from '../../render/gauge.ts'
+import { callOf, finishedCall } from './calls.ts'
+import { pastOf } from './past.ts'
 import type { Call, GaugeReading, UiEvent } from './protocol.ts'
 
 export type NarratorOptions = {
@@ -15,8 +14,6 @@ export type NarratorOptions = {
   readonly send: (event: UiEvent) => void
 }
 
-const mostOutput = 100_000
-const mostInput = 20_000
 const gaugeEveryMs = 100
 
 export type Narrator = {
@@ -34,7 +31,12 @@ export function createNarrator(agent: Agent, { folder, send }: NarratorOptions):
     const gauge = readGauge(agent)
     if (gauge) send({ type: 'gauge', gauge })
   }
+  let session = agent.state().sessionId
   const tell = (event: AgentEvent, parent?: string): void => {
+    if (event.type === 'state' && event.state.sessionId !== session) {
+      session = event.state.sessionId
+      send({ type: 'session', title: event.state.title ?? session, past: pastOf(agent, folder) })
+    }
     if (event.type === 'tool-started')
       calls.set(event.toolUseId, callOf(event, { folder, ...(parent === undefined ? {} : { parent }) }))
     for (const told of uiEvents(event, { calls, diffs, folder })) send(told)
@@ -94,17 +96,10 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
       return call ? [{ type: 'call-started', call }] : []
     }
     case 'tool-finished': {
-      const { toolUseId: id, name, isError } = event
-      const call = calls.get(id) ?? { id, name, subject: name, input: '' }
-      const diff = isError ? undefined : (diffs.get(id) ?? call.diff)
-      const output = outputOf(event.content)
-      const outcome = withoutRoot(outcomeOf({ name, input: undefined, output, isError }), folder)
-      return [
-        {
-          type: 'call-finished',
-          call: { ...call, output: output.slice(0, mostOutput), outcome, isError, ...(diff ? { diff } : {}) },
-        },
-      ]
+      const { toolUseId: id, name } = event
+      const known = calls.get(id) ?? { id, name, subject: name, input: '' }
+      const diff = diffs.get(id)
+      return [finishedCall(diff === undefined ? known : { ...known, diff }, event, folder)]
     }
     case 'failed':
       return [{ type: 'trouble', text: `No answer: ${event.failure.message}` }]
@@ -120,38 +115,4 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
     default:
       return [event]
   }
-}
-
-function callOf(
-  { toolUseId: id, name, input }: Extract<LoopEvent, { readonly type: 'tool-started' }>,
-  { folder, parent }: { readonly folder: string; readonly parent?: string },
-): Call {
-  const diff = diffOf(input)
-  return {
-    id,
-    name,
-    subject: subjectOf({ name, input }, folder),
-    input: JSON.stringify(input, null, 2)?.slice(0, mostInput) ?? '',
-    ...(parent === undefined ? {} : { parent }),
-    ...(diff === undefined ? {} : { diff }),
-  }
-}
-
-/** Of an edit, from what it replaces. Line numbers are those of the texts, not of the file. */
-function diffOf(input: unknown): string | undefined {
-  const [before, after] = [stringAt(input, 'old_string'), stringAt(input, 'new_string')]
-  const path = stringAt(input, 'file_path') ?? ''
-  if (before === undefined || after === undefined) return undefined
-  return createTwoFilesPatch(path, path, `${before}\n`, `${after}\n`, undefined, undefined, {
-    context: 3,
-    timeout: 200,
-  })
-}
-
-/** Text, and a word for everything else. */
-function outputOf(content: string | readonly JsonObject[]): string {
-  if (typeof content === 'string') return content
-  return content
-    .map((block) => (block.type === 'text' ? textOf([block] as never) : `[${String(block.type)}]`))
-    .join('\n')
 }

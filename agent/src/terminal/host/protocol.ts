@@ -56,6 +56,8 @@ export type UiEvent =
   | { readonly type: 'stopped'; readonly why: StopReason }
   | { readonly type: 'state'; readonly state: AgentState }
   | { readonly type: 'gauge'; readonly gauge: GaugeReading }
+  /** Works in another session from now on. */
+  | { readonly type: 'session'; readonly title: string; readonly past: readonly UiEvent[] }
 
 export type Ask =
   | { readonly type: 'permission'; readonly request: PermissionRequest }

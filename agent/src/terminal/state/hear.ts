@@ -48,9 +48,25 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       return stopped(state, event.why)
     case 'state':
       return { ...state, agent: event.state, busySince: event.state.isBusy ? (state.busySince ?? now) : undefined }
+    case 'session':
+      return switched(state, event, now)
     case 'gauge':
       return { ...state, gauge: event.gauge }
   }
+}
+
+/** What was shown of the session before stays in the scrollback. */
+function switched(
+  state: TerminalState,
+  { title, past }: Extract<UiEvent, { type: 'session' }>,
+  now: number,
+): TerminalState {
+  let shown = withItem(
+    { ...flushed(state), details: [], overlay: undefined },
+    { type: 'notice', text: `Session ${title}` },
+  )
+  for (const event of past) shown = hear(shown, event, now)
+  return shown
 }
 
 /** Moves the blocks of the answer that cannot change any more to the scrollback. */
