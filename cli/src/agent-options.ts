@@ -1,4 +1,5 @@
 // `everlong agent`: how it is called. What it does is in commands/agent.ts.
+import type { SessionWish } from '@everlong/agent/host'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { collected, wholeNumber } from './option-values.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -47,9 +48,24 @@ export function addAgent(program: Command, { end, surroundings }: AgentParts): v
     .option('--trust', "use this folder's settings for hooks, servers and permissions")
     .option('--plain', 'plain lines, for screen readers and simple terminals')
     .action(async (folder: string, words: AgentWords) => {
-      const { agent } = await import('./commands/agent.ts')
-      end(await agent(folder, words, surroundings))
+      if (words.prompt === undefined) {
+        const { agentOnScreen } = await import('./commands/agent-screen.ts')
+        end(await agentOnScreen(folder, words, surroundings))
+      } else {
+        const { agentWithoutScreen } = await import('./commands/agent.ts')
+        end(await agentWithoutScreen(folder, words, surroundings))
+      }
     })
+}
+
+export function startOptions(words: AgentWords) {
+  const { model, permissionMode: mode, allow = [], deny = [], maxTurns, trust = false } = words
+  return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(words) }
+}
+
+function sessionIn({ continue: isContinuing, resume, fork }: AgentWords): SessionWish {
+  if (typeof resume === 'string') return { type: fork ? 'fork' : 'resume', id: resume }
+  return { type: isContinuing ? 'continue' : 'new' }
 }
 
 function atLeastOne(text: string): number {

@@ -1,6 +1,6 @@
 // The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
 // lines out; whatever came from a tool or a model is made harmless here.
-import { compactionPhases } from '@everlong/agent/render'
+import { compactionPhases, type FinishedCall, outcomeOf, subjectOf } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/mechanisms'
 import { gauge, stateStyles } from '../../render/bar.ts'
@@ -10,7 +10,6 @@ import { oneLine } from '../../render/safe.ts'
 import type { Screen } from '../../render/screen.ts'
 import { columnsOf, cut, cutStart, padEnd, wrap } from '../../render/width.ts'
 import type { Act } from './acts.ts'
-import { type FinishedCall, outcomeOf, subjectOf } from '@everlong/agent/render'
 
 const indent = '    '
 
