@@ -20,7 +20,7 @@ async function commandNames(): Promise<readonly string[]> {
 }
 
 function optionsIn(text: string): readonly string[] {
-  return [...text.matchAll(/^ {2}(?:-\w, )?(--[\w-]+(?: <[^>]+>| \[[^\]]+\])?) {2,}(required)?/gm)].map(
+  return [...text.matchAll(/^ {2}(?:-\w, )?(--(?!help)[\w-]+(?: <[^>]+>| \[[^\]]+\])?) {2,}(required)?/gm)].map(
     ([, option = '', required]) => (required ? option : `[${option}]`),
   )
 }
