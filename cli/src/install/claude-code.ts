@@ -13,6 +13,7 @@ const files = [
   'commands/lost.md',
   'commands/recall.md',
   'commands/undo.md',
+  'dist/engine.js',
   'dist/everlong.js',
   'hooks/hooks.json',
 ]
