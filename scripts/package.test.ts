@@ -163,6 +163,18 @@ test('the command runs from node_modules', () => {
   expect(report).toEqual(here)
 })
 
+test('the command installs its plug-in from the package, and takes it away again', () => {
+  const home = join(folder.path, 'home')
+  mkdirSync(home)
+  const env = { HOME: home }
+  output(process.execPath, [bin, 'install', 'claude-code'], { cwd: host, env })
+  const installed = filesIn(home)
+  expect(installed.filter((name) => name.endsWith('everlong.js'))).toHaveLength(1)
+  expect(output(process.execPath, [bin, 'status'], { cwd: host, env })).toContain('claude-code  installed')
+  output(process.execPath, [bin, 'uninstall', 'claude-code'], { cwd: host, env })
+  expect(readdirSync(home)).toEqual([])
+})
+
 test.runIf(old)('on an older Node the command says which one it needs', () => {
   const { status, stdout, stderr } = run(old?.path ?? '', [bin, '--version'], { cwd: host })
   expect([status, stdout, stderr.split('. ')[0]]).toEqual([
