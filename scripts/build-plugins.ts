@@ -12,6 +12,7 @@ const plugins: Readonly<Record<string, Bundle & { readonly later?: Bundle }>> = 
     out: 'dist/everlong.js',
     later: { entry: 'src/engine.ts', out: 'dist/engine.js' },
   },
+  codex: { entry: 'src/main.ts', out: 'dist/everlong.js' },
 }
 
 const asked = process.argv.slice(2)

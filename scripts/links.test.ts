@@ -29,3 +29,7 @@ test('every link to a place on a page leads to a heading', () => {
   )
   expect(broken).toEqual([])
 })
+
+test('no page has the markers of a merge conflict', () => {
+  expect(pages.filter((page) => /^(<{7} |>{7} |={7}$)/m.test(read(page)))).toEqual([])
+})

@@ -1,6 +1,7 @@
 // The agent as the terminal, headless mode and other hosts see it: what they call, what they hear, and what they are asked.
 import type { EngineSession } from 'everlong/node'
 import type { LoopEvent } from './events.ts'
+import type { Receipt } from './receipt.ts'
 
 /** ask: every change asks. accept-edits: edits in the workspace do not. plan: nothing is changed. allow: nothing asks. */
 export type PermissionMode = 'ask' | 'accept-edits' | 'plan' | 'allow'
@@ -47,13 +48,23 @@ export type Prompt = {
 
 export type AgentEvent =
   | LoopEvent
-  /** A prompt was taken: it starts a turn now, or waits until the running one ends. */
+  /**
+   * A prompt was taken. A queued one waits for the next request of the running turn, and comes again with
+   * `isQueued: false` when it joins the conversation.
+   */
   | { readonly type: 'prompt'; readonly prompt: Prompt; readonly isQueued: boolean }
+  /** A compaction is done, automatic or by hand. */
+  | { readonly type: 'receipt'; readonly receipt: Receipt }
   /** The mode, the model, the queue, the todos, the background tasks or the session changed. */
   | { readonly type: 'state'; readonly state: AgentState }
 
 export type AgentState = {
+  /** A turn runs. */
   readonly isBusy: boolean
+  /** Another after `/clear`, `/resume` and `/fork`. */
+  readonly sessionId: string
+  /** As the person named it. */
+  readonly title?: string
   readonly mode: PermissionMode
   readonly model: string
   readonly queued: readonly Prompt[]
@@ -69,6 +80,8 @@ export type Agent = {
   readonly submit: (prompt: Prompt) => Promise<void>
   /** Stops the running turn, tool calls and compaction; queued prompts go back to the person. */
   readonly interrupt: () => readonly Prompt[]
+  /** Gives back what is queued, to be edited; the turn goes on. */
+  readonly takeQueued: () => readonly Prompt[]
   readonly setMode: (mode: PermissionMode) => void
   /** Runs a slash command, such as `/compact keep the schema`. */
   readonly command: (line: string, signal?: AbortSignal) => Promise<CommandResult>

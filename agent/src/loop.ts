@@ -1,6 +1,6 @@
 // The query loop: prepare, send, run tools, repeat until the model stops. The session takes care of compaction, recovery
 // and the transcript.
-import type { ModelAnswer, Turn } from 'everlong'
+import type { MessageInput, ModelAnswer, Turn } from 'everlong'
 import type { Preparation } from 'everlong/mechanisms'
 import type { StreamEvent } from 'everlong/models'
 import type { EngineSession } from 'everlong/node'
@@ -19,9 +19,11 @@ export type QueryOptions = {
   readonly maxTurns?: number
   /** The state that an earlier loop returned, to continue from there. */
   readonly state?: LoopState
+  /** Asked before each request, and before the loop ends: what came up meanwhile, such as words that the person typed. */
+  readonly incoming?: () => Promise<readonly MessageInput[]>
 }
 
-type Loop = Required<Pick<QueryOptions, 'session' | 'tools' | 'signal'>> & {
+type Loop = Required<Pick<QueryOptions, 'session' | 'tools' | 'signal' | 'incoming'>> & {
   readonly channel: ReturnType<typeof createChannel<LoopEvent>>
 }
 
@@ -29,7 +31,7 @@ type Loop = Required<Pick<QueryOptions, 'session' | 'tools' | 'signal'>> & {
 export async function* query(options: QueryOptions): AsyncGenerator<LoopEvent, LoopState> {
   const { session, tools = [], signal = new AbortController().signal, maxTurns = Number.POSITIVE_INFINITY } = options
   const channel = createChannel<LoopEvent>()
-  const loop: Loop = { session, tools, signal, channel }
+  const loop: Loop = { session, tools, signal, channel, incoming: options.incoming ?? (async () => []) }
   if (tools.length > 0) session.configure({ tools: definitionsOf(tools), reproducible: reproducibleIn(tools) })
   const stopListening = session.on((event) => channel.push({ type: 'engine', event }))
   let state = options.state ?? firstState(session)
@@ -62,6 +64,8 @@ async function* iterate(
   before: LoopState,
 ): AsyncGenerator<LoopEvent, readonly [LoopState, StopReason | undefined]> {
   const { session, signal, channel } = loop
+  yield* takeIncoming(loop)
+  if (signal.aborted) return [before, 'aborted']
   const onEvent = (event: StreamEvent) => channel.push({ type: 'stream', event })
   let newest: ViewMessage | undefined
   const onPrepared = (preparation: Preparation) => {
@@ -86,7 +90,15 @@ async function* iterate(
   if (calls.length > 0) yield* callTools(loop, calls)
   const next = { ...state, turn: state.turn + 1 }
   if (signal.aborted) return [next, 'aborted']
-  return [next, calls.length > 0 || shouldContinue(loop, answer, newest) ? undefined : 'finished']
+  if (calls.length > 0 || shouldContinue(loop, answer, newest)) return [next, undefined]
+  return [next, (yield* takeIncoming(loop)) ? undefined : 'finished']
+}
+
+/** Returns whether anything came. */
+async function* takeIncoming({ session, incoming, channel }: Loop): AsyncGenerator<LoopEvent, boolean> {
+  const messages = yield* channel.until(incoming())
+  session.add(messages)
+  return messages.length > 0
 }
 
 /** Emits notices and the records of a compaction before the answer streams. */

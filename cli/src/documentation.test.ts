@@ -20,8 +20,8 @@ async function commandNames(): Promise<readonly string[]> {
 }
 
 function optionsIn(text: string): readonly string[] {
-  return [...text.matchAll(/^ {2}(--[\w-]+(?: <[^>]+>)?) {2,}(required)?/gm)].map(([, option = '', required]) =>
-    required ? option : `[${option}]`,
+  return [...text.matchAll(/^ {2}(?:-\w, )?(--(?!help)[\w-]+(?: <[^>]+>| \[[^\]]+\])?) {2,}(required)?/gm)].map(
+    ([, option = '', required]) => (required ? option : `[${option}]`),
   )
 }
 

@@ -3,6 +3,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { StoreError } from 'everlong'
 import packageFacts from '../package.json' with { type: 'json' }
+import { addAgent } from './agent-options.ts'
 import type { CompactOptions } from './commands/compact.ts'
 import type { DemoOptions } from './commands/demo/demo.ts'
 import type { MemoryOptions } from './commands/memory.ts'
@@ -114,6 +115,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
       getOutHelpWidth: () => screenOf(surroundings).width,
     })
   const show = createShow(surroundings, end)
+  addAgent(program, { end, surroundings })
   addShowing(program, { show, end }, surroundings)
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
@@ -136,6 +138,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
 }
 
 const examples = `Examples:
+  everlong agent                      work with an agent in a folder
   everlong demo                       watch an agent manage its context
   everlong tour                       a guided look at a sample session
   everlong inspect session.jsonl      an overview of one session
@@ -147,7 +150,8 @@ const examples = `Examples:
   everlong recall session.jsonl migration --kind human
   everlong simulate --port 0          the Messages API, without a key
 
-All but demo, tour and mcp have --json. NO_COLOR=1 turns off colors.
+All but agent, demo, tour and mcp have --json.
+NO_COLOR=1 turns off colors.
 Exit codes: 0 success, 1 failure, 2 usage error.`
 
 /** Turns Commander's "error: …", with a suggestion on a second line, into one line that points to --help. */

@@ -65,6 +65,8 @@ export type SessionOptions = RequestInput & {
   readonly envelope?: JsonObject
   /** What the host knows of the session besides the conversation: restored after a compaction. */
   readonly state?: HostState
+  /** For the SessionStart hooks of a new session: `clear` when it replaces one that the person was done with. */
+  readonly startedBy?: 'startup' | 'clear'
 }
 
 export type EngineSession = Session & {
@@ -162,7 +164,7 @@ type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
   const session = sessionOrClosed(shared, opened, options)
   const { agentId } = session
-  const source = opened.entries.length > 0 ? 'resume' : 'startup'
+  const source = opened.entries.length > 0 ? 'resume' : (options.startedBy ?? 'startup')
   await session.runHooks(
     agentId === undefined
       ? { event: 'SessionStart', source }
@@ -218,7 +220,7 @@ function runtimeFor(
 ): Runtime {
   const { id, store, entries, isWhole } = opened
   const { environment = platform.environment, model: client, ask } = engine
-  const { model: name = client.model, envelope, state, ...base } = options
+  const { model: name = client.model, envelope, state, startedBy: _, ...base } = options
   const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
   // The workspace folder as the host names it, never as a transcript does.
   const cwd = stringAt(envelope, 'cwd') ?? platform.cwd

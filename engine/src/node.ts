@@ -21,7 +21,7 @@ export { jsonlSessions } from './stores/disk/jsonl.ts'
 
 // Archive and recall
 
-export { type Archive, archiveFolder, openArchive } from './node/archive/archive.ts'
+export { type Archive, type ArchiveOptions, archiveFolder, openArchive } from './node/archive/archive.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
 
 export type { Reading } from './node/archive/originals.ts'
@@ -38,7 +38,13 @@ export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
 export { type FsckReport, fsck } from './node/read/fsck.ts'
 export { type LedgerFile, readLedger } from './node/read/ledger-file.ts'
 export { type LiveFile, openLive } from './node/read/live-file.ts'
-export { compactionJobAt, forEachRecordAt, openSessionAt, type SessionAt } from './node/read/session-at.ts'
+export {
+  compactionJobAt,
+  forEachRecordAt,
+  openSessionAt,
+  type SessionAt,
+  sessionOfRecords,
+} from './node/read/session-at.ts'
 export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'
 export { findSubagents, type SubAgents } from './node/read/subagents.ts'
 export { openView, type ViewFile } from './node/read/view-file.ts'

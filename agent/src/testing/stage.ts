@@ -145,7 +145,7 @@ function wait(milliseconds: number, signal?: AbortSignalPort): Promise<void> {
 const readers: ReadonlySet<string> = new Set(['Read', 'Grep'])
 
 /** The repository's own tools: they check their inputs themselves. */
-function repositoryTools(repository: Repository): readonly AnyTool[] {
+export function repositoryTools(repository: Repository): readonly AnyTool[] {
   const tools = toolsOf(repository)
   return tools.definitions.map((definition) => ({
     ...defineTool({

@@ -10,7 +10,7 @@ import {
   ErrorCode,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { type Archive, createRecallTools, openArchive, type RecallTool } from 'everlong/node'
+import { type Archive, type ArchiveOptions, createRecallTools, openArchive, type RecallTool } from 'everlong/node'
 import { expecting, gathered, type Outcome } from '../outcome.ts'
 import { oneLine } from '../render/safe.ts'
 import { boundedLines, type TooLong } from './mcp-input.ts'
@@ -19,6 +19,8 @@ export type McpArguments = {
   /** A transcript, or a folder of them. */
   readonly path: string
   readonly version: string
+  /** Where the index is kept, and which transcripts of the folder belong to it. */
+  readonly archive?: Pick<ArchiveOptions, 'folder' | 'includes'>
 }
 
 export type McpStreams = {
@@ -39,7 +41,7 @@ export async function serve(options: McpArguments, streams: McpStreams): Promise
   // The client waits for an answer to its first words: a large archive is indexed while it is already served.
   let archive: Archive | undefined
   const opened = expecting(options.path, () => {
-    archive = openArchive(options.path, { budgetMs: 0 })
+    archive = openArchive(options.path, { ...options.archive, budgetMs: 0 })
     return gathered('served' as const)
   })
   if (archive !== undefined) await serveFrom(archive, options, streams)

@@ -18,6 +18,8 @@ export type Ran = { readonly exitCode: number; readonly stdout: string; readonly
 
 export type RunOptions = {
   readonly env?: Environment
+  /** Nothing unless given. */
+  readonly stdin?: string
   readonly isTTY?: boolean
   readonly columns?: number
   /** For commands that run on: what happens before they are stopped, given what they have printed. */
@@ -38,7 +40,7 @@ export async function everlong(words: readonly string[], options: RunOptions = {
   })
   const stderr = collector(options)
   const exitCode = await run(words, {
-    stdin: Readable.from([]),
+    stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
     stdout: stdout.stream,
     stderr: stderr.stream,
     env: options.env ?? {},

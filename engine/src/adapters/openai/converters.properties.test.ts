@@ -139,6 +139,12 @@ test('items that nothing happened to are the very same after both ways', () => {
   )
 })
 
+test('an answer without content comes back as the very item', () => {
+  const before = [{ type: 'message', role: 'assistant', content: [], id: 'm1' }]
+  const [written] = writeItems(readItems(before), { dialect: 'responses', before })
+  expect(written).toBe(before[0])
+})
+
 test.each(['responses', 'agents'] as const)('what we say survives the items of %s', (dialect) => {
   fc.assert(
     fc.property(ourMessage({ media: true, images: 'all' }), (message) => {

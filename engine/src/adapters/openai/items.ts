@@ -209,7 +209,9 @@ function joined(item: JsonObject, places: readonly Place[]): JsonObject {
   const changed = places.find((place) => place.changed)?.changed
   if (changed) return changed
   const was = arrayAt(item, 'content')
-  const isWhole = was.length === places.length && was.every((part, at) => part === places[at]?.part)
+  // Without a part, the block describes the whole item.
+  const isDescribed = places.every(({ part }) => part === undefined)
+  const isWhole = isDescribed || (was.length === places.length && was.every((part, at) => part === places[at]?.part))
   if (isWhole || !isMessage(item) || typeof item.content === 'string') return item
   return { ...item, content: places.map(({ part }) => part) }
 }

@@ -175,11 +175,13 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   state.agentText = ''
   state.isAnswered = undefined
   for (const rule of rulesIn(words.text)) {
-    const key = sentenceKey(rule)
+    const text = oneLine(rule, 400)
+    // Of the text as it is stored, so that a ledger that is read back knows its rules.
+    const key = sentenceKey(text)
     // The first wording and its entry stay; repeating a rule makes it recent.
     const known = state.rules.get(key)
     const by = kind === 'task' ? 'agent' : 'human'
-    const fresh = { text: oneLine(rule, 400), by, ...(uuid === undefined ? {} : { uuid }) } as const
+    const fresh = { text, by, ...(uuid === undefined ? {} : { uuid }) } as const
     if (key !== '') state.rules.set(key, { ...(known ?? fresh), last })
   }
 }

@@ -51,6 +51,13 @@ const settled = (ledger: Ledger) => ({
 const stored = (ledger: Ledger) => fromJson(JSON.parse(JSON.stringify(toJson(ledger))))
 
 describe('reading', () => {
+  test('a rule in color is known again after the ledger was stored', () => {
+    const said = [
+      { message: { role: 'user', origin: 'human', content: 'Never \u001b[31mred\u001b[0m', uuid: 'u-1' } },
+    ] as const
+    expect(ledgerOf(said, stored(ledgerOf(said))).rules).toHaveLength(1)
+  })
+
   test('going on from a stored ledger is the same as not having stopped', () => {
     fc.assert(
       fc.property(talk, talk, (before, after) => {

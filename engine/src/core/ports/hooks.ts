@@ -16,14 +16,19 @@ export type HookCall =
       readonly fidelity: FidelityReport
     }
   | { readonly event: 'SessionStart'; readonly source: 'startup' | 'resume' | 'clear' | 'compact' }
+  | { readonly event: 'UserPromptSubmit'; readonly prompt: string }
+  | ({ readonly event: 'PreToolUse' } & HookedTool)
+  | ({ readonly event: 'PostToolUse'; readonly output: unknown } & HookedTool)
   | {
-      readonly event: 'SessionEnd' | 'Stop' | 'SubagentStart' | 'SubagentStop' | 'PermissionRequest'
+      readonly event: 'SessionEnd' | 'Stop' | 'SubagentStart' | 'SubagentStop' | 'PermissionRequest' | 'Notification'
       readonly details?: Readonly<Record<string, unknown>>
     }
 
+type HookedTool = { readonly tool: string; readonly input: unknown; readonly toolUseId: string }
+
 /** All hooks of an event together, in the order of configuration. Empty strings were taken out. */
 export type HookOutcome = {
-  /** PreCompact only: the first reason why not. */
+  /** PreCompact, UserPromptSubmit and PreToolUse only: the first reason why not. */
   readonly veto?: string
   /** For the summarizer, after the person's own. */
   readonly instructions: readonly string[]

@@ -20,6 +20,7 @@ export function uniqueUses(drafts: readonly Draft[], report: Report): readonly D
     return [block]
   }
   return drafts.map((draft) => {
+    if (!draft.blocks.some(isOfTool)) return draft
     const blocks = draft.blocks.flatMap((block) => {
       if (isToolResult(block)) return resultOf(block, draft.index)
       if (!isToolUse(block)) return [block]
@@ -35,6 +36,10 @@ export function uniqueUses(drafts: readonly Draft[], report: Report): readonly D
     })
     return withBlocks(draft, blocks)
   })
+}
+
+function isOfTool(block: Block): boolean {
+  return isToolUse(block) || isToolResult(block)
 }
 
 function isSame(one: Block, other: Block): boolean {
@@ -65,6 +70,8 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
       return [found?.block ?? missingResult(id, message, report)]
     })
   const out = drafts.map((draft, at) => {
+    const missing = fetched(at, draft.index)
+    if (missing.length === 0 && !draft.blocks.some(isToolResult)) return draft
     const inPlace: Block[] = []
     const rest: Block[] = []
     for (const [nth, block] of draft.blocks.entries()) {
@@ -73,7 +80,7 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
       else if (used?.at !== at || used.nth !== nth) rest.push(...leftover(block, used, { draft, report }))
       else if (used.to === at) inPlace.push(block)
     }
-    return arranged(draft, [...inPlace, ...fetched(at, draft.index), ...rest], report)
+    return arranged(draft, [...inPlace, ...missing, ...rest], report)
   })
   const index = drafts.at(-1)?.index ?? 0
   const open = fetched(drafts.length, index)

@@ -132,18 +132,25 @@ function isNameless(block: Block): boolean {
 }
 
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  const isFull = ({ blocks }: Draft) =>
+    blocks.length > 0 && !blocks.some((block) => isBlank(block) || hasEmptyText(block))
+  if (drafts.every(isFull)) return drafts
   return drafts.flatMap((draft) => {
+    if (isFull(draft)) return [draft]
+    report({ type: 'empty-dropped', message: draft.index })
     const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
-    const mended = withBlocks(draft, blocks)
-    if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
-    return blocks.length === 0 ? [] : [mended]
+    return blocks.length === 0 ? [] : [withBlocks(draft, blocks)]
   })
+}
+
+function hasEmptyText(block: Block): boolean {
+  return isToolResult(block) && Array.isArray(block.content) && block.content.some(isEmptyText)
 }
 
 /** A result may be empty, but may not hold an empty text. */
 function withoutEmptyTexts(block: Block): Block {
-  if (!isToolResult(block) || !Array.isArray(block.content) || !block.content.some(isEmptyText)) return block
-  return { ...block, content: block.content.filter((part) => !isEmptyText(part)) }
+  if (!hasEmptyText(block)) return block
+  return { ...block, content: (block.content as readonly Block[]).filter((part) => !isEmptyText(part)) }
 }
 
 /** Between two answers it adds missing results: the second answer was given on a request that had those. */

@@ -75,3 +75,12 @@ test.each([
   expect(one).toBeGreaterThan(3)
   expect(countIn(['one.jsonl', 'two.jsonl'])).toBe(2 * one)
 })
+
+test('a folder that several projects share can be narrowed to one of them', () => {
+  const folder = folders.next()
+  for (const name of ['heron', 'crane'])
+    writeFileSync(join(folder, `${name}.jsonl`), session().user(`a ${name} bird`).text)
+  const archive = openArchive(folder, { folder: false, includes: (path) => path.endsWith('heron.jsonl') })
+  expect(archive.search({ words: 'bird' }).matches.map(({ snippet }) => snippet)).toEqual(['a heron bird'])
+  archive.close()
+})

@@ -21,6 +21,8 @@ import { type SearchQuery, type SearchResult, searchPieces } from './search.ts'
 export type ArchiveOptions = CatchUpOptions & {
   /** The folder of the database; `false` keeps it in memory. */
   readonly folder?: string | false
+  /** Which transcripts of a folder belong to the archive; all by default. Needs a `folder` of its own. */
+  readonly includes?: (transcript: string) => boolean
 }
 
 export type Archive = {
@@ -71,7 +73,7 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
     }
   }
   const bringUpToDate = (sql: DatabaseSync, how: CatchUpOptions = {}): CaughtUp => {
-    const files = listFiles(root)
+    const files = listFiles(root, options.includes)
     state.paths = new Map(files.map(({ name, path }) => [name, path]))
     return catchUp(sql, files, how)
   }

@@ -17,13 +17,15 @@ export type ArchiveFile = {
   readonly modified: number
 }
 
-/** The current files, oldest first. */
-export function listFiles(root: string): readonly ArchiveFile[] {
+/** The current files, oldest first. `includes` picks transcripts of a folder that many projects share. */
+export function listFiles(root: string, includes: (path: string) => boolean = () => true): readonly ArchiveFile[] {
   const isFolder = statSync(root).isDirectory()
   const base = isFolder ? root : dirname(root)
   const { transcripts, results } = isFolder ? below(root) : around(root)
   // A compaction's own run repeats what the session contains.
-  const wanted = transcripts.filter((path) => path === root || !basename(path).startsWith('agent-acompact-'))
+  const wanted = transcripts.filter(
+    (path) => path === root || (!basename(path).startsWith('agent-acompact-') && includes(path)),
+  )
   const listed = (paths: readonly string[], type: ArchiveFile['type']) =>
     paths.flatMap((path) => {
       const stat = statOf(path)

@@ -102,6 +102,23 @@ test('records of other agents come back as they lie on disk, and results as they
   expect(differences(written(pi.map(serialize).join('')))).toEqual([])
 })
 
+test('a message of pi on a new branch is read as itself', () => {
+  const line = (id: string, parentId: string | null, content: string) =>
+    serialize({
+      type: 'message',
+      id,
+      parentId,
+      timestamp: '2026-03-02T09:00:00.000Z',
+      message: { role: 'user', content },
+    })
+  const records = [line('a', null, 'first'), line('b', 'a', 'second'), line('c', 'a', 'instead')]
+  const path = written(serialize({ type: 'session', id: 's', cwd: '/w' }) + records.join(''))
+  const archive = openArchive(path, { folder: false })
+  expect(archive.search({ words: 'instead' }).matches.map(({ snippet }) => snippet)).toEqual(['instead'])
+  expect(archive.read('c')?.text).toBe('instead')
+  archive.close()
+})
+
 test('any text in a result comes back the same, half characters and control characters included', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 60 }), { minLength: 1, maxLength: 5 }), (texts) => {

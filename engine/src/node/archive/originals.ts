@@ -206,7 +206,10 @@ function stretchOf(line: Buffer, row: PlaceRow): { readonly start: number; reado
 /** The record in our format: foreign ones are converted. */
 function entryRecord(row: PlaceRow, { record }: Original): JsonObject {
   if (row.format === 'claude-code') return record
-  const converted = createRecordReader(row.format)(record, row)[row.part]?.record ?? record
+  const entries = createRecordReader(row.format)(record, row)
+  // What a record becomes may depend on the one before: its id tells more than its place.
+  const own = entries.find((entry) => row.uuid !== null && entry.record.uuid === row.uuid) ?? entries[row.part]
+  const converted = own?.record ?? record
   return row.uuid === null ? converted : { ...converted, uuid: row.uuid }
 }
 

@@ -62,6 +62,7 @@ export function createHooks(options: HooksOptions): Hooks {
 
 function wordOf(call: HookCall): string {
   if (call.event === 'PreCompact' || call.event === 'PostCompact') return call.trigger
+  if (call.event === 'PreToolUse' || call.event === 'PostToolUse') return call.tool
   return call.event === 'SessionStart' ? call.source : ''
 }
 
@@ -106,6 +107,14 @@ function stdinOf(call: HookCall, { sessionId, transcriptPath, cwd }: HooksOption
     }
     case 'SessionStart':
       return { ...common, source: call.source }
+    case 'UserPromptSubmit':
+      return { ...common, prompt: call.prompt }
+    case 'PreToolUse':
+    case 'PostToolUse': {
+      const { tool, input, toolUseId } = call
+      const output = call.event === 'PostToolUse' ? { tool_response: call.output } : {}
+      return { ...common, tool_name: tool, tool_input: input, tool_use_id: toolUseId, ...output }
+    }
     default:
       return { ...common, ...call.details }
   }

@@ -22,18 +22,28 @@ export function outcomeOf(event: HookCall['event'], { name, run, timeoutMs }: Na
   return text.startsWith('{') ? fromJson(event, text, problem) : plain(event, text)
 }
 
+const blocking: readonly HookCall['event'][] = ['PreCompact', 'UserPromptSubmit', 'PreToolUse']
+const informing: readonly HookCall['event'][] = ['SessionStart', 'UserPromptSubmit']
+
 function blocked(event: HookCall['event'], reason: string, problem: (text: string) => Part): Part {
-  return event === 'PreCompact'
+  return blocking.includes(event)
     ? { veto: reason }
     : problem(`wanted to block, which ${event} cannot: ${firstLine(reason)}`)
 }
 
 function plain(event: HookCall['event'], text: string): Part {
   if (event === 'PreCompact') return { instructions: [text] }
-  return event === 'SessionStart' ? { context: [text] } : { messages: [text] }
+  return informing.includes(event) ? { context: [text] } : { messages: [text] }
 }
 
-const saidFields = ['additionalContext', 'newCustomInstructions', 'userDisplayMessage', 'summary'] as const
+const saidFields = [
+  'additionalContext',
+  'newCustomInstructions',
+  'userDisplayMessage',
+  'summary',
+  'permissionDecision',
+  'permissionDecisionReason',
+] as const
 
 /** Fields that we do not know are fine; one that we know with a value that cannot be used is a problem. */
 function fromJson(event: HookCall['event'], text: string, problem: (text: string) => Part): Part {
@@ -55,8 +65,10 @@ function fromJson(event: HookCall['event'], text: string, problem: (text: string
     ...listed('messages', stringAt(said, 'userDisplayMessage')),
     ...(isBefore && summary?.trim() ? { summary } : {}),
   }
-  if (decision !== 'block') return part
-  return { ...part, ...blocked(event, stringAt(value, 'reason')?.trim() || 'blocked by a hook', problem) }
+  const isDenied = event === 'PreToolUse' && said.permissionDecision === 'deny'
+  if (decision !== 'block' && !isDenied) return part
+  const why = stringAt(value, 'reason') ?? stringAt(said, 'permissionDecisionReason')
+  return { ...part, ...blocked(event, why?.trim() || 'blocked by a hook', problem) }
 }
 
 function listed(key: 'instructions' | 'context' | 'messages', text: string | undefined): Part {

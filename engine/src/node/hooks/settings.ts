@@ -11,6 +11,10 @@ export const hookEvents = [
   'SubagentStart',
   'SubagentStop',
   'PermissionRequest',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'Notification',
 ] as const
 
 export type HookCommand = {
@@ -21,7 +25,10 @@ export type HookCommand = {
 }
 
 export type HookMatcher = {
-  /** `manual`, `auto|manual`, `compact` …; left out, empty or `*`: always. */
+  /**
+   * A regular expression for the whole word: `manual`, `auto|manual`, `compact`, or a tool's name such as `Edit|Write` or
+   * `mcp__.*`. Left out, empty or `*`: always.
+   */
   readonly matcher?: string | undefined
   readonly hooks: readonly HookCommand[]
 }
@@ -54,6 +61,7 @@ const wrongMatcher: Wrong = (value) => {
   if (!isObject(value)) return ': expected an object'
   const { matcher, hooks } = value
   if (matcher !== undefined && typeof matcher !== 'string') return '.matcher: expected a string'
+  if (matcher !== undefined && !takerOf(matcher)) return '.matcher: expected words, or a regular expression'
   return firstWrong([['hooks', hooks]], ([, list]) => wrongList(list, wrongCommand))
 }
 
@@ -86,7 +94,16 @@ function firstWrong<T extends readonly [string | number, unknown]>(
 
 /** The commands of an event whose matcher takes this word, in their order. */
 export function commandsFor(settings: HookSettings, event: keyof HookSettings, word: string): readonly HookCommand[] {
-  const takes = ({ matcher = '' }: HookMatcher) =>
-    matcher === '' || matcher === '*' || matcher.split('|').some((each) => each.trim() === word)
+  const takes = ({ matcher = '' }: HookMatcher) => takerOf(matcher)?.test(word) ?? false
   return (settings[event] ?? []).filter(takes).flatMap(({ hooks }) => hooks)
+}
+
+/** Undefined when the matcher is no regular expression. */
+function takerOf(matcher: string): RegExp | undefined {
+  if (matcher === '' || matcher === '*') return /^/
+  try {
+    return new RegExp(`^\\s*(?:${matcher.replaceAll(/\s*\|\s*/g, '|')})\\s*$`)
+  } catch {
+    return undefined
+  }
 }

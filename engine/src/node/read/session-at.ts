@@ -14,7 +14,7 @@ import { createStateBook } from '../../core/restore/state-book.ts'
 import { touchedFiles } from '../../core/restore/touched.ts'
 import { readBoundary } from '../../core/transcript/format/boundary.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import type { Format } from '../../core/transcript/format/foreign/reader.ts'
+import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
 import { messageOf } from '../../core/transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../../core/transcript/format/queued-words.ts'
 import { createFold, type Fold } from '../../core/transcript/view/fold.ts'
@@ -58,6 +58,16 @@ export function openSessionAt(path: string, options: SessionAtOptions = {}): Ses
   const loaded = loadEntries(path, { ...options, onEntry: facts.add })
   if (options.before !== undefined && !loaded.cutoff.isReached()) return { type: 'not-found', uuid: options.before }
   return sessionFrom(loaded, facts)
+}
+
+/** The same for records that somebody holds in memory; `path` is where they are stored, for the texts that name it. */
+export function sessionOfRecords(records: readonly JsonObject[], path: string): SessionAt {
+  const facts = createFacts()
+  const reader = createTranscriptReader()
+  const entries = records.flatMap((record, at) => reader.read(record, { line: at + 1, offset: at, length: 1, nth: 0 }))
+  for (const entry of entries) facts.add(entry)
+  const cutoff = createCutoff(undefined)
+  return sessionFrom({ path, entries, shortened: 0, format: reader.format(), bytes: 0, cutoff }, facts)
 }
 
 function sessionFrom(loaded: Loaded, facts: Facts): SessionAt {
@@ -169,6 +179,8 @@ export function compactionJobAt(session: SessionAt, options: CompactAtOptions = 
 }
 
 const opening = /^This session is being continued/
+/** What Codex puts before a summary. */
+const introduction = /^Another language model started to solve this problem[^\n]*\n/
 const heading = /^Summary:[ \t]*$/m
 const firstSection = /^[ \t]*(?:#+[ \t]*|\*\*)?1\.[ \t]/m
 const closing =
@@ -176,7 +188,7 @@ const closing =
 
 /** What the model wrote of a recorded summary: without its scratchpad and the client's opening and closing words. */
 export function recordedProse(recorded: string): string {
-  const whole = withoutScratchpads(recorded)
+  const whole = withoutScratchpads(recorded).replace(introduction, '')
   const end = whole.search(closing)
   const text = end < 0 ? whole : whole.slice(0, end)
   const [found] = heading.exec(text) ?? []

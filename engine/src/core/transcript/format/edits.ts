@@ -1,5 +1,6 @@
 // Edits: the only ways a view changes. Each is stored as an entry of the transcript, and taken back by another, so
 // nothing is ever lost. Here they are read and written; what they do to a view is the fold's business.
+import { blocksOf, type Content } from '../../message/block.ts'
 import { defined, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 
 /** Who asked for it and what it freed, for people, statistics and sizes. No message depends on it. */
@@ -38,6 +39,8 @@ export type Edit = EditCause &
     | { readonly type: 'drop-range'; readonly from: string; readonly to: string; readonly marker: string }
     /** A collapse: a summary stands in the place of the entries from here to there. */
     | { readonly type: 'replace-range'; readonly from: string; readonly to: string; readonly text: string }
+    /** Another agent replaced what the model sees of this entry; null leaves the entry out. */
+    | { readonly type: 'replace-content'; readonly uuid: string; readonly content: Content | null }
     /** The server left this out of what the model saw. It changes no message: the history is sent as it is. */
     | {
         readonly type: 'server-cleared'
@@ -100,6 +103,10 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
   'replace-range': ({ from, to, text }) =>
     typeof from === 'string' && typeof to === 'string' && typeof text === 'string'
       ? { type: 'replace-range', from, to, text }
+      : undefined,
+  'replace-content': ({ uuid, content }) =>
+    typeof uuid === 'string' && (content === null || typeof content === 'string' || Array.isArray(content))
+      ? { type: 'replace-content', uuid, content: Array.isArray(content) ? blocksOf(content) : content }
       : undefined,
   'server-cleared': (edit) => ({
     type: 'server-cleared',

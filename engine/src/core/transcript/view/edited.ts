@@ -77,6 +77,13 @@ export function withoutThinking(message: ViewMessage): ViewMessage | undefined {
   return content.length === 0 ? undefined : { ...message, content }
 }
 
+/** Other content in place of the message's own. A call keeps its result, which is cleared where nothing replaces it. */
+export function withContent(message: ViewMessage, content: Content | null): ViewMessage | undefined {
+  const results = typeof message.content === 'string' ? [] : message.content.filter(isToolResult)
+  if (results.length === 0) return content === null ? undefined : { ...message, content }
+  return { ...message, content: results.map((result) => ({ ...result, content: content ?? clearedText })) }
+}
+
 export function mediaIn(content: Content): number {
   if (typeof content === 'string') return 0
   return content.reduce((sum, block) => {

@@ -5,7 +5,7 @@ import type { ViewMessage } from '../../message/message.ts'
 import type { Edit } from '../format/edits.ts'
 import type { Entry, Head } from '../format/entry.ts'
 import { withoutResults } from '../format/messages.ts'
-import { clearedResult, shortenedResult, withoutInputs, withoutMedia, withoutThinking } from './edited.ts'
+import { clearedResult, shortenedResult, withContent, withoutInputs, withoutMedia, withoutThinking } from './edited.ts'
 
 export type EditAt = { readonly row: number; readonly edit: Edit; readonly uuid: string }
 export type RangeAt = EditAt & { readonly edit: Extract<Edit, { readonly type: 'drop-range' | 'replace-range' }> }
@@ -27,6 +27,7 @@ export type Effects = {
   readonly inputs: ReadonlyMap<string, EditAt>
   readonly attachments: ReadonlyMap<string, EditAt>
   readonly media: ReadonlyMap<string, EditAt>
+  readonly contents: ReadonlyMap<string, EditAt>
   readonly thinking: ReadonlyMap<number, EditAt>
   readonly ranges: ReadonlyMap<number, RangeAt>
   readonly pinned: ReadonlySet<string>
@@ -39,6 +40,7 @@ export function effectsOf(edits: readonly EditAt[], live: LiveRows): Effects {
     inputs: new Map<string, EditAt>(),
     attachments: new Map<string, EditAt>(),
     media: new Map<string, EditAt>(),
+    contents: new Map<string, EditAt>(),
     thinking: new Map<number, EditAt>(),
     ranges: new Map<number, RangeAt>(),
     pinned: new Set<string>(),
@@ -50,6 +52,7 @@ export function effectsOf(edits: readonly EditAt[], live: LiveRows): Effects {
       for (const uuid of edit.attachments ?? []) effects.attachments.set(uuid, at)
     } else if (edit.type === 'clear-inputs') for (const id of edit.toolUseIds) effects.inputs.set(id, at)
     else if (edit.type === 'clear-media') for (const uuid of edit.uuids) effects.media.set(uuid, at)
+    else if (edit.type === 'replace-content') effects.contents.set(edit.uuid, at)
     else if (edit.type === 'clear-thinking') for (const row of spanOf(at, live)) effects.thinking.set(row, at)
     else if (edit.type === 'pin') effects.pinned.add(edit.uuid)
     else if (edit.type === 'unpin') effects.pinned.delete(edit.uuid)
@@ -90,9 +93,10 @@ export const clearedContext = '[Old context cleared]'
 /** The message at a row as the edits leave it, and which edits changed it. Undefined when nothing of it is left. */
 export function editedMessage(message: ViewMessage, row: number, effects: Effects) {
   const { uuid = '', attachment } = message
-  const { results, inputs, attachments, media, thinking, pinned } = effects
+  const { results, inputs, attachments, media, contents, thinking, pinned } = effects
   const edits: string[] = []
-  if (results.size + inputs.size + attachments.size + media.size + thinking.size === 0) return { message, edits }
+  if ([results, inputs, attachments, media, contents, thinking].every(({ size }) => size === 0))
+    return { message, edits }
   const use = (at: EditAt | undefined) => {
     if (at && !edits.includes(at.uuid)) edits.push(at.uuid)
     return at?.edit
@@ -101,6 +105,9 @@ export function editedMessage(message: ViewMessage, row: number, effects: Effect
   if (!pinned.has(uuid)) {
     const context = attachment === undefined ? undefined : attachments.get(uuid)
     if (context) return { message: { ...message, content: clearedContext }, edits: [context.uuid] }
+    const replacing = contents.get(uuid)
+    if (replacing?.edit.type === 'replace-content')
+      return { message: withContent(message, replacing.edit.content), edits: [replacing.uuid] }
     if (results.size > 0) now = withoutResults(now, (result) => clearedBy(use(results.get(result.tool_use_id)), result))
     if (inputs.size > 0) now = withoutInputs(now, (id) => use(inputs.get(id)) !== undefined)
     const edit = media.size > 0 ? use(media.get(uuid)) : undefined

@@ -38,7 +38,7 @@ const anySession = fc
 
 /** An edit as numbers, to be made out of whatever the session holds when its turn comes. */
 const anyChoice = fc.record({
-  kind: fc.nat(11),
+  kind: fc.nat(14),
   first: fc.nat(1_000),
   second: fc.nat(1_000),
   at: fc.nat(1_000),
@@ -100,6 +100,8 @@ function addEdit(script: Script, { kind, first, second, isFollowed }: Choice): v
     { type: 'clear-results', toolUseIds: some, recall: true },
     { type: 'clear-media', uuids: [uuidAt(first), uuidAt(second)] },
     { type: 'clear-media', uuids: [uuidAt(first), uuidAt(second)], keep: 1 },
+    { type: 'replace-content', uuid: uuidAt(first), content: 'something else' },
+    { type: 'replace-content', uuid: uuidAt(first), content: null },
   ]
   const edit = edits[kind]
   if (!edit) return

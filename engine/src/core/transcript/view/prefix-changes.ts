@@ -102,6 +102,7 @@ function createFirstPlace(live: LiveRows): (row: number, edit: Edit) => number {
     }
     if (edit.type === 'clear-inputs') return first(edit.toolUseIds, (id) => uses.get(id))
     if (edit.type === 'clear-media') return first(edit.uuids, entryPlace)
+    if (edit.type === 'replace-content') return first([edit.uuid], entryPlace)
     const [start] = spanOf({ row, edit }, live)
     return start === undefined ? nowhere : placeOf(start)
   }

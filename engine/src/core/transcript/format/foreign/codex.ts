@@ -16,13 +16,15 @@ function newState() {
     answers: 0,
     total: 0,
     lastSize: undefined as number | undefined,
+    /** The next token count is that of the request for a summary. */
+    isSummarizing: false,
     model: undefined as string | undefined,
     /** Whose file this is, from its first line. */
     thread: undefined as Thread | undefined,
     /** The newest turn began after the thread was made: what lies before is another's history. */
     isOwnTurn: false,
-    /** What another agent asked of this one, word for word: a compaction writes it again. */
-    asked: new Set<string>(),
+    /** What was asked so far, by id and word for word: a compaction writes it again. */
+    asked: new Set<unknown>(),
   }
 }
 
@@ -34,6 +36,9 @@ export function createCodexReader(): RecordReader {
     if (payload) follow(state, record.type, payload)
     const chain = chainAt(state, record, position)
     if (payload && record.type === 'response_item') {
+      // The summary as the model wrote it; the compaction that follows repeats it.
+      state.isSummarizing = objectAt(record, 'metadata')?.compaction_output === true
+      if (state.isSummarizing) return [{ record, position }]
       const converted = item(payload, state)
       if (converted) return [chain(converted)]
     }
@@ -91,18 +96,20 @@ function compacted(payload: JsonObject, state: State, chain: (record: JsonObject
   state.answers++
   const history = arrayAt(payload, 'replacement_history')
     .filter(isObject)
-    .map((replacement) => item(replacement, state, (text) => state.asked.has(text)))
+    .filter((replacement) => text === '' || textIn(replacement) !== text)
+    .map((replacement) => item(replacement, state, { isCopy: isKnown(replacement, state) }))
     .filter((converted) => converted !== undefined)
     .map(chain)
   state.answers++
   return [boundary, ...summary, ...history]
 }
 
-function item(
-  payload: JsonObject,
-  state: State,
-  isAgents: (text: string) => boolean = () => isAsked(state),
-): JsonObject | undefined {
+/** A message that a compaction keeps stands in the file already. Counted again, it would be a request without a reply. */
+function isKnown(replacement: JsonObject, { asked }: State): boolean {
+  return (typeof replacement.id === 'string' && asked.has(replacement.id)) || asked.has(textIn(replacement))
+}
+
+function item(payload: JsonObject, state: State, { isCopy } = { isCopy: false }): JsonObject | undefined {
   const assistant = (content: readonly JsonObject[]): JsonObject => ({
     type: 'assistant',
     message: { id: `codex-answer-${state.answers}`, role: 'assistant', model: state.model, content },
@@ -111,12 +118,12 @@ function item(
     case 'message': {
       const content = arrayAt(payload, 'content').filter(isObject).map(block)
       if (payload.role === 'assistant') return assistant(content)
-      const text = content.map((part) => stringAt(part, 'text') ?? '').join('\n')
-      const isMeta = payload.role !== 'user' || clientMade.test(text)
+      const text = textIn(payload)
+      const isMeta = payload.role !== 'user' || clientMade.test(text) || isCopy
       const said = { type: 'user', isMeta, message: { role: 'user', content } }
-      if (isMeta || !isAgents(text)) return said
-      state.asked.add(text)
-      return { ...said, origin: { kind: 'agent' } }
+      if (isMeta) return said
+      state.asked.add(text).add(payload.id ?? text)
+      return isAsked(state) ? { ...said, origin: { kind: 'agent' } } : said
     }
     case 'reasoning': {
       const texts = arrayAt(payload, 'summary').map((part) => stringAt(part, 'text') ?? '')
@@ -143,6 +150,12 @@ function item(
   }
 }
 
+function textIn(payload: JsonObject): string {
+  return arrayAt(payload, 'content')
+    .map((part) => stringAt(part, 'text') ?? '')
+    .join('\n')
+}
+
 function toolUse(payload: JsonObject, input: JsonObject): JsonObject {
   return { type: 'tool_use', id: payload.call_id, name: payload.name, input }
 }
@@ -164,7 +177,8 @@ function usageOf(payload: JsonObject, state: State): JsonObject | undefined {
   const total = numberAt(objectAt(info, 'total_token_usage'), 'total_tokens') ?? 0
   if (!last || total <= state.total) return undefined
   state.total = total
-  state.lastSize = numberAt(last, 'total_tokens')
+  if (!state.isSummarizing) state.lastSize = numberAt(last, 'total_tokens')
+  state.isSummarizing = false
   const cached = numberAt(last, 'cached_input_tokens') ?? 0
   const usage = {
     input_tokens: Math.max(0, (numberAt(last, 'input_tokens') ?? 0) - cached),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { generateCodexRollout, generatePiSession } from '../../../../testing/index.ts'
 import type { JsonObject } from '../../../message/json.ts'
 import { liveWindow } from '../../tree/live.ts'
+import { foldEntries } from '../../view/fold.ts'
 import { type Entry, headOf } from '../entry.ts'
 import { originOf } from '../origin.ts'
 import { createTranscriptReader } from './reader.ts'
@@ -72,6 +73,8 @@ describe('pi sessions', () => {
     expect(entries.slice(1).map(({ record }) => record)).toEqual([
       {
         type: 'assistant',
+        cwd: '/w',
+        sessionId: 's',
         uuid: 'pi-1',
         parentUuid: null,
         isSidechain: false,
@@ -89,6 +92,8 @@ describe('pi sessions', () => {
       },
       {
         type: 'user',
+        cwd: '/w',
+        sessionId: 's',
         uuid: 'pi-2',
         parentUuid: 'pi-1',
         isSidechain: false,
@@ -106,6 +111,86 @@ describe('pi sessions', () => {
         },
       },
     ])
+  })
+
+  const piSession = (...rest: readonly JsonObject[]) => {
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    const linked = rest.map((record, at) => ({ id: ids[at], parentId: ids[at - 1] ?? null, timestamp: 't', ...record }))
+    return read([{ type: 'session', version: 3, id: 's', cwd: '/w' }, ...linked]).entries
+  }
+  const user = (text: string): JsonObject => ({ type: 'message', message: { role: 'user', content: text } })
+  const answered = (text: string, more: JsonObject = {}): JsonObject => ({
+    type: 'message',
+    message: { role: 'assistant', content: [{ type: 'text', text }], ...more },
+  })
+  const called: JsonObject = {
+    type: 'message',
+    message: { role: 'assistant', content: [{ type: 'toolCall', id: 'c1', name: 'read', arguments: {} }] },
+  }
+  const result: JsonObject = {
+    type: 'message',
+    message: { role: 'toolResult', toolCallId: 'c1', content: [{ type: 'text', text: 'long' }] },
+  }
+  const shown = (entries: readonly Entry[]) =>
+    foldEntries(entries).messages.map(({ role, origin, content }) => [
+      role,
+      origin,
+      typeof content === 'string'
+        ? content
+        : content.map((block) => block.text ?? block.content ?? block.name).join('|'),
+    ])
+
+  test('an edit of the context replaces or leaves out what the model sees', () => {
+    const edits = [
+      { type: 'context_edit', targetId: 'c', replacement: { content: [{ type: 'text', text: 'short' }] } },
+      { type: 'context_edit', targetId: 'd', replacement: null },
+    ]
+    const entries = piSession(user('go'), called, result, answered('wrong'), ...edits)
+    const [, , cleared] = foldEntries(entries).messages
+    expect(shown(entries).map(([role]) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(cleared?.content).toEqual([
+      { type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'short' }], is_error: undefined },
+    ])
+  })
+
+  test('a tool result that is left out is cleared, so that its call keeps one', () => {
+    const entries = piSession(user('go'), called, result, { type: 'context_edit', targetId: 'c', replacement: null })
+    expect(shown(entries).at(-1)).toEqual(['user', 'tool-result', '[Old tool result content cleared]'])
+  })
+
+  test('edits and compactions of a branch that was left are out of the view', () => {
+    const compaction = { type: 'compaction', summary: 'all of it', firstKeptEntryId: 'b', tokensBefore: 9 }
+    const left = [{ type: 'context_edit', targetId: 'a', replacement: { content: 'edited' } }, compaction]
+    expect(shown(piSession(user('go'), answered('done'), ...left, user('more')))).toEqual([
+      ['user', 'summary', 'all of it'],
+      ['assistant', 'assistant', 'done'],
+      ['user', 'human', 'more'],
+    ])
+    expect(shown(piSession(user('go'), answered('done'), ...left, { ...user('more'), parentId: 'b' }))).toEqual([
+      ['user', 'human', 'go'],
+      ['assistant', 'assistant', 'done'],
+      ['user', 'human', 'more'],
+    ])
+  })
+
+  test('a compaction that keeps nothing names itself', () => {
+    const compaction = { type: 'compaction', summary: 'all of it', firstKeptEntryId: 'c', tokensBefore: 9 }
+    expect(shown(piSession(user('go'), answered('done'), compaction, user('more')))).toEqual([
+      ['user', 'summary', 'all of it|more'],
+    ])
+  })
+
+  test('what extensions and branches add is nobody’s words, and failed answers reach no model', () => {
+    const entries = piSession(
+      user('go'),
+      answered('', { stopReason: 'error', content: [{ type: 'text', text: 'half' }] }),
+      { type: 'custom_message', customType: 'x', content: 'injected', display: false },
+      { type: 'branch_summary', summary: 'tried A', fromId: 'b' },
+      { type: 'message', message: { role: 'bashExecution', command: 'ls', output: 'x', excludeFromContext: true } },
+    )
+    const origins = entries.slice(1).map(({ record }) => originOf(record))
+    expect(origins).toEqual(['human', 'assistant', 'meta', 'meta', undefined])
+    expect(JSON.stringify(shown(entries))).not.toContain('half')
   })
 
   test('records of kinds we do not know stay in the chain as they are', () => {
@@ -167,6 +252,45 @@ describe('Codex rollouts', () => {
     ])
   })
 
+  test('a summary is read once, as a summary, and the request for it does not count as the size before', () => {
+    const line = (type: string, payload: JsonObject, more: JsonObject = {}) => ({
+      timestamp: 't',
+      type,
+      payload,
+      ...more,
+    })
+    const said = (role: string, text: string) => ({ type: 'message', role, content: [{ type: 'input_text', text }] })
+    const count = (total: number, last: number) =>
+      line('event_msg', {
+        type: 'token_count',
+        info: { total_token_usage: { total_tokens: total }, last_token_usage: { total_tokens: last } },
+      })
+    const summary = 'Another language model started to solve this problem. Its summary:\nThe file was mended.'
+    const { entries } = read([
+      line('response_item', said('user', 'Mend the file.')),
+      line('response_item', said('assistant', 'Mended.')),
+      count(9_000, 9_000),
+      line('response_item', said('assistant', 'The file was mended.'), { metadata: { compaction_output: true } }),
+      count(15_000, 6_000),
+      line('compacted', {
+        message: summary,
+        replacement_history: [said('user', 'Mend the file.'), said('user', summary)],
+      }),
+    ])
+    const spoken = entries.flatMap(({ record }) => {
+      const { content } = (record.message ?? {}) as JsonObject
+      if (record.subtype === 'compact_boundary') return [['boundary', record.compactMetadata]]
+      return Array.isArray(content) && content.length === 0 ? [] : content ? [[originOf(record), content]] : []
+    })
+    expect(spoken).toEqual([
+      ['human', [{ type: 'text', text: 'Mend the file.' }]],
+      ['assistant', [{ type: 'text', text: 'Mended.' }]],
+      ['boundary', { trigger: 'unknown', preTokens: 9_000 }],
+      ['summary', summary],
+      ['meta', [{ type: 'text', text: 'Mend the file.' }]],
+    ])
+  })
+
   test("what a sub-agent is asked by its parent is an agent's, what it was forked with is a person's", () => {
     const said = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
     const line = (type: string, payload: JsonObject) => ({ timestamp: 't', type, payload })
@@ -185,7 +309,8 @@ describe('Codex rollouts', () => {
     ]
     const origins = (forked: JsonObject) =>
       read(rollout(forked)).entries.flatMap(({ record }) => (record.type === 'user' ? [originOf(record)] : []))
-    expect(origins({ forked_from_id: '0001' })).toEqual(['human', 'agent', 'meta', 'human', 'agent'])
-    expect(origins({})).toEqual(['agent', 'agent', 'meta', 'agent', 'agent'])
+    // The compaction only repeats what was said.
+    expect(origins({ forked_from_id: '0001' })).toEqual(['human', 'agent', 'meta', 'meta', 'meta'])
+    expect(origins({})).toEqual(['agent', 'agent', 'meta', 'meta', 'meta'])
   })
 })

@@ -1,0 +1,66 @@
+// What a slash command is, and what it may use. A command returns a value; hosts show it.
+import type { Environment } from 'everlong'
+import type { EngineSession } from 'everlong/node'
+import type { JsonObject } from 'everlong/transcript'
+import type { CommandResult, PermissionMode } from '../app.ts'
+import type { ModelChoice } from '../models/choose.ts'
+import type { ChosenModel } from '../models/chosen.ts'
+import type { SessionChoice } from '../session-host.ts'
+import type { Settings } from '../settings/load.ts'
+import type { AnyTool } from '../tool.ts'
+
+export type CommandContext = {
+  readonly signal: AbortSignal
+  readonly session: () => EngineSession
+  readonly settings: Settings
+  readonly folder: string
+  readonly home: string
+  /** Where the sessions of this project are. */
+  readonly sessions: string
+  readonly env: Environment
+  readonly tools: readonly AnyTool[]
+  readonly mode: () => PermissionMode
+  readonly setMode: (mode: PermissionMode) => void
+  readonly model: () => ChosenModel
+  /** Works in another session from now on. */
+  readonly open: (choice: SessionChoice) => Promise<void>
+  readonly changeModel: (
+    words: string,
+  ) => Promise<Awaited<ReturnType<EngineSession['useModel']>> | Exclude<ModelChoice, ChosenModel>>
+  readonly tellReceipts: (records: readonly JsonObject[]) => void
+  /** Something that the state shows has changed. */
+  readonly changed: () => void
+}
+
+export type SlashCommand = {
+  readonly name: string
+  readonly aliases?: readonly string[]
+  /** As shown in help: `[instructions]`. */
+  readonly arguments?: string
+  readonly help: string
+  /** It changes the conversation under a running turn, so it waits for its end. */
+  readonly needsQuiet?: boolean
+  readonly run: (words: string, context: CommandContext) => Promise<CommandResult> | CommandResult
+}
+
+export function text(...lines: readonly string[]): CommandResult {
+  return { type: 'text', text: lines.join('\n') }
+}
+
+export function error(message: string): CommandResult {
+  return { type: 'error', text: message }
+}
+
+export function number(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}
+
+export function dollars(value: number): string {
+  return `$${value < 0.01 ? value.toFixed(4) : value.toFixed(2)}`
+}
+
+/** One line of at most so many characters, without control characters. */
+export function short(words: string, most = 70): string {
+  const flat = words.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  return flat.length <= most ? flat : `${flat.slice(0, most - 1)}…`
+}

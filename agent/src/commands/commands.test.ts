@@ -1,0 +1,249 @@
+import { fixed, text, toolUse } from '@everlong/simulator'
+import { messagesOf, textOf } from 'everlong/transcript'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Agent, AgentEvent } from '../app.ts'
+import { originalOf, receiptLine } from '../receipt.ts'
+import { agentStages } from '../testing/agent-stage.ts'
+import { fill } from '../testing/history.ts'
+import { gate, until } from '../testing/over-http.ts'
+import { defineTool } from '../tool.ts'
+import { commands, usageOf } from './run.ts'
+
+const stage = agentStages()
+const answering = () => stage({ script: () => text('Here you are.') })
+
+async function run(agent: Agent, line: string): Promise<string> {
+  const result = await agent.command(line)
+  return result.type === 'text' || result.type === 'error' ? `${result.type}: ${result.text}` : result.type
+}
+
+const size = (agent: Agent) => agent.session().messages().length
+const lastHuman = (agent: Agent) =>
+  textOf(messagesOf([...agent.session().entries()]).findLast(({ origin }) => origin === 'human')?.content ?? '')
+
+const beforeTheWrite = ['hooks-before', 'summarizing', 'verifying', 'restoring'] as const
+
+/** Interrupts the first time that a compaction comes to this phase. */
+function interruptAt(agent: Agent, phase: string): () => boolean {
+  let isStopped = false
+  agent.on((event: AgentEvent) => {
+    if (event.type !== 'engine' || event.event.type !== 'compaction-progressed') return
+    if (event.event.phase !== phase || isStopped) return
+    isStopped = true
+    agent.interrupt()
+  })
+  return () => isStopped
+}
+
+describe('/compact', () => {
+  test('shrinks the conversation and gives a receipt with everything in it; /undo brings all of it back', async () => {
+    const { agent, events } = await answering()
+    await agent.submit({ text: 'Always answer in English.' })
+    fill(agent.session(), { rounds: 6, tokens: 800 })
+    const before = JSON.stringify(agent.session().messages())
+    const line = await run(agent, '/compact keep the file names')
+    const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
+    const [receipt] = receipts
+    if (!receipt) throw new Error('There is no receipt.')
+    expect(receipts).toHaveLength(1)
+    expect(line).toBe(`text: ${receiptLine(receipt)}`)
+    expect(receipt).toMatchObject({
+      trigger: 'manual',
+      mechanism: 'cache-sharing',
+      model: 'claude-opus-4-5',
+      cost: expect.any(Number),
+      instructions: 'keep the file names',
+      summary: expect.stringContaining('Always answer in English.'),
+    })
+    expect(receipt.after).toBeLessThan(receipt.before)
+    expect(originalOf(agent.session(), receipt.uuid).filter(({ origin }) => origin === 'human')).toHaveLength(7)
+    const phases = events.flatMap((event) =>
+      event.type === 'engine' && event.event.type === 'compaction-progressed' ? [event.event.phase] : [],
+    )
+    expect([...new Set(phases)]).toEqual([...beforeTheWrite, 'committing', 'hooks-after'])
+    expect(await run(agent, '/undo')).toMatch(/^text: Undone: compaction\. The context has [\d,]+ tokens now\.$/)
+    expect(JSON.stringify(agent.session().messages())).toBe(before)
+  })
+
+  test.each(beforeTheWrite)('stopped while %s leaves the conversation as it was', async (phase) => {
+    const hooks = { PreCompact: [{ hooks: [{ type: 'command' as const, command: 'true' }] }] }
+    const { agent } = await stage({ script: () => text('Yes.'), settings: { hooks } })
+    fill(agent.session(), { rounds: 6, tokens: 800 })
+    const before = JSON.stringify(agent.session().messages())
+    const isStopped = interruptAt(agent, phase)
+    expect(await run(agent, '/compact')).toBe('text: Stopped. The conversation is as it was.')
+    expect(isStopped()).toBe(true)
+    expect(JSON.stringify(agent.session().messages())).toBe(before)
+    await agent.submit({ text: 'Go on.' })
+    expect(agent.session().messages().at(-1)?.role).toBe('assistant')
+  })
+
+  test('stopped after the write is done, and whole', async () => {
+    const { agent, events } = await answering()
+    fill(agent.session(), { rounds: 6, tokens: 800 })
+    const isStopped = interruptAt(agent, 'hooks-after')
+    expect(await run(agent, '/compact')).toMatch(/^text: Compacted /)
+    expect([isStopped(), events.filter(({ type }) => type === 'receipt').length]).toEqual([true, 1])
+    expect(agent.session().messages()[0]?.origin).toBe('summary')
+  })
+
+  test('says why when there is nothing to compact', async () => {
+    const { agent } = await answering()
+    expect(await run(agent, '/compact')).toMatch(/^error: Nothing was compacted: /)
+  })
+
+  test('has to wait for a running turn', async () => {
+    const { opened, open } = gate()
+    const wait = defineTool({
+      name: 'Wait',
+      description: 'Waits.',
+      input: z.object({}),
+      run: () => opened.then(() => ''),
+    })
+    const { agent, events } = await stage({ script: fixed([toolUse('Wait'), text('Done.')]), tools: [wait] })
+    const turn = agent.submit({ text: 'Wait.' })
+    await until(() => events.some(({ type }) => type === 'tool-started'))
+    expect(await run(agent, '/compact')).toMatch(/^error: \/compact has to wait: a turn is running/)
+    expect(await run(agent, '/cost')).toMatch(/^text: your turns/)
+    open()
+    await turn
+  })
+})
+
+describe('editing by hand', () => {
+  test('/rewind offers your messages, goes back to before one, and /undo comes back', async () => {
+    const { agent } = await answering()
+    for (const words of ['One.', 'Two.', 'Three.']) await agent.submit({ text: words })
+    const offered = await agent.command('/rewind')
+    if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
+    expect(offered.choices.map(({ label }) => label)).toEqual(['Three.', 'Two.', 'One.'])
+    const all = size(agent)
+    expect(await run(agent, offered.choices[1]?.command ?? '')).toMatch(/^text: The conversation is as it was before/)
+    expect(JSON.stringify(agent.session().messages())).not.toContain('Two.')
+    expect(JSON.stringify(agent.session().messages())).toContain('One.')
+    await run(agent, '/undo')
+    expect(size(agent)).toBe(all)
+    expect(await run(agent, '/rewind nonsense')).toBe('error: There is no message nonsense in this session.')
+  })
+
+  test('/snip removes a message and what followed it', async () => {
+    const { agent } = await answering()
+    fill(agent.session(), { rounds: 3, tokens: 600 })
+    const offered = await agent.command('/snip')
+    if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
+    expect(await run(agent, offered.choices[1]?.command ?? '')).toMatch(/^text: Removed [\d,]+ tokens from the context/)
+    const left = JSON.stringify(agent.session().messages())
+    expect([1, 2, 3].map((at) => left.includes(`Question ${at}:`))).toEqual([true, false, true])
+  })
+
+  test('/pin keeps a message through a compaction, and /unpin lets it go', async () => {
+    const { agent } = await answering()
+    fill(agent.session(), { rounds: 6, tokens: 800 })
+    const offered = await agent.command('/pin')
+    if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
+    const last = offered.choices.find(({ label }) => label.includes('Answer 3.'))
+    expect(await run(agent, last?.command ?? '')).toBe('text: Pinned. /unpin takes this back.')
+    await run(agent, '/compact')
+    expect(JSON.stringify(agent.session().messages())).toContain('It parses records. Answer 3.')
+    expect(await run(agent, (last?.command ?? '').replace('/pin', '/unpin'))).toBe('text: Unpinned.')
+  })
+
+  test('/recall finds what has left the context, and shows it whole by its id', async () => {
+    const { agent } = await answering()
+    await agent.submit({ text: 'The password of the door is marzipan.' })
+    fill(agent.session(), { rounds: 6, tokens: 800 })
+    await run(agent, '/compact')
+    const found = await run(agent, '/recall marzipan')
+    expect(found).toContain('The password of the door is')
+    const [, id = ''] = / · human · (\S+)/.exec(found) ?? []
+    expect(await run(agent, `/recall ${id}`)).toBe('text: The password of the door is marzipan.')
+    expect(await run(agent, '/recall zeppelin')).toBe('text: Nothing was found for zeppelin.')
+  })
+})
+
+describe('sessions', () => {
+  test('/clear starts over, /resume offers the old one and goes back, /rename names it', async () => {
+    const { agent } = await answering()
+    await agent.submit({ text: 'The first session.' })
+    const first = agent.session().id
+    expect(await run(agent, '/rename Parser work')).toBe('text: This session is called Parser work now.')
+    expect(agent.state().title).toBe('Parser work')
+    await run(agent, '/clear')
+    expect([size(agent), agent.session().id === first]).toEqual([0, false])
+    await agent.submit({ text: 'The second session.' })
+    const offered = await agent.command('/resume')
+    expect(offered).toMatchObject({ type: 'choose', choices: [{ label: 'Parser work', command: `/resume ${first}` }] })
+    expect(await run(agent, '/resume Parser work')).toBe('text: Continued: Parser work')
+    expect([agent.session().id, lastHuman(agent)]).toEqual([first, 'The first session.'])
+    expect(await run(agent, '/resume 0000')).toMatch(/^error: There is no session 0000/)
+    await agent.submit({ text: 'It goes on.' })
+    expect(size(agent)).toBe(4)
+  })
+
+  test('/fork goes on in a copy, and the original stays', async () => {
+    const { agent } = await answering()
+    await agent.submit({ text: 'Shared.' })
+    const first = agent.session().id
+    await run(agent, '/fork')
+    await agent.submit({ text: 'Only in the copy.' })
+    expect(agent.session().id).not.toBe(first)
+    expect(JSON.stringify(agent.session().messages())).toContain('Shared.')
+    await run(agent, `/resume ${first}`)
+    expect(JSON.stringify(agent.session().messages())).not.toContain('Only in the copy.')
+  })
+})
+
+describe('reports', () => {
+  test('/context, /explain, /cost and /memory say what is there', async () => {
+    const { agent } = await answering()
+    await agent.submit({ text: 'Hello.' })
+    expect(await run(agent, '/context')).toMatch(
+      /^text: [\d,]+ tokens \(reported, claude-opus-4-5\), \d+ % left of [\d,]+\n/,
+    )
+    expect(await run(agent, '/context')).toContain('system-prompt')
+    expect(await run(agent, '/explain')).toMatch(/context window\s+200,000 {2}/)
+    expect(await run(agent, '/cost')).toMatch(/your turns\s+1 requests: in [\d,]+, out [\d,]+, .*\nTotal: \$0\.\d+$/)
+    expect(await run(agent, '/memory')).toBe(
+      'text: No instruction files: add an AGENTS.md to the project.\nNo notes about this session yet.',
+    )
+  })
+
+  test('/help lists every command, and a typing error gets a suggestion', async () => {
+    const { agent } = await answering()
+    const help = await run(agent, '/help')
+    expect(commands.filter((command) => !help.includes(`${usageOf(command)} `))).toEqual([])
+    expect(await run(agent, '/compat')).toBe(
+      'error: There is no command /compat. Did you mean /compact or /context or /cost? /help lists all.',
+    )
+    expect(await run(agent, '/quit')).toBe('quit')
+    expect(await run(agent, '/exit')).toBe('quit')
+  })
+})
+
+describe('setup', () => {
+  test('/permissions shows and changes the mode', async () => {
+    const { agent } = await answering()
+    expect(await run(agent, '/permissions')).toBe('text: Mode ask: every change asks.\nNo rules in the settings.')
+    expect(await run(agent, '/permissions plan')).toBe('text: Mode plan: nothing is changed.')
+    expect(agent.state().mode).toBe('plan')
+    expect(await run(agent, '/permissions all')).toBe('error: all is no mode. Modes: ask, accept-edits, plan, allow.')
+  })
+
+  test('/model offers models and refuses what is none', async () => {
+    const { agent } = await answering()
+    const offered = await agent.command('/model')
+    if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
+    expect(offered.choices[0]).toEqual({
+      label: 'anthropic:claude-opus-4-5',
+      detail: 'in use',
+      command: '/model anthropic:claude-opus-4-5',
+    })
+    expect(await run(agent, '/model gpt')).toMatch(/^error: gpt names no model/)
+    expect(await run(agent, '/model anthropic:claude-opus-5')).toMatch(
+      /^error: There is no key for anthropic:claude-opus-5/,
+    )
+    expect(await run(agent, '/model demo')).toBe('text: demo from now on.')
+    expect(agent.state().model).toBe('demo')
+  })
+})

@@ -1,0 +1,151 @@
+// Commands that edit the context by hand, and recall. Nothing is ever lost: each appends to the transcript, and /undo takes
+// it back. Without arguments they offer what there is to choose from.
+import type { EngineSession } from 'everlong/node'
+import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/transcript'
+import type { CommandResult } from '../app.ts'
+import { error, number, type SlashCommand, short, text } from './command.ts'
+
+export const undo: SlashCommand = {
+  name: 'undo',
+  help: 'takes back the last compaction, clearing, snip or rewind',
+  needsQuiet: true,
+  run: async (_, { session }) => {
+    const outcome = await session().undo()
+    if (outcome.type === 'nothing-to-undo') return text('There is nothing to undo.')
+    return text(
+      `Undone: ${outcome.change.type}. The context has ${number(session().explain().size.tokens)} tokens now.`,
+    )
+  },
+}
+
+export const rewind: SlashCommand = {
+  name: 'rewind',
+  arguments: '[ID]',
+  help: 'goes back to before one of your messages; files stay as they are',
+  needsQuiet: true,
+  run: async (words, { session }) => {
+    if (words === '') return choices('rewind', 'Go back to before which message?', yourMessages(session()))
+    const parent = parentOf(session(), words)
+    if (parent === undefined) return error(`There is no message ${words} in this session.`)
+    if (parent === null) return error('That is the first message. /clear starts over.')
+    const outcome = await session().rewind(parent)
+    if (outcome.type === 'declined') return error(outcome.why)
+    return text('The conversation is as it was before that message. Files were not changed. /undo takes this back.')
+  },
+}
+
+export const snip: SlashCommand = {
+  name: 'snip',
+  arguments: '[FROM [TO]]',
+  help: 'replaces part of the conversation with one line',
+  needsQuiet: true,
+  run: async (words, { session }) => {
+    if (words === '') return choices('snip', 'Remove which message and what followed it?', yourMessages(session()))
+    const [from = '', to = lastOfTurn(session(), from)] = words.split(/\s+/)
+    const outcome = await session().snip({ from, to })
+    if (outcome.type === 'declined') return error(outcome.why)
+    return text(`Removed ${number(outcome.freed)} tokens from the context. /undo takes this back.`)
+  },
+}
+
+export const pin: SlashCommand = {
+  name: 'pin',
+  arguments: '[ID]',
+  help: 'keeps a message word for word, through every compaction',
+  run: async (words, { session }) => {
+    if (words === '') return choices('pin', 'Keep which message?', recentMessages(session()))
+    const outcome = await session().pin(words)
+    return outcome.type === 'declined' ? error(outcome.why) : text('Pinned. /unpin takes this back.')
+  },
+}
+
+export const unpin: SlashCommand = {
+  name: 'unpin',
+  arguments: 'ID',
+  help: 'removes a pin',
+  run: async (words, { session }) => {
+    if (words === '') return choices('unpin', 'Remove the pin of which message?', recentMessages(session()))
+    const outcome = await session().unpin(words)
+    return outcome.type === 'declined' ? error(outcome.why) : text('Unpinned.')
+  },
+}
+
+export const recall: SlashCommand = {
+  name: 'recall',
+  arguments: 'WORDS',
+  help: 'searches everything that was said, also what has left the context',
+  run: async (words, { session }) => {
+    if (words === '') return error('Say what to look for: /recall WORDS.')
+    const original = /^\S+$/.test(words) ? await session().read(words) : undefined
+    if (original !== undefined) return text(original)
+    const { matches, more } = await session().recall(words)
+    if (matches.length === 0) return text(`Nothing was found for ${words}.`)
+    const lines = matches.map(
+      ({ id, kind, time = '', snippet }) => `${[time.slice(0, 16), kind, id].join(' · ')}\n  ${short(snippet, 200)}`,
+    )
+    return text(...lines, ...(more ? ['There is more. Use more words.'] : []), '/recall ID shows one of them whole.')
+  },
+}
+
+const mostListed = 50
+
+type Listed = { readonly uuid: string; readonly words: string; readonly detail?: string }
+
+function choices(name: string, title: string, listed: readonly Listed[]): CommandResult {
+  if (listed.length === 0) return text('There are no messages yet.')
+  return {
+    type: 'choose',
+    title,
+    choices: listed.map(({ uuid, words, detail }) => ({
+      label: short(words),
+      ...(detail === undefined ? {} : { detail }),
+      command: `/${name} ${uuid}`,
+    })),
+  }
+}
+
+function timeOf({ time }: ViewMessage): { readonly detail?: string } {
+  return time === undefined
+    ? {}
+    : { detail: new Date(time).toLocaleString('en-US', { timeStyle: 'short', dateStyle: 'medium' }) }
+}
+
+/** Newest first. */
+function yourMessages(session: EngineSession): readonly Listed[] {
+  return recentMessages(session, ({ origin }) => origin === 'human')
+}
+
+function recentMessages(
+  session: EngineSession,
+  isWanted: (message: ViewMessage) => boolean = isSaid,
+): readonly Listed[] {
+  // Not those of the view, which joins messages that follow one another.
+  const wanted = messagesOf([...session.entries()])
+    .filter(isWanted)
+    .slice(-mostListed)
+    .toReversed()
+  return wanted.flatMap((message) =>
+    message.uuid === undefined ? [] : [{ uuid: message.uuid, words: textOf(message.content), ...timeOf(message) }],
+  )
+}
+
+function isSaid({ origin, content }: ViewMessage): boolean {
+  return (origin === 'human' || origin === 'assistant') && textOf(content).trim() !== ''
+}
+
+/** Null for the first entry, undefined when there is none with this id. */
+function parentOf(session: EngineSession, uuid: string): string | null | undefined {
+  for (const { record } of session.entries()) {
+    if (record.uuid === uuid) return stringAt(record, 'parentUuid') ?? null
+  }
+  return undefined
+}
+
+/** The last message before the person spoke again. */
+function lastOfTurn(session: EngineSession, from: string): string {
+  const messages = messagesOf([...session.entries()])
+  const at = messages.findIndex(({ uuid }) => uuid === from)
+  const next = messages.findIndex(({ origin }, index) => index > at && origin === 'human')
+  const turn = messages.slice(at, next < 0 ? undefined : next)
+  return turn.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? from
+}

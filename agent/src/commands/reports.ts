@@ -1,0 +1,130 @@
+// Commands that show something and change nothing: what fills the context, every number with its source, the cost, and
+// what the agent remembers.
+import type { SessionExplanation } from 'everlong'
+import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everlong/mechanisms'
+import { openMemory } from 'everlong/node'
+import { memoryFiles } from '../context/memory-files.ts'
+import { systemPrompt } from '../context/system-prompt.ts'
+import { type CommandContext, dollars, number, type SlashCommand, text } from './command.ts'
+
+export const context: SlashCommand = {
+  name: 'context',
+  help: 'shows what fills the context',
+  run: (_, given) => {
+    const { size, percentLeft, limit, model = 'unknown model' } = given.session().explain()
+    const { kinds, unattributed } = contextBreakdown(given)
+    const rows = [...kinds, ...(unattributed > 0 ? [{ kind: 'other', tokens: unattributed }] : [])]
+    const width = Math.max(...rows.map(({ kind }) => kind.length), 0)
+    const lines = rows.map(
+      ({ kind, tokens }) => `${kind.padEnd(width)}  ${bar(tokens / size.tokens)}  ${number(tokens)}`,
+    )
+    const how = size.source === 'usage' ? 'reported' : 'estimated'
+    return text(
+      `${number(size.tokens)} tokens (${how}, ${model}), ${percentLeft} % left of ${number(limit.value)}`,
+      ...lines,
+    )
+  },
+}
+
+function contextBreakdown(given: CommandContext): Breakdown {
+  const { size, model } = given.session().explain()
+  const { folder, home } = given
+  const files = memoryFiles({ home, folder })
+  const own = systemPrompt({ folder, platform: process.platform, memoryFiles: [], isHeadless: false })
+  return breakdown({
+    messages: given.session().messages(),
+    size,
+    model,
+    systemPrompt: own.map(({ text: words }) => words).join('\n'),
+    tools: given.tools,
+    memoryFiles: files,
+  })
+}
+
+const barWidth = 20
+
+function bar(share: number): string {
+  const full = Math.max(0, Math.min(barWidth, Math.round(share * barWidth)))
+  return '█'.repeat(full) + '░'.repeat(barWidth - full)
+}
+
+export const explain: SlashCommand = {
+  name: 'explain',
+  help: 'shows every limit with its source, and when to expect the next compaction',
+  run: (_, { session }) => {
+    const found = session().explain()
+    const figures: readonly (readonly [string, Figure])[] = [
+      ['context window', found.contextWindow],
+      ['output limit', found.maxOutputTokens],
+      ['effective window', found.effectiveWindow],
+      ['auto-compact', found.autoCompactThreshold],
+      ['warning', found.warning],
+      ['error', found.error],
+      ['blocking', found.blocking],
+    ]
+    const width = Math.max(...figures.map(([, { value }]) => number(value).length))
+    const lines = figures.map(
+      ([name, { value, source }]) => `${name.padEnd(16)}  ${number(value).padStart(width)}  ${source}`,
+    )
+    return text(
+      `${number(found.size.tokens)} tokens, ${found.percentLeft} % left (${found.state})`,
+      ...lines,
+      predictionText(found),
+      ...found.warnings,
+    )
+  },
+}
+
+function predictionText({ prediction, autoCompact }: SessionExplanation): string {
+  if (autoCompact.mode === false) return 'No compaction comes by itself: auto-compact is off.'
+  if (!prediction) return 'It is too early to say when the next compaction comes.'
+  if (prediction.turns === 0) return 'The next compaction is due now.'
+  return `The next compaction comes in about ${prediction.turns} turns; the median turn adds ${number(prediction.growth)} tokens.`
+}
+
+const purposes = {
+  turn: 'your turns',
+  compact: 'compactions',
+  'session-memory': 'notes',
+  collapse: 'background summaries',
+} as const
+
+export const cost: SlashCommand = {
+  name: 'cost',
+  help: 'shows what was spent since the session was opened',
+  run: (_, { session }) => {
+    const spent = Object.entries(session().spent()) as (readonly [keyof typeof purposes, PurposeUsage])[]
+    const used = spent.filter(([, { requests }]) => requests > 0)
+    if (used.length === 0) return text('Nothing was spent yet.')
+    const lines = used.map(([purpose, line]) => `${purposes[purpose].padEnd(20)}  ${costText(line)}`)
+    const total = used.every(([, line]) => line.cost !== undefined)
+      ? `Total: ${dollars(used.reduce((sum, [, line]) => sum + (line.cost ?? 0), 0))}`
+      : 'The price of this model is not known.'
+    return text(...lines, total)
+  },
+}
+
+function costText({ requests, usage, cost: price }: PurposeUsage): string {
+  const { input, output, cacheRead, cacheWrite } = usage
+  const counts = `in ${number(input)}, out ${number(output)}, cache read ${number(cacheRead)}, cache written ${number(cacheWrite)}`
+  return `${number(requests)} requests: ${counts}${price === undefined ? '' : `, ${dollars(price)}`}`
+}
+
+export const memory: SlashCommand = {
+  name: 'memory',
+  help: 'shows the instruction files in use and the notes about this session',
+  run: (_, { session, home, folder }) => {
+    const files = memoryFiles({ home, folder }).map(
+      ({ path, text: words }) => `  ${path} (${number(words.length)} characters)`,
+    )
+    const { path } = session()
+    const notes = path === undefined ? undefined : openMemory(path)
+    return text(
+      files.length === 0 ? 'No instruction files: add an AGENTS.md to the project.' : 'Instruction files:',
+      ...files,
+      notes?.notes()
+        ? `Notes about this session, taken in the background: ${notes.path}`
+        : 'No notes about this session yet.',
+    )
+  },
+}

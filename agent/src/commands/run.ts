@@ -1,0 +1,51 @@
+// Finds and runs a slash command. A mistake is answered with what would have been right.
+import type { CommandResult } from '../app.ts'
+import { type CommandContext, error, type SlashCommand, text } from './command.ts'
+import { compact } from './compact.ts'
+import { pin, recall, rewind, snip, undo, unpin } from './edits.ts'
+import { context, cost, explain, memory } from './reports.ts'
+import { clear, fork, rename, resume } from './sessions.ts'
+import { model, permissions } from './setup.ts'
+
+const help: SlashCommand = {
+  name: 'help',
+  help: 'lists the commands',
+  run: () => {
+    const rows = commands.map((command) => [usageOf(command), command.help] as const)
+    const width = Math.max(...rows.map(([usage]) => usage.length))
+    return text(...rows.map(([usage, words]) => `${usage.padEnd(width)}  ${words}`))
+  },
+}
+
+const quit: SlashCommand = { name: 'quit', aliases: ['exit'], help: 'leaves', run: () => ({ type: 'quit' }) }
+
+/** In the order of help. */
+export const commands: readonly SlashCommand[] = [
+  ...[compact, context, explain, cost, undo, rewind, snip, pin, unpin, recall, memory],
+  ...[model, permissions, resume, fork, rename, clear, help, quit],
+]
+
+export function usageOf({ name, arguments: words }: SlashCommand): string {
+  return words === undefined ? `/${name}` : `/${name} ${words}`
+}
+
+/** Undefined when the line names none. */
+export function commandNamed(line: string): SlashCommand | undefined {
+  const [, name] = /^\/(\S+)/.exec(line.trim()) ?? []
+  return commands.find((command) => command.name === name || command.aliases?.includes(name ?? ''))
+}
+
+export async function runCommand(line: string, context: CommandContext): Promise<CommandResult> {
+  const command = commandNamed(line)
+  if (!command) {
+    const [name = ''] = line.trim().split(/\s/, 1)
+    const close = commands.filter((each) => each.name.startsWith(name.slice(1, 3))).map((each) => `/${each.name}`)
+    const guess = close.length > 0 && name.length > 1 ? ` Did you mean ${close.join(' or ')}?` : ''
+    return error(`There is no command ${name}.${guess} /help lists all.`)
+  }
+  try {
+    return await command.run(line.trim().replace(/^\S+\s*/, ''), context)
+  } catch (thrown) {
+    return error(`/${command.name} failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+  }
+}

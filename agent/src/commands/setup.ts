@@ -1,0 +1,65 @@
+// Commands about how the agent works: its model and its permissions.
+import { knownModels } from 'everlong/models'
+import { modelForms } from '../models/choose.ts'
+import { permissionModes } from '../settings/schema.ts'
+import { error, number, type SlashCommand, text } from './command.ts'
+
+const offered = 8
+
+export const model: SlashCommand = {
+  name: 'model',
+  arguments: '[MODEL]',
+  help: 'shows or changes the model',
+  needsQuiet: true,
+  run: async (words, { model: current, changeModel }) => {
+    if (words === '') {
+      const { words: now } = current()
+      const names = knownModels()
+        .slice(0, offered)
+        .map(({ id }) => `anthropic:${id}`)
+      const choices = [...new Set([now, ...names, 'demo'])].map((name) => ({
+        label: name,
+        ...(name === now ? { detail: 'in use' } : {}),
+        command: `/model ${name}`,
+      }))
+      return { type: 'choose', title: `Which model? Others: /model ${modelForms}`, choices }
+    }
+    const switched = await changeModel(words)
+    if (switched.type === 'refused') return error(switched.why)
+    if (switched.type === 'none')
+      return error(`There is no key for ${words}. Set one in the environment and start again.`)
+    const { compaction } = switched
+    const fitted =
+      compaction?.type === 'compacted'
+        ? ` The conversation was compacted to fit: ${number(compaction.after)} tokens.`
+        : ''
+    return text(`${words} from now on.${fitted}`)
+  },
+}
+
+const meanings: Readonly<Record<(typeof permissionModes)[number], string>> = {
+  ask: 'every change asks',
+  'accept-edits': 'edits in the workspace do not ask',
+  plan: 'nothing is changed',
+  allow: 'nothing asks',
+}
+
+export const permissions: SlashCommand = {
+  name: 'permissions',
+  arguments: '[MODE]',
+  help: 'shows the rules, or changes the mode: ask, accept-edits, plan, allow',
+  run: (words, { mode, setMode, settings }) => {
+    const wanted = permissionModes.find((name) => name === words)
+    if (words !== '' && wanted === undefined) return error(`${words} is no mode. Modes: ${permissionModes.join(', ')}.`)
+    if (wanted !== undefined) {
+      setMode(wanted)
+      return text(`Mode ${wanted}: ${meanings[wanted]}.`)
+    }
+    const { allow, deny } = settings.permissions
+    const rules = Object.entries({ allow, deny }).flatMap(([kind, list]) => list.map((rule) => `  ${kind} ${rule}`))
+    return text(
+      `Mode ${mode()}: ${meanings[mode()]}.`,
+      ...(rules.length === 0 ? ['No rules in the settings.'] : ['Rules:', ...rules]),
+    )
+  },
+}

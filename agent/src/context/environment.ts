@@ -1,0 +1,36 @@
+// What changes while a session lasts: the date, and the state of git. It is told with the first prompt, and again with a
+// later one when it has changed or a compaction has removed it.
+import type { MessageInput, Workspace } from 'everlong'
+import { describeWorkspace } from 'everlong/mechanisms'
+
+export type Surroundings = { readonly workspace: Workspace; readonly now: () => number }
+
+export type EnvironmentNews = {
+  /** A message for the conversation, or undefined when the model knows it all. */
+  readonly next: () => Promise<MessageInput | undefined>
+  /** What was told has left the context. */
+  readonly forget: () => void
+}
+
+export function createEnvironmentNews({ workspace, now }: Surroundings): EnvironmentNews {
+  let told: { readonly day: string; readonly branch: string } | undefined
+  return {
+    next: async () => {
+      const day = new Date(now()).toLocaleDateString('en-CA')
+      const { branch, text } = await gitState(workspace)
+      const isKnown = told?.day === day && told.branch === branch
+      if (isKnown) return undefined
+      told = { day, branch }
+      return { role: 'user', origin: 'attachment', attachment: 'Environment', content: `Date: ${day}\n${text}` }
+    },
+    forget: () => {
+      told = undefined
+    },
+  }
+}
+
+async function gitState(workspace: Workspace): Promise<{ readonly branch: string; readonly text: string }> {
+  const state = await workspace.state()
+  if (state.type === 'unknown') return { branch: '', text: `Git: ${state.why}` }
+  return { branch: state.branch ?? '', text: describeWorkspace(state) }
+}

@@ -1,0 +1,94 @@
+// Instruction files: AGENTS.md and CLAUDE.md of the person, of the project and of folders in it. A file may include others
+// with a line `@path`. Nothing outside the person's own folder and the repository is read.
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+
+export type MemoryFile = { readonly path: string; readonly text: string }
+
+const names = ['AGENTS.md', 'CLAUDE.md', 'CLAUDE.local.md'] as const
+const maxBytes = 256 * 1024
+const deepestInclude = 5
+
+export type MemoryPlaces = { readonly home: string; readonly folder: string }
+
+/** The person's own, then those from the root of the repository down to the folder. Two with the same text count once. */
+export function memoryFiles({ home, folder }: MemoryPlaces): readonly MemoryFile[] {
+  const root = repositoryRoot(folder)
+  const files = [...filesIn(home, home), ...foldersBetween(root, folder).flatMap((path) => filesIn(path, root))]
+  return withoutRepeats(files)
+}
+
+/** Those of the folders between the project's folder and a file below it, outermost first. */
+export function nestedMemoryFiles(folder: string, file: string): readonly MemoryFile[] {
+  const path = resolve(folder, file)
+  if (!isInside(folder, path)) return []
+  const [, ...below] = foldersBetween(folder, dirname(path))
+  return withoutRepeats(below.flatMap((each) => filesIn(each, folder)))
+}
+
+/** The nearest folder above that holds a repository; the folder itself when there is none. */
+export function repositoryRoot(folder: string): string {
+  for (let path = resolve(folder); ; path = dirname(path)) {
+    if (existsSync(join(path, '.git'))) return path
+    if (path === dirname(path)) return resolve(folder)
+  }
+}
+
+/** Both included. */
+function foldersBetween(from: string, to: string): readonly string[] {
+  const steps = relative(from, to)
+    .split(sep)
+    .filter((step) => step !== '')
+  return ['', ...steps].map((_, at) => resolve(from, ...steps.slice(0, at)))
+}
+
+function filesIn(folder: string, root: string): readonly MemoryFile[] {
+  return names.flatMap((name) => readMemory(join(folder, name), { root, depth: 0 }) ?? [])
+}
+
+type Reading = { readonly root: string; readonly depth: number }
+
+function readMemory(path: string, { root, depth }: Reading): MemoryFile | undefined {
+  const text = readInside(path, root)
+  if (text === undefined || text.trim() === '') return undefined
+  const include = (line: string, name: string) => {
+    const included =
+      depth < deepestInclude ? readMemory(resolve(dirname(path), name), { root, depth: depth + 1 }) : undefined
+    return included ? `${included.text.trim()}` : line
+  }
+  return { path, text: withIncludes(text, include) }
+}
+
+/** Lines that are nothing but `@path`, outside of code. */
+function withIncludes(text: string, include: (line: string, name: string) => string): string {
+  let isCode = false
+  const lines = text.split('\n').map((line) => {
+    if (/^\s*(```|~~~)/.test(line)) isCode = !isCode
+    const [, name] = isCode ? [] : (/^\s*@([^\s@]+)\s*$/.exec(line) ?? [])
+    return name === undefined ? line : include(line, name)
+  })
+  return lines.join('\n')
+}
+
+/** Follows links only as far as the root. */
+function readInside(path: string, root: string): string | undefined {
+  const state = statSync(path, { throwIfNoEntry: false })
+  if (!state?.isFile() || state.size > maxBytes) return undefined
+  try {
+    return isInside(realpathSync(root), realpathSync(path)) ? readFileSync(path, 'utf8') : undefined
+  } catch {
+    // Not readable for us: then it has nothing to say.
+    return undefined
+  }
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+function withoutRepeats(files: readonly MemoryFile[]): readonly MemoryFile[] {
+  const isFirst = ({ text }: MemoryFile, at: number) =>
+    files.findIndex((other) => other.text.trim() === text.trim()) === at
+  return files.filter(isFirst)
+}

@@ -1,0 +1,172 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fixed, text, toolUse } from '@everlong/simulator'
+import { messagesOf, textOf } from 'everlong/transcript'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { AgentEvent } from './app.ts'
+import { sessionsFolder } from './sessions/places.ts'
+import { type AgentStage, agentStages } from './testing/agent-stage.ts'
+import { gate, until } from './testing/over-http.ts'
+import { defineTool } from './tool.ts'
+
+const stage = agentStages()
+
+const wait = (opened: Promise<void>) =>
+  defineTool({
+    name: 'Wait',
+    description: 'Waits.',
+    input: z.object({}),
+    run: () => opened.then(() => 'Done waiting.'),
+  })
+
+/** What people and model said, and what tools returned, without what the client added. */
+function said({ agent }: AgentStage): readonly string[] {
+  return messagesOf([...agent.session().entries()])
+    .filter(({ origin }) => origin !== 'attachment')
+    .map(({ origin, content }) => `${origin}: ${textOf(content) || JSON.stringify(content)}`)
+}
+
+function typesOf(events: readonly AgentEvent[]): readonly string[] {
+  const types = events.map(({ type }) => type).filter((type) => !['engine', 'stream', 'state'].includes(type))
+  return types.filter((type, at) => type !== types[at - 1])
+}
+
+test('a prompt runs a turn, and the session is saved in the home of the person', async () => {
+  const set = await stage({ script: () => text('Hello.') })
+  const { agent, events, folder, home } = set
+  await agent.submit({ text: 'Hi' })
+  expect(typesOf(events)).toEqual(['prompt', 'answer', 'stopped'])
+  expect(said(set)).toEqual(['human: Hi', 'assistant: Hello.'])
+  expect(readdirSync(sessionsFolder(home, folder)).filter((name) => name.endsWith('.jsonl'))).toEqual([
+    `${agent.session().id}.jsonl`,
+  ])
+  expect(agent.state()).toEqual({
+    isBusy: false,
+    sessionId: agent.session().id,
+    mode: 'ask',
+    model: 'anthropic:claude-opus-4-5',
+    queued: [],
+    tasks: [],
+  })
+})
+
+test('a prompt during a turn is queued, and joins the next request of that turn', async () => {
+  const { opened, open } = gate()
+  const set = await stage({
+    script: fixed([toolUse('Wait'), text('Both done.')]),
+    tools: [wait(opened)],
+  })
+  const { agent, events } = set
+  const first = agent.submit({ text: 'Wait for it.' })
+  await until(() => events.some(({ type }) => type === 'tool-started'))
+  const second = agent.submit({ text: 'And be brief.' })
+  expect(agent.state()).toMatchObject({ isBusy: true, queued: [{ text: 'And be brief.' }] })
+  open()
+  await Promise.all([first, second])
+  expect(events.flatMap((event) => (event.type === 'prompt' ? [[event.prompt.text, event.isQueued]] : []))).toEqual([
+    ['Wait for it.', false],
+    ['And be brief.', true],
+    ['And be brief.', false],
+  ])
+  expect(said(set)).toEqual([
+    'human: Wait for it.',
+    expect.stringContaining('assistant: [{"type":"tool_use"'),
+    'tool-result: Done waiting.',
+    'human: And be brief.',
+    'assistant: Both done.',
+  ])
+  expect(agent.state()).toMatchObject({ isBusy: false, queued: [] })
+})
+
+test('what is queued can be taken back while the turn goes on', async () => {
+  const { opened, open } = gate()
+  const set = await stage({ script: fixed([toolUse('Wait'), text('Done.')]), tools: [wait(opened)] })
+  const { agent, events } = set
+  const first = agent.submit({ text: 'Wait for it.' })
+  await until(() => events.some(({ type }) => type === 'tool-started'))
+  void agent.submit({ text: 'Later.' })
+  expect(agent.takeQueued()).toEqual([{ text: 'Later.' }])
+  expect(agent.state()).toMatchObject({ isBusy: true, queued: [] })
+  open()
+  await first
+  expect(said(set).filter((message) => message.startsWith('human'))).toEqual(['human: Wait for it.'])
+})
+
+test('an interrupt stops a tool, gives back what was queued, and the next prompt goes on', async () => {
+  const { opened } = gate()
+  const set = await stage({
+    script: fixed([toolUse('Wait', {}, 'toolu_wait'), text('Here again.')]),
+    tools: [wait(opened)],
+  })
+  const { agent, events } = set
+  const first = agent.submit({ text: 'Wait for it.' })
+  await until(() => events.some(({ type }) => type === 'tool-started'))
+  void agent.submit({ text: 'Later.' })
+  expect(agent.interrupt()).toEqual([{ text: 'Later.' }])
+  await first
+  expect(events.findLast(({ type }) => type === 'stopped')).toMatchObject({ why: 'aborted' })
+  await agent.submit({ text: 'Go on.' })
+  const messages = said(set)
+  expect(messages.join('\n')).toContain('Interrupted before it finished.')
+  expect(messages.slice(-3)).toEqual([
+    'meta: The person interrupted the work here.',
+    'human: Go on.',
+    'assistant: Here again.',
+  ])
+})
+
+test('an interrupt while the model answers leaves the prompt, and nothing of the answer', async () => {
+  const { opened, open } = gate()
+  const set = await stage({
+    script: async ({ messages }) => {
+      if (messages.length === 1 && !JSON.stringify(messages).includes('again')) await opened
+      return text('Answered.')
+    },
+  })
+  const { agent, events, requests } = set
+  const first = agent.submit({ text: 'Think long.' })
+  await until(() => requests.length === 1)
+  agent.interrupt()
+  await first
+  open()
+  expect(typesOf(events)).toEqual(['prompt', 'stopped'])
+  await agent.submit({ text: 'Try again.' })
+  expect(said(set).at(-1)).toBe('assistant: Answered.')
+})
+
+test('news of a background task starts a turn when none runs', async () => {
+  const set = await stage({ script: () => text('I saw it.') })
+  const { agent, setup, events } = set
+  setup().onTasks([{ id: '1', title: 'npm test', isRunning: false }])
+  setup().tell('The task 1 (npm test) has ended with exit code 0.', agent.session())
+  await until(() => events.some(({ type }) => type === 'stopped'))
+  expect(said(set)).toEqual(['meta: The task 1 (npm test) has ended with exit code 0.', 'assistant: I saw it.'])
+  expect(agent.state().tasks).toEqual([{ id: '1', title: 'npm test', isRunning: false }])
+})
+
+test('instructions of a folder join when a file in it is touched, once', async () => {
+  const read = defineTool({
+    name: 'Read',
+    description: 'Reads.',
+    input: z.object({ file_path: z.string() }),
+    run: () => 'export {}',
+  })
+  const call = toolUse('Read', { file_path: 'src/deep/main.ts' })
+  const set = await stage({
+    script: fixed([call, call, text('Done.')]),
+    tools: [read],
+    prepare: ({ folder, home }) => {
+      writeFileSync(join(folder, 'AGENTS.md'), 'Root rule.')
+      writeFileSync(join(home, 'AGENTS.md'), 'My own rule.')
+      mkdirSync(join(folder, 'src/deep'), { recursive: true })
+      writeFileSync(join(folder, 'src/CLAUDE.md'), 'Rule of src.\n@deep/more.md')
+      writeFileSync(join(folder, 'src/deep/more.md'), 'And more.')
+    },
+  })
+  const { agent, requests } = set
+  await agent.submit({ text: 'Read it twice.' })
+  const count = (words: string) => JSON.stringify(requests.at(-1)).split(words).length - 1
+  expect([count('Root rule.'), count('My own rule.'), count('Rule of src.'), count('And more.')]).toEqual([1, 1, 1, 1])
+  expect(JSON.stringify(requests[0])).not.toContain('Rule of src.')
+})

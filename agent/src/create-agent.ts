@@ -1,0 +1,300 @@
+// The agent: a session, its tools, its context and its turns behind the `Agent` of app.ts. The terminal, headless mode and
+// other hosts use nothing else.
+import type { Environment, MessageInput } from 'everlong'
+import { type EngineSession, gitWorkspace, type SessionOptions } from 'everlong/node'
+import { isObject, type JsonObject } from 'everlong/transcript'
+import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
+import type { CommandContext } from './commands/command.ts'
+import { commandNamed, runCommand } from './commands/run.ts'
+import { createEnvironmentNews, type EnvironmentNews } from './context/environment.ts'
+import { createNestedMemory, type NestedMemory } from './context/nested-memory.ts'
+import type { LoopEvent } from './events.ts'
+import { personWithHooks, toolsWithHooks } from './hooks.ts'
+import { query } from './loop.ts'
+import { chooseModel } from './models/choose.ts'
+import type { ChosenModel } from './models/chosen.ts'
+import { receiptsIn } from './receipt.ts'
+import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
+import { sessionsFolder } from './sessions/places.ts'
+import { titleOf } from './sessions/sessions.ts'
+import type { Settings } from './settings/load.ts'
+import type { AnyTool } from './tool.ts'
+import { type Turn, Turns } from './turns.ts'
+
+export type ToolSet = {
+  readonly tools: readonly AnyTool[]
+  readonly state?: SessionOptions['state']
+  readonly close: () => Promise<void>
+}
+
+export type ToolSetup = {
+  readonly person: Person
+  readonly mode: () => PermissionMode
+  readonly setMode: (mode: PermissionMode) => void
+  readonly onTasks: (tasks: AgentState['tasks']) => void
+  /** Tells the model something that nobody typed: a background task has ended. It starts a turn if none runs. */
+  readonly tell: (news: string, session: EngineSession) => void
+}
+
+export type AgentOptions = {
+  /** The workspace. */
+  readonly folder: string
+  /** Where the person's sessions are: see places.ts. */
+  readonly home: string
+  readonly settings: Settings
+  readonly model: ChosenModel
+  readonly person: Person
+  readonly createTools: (setup: ToolSetup) => Promise<ToolSet>
+  readonly session?: SessionChoice
+  readonly mode?: PermissionMode
+  readonly env?: Environment
+  readonly isHeadless?: boolean
+  /** The most answers of one turn. */
+  readonly maxTurns?: number
+  readonly now?: () => number
+}
+
+/** Throws an Error that says why when the session cannot be opened. */
+export async function createAgent(options: AgentOptions): Promise<Agent> {
+  const agent = new RunningAgent(options)
+  await agent.start()
+  return agent
+}
+
+class RunningAgent implements Agent {
+  private readonly options: AgentOptions
+  private readonly env: Environment
+  private readonly listeners = new Set<(event: AgentEvent) => void>()
+  private readonly turns: Turns
+  private readonly environment: EnvironmentNews
+  private readonly nested: NestedMemory
+  private readonly sessions: string
+  private parts:
+    | { readonly toolSet: ToolSet; readonly tools: readonly AnyTool[]; readonly host: SessionHost }
+    | undefined
+  private mode: PermissionMode
+  private tasks: AgentState['tasks'] = []
+  private commandStop: AbortController | undefined
+
+  constructor(options: AgentOptions) {
+    const { settings, folder, home, env = process.env, now = Date.now } = options
+    this.options = options
+    this.env = env
+    this.mode = options.mode ?? settings.permissions.mode ?? 'ask'
+    this.environment = createEnvironmentNews({ workspace: gitWorkspace({ folder }), now })
+    this.nested = createNestedMemory(folder)
+    this.sessions = sessionsFolder(home, folder)
+    this.turns = new Turns({
+      run: (turn) => this.turn(turn),
+      messagesFor: this.messagesFor,
+      emit: withReceipts(this.emit),
+      onChange: this.changed,
+      onInterrupted: () => this.session().add({ role: 'user', origin: 'meta', content: interruptedText }),
+    })
+  }
+
+  start = async (): Promise<void> => {
+    const { folder, home, settings, isHeadless = false, session = { type: 'new' } } = this.options
+    const { env, sessions } = this
+    const person = personWithHooks(this.options.person, this.session)
+    const toolSet = await this.options.createTools({
+      person,
+      mode: () => this.mode,
+      setMode: this.setMode,
+      onTasks: this.showTasks,
+      tell: this.tell,
+    })
+    const tools = toolsWithHooks(toolSet.tools)
+    const host = createSessionHost(
+      {
+        ...{ folder, home, sessions, settings, env, isHeadless },
+        hasRecall: tools.some(({ name }) => name.toLowerCase() === 'recall'),
+        ...(toolSet.state ? { state: toolSet.state } : {}),
+        mayCompact: () => mayCompact(person),
+        onOpened: (opened) => {
+          this.forget()
+          opened.cleanUp({ name: 'context', scope: 'conversation', clear: this.forget })
+        },
+      },
+      this.options.model,
+    )
+    this.parts = { toolSet, tools, host }
+    await host.open(session)
+  }
+
+  session = (): EngineSession => this.open().host.session()
+
+  state = (): AgentState => {
+    const { id, path } = this.session()
+    const title = path === undefined ? undefined : titleOf(path)
+    return {
+      isBusy: this.turns.isBusy(),
+      sessionId: id,
+      ...(title === undefined ? {} : { title }),
+      mode: this.mode,
+      model: this.open().host.model().words,
+      queued: this.turns.queued(),
+      tasks: this.tasks,
+    }
+  }
+
+  on = (listener: (event: AgentEvent) => void): (() => void) => {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  submit = (prompt: Prompt): Promise<void> => this.turns.submit(prompt)
+
+  interrupt = (): readonly Prompt[] => {
+    this.commandStop?.abort()
+    return this.turns.interrupt()
+  }
+
+  takeQueued = (): readonly Prompt[] => this.turns.takeQueued()
+
+  setMode = (mode: PermissionMode): void => {
+    this.mode = mode
+    this.changed()
+  }
+
+  command = async (line: string, signal?: AbortSignal): Promise<CommandResult> => {
+    const command = commandNamed(line)
+    if (command?.needsQuiet && this.turns.isBusy()) {
+      const text = `/${command.name} has to wait: a turn is running. Stop it first, or wait for its end.`
+      return { type: 'error', text }
+    }
+    const stop = new AbortController()
+    this.commandStop = stop
+    // While a turn runs, the loop passes the engine's events on.
+    const stopListening = this.session().on((event) => {
+      if (!this.turns.isBusy()) this.emit({ type: 'engine', event })
+    })
+    try {
+      const both = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
+      return await runCommand(line, this.commandContext(both))
+    } finally {
+      stopListening()
+    }
+  }
+
+  close = async (): Promise<void> => {
+    const { toolSet, host } = this.open()
+    this.commandStop?.abort()
+    await this.turns.close()
+    await toolSet.close()
+    await host.close()
+  }
+
+  private open() {
+    if (!this.parts) throw new Error('The agent has not started yet.')
+    return this.parts
+  }
+
+  private readonly emit = (event: AgentEvent): void => {
+    for (const listener of this.listeners) listener(event)
+  }
+
+  private readonly changed = (): void => this.emit({ type: 'state', state: this.state() })
+
+  private readonly forget = (): void => {
+    this.environment.forget()
+    this.nested.forget()
+  }
+
+  private readonly showTasks: ToolSetup['onTasks'] = (tasks) => {
+    this.tasks = tasks
+    this.changed()
+  }
+
+  private readonly tell: ToolSetup['tell'] = (content, session) => {
+    const message: MessageInput = { role: 'user', origin: 'meta', content }
+    // A sub-agent hears it by itself; a session that was left hears nothing more.
+    if (session.agentId !== undefined) session.add(message)
+    else if (session === this.session()) void this.turns.tell(message)
+  }
+
+  /** What a prompt adds to the conversation, unless a hook of UserPromptSubmit refuses it. */
+  private readonly messagesFor = async (prompt: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> => {
+    const outcome = await this.session().runHooks({ event: 'UserPromptSubmit', prompt: prompt.text }, { signal })
+    for (const text of outcome.messages) this.emit({ type: 'notice', text })
+    if (outcome.veto !== undefined) {
+      this.emit({ type: 'notice', text: `A hook refused the prompt: ${outcome.veto}` })
+      return []
+    }
+    const news = await this.environment.next()
+    const context = outcome.context.map((content) => attachment('Context from a hook', content))
+    return [...(news ? [news] : []), ...context, { role: 'user', content: contentOf(prompt) }]
+  }
+
+  private async *turn({ signal, incoming }: Turn): AsyncGenerator<LoopEvent> {
+    const { tools } = this.open()
+    const { maxTurns } = this.options
+    const session = this.session()
+    const options = { session, tools, signal, ...(maxTurns === undefined ? {} : { maxTurns }) }
+    const withInstructions = async () => [...this.nested.next(session.messages()), ...(await incoming())]
+    for await (const event of query({ ...options, incoming: withInstructions })) {
+      this.nested.hear(event)
+      yield event
+    }
+  }
+
+  private commandContext(signal: AbortSignal): CommandContext {
+    const { settings, folder, home } = this.options
+    const { env, sessions, changed, session } = this
+    const { tools, host } = this.open()
+    return {
+      ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
+      mode: () => this.mode,
+      setMode: this.setMode,
+      model: host.model,
+      open: async (choice) => {
+        await host.open(choice)
+        changed()
+      },
+      changeModel: async (words) => {
+        const chosen = await chooseModel(words, { env, folder })
+        if (chosen.type !== 'model') return chosen
+        const switched = await host.changeModel(chosen, signal)
+        changed()
+        return switched
+      },
+      tellReceipts: (records) => {
+        for (const receipt of receiptsIn(records)) this.emit({ type: 'receipt', receipt })
+      },
+    }
+  }
+}
+
+const interruptedText = 'The person interrupted the work here.'
+
+async function mayCompact(person: Person): Promise<boolean> {
+  const request = { toolUseId: '', tool: 'Compact', title: 'Compact the conversation now' }
+  const answer = await person.askPermission(request, new AbortController().signal)
+  return answer.type !== 'deny'
+}
+
+function attachment(title: string, content: string): MessageInput {
+  return { role: 'user', origin: 'attachment', attachment: title, content }
+}
+
+function contentOf({ text, images = [] }: Prompt): MessageInput['content'] & {} {
+  if (images.length === 0) return text
+  const blocks = images.map(({ mediaType, base64 }) => ({
+    type: 'image',
+    source: { type: 'base64', media_type: mediaType, data: base64 },
+  }))
+  return [...blocks, { type: 'text', text }]
+}
+
+/** The same, with a receipt behind the records of each compaction. */
+function withReceipts(emit: (event: AgentEvent) => void): (event: AgentEvent) => void {
+  let records: readonly JsonObject[] = []
+  return (event) => {
+    if (event.type !== 'record' && records.length > 0) {
+      for (const receipt of receiptsIn(records)) emit({ type: 'receipt', receipt })
+      records = []
+    }
+    emit(event)
+    if (event.type === 'record' && isObject(event.record)) records = [...records, event.record]
+  }
+}

@@ -1,0 +1,50 @@
+// Which files a search skips: what .gitignore and .ignore files name, version control's own folders, and node_modules.
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { ignoreGlob } from './glob.ts'
+
+type Line = { readonly isNegated: boolean; readonly isFolder: boolean; readonly matches: (path: string) => boolean }
+
+/** The rules of one folder and of those above it, nearest last. */
+export type IgnoreRules = readonly { readonly folder: string; readonly lines: readonly Line[] }[]
+
+const ignoreFiles = ['.gitignore', '.ignore']
+const never = new Set(['.git', '.hg', '.svn', '.jj', 'node_modules'])
+
+export function withFolder(rules: IgnoreRules, folder: string): IgnoreRules {
+  const lines = ignoreFiles.flatMap((name) => parseIgnore(textAt(join(folder, name))))
+  return lines.length === 0 ? rules : [...rules, { folder, lines }]
+}
+
+export type Named = { readonly path: string; readonly name: string; readonly isFolder: boolean }
+
+/** The last line that matches decides; the nearest file counts most. */
+export function isIgnored(rules: IgnoreRules, { path, name, isFolder }: Named): boolean {
+  if (never.has(name)) return true
+  for (const { folder, lines } of rules.toReversed()) {
+    const own = relative(folder, path)
+    const line = lines.findLast((each) => (isFolder || !each.isFolder) && each.matches(own))
+    if (line) return !line.isNegated
+  }
+  return false
+}
+
+export function parseIgnore(text: string): readonly Line[] {
+  return text.split(/\r?\n/).flatMap((given) => {
+    const line = given.replace(/(?<!\\)[ \t]+$/, '')
+    if (line === '' || line.startsWith('#')) return []
+    const isNegated = line.startsWith('!')
+    const pattern = isNegated ? line.slice(1) : line
+    if (pattern.length > 500 || pattern === '/') return []
+    return [{ isNegated, isFolder: pattern.endsWith('/'), matches: ignoreGlob(pattern).own }]
+  })
+}
+
+/** Files of rules that cannot be read say nothing. */
+function textAt(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,92 @@
+// Where a path that somebody names really leads: links are followed by hand, also for a file that does not exist yet and
+// for a link whose target is missing, so that nobody writes through a link that was not looked at.
+import { lstat, readlink, realpath } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+
+export type Place = {
+  /** As named: absolute, without `..`. */
+  readonly path: string
+  /** Behind all links. Files are opened by this. */
+  readonly real: string
+  /** Relative to the workspace where it lies inside, for people. */
+  readonly shown: string
+  readonly isInside: boolean
+  /** Named inside the workspace, but a link leads out of it. */
+  readonly leadsOut: boolean
+}
+
+export type Workspace = {
+  readonly root: string
+  /** Behind all links. */
+  readonly realRoot: string
+  readonly place: (path: string) => Promise<Place>
+}
+
+export async function openWorkspace(folder: string): Promise<Workspace> {
+  const root = resolve(folder)
+  const realRoot = await realpath(root)
+  return {
+    root,
+    realRoot,
+    place: async (given) => {
+      if (given.includes('\0')) throw new Error('A path cannot contain a NUL character.')
+      const path = resolve(root, expandHome(given))
+      const real = await realPlace(path)
+      const isInside = isWithin(realRoot, real)
+      const isNamedInside = isWithin(root, path) || isWithin(realRoot, path)
+      const shown = isInside ? relative(realRoot, real) || '.' : path
+      return { path, real, shown, isInside, leadsOut: isNamedInside && !isInside }
+    },
+  }
+}
+
+export function expandHome(path: string): string {
+  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path
+}
+
+export function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}
+
+const mostLinks = 40
+
+async function realPlace(path: string): Promise<string> {
+  let left = path.split(sep).filter((part) => part !== '')
+  let at: string = sep === '/' ? '/' : `${path.split(sep)[0]}${sep}`
+  if (sep !== '/') left = left.slice(1)
+  let links = 0
+  while (left.length > 0) {
+    const [part = '', ...rest] = left
+    const next = part === '..' ? dirname(at) : join(at, part)
+    const target = await linkAt(next)
+    left = rest
+    if (target === undefined) at = next
+    else {
+      if (++links > mostLinks) throw new Error(`${path} goes through too many links.`)
+      const parts = target.split(sep).filter((each) => each !== '' && each !== '.')
+      if (isAbsolute(target)) at = sep
+      left = [...parts, ...rest]
+    }
+  }
+  return at
+}
+
+/** Undefined where there is no link, or nothing at all. */
+async function linkAt(path: string): Promise<string | undefined> {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}

@@ -1,0 +1,173 @@
+// Headless mode: one prompt, one result, and an exit code that scripts can read. Nobody can be asked, so what would ask is
+// denied and listed.
+import { textOf } from 'everlong/transcript'
+import type { Agent, AgentEvent, CommandResult, PermissionRequest, Person } from '../app.ts'
+import { commandNamed } from '../commands/run.ts'
+import type { StopReason } from '../events.ts'
+import { type Receipt, receiptLine } from '../receipt.ts'
+
+/** docs/agent.md explains them. */
+export const exitCodes = { finished: 0, failed: 1, usage: 2, denied: 3, 'turn-limit': 4, interrupted: 130 } as const
+
+export const outputForms = ['text', 'json', 'stream-json'] as const
+export type OutputForm = (typeof outputForms)[number]
+
+export type HeadlessOptions = {
+  readonly agent: Agent
+  readonly prompt: string
+  readonly output: OutputForm
+  /** What was denied, by the person below. */
+  readonly denied: () => readonly string[]
+  /** One line each. */
+  readonly write: (line: string) => void
+  readonly warn: (line: string) => void
+  readonly signal: AbortSignal
+  readonly now: () => number
+}
+
+export type HeadlessPerson = { readonly person: Person; readonly denied: () => readonly string[] }
+
+export function headlessPerson(): HeadlessPerson {
+  let denied: readonly string[] = []
+  const deny = async ({ title, tool, rule }: PermissionRequest) => {
+    // Trusting a folder is the host's own question, and its notice tells of it.
+    if (tool !== 'Settings') denied = [...denied, rule === undefined ? title : `${title} (--allow '${rule}' allows it)`]
+    return { type: 'deny', reason: 'Nobody can be asked: this session runs without a person.' } as const
+  }
+  return { person: { askPermission: deny, askQuestions: async () => undefined }, denied: () => denied }
+}
+
+/** Returns the exit code. */
+export async function runHeadless(options: HeadlessOptions): Promise<number> {
+  const { agent, prompt, output, signal } = options
+  const listener = createWatch(options)
+  const stopListening = agent.on(listener.hear)
+  const stop = () => void agent.interrupt()
+  signal.addEventListener('abort', stop)
+  const started = options.now()
+  try {
+    if (signal.aborted) return exitCodes.interrupted
+    const command = commandNamed(prompt) ? await agent.command(prompt, signal) : undefined
+    if (!command) await agent.submit({ text: prompt })
+    const report = reportOf(options, { ...listener.seen(), command, durationMs: options.now() - started })
+    if (output === 'text') writeText(report, options)
+    else options.write(JSON.stringify(report))
+    return report.exitCode
+  } finally {
+    signal.removeEventListener('abort', stop)
+    stopListening()
+  }
+}
+
+type Seen = {
+  readonly answer: string
+  readonly turns: number
+  readonly why: StopReason | undefined
+  readonly problem: string | undefined
+  readonly compactions: HeadlessReport['compactions']
+}
+
+function createWatch({ output, write, warn }: HeadlessOptions) {
+  let seen: Seen = { answer: '', turns: 0, why: undefined, problem: undefined, compactions: [] }
+  return {
+    seen: () => seen,
+    hear: (event: AgentEvent) => {
+      seen = after(seen, event)
+      if (output === 'stream-json' && isShown(event)) write(JSON.stringify(event))
+      if (output !== 'text') return
+      if (event.type === 'notice') warn(event.text)
+      if (event.type === 'receipt') warn(receiptLine(event.receipt))
+    },
+  }
+}
+
+function after(seen: Seen, event: AgentEvent): Seen {
+  switch (event.type) {
+    case 'answer':
+      return { ...seen, turns: seen.turns + 1, answer: textOf(event.answer.content).trim() || seen.answer }
+    case 'stopped':
+      return { ...seen, why: event.why }
+    case 'failed':
+      return { ...seen, problem: event.failure.message }
+    case 'blocked':
+      return { ...seen, problem: event.detail }
+    case 'notice':
+      return seen.why === undefined ? { ...seen, problem: event.text } : seen
+    case 'receipt': {
+      const { trigger, mechanism, before, after: left } = event.receipt
+      return { ...seen, compactions: [...seen.compactions, { trigger, mechanism, before, after: left }] }
+    }
+    default:
+      return seen
+  }
+}
+
+/** Pieces of answers, whole records and mere measurements are left out: `answer` and `receipt` say the same. */
+function isShown(event: AgentEvent): boolean {
+  if (event.type === 'engine') return !['threshold-checked', 'mechanism-tried'].includes(event.event.type)
+  return event.type !== 'stream' && event.type !== 'record' && event.type !== 'state'
+}
+
+export type HeadlessReport = {
+  readonly type: 'result'
+  readonly exitCode: number
+  /** Why it ended. */
+  readonly reason: keyof typeof exitCodes
+  readonly result: string
+  readonly problem?: string
+  readonly sessionId: string
+  readonly model: string
+  readonly turns: number
+  readonly durationMs: number
+  /** In US dollars; left out when a price is not known. */
+  readonly cost?: number
+  readonly compactions: readonly Pick<Receipt, 'trigger' | 'mechanism' | 'before' | 'after'>[]
+  readonly denied: readonly string[]
+}
+
+type Ending = Seen & { readonly command: CommandResult | undefined; readonly durationMs: number }
+
+function reportOf(options: HeadlessOptions, ending: Ending): HeadlessReport {
+  const { agent, signal } = options
+  const { command, answer, turns, durationMs, problem, compactions } = ending
+  const denied = options.denied()
+  const reason = signal.aborted ? 'interrupted' : reasonOf(ending, denied)
+  const spent = Object.values(agent.session().spent())
+  const isPriced = spent.every(({ cost }) => cost !== undefined)
+  return {
+    type: 'result',
+    exitCode: exitCodes[reason],
+    reason,
+    result: command ? commandText(command) : answer,
+    ...(reason === 'failed' && problem !== undefined ? { problem } : {}),
+    sessionId: agent.session().id,
+    model: agent.state().model,
+    turns,
+    durationMs,
+    ...(isPriced ? { cost: spent.reduce((sum, { cost = 0 }) => sum + cost, 0) } : {}),
+    compactions,
+    denied,
+  }
+}
+
+function reasonOf({ command, why }: Ending, denied: readonly string[]): keyof typeof exitCodes {
+  if (command) return command.type === 'error' ? 'failed' : 'finished'
+  if (why === 'turn-limit') return 'turn-limit'
+  if (why === 'aborted') return 'interrupted'
+  if (why !== 'finished') return 'failed'
+  return denied.length > 0 ? 'denied' : 'finished'
+}
+
+function commandText(command: CommandResult): string {
+  if (command.type === 'quit') return ''
+  if (command.type !== 'choose') return command.text
+  return [command.title, ...command.choices.map(({ label, command: line }) => `${line}  ${label}`)].join('\n')
+}
+
+function writeText({ result, reason, problem, denied }: HeadlessReport, { write, warn }: HeadlessOptions): void {
+  if (result !== '') write(result)
+  for (const each of denied) warn(`Denied: ${each}`)
+  if (reason === 'failed') warn(problem ?? 'The turn failed.')
+  if (reason === 'turn-limit') warn('Stopped at the turn limit. Continue with --continue.')
+  if (reason === 'interrupted') warn('Interrupted. Continue with --continue.')
+}

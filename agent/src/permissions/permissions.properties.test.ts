@@ -1,0 +1,162 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Place } from '../files/paths.ts'
+import { type Access, decide } from './decide.ts'
+import { formatRule, parseRule, parseRules } from './rule.ts'
+import { simpleCommands } from './shell.ts'
+
+const root = '/work'
+const rulesOf = (allow: readonly string[], deny: readonly string[] = []) => parseRules({ allow, deny }).rules
+const decided = (access: Access, allow: readonly string[], deny: readonly string[] = []) =>
+  decide(access, { mode: 'ask', rules: rulesOf(allow, deny), root }).type
+const run = (command: string): Access => ({ type: 'run', command })
+const placeAt = (real: string): Place => {
+  const isInside = real === root || real.startsWith(`${root}/`)
+  return { path: real, real, shown: real, isInside, leadsOut: false }
+}
+
+const word = fc.stringMatching(/^[a-z][a-z0-9./-]{0,8}$/)
+/** Whatever a shell gives a meaning to. */
+const operator = fc.constantFrom(
+  ...[
+    '&&',
+    '||',
+    ';',
+    '|',
+    '&',
+    '\n',
+    '>',
+    '>>',
+    '<',
+    '<<X\n',
+    '|&',
+    '$(',
+    '`',
+    '<(',
+    '>(',
+    '2>',
+    '&>',
+    '\\\n',
+    '${',
+    '$',
+  ],
+)
+const anything = fc.array(
+  fc.oneof(word, operator, fc.constantFrom(' ', '"', "'", '(', ')', '{', '}', '\\', '*', '#', '=')),
+  {
+    maxLength: 12,
+  },
+)
+
+test('what follows an allowed command behind an operator is never allowed with it', () => {
+  fc.assert(
+    fc.property(word, operator, anything, fc.constantFrom('', ' '), (other, sign, rest, space) => {
+      fc.pre(!other.startsWith('git'))
+      const command = `git log${space}${sign}${space}${other} ${rest.join('')}`
+      expect(decided(run(command), ['Bash(git log:*)'])).toBe('ask')
+    }),
+  )
+})
+
+test('a prefix rule allows only scripts whose every command starts with its words', () => {
+  fc.assert(
+    fc.property(anything, (parts) => {
+      const command = `git log ${parts.join('')}`
+      const isAllowed = decided(run(command), ['Bash(git log:*)']) === 'allow'
+      const commands = simpleCommands(command)
+      expect(isAllowed).toBe(commands?.every(([a, b]) => a === 'git' && b === 'log') ?? false)
+      if (isAllowed) expect(command).not.toMatch(/[$`<>]|&(?!&)(?<!&&)/)
+    }),
+  )
+})
+
+test('the rule that "always" adds allows this command and none that differs', () => {
+  const command = fc
+    .oneof(
+      anything.map((parts) => parts.join('')),
+      fc.string({ maxLength: 20 }),
+    )
+    .filter((text) => text.trim() !== '')
+  fc.assert(
+    fc.property(command, command, (given, other) => {
+      const decision = decide(run(given), { mode: 'ask', rules: rulesOf([]), root })
+      if (decision.type !== 'ask' || decision.rule === undefined) return
+      const rules = { allow: [decision.rule], deny: [] }
+      const after = (text: string) => decide(run(text), { mode: 'ask', rules, root }).type
+      expect(after(given)).toBe('allow')
+      const own = simpleCommands(given)
+      const theirs = simpleCommands(other)
+      const isSame =
+        other.trim() === given.trim() ||
+        (theirs?.every((each) => own?.length === 1 && JSON.stringify(each) === JSON.stringify(own[0])) ?? false)
+      expect(after(other)).toBe(isSame ? 'allow' : 'ask')
+      // Read back from settings it means the same.
+      expect(parseRule(formatRule(decision.rule))).toEqual({ type: 'rule', rule: decision.rule })
+    }),
+  )
+})
+
+test('a denied program is denied wherever it stands in a script, in every mode', () => {
+  const before = fc.constantFrom(
+    '',
+    'a; ',
+    'a && ',
+    'a | ',
+    'a\n',
+    '(',
+    '{ ',
+    '$(',
+    'x `',
+    'sudo ',
+    'env A=1 ',
+    'B=2 ',
+    'a & ',
+  )
+  const mode = fc.constantFrom('ask' as const, 'allow' as const, 'accept-edits' as const, 'plan' as const)
+  fc.assert(
+    fc.property(
+      before,
+      fc.constantFrom('rm', '/bin/rm', '"rm"', 'r\\m'),
+      fc.array(word, { maxLength: 3 }),
+      mode,
+      (start, rm, rest, how) => {
+        const command = `${start}${rm} ${rest.join(' ')}`
+        const rules = rulesOf(['Bash'], ['Bash(rm:*)'])
+        expect(decide(run(command), { mode: how, rules, root }).type).toBe('deny')
+      },
+    ),
+  )
+})
+
+test('whatever the rules allow, a denied path is denied; nothing outside is read without a rule', () => {
+  const part = fc.constantFrom('src', 'a.ts', '.env', 'secret', 'etc', '..b', '[x]', 'a*b')
+  const path = fc
+    .tuple(fc.constantFrom('/work', '/etc', '/workspace', '/home'), fc.array(part, { maxLength: 4 }))
+    .map(([top, parts]) => [top, ...parts].join('/'))
+  const type = fc.constantFrom('read' as const, 'write' as const)
+  fc.assert(
+    fc.property(path, type, (given, kind) => {
+      const access: Access = { type: kind, tool: kind === 'read' ? 'Read' : 'Edit', place: placeAt(given) }
+      const isEnv = given.startsWith('/work/') && given.split('/').includes('.env')
+      expect(decided(access, ['Read', 'Edit'], ['Read(.env)', 'Edit(.env)'])).toBe(isEnv ? 'deny' : 'allow')
+      const isInside = given === root || given.startsWith('/work/')
+      expect(decided(access, [])).toBe(kind === 'read' && isInside ? 'allow' : 'ask')
+    }),
+  )
+})
+
+test('the rule that "always" adds for a file covers it and no sibling', () => {
+  const name = fc.string({ minLength: 1, maxLength: 10 }).filter((text) => !/[/\0]|^\.{1,2}$|^\s|\s$/.test(text))
+  fc.assert(
+    fc.property(fc.constantFrom('/work', '/etc'), name, name, (folder, mine, other) => {
+      const write = (file: string): Access => ({ type: 'write', tool: 'Edit', place: placeAt(`${folder}/${file}`) })
+      const decision = decide(write(mine), { mode: 'ask', rules: rulesOf([]), root })
+      if (decision.type !== 'ask' || decision.rule === undefined) return
+      const after = (file: string) =>
+        decide(write(file), { mode: 'ask', rules: { allow: decision.rule ? [decision.rule] : [], deny: [] }, root })
+          .type
+      expect(after(mine)).toBe('allow')
+      expect(after(other)).toBe(other === mine ? 'allow' : 'ask')
+    }),
+  )
+})

@@ -1,0 +1,95 @@
+// Permissions of a running agent: decides by mode and rules, asks the person one question at a time, and remembers what
+// is always allowed until the session ends.
+import type { EngineSession } from 'everlong/node'
+import type { PermissionMode, PermissionRequest, Person } from '../app.ts'
+import { type Access, coversPath, decide } from './decide.ts'
+import { formatRule, type Rule, type RuleSet } from './rule.ts'
+
+export type PermissionOptions = {
+  readonly person: Person
+  readonly mode: () => PermissionMode
+  readonly rules: RuleSet
+  /** The workspace's folder behind all links. */
+  readonly root: string
+  /** Folders of our own that this session may read: output of its commands. */
+  readonly ownFolders: (session: EngineSession) => readonly string[]
+}
+
+export type Asked = {
+  readonly access: Access
+  readonly tool: string
+  readonly title: string
+  readonly detail?: PermissionRequest['detail']
+  readonly toolUseId: string
+  readonly signal: AbortSignal
+  readonly session: EngineSession
+}
+
+export type Permitted = { readonly type: 'allowed' } | { readonly type: 'denied'; readonly message: string }
+
+export type Permissions = {
+  readonly check: (asked: Asked) => Promise<Permitted>
+  /** Searches leave such files and folders out. */
+  readonly isHidden: (path: string) => boolean
+}
+
+export function createPermissions(options: PermissionOptions): Permissions {
+  const { rules, mode, root, ownFolders } = options
+  const always: Rule[] = []
+  const decideNow = ({ access, session }: Asked) =>
+    decide(access, {
+      mode: mode(),
+      rules: { deny: rules.deny, allow: [...rules.allow, ...always] },
+      root,
+      ownFolders: ownFolders(session),
+    })
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const result = last.then(task, task)
+    last = result
+    return result
+  }
+  const askNow = async (asked: Asked): Promise<Permitted> => {
+    // The answer to the question before may have decided this one.
+    const decision = decideNow(asked)
+    if (decision.type === 'allow') return { type: 'allowed' }
+    if (decision.type === 'deny') return byRule(decision.reason)
+    const { rule, reason } = decision
+    const answer = await options.person.askPermission(requestOf(asked, rule, reason), asked.signal)
+    if (answer.type === 'deny') return byPerson(asked, answer.reason)
+    if (answer.type === 'always' && rule) always.push(rule)
+    return { type: 'allowed' }
+  }
+  return {
+    check: async (asked) => {
+      const decision = decideNow(asked)
+      if (decision.type === 'allow') return { type: 'allowed' }
+      if (decision.type === 'deny') return byRule(decision.reason)
+      return inTurn(() => askNow(asked))
+    },
+    isHidden: (path) => rules.deny.some((rule) => rule.tool === 'Read' && coversPath(rule, path, root)),
+  }
+}
+
+function requestOf(asked: Asked, rule: Rule | undefined, reason: string | undefined): PermissionRequest {
+  const { toolUseId, tool, title, detail } = asked
+  return {
+    toolUseId,
+    tool,
+    title,
+    ...(detail ? { detail } : {}),
+    ...(reason === undefined ? {} : { reason }),
+    ...(rule ? { rule: formatRule(rule) } : {}),
+  }
+}
+
+function byRule(reason: string): Permitted {
+  const message = `Permission was denied: ${reason}. Do not try to reach the same in another way. If the task needs it, say so to the user.`
+  return { type: 'denied', message }
+}
+
+function byPerson({ title }: Asked, reason = ''): Permitted {
+  const why = reason.trim() === '' ? '' : ` They said: ${reason.trim()}`
+  const message = `Permission was denied by the user: ${title}.${why} Nothing was done. Do not try to reach the same in another way: continue without it, or ask the user how to go on.`
+  return { type: 'denied', message }
+}

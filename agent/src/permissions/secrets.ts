@@ -1,0 +1,60 @@
+// Keeps secrets out of what models and logs see: commands do not get the keys of model providers, and known secret
+// values are blanked out in whatever tools return or store.
+
+/** Keys that pay for models. No command of the agent needs them. */
+const providerKey =
+  /^(?:ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|GOOGLE_GENERATIVE_AI|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|COHERE|TOGETHER|FIREWORKS|CEREBRAS|PERPLEXITY|EVERLONG)_(?:API_KEY|AUTH_TOKEN|ADMIN_KEY)$|^AWS_BEARER_TOKEN_BEDROCK$/
+/** Commands may need these (GITHUB_TOKEN), but nobody needs to see them. */
+const secretName = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i
+/** Shorter values stand in ordinary text by chance. */
+const shortest = 8
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Secrets by a name that may be shown. */
+export type Secrets = Readonly<Record<string, string>>
+
+export function commandEnvironment(environment: Environment): Record<string, string> {
+  const kept = Object.entries(environment).filter(([name, value]) => value !== undefined && !providerKey.test(name))
+  return Object.fromEntries(kept) as Record<string, string>
+}
+
+export type Redactor = {
+  readonly text: (text: string) => string
+  /** For text that comes in pieces: a secret may be cut by the end of one. `end` returns what is left. */
+  readonly stream: () => { readonly add: (piece: string) => string; readonly end: () => string }
+}
+
+export function createRedactor(environment: Environment, more: Secrets = {}): Redactor {
+  const fromEnvironment = Object.entries(environment).filter(
+    ([name]) => secretName.test(name) || providerKey.test(name),
+  )
+  const values = new Map<string, string>()
+  for (const [name, value] of [...Object.entries(more), ...fromEnvironment]) {
+    if (value !== undefined && value.length >= shortest && !values.has(value)) values.set(value, name)
+  }
+  // Longest first: a secret may contain another.
+  const secrets = [...values.keys()].sort((a, b) => b.length - a.length)
+  const longest = secrets[0]?.length ?? 0
+  const pattern = new RegExp(secrets.map((each) => each.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g')
+  const text = (given: string) =>
+    longest === 0 ? given : given.replace(pattern, (value) => `[redacted: ${values.get(value)}]`)
+  const stream = () => {
+    let held = ''
+    return {
+      add: (piece: string) => {
+        if (longest === 0) return piece
+        held = text(held + piece)
+        const ready = held.slice(0, Math.max(0, held.length - longest + 1))
+        held = held.slice(ready.length)
+        return ready
+      },
+      end: () => {
+        const rest = held
+        held = ''
+        return rest
+      },
+    }
+  }
+  return { text, stream }
+}

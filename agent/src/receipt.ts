@@ -1,0 +1,130 @@
+// The receipt of a compaction: one line for the person, and everything behind it. Read off the records that the compaction
+// wrote, so that it can be shown again after a resume.
+import type { EngineSession } from 'everlong/node'
+import {
+  arrayAt,
+  type Entry,
+  isObject,
+  type JsonObject,
+  messagesOf,
+  numberAt,
+  objectAt,
+  readBoundary,
+  stringAt,
+  textOf,
+  type ViewMessage,
+} from 'everlong/transcript'
+
+export type Receipt = {
+  /** Of the boundary: names the compaction. */
+  readonly uuid: string
+  readonly trigger: string
+  readonly mechanism: string
+  /** Undefined when no model wrote the summary. */
+  readonly model?: string
+  readonly before: number
+  readonly after: number
+  readonly durationMs: number
+  /** In US dollars; undefined when nothing was spent or the price is not known. */
+  readonly cost?: number
+  readonly instructions?: string
+  readonly summary: string
+  /** What code marked in the summary or added to it, each with its reason. */
+  readonly annotations: readonly Annotation[]
+  readonly restored: readonly { readonly kind: string; readonly title: string }[]
+  /** What could not be restored, and why. */
+  readonly notRestored?: string
+}
+
+export type Annotation = { readonly text: string; readonly reason: string }
+
+/** Receipts of all compactions among these records, in order. */
+export function receiptsIn(records: readonly JsonObject[]): readonly Receipt[] {
+  const starts = records.flatMap((record, at) => (readBoundary(record) ? [at] : []))
+  return starts.map((start, nth) => receiptOf(records.slice(start, starts[nth + 1])))
+}
+
+function receiptOf([boundary = {}, ...rest]: readonly JsonObject[]): Receipt {
+  const { trigger = 'manual', preTokens = 0, postTokens = 0, durationMs = 0 } = readBoundary(boundary) ?? {}
+  const data = objectAt(boundary, 'compactMetadata')
+  const own = objectAt(objectAt(boundary, 'everlong'), 'compaction')
+  const summary = rest.find(({ isCompactSummary }) => isCompactSummary === true)
+  const attachments = rest.map((record) => objectAt(record, 'attachment')).filter((each) => each !== undefined)
+  const optional = {
+    model: stringAt(own, 'model'),
+    cost: numberAt(own, 'cost'),
+    instructions: stringAt(data, 'userContext') || undefined,
+    notRestored: attachments
+      .map((each) => (each.type === 'not_restored' ? stringAt(each, 'content') : undefined))
+      .find(Boolean),
+  }
+  return {
+    uuid: stringAt(boundary, 'uuid') ?? '',
+    trigger,
+    mechanism: stringAt(own, 'mechanism') ?? 'unknown',
+    before: preTokens,
+    after: postTokens,
+    durationMs,
+    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<Receipt>),
+    summary: textOf(contentOf(summary)),
+    annotations: annotationsIn(objectAt(own, 'fidelity')),
+    restored: attachments.flatMap(restoredIn),
+  }
+}
+
+function contentOf(record: JsonObject | undefined) {
+  const content = objectAt(record, 'message')?.content
+  return typeof content === 'string' || Array.isArray(content) ? content : ''
+}
+
+function restoredIn(attachment: JsonObject): Receipt['restored'] {
+  if (attachment.isRestored !== true || attachment.type === 'not_restored') return []
+  const [title = ''] = (stringAt(attachment, 'content') ?? '').split('\n', 1)
+  return [{ kind: String(attachment.type), title: stringAt(attachment, 'filename') ?? title }]
+}
+
+const marked = {
+  falseQuotes: 'No message of yours has these words.',
+  inferredApprovals: 'No message of yours says that you agreed.',
+  contradicted: 'The conversation last showed something else.',
+  unsupported: 'It occurs nowhere in the conversation.',
+  missingSections: 'The model left this section out.',
+} as const
+
+function annotationsIn(fidelity: JsonObject | undefined): readonly Annotation[] {
+  const lists = Object.entries(marked).flatMap(([field, reason]) =>
+    arrayAt(fidelity, field).map((text) => ({ text: isObject(text) ? JSON.stringify(text) : String(text), reason })),
+  )
+  const human = objectAt(fidelity, 'humanMessages')
+  const putIn = numberAt(human, 'putIn') ?? 0
+  const shortened = numberAt(human, 'shortened') ?? 0
+  const added =
+    putIn > 0
+      ? [{ text: counted(putIn, 'of your messages'), reason: 'Missing in the summary, so added from the transcript.' }]
+      : []
+  const cut = shortened > 0 ? [{ text: counted(shortened, 'of your messages'), reason: 'Too long to keep whole.' }] : []
+  return [...added, ...cut, ...lists]
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}`
+}
+
+/** One line: `Compacted 41,200 → 9,800 tokens in 3.1 s by model, $0.02; restored 3; kept 12 of your messages`. */
+export function receiptLine({ before, after, durationMs, mechanism, cost, restored }: Receipt): string {
+  const number = (value: number) => Math.round(value).toLocaleString('en-US')
+  const price = cost === undefined ? '' : `, $${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`
+  const pieces = restored.length === 0 ? '' : `; restored ${restored.length}`
+  return `Compacted ${number(before)} → ${number(after)} tokens in ${(durationMs / 1000).toFixed(1)} s (${mechanism}${price})${pieces}`
+}
+
+/** The messages that the compaction summarized: from the boundary before it up to its own. */
+export function originalOf(session: EngineSession, uuid: string): readonly ViewMessage[] {
+  let entries: Entry[] = []
+  for (const entry of session.entries()) {
+    if (stringAt(entry.record, 'uuid') === uuid) return messagesOf(entries)
+    if (readBoundary(entry.record)) entries = []
+    entries.push(entry)
+  }
+  return []
+}

@@ -1,0 +1,106 @@
+// The session that the agent works in: opened, replaced by another, and given another model.
+import type { Environment } from 'everlong'
+import { createEngine, type EngineSession, type SessionOptions } from 'everlong/node'
+import { memoryFiles } from './context/memory-files.ts'
+import { systemPrompt } from './context/system-prompt.ts'
+import type { ChosenModel } from './models/chosen.ts'
+import { forkSession, newSessionPath } from './sessions/sessions.ts'
+import type { Settings } from './settings/load.ts'
+
+/** Which session to work in. */
+export type SessionChoice =
+  | { readonly type: 'new'; readonly startedBy?: 'clear' }
+  | { readonly type: 'open'; readonly path: string }
+  | { readonly type: 'fork'; readonly path: string }
+
+export type SessionSetup = {
+  readonly folder: string
+  /** The person's own folder, for their instruction files. */
+  readonly home: string
+  /** Where the sessions of this project are. */
+  readonly sessions: string
+  readonly settings: Settings
+  readonly env: Environment
+  readonly isHeadless: boolean
+  /** The agent has the recall tool. */
+  readonly hasRecall: boolean
+  readonly state?: SessionOptions['state']
+  /** Whether a compaction may run now, when the settings say that it asks. */
+  readonly mayCompact: () => Promise<boolean>
+  readonly onOpened: (session: EngineSession) => void
+}
+
+export type SessionHost = ReturnType<typeof createSessionHost>
+
+export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
+  let model = first
+  let current: EngineSession | undefined
+  const session = (): EngineSession => {
+    if (!current) throw new Error('The session is not open yet.')
+    return current
+  }
+  const closeModel = async (other: ChosenModel) => {
+    if (other !== model) await other.close?.()
+  }
+  return {
+    session,
+    model: () => model,
+    /** The session before is closed once the new one is open. */
+    open: async (choice: SessionChoice): Promise<void> => {
+      const before = current
+      current = await openSession(setup, model, choice)
+      setup.onOpened(current)
+      await before?.close()
+    },
+    changeModel: async (next: ChosenModel, signal: AbortSignal) => {
+      const before = model
+      const switched = await session().useModel({ client: next.client, name: next.name }, { signal })
+      model = next
+      await closeModel(before)
+      return switched
+    },
+    close: async (): Promise<void> => {
+      await current?.close()
+      await model.close?.()
+    },
+  }
+}
+
+async function openSession(setup: SessionSetup, model: ChosenModel, choice: SessionChoice): Promise<EngineSession> {
+  const { settings, env, isHeadless, hasRecall, mayCompact } = setup
+  const engine = createEngine({
+    model: model.client,
+    environment: env,
+    settings: { recall: hasRecall, isAutonomous: isHeadless, ...settings.engine },
+    hookSettings: { settings: settings.hooks, env: { ...env } },
+    ask: mayCompact,
+  })
+  const options = sessionOptions(setup)
+  if (choice.type === 'open') return engine.open(choice.path, options)
+  if (choice.type === 'fork') return engine.open(forkSession(choice.path, setup.sessions), options)
+  const { startedBy = 'startup' } = choice
+  return engine.start({ ...options, startedBy, path: newSessionPath(setup.sessions) })
+}
+
+function sessionOptions({ folder, home, settings, isHeadless, state }: SessionSetup): SessionOptions {
+  const { thinking = 'off', engine } = settings
+  const { maxOutputTokens } = engine
+  const system = systemPrompt({
+    folder,
+    platform: process.platform,
+    memoryFiles: memoryFiles({ home, folder }),
+    isHeadless,
+  })
+  return {
+    owner: 'everlong agent',
+    system,
+    envelope: { cwd: folder },
+    ...(state ? { state } : {}),
+    ...(maxOutputTokens === undefined ? {} : { maxTokens: maxOutputTokens }),
+    ...(thinking === 'off' ? {} : { thinking: thinkingOf(thinking) }),
+  }
+}
+
+function thinkingOf(thinking: 'adaptive' | number): object {
+  return thinking === 'adaptive' ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: thinking }
+}

@@ -1,0 +1,110 @@
+// The sessions of one project: listed newest first, found by id, named, copied. Transcripts are never rewritten.
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { forEachEntry, sessionFolder, writeNewTranscript } from 'everlong/node'
+import { decodeLine, messagesOf, textOf } from 'everlong/transcript'
+
+export type SessionSummary = {
+  readonly id: string
+  readonly path: string
+  /** As the person named it. */
+  readonly title?: string
+  /** The first words of the person. */
+  readonly firstPrompt: string
+  /** Milliseconds since 1970. */
+  readonly changed: number
+  readonly bytes: number
+}
+
+const extension = '.jsonl'
+
+export function newSessionPath(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return join(folder, `${randomUUID()}${extension}`)
+}
+
+/** Newest first; sessions in which nobody said anything are left out. */
+export function listSessions(folder: string): readonly SessionSummary[] {
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder).filter((name) => name.endsWith(extension))
+  const found = names.flatMap((name) => summaryOf(join(folder, name), name.slice(0, -extension.length)) ?? [])
+  return found.toSorted((a, b) => b.changed - a.changed || (a.id < b.id ? -1 : 1))
+}
+
+function summaryOf(path: string, id: string): SessionSummary | undefined {
+  const state = statSync(path, { throwIfNoEntry: false })
+  if (!state?.isFile()) return undefined
+  const firstPrompt = firstPromptIn(path)
+  const title = titleOf(path)
+  if (firstPrompt === undefined && title === undefined) return undefined
+  const { mtimeMs: changed, size: bytes } = state
+  return { id, path, ...(title === undefined ? {} : { title }), firstPrompt: firstPrompt ?? '', changed, bytes }
+}
+
+const headBytes = 256 * 1024
+const nowhere = { line: 0, offset: 0, length: 0, nth: 0 }
+
+/** Only the head of the file is read: lists must be quick with hundreds of long sessions. */
+function firstPromptIn(path: string): string | undefined {
+  const buffer = Buffer.alloc(headBytes)
+  const file = openSync(path, 'r')
+  const length = readSync(file, buffer, 0, headBytes, 0)
+  closeSync(file)
+  for (const line of buffer.toString('utf8', 0, length).split('\n')) {
+    const records = decodeLine(line).records
+    const human = messagesOf(records.map((record) => ({ record, position: nowhere }))).find(
+      ({ origin }) => origin === 'human',
+    )
+    const words = human === undefined ? '' : textOf(human.content).trim()
+    if (words !== '') return words.replaceAll(/\s+/g, ' ').slice(0, 200)
+  }
+  return undefined
+}
+
+/** An id, or the beginning of one that fits no other session. */
+export function findSession(folder: string, id: string): SessionSummary | string {
+  const found = listSessions(folder).filter((session) => session.id.startsWith(id) || session.title === id)
+  const [first, second] = found
+  const exact = found.find((session) => session.id === id)
+  if (exact) return exact
+  if (!first) return `There is no session ${id} in this project. everlong agent --resume lists those there are.`
+  return second ? `${id} fits ${found.length} sessions. Give more of the id.` : first
+}
+
+function titleFile(path: string): string {
+  return join(sessionFolder(path), 'title.txt')
+}
+
+export function titleOf(path: string): string | undefined {
+  const file = titleFile(path)
+  if (!existsSync(file)) return undefined
+  return readFileSync(file, 'utf8').split('\n', 1)[0]?.trim() || undefined
+}
+
+export function renameSession(path: string, title: string): void {
+  mkdirSync(sessionFolder(path), { recursive: true, mode: 0o700 })
+  writeFileSync(titleFile(path), `${title.replaceAll(/\s+/g, ' ').trim().slice(0, 200)}\n`, { mode: 0o600 })
+}
+
+/** A copy with an id of its own, as far as the original goes now. Returns its path. */
+export function forkSession(path: string, folder: string): string {
+  const copy = newSessionPath(folder)
+  const sessionId = copy.slice(folder.length + 1, -extension.length)
+  writeNewTranscript(copy, (write) => {
+    forEachEntry(path, ({ record }) => write('sessionId' in record ? { ...record, sessionId } : record))
+  })
+  const title = titleOf(path)
+  if (title !== undefined) renameSession(copy, `${title} (copy)`)
+  return copy
+}

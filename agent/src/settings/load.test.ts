@@ -1,0 +1,150 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { loadSettings, noSettings } from './load.ts'
+import { isTrusted, trustFolder } from './trust.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'everlong-settings-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+let count = 0
+
+type Files = { readonly user?: unknown; readonly project?: unknown; readonly local?: unknown }
+
+function placesWith({ user, project, local }: Files) {
+  const base = join(root, String(++count))
+  const places = { home: join(base, 'home'), folder: join(base, 'work', 'project') }
+  for (const folder of [places.home, join(places.folder, '.everlong')]) mkdirSync(folder, { recursive: true })
+  const write = (path: string, value: unknown) => {
+    if (value !== undefined) writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value))
+  }
+  write(join(places.home, 'settings.json'), user)
+  write(join(places.folder, '.everlong', 'settings.json'), project)
+  write(join(places.folder, '.everlong', 'settings.local.json'), local)
+  return places
+}
+
+/** The mistakes, without the folder. */
+function problemsIn(files: Files): readonly string[] {
+  const places = placesWith(files)
+  return loadSettings(places).problems.map((problem) => problem.replace(places.home, '~').replace(places.folder, '.'))
+}
+
+const everything = {
+  model: 'anthropic:claude-opus-5',
+  thinking: 4_000,
+  permissions: { mode: 'accept-edits', allow: ['Bash(npm test)'], deny: ['Read(.env)'] },
+  env: { COLOR: '0' },
+  hooks: { PreToolUse: [{ matcher: 'Edit|Write', hooks: [{ type: 'command', command: 'true' }] }] },
+  mcpServers: { files: { command: 'npx', args: ['files'] }, web: { type: 'http', url: 'https://example.com/mcp' } },
+  engine: { target: 0.5, keep: { tokens: 4_000 }, summary: { model: 'claude-haiku-4-5' } },
+}
+
+test('without files there are no settings and no mistakes', () => {
+  expect(loadSettings(placesWith({}))).toEqual({ settings: noSettings, problems: [], withheld: [] })
+})
+
+test('the settings of the person are taken whole', () => {
+  expect(loadSettings(placesWith({ user: everything }))).toEqual({ settings: everything, problems: [], withheld: [] })
+})
+
+test('in a trusted folder the project comes before the person, and what is local before both; lists are joined', () => {
+  const places = placesWith({
+    user: { model: 'demo', permissions: { mode: 'ask', allow: ['Bash(ls)'] }, env: { A: 'user', B: 'user' } },
+    project: { model: 'anthropic:claude-opus-5', permissions: { allow: ['Bash(npm test)'] }, env: { B: 'project' } },
+    local: { permissions: { mode: 'plan', deny: ['WebFetch'] }, env: { C: 'local' } },
+  })
+  trustFolder(places)
+  expect(loadSettings(places).settings).toEqual({
+    ...noSettings,
+    model: 'anthropic:claude-opus-5',
+    permissions: { mode: 'plan', allow: ['Bash(ls)', 'Bash(npm test)'], deny: ['WebFetch'] },
+    env: { A: 'user', B: 'project', C: 'local' },
+  })
+})
+
+test('a folder that nobody trusts can be stricter and no more; what it would get is listed', () => {
+  const places = placesWith({ project: everything })
+  const { settings, withheld } = loadSettings(places)
+  const { engine } = everything
+  expect(settings).toEqual({ ...noSettings, permissions: { allow: [], deny: ['Read(.env)'] }, engine })
+  expect(withheld).toEqual([
+    'hook PreToolUse: true',
+    'MCP server files: npx files',
+    'MCP server web: https://example.com/mcp',
+    'allow Bash(npm test)',
+    'permission mode accept-edits',
+    'set the variable COLOR',
+    'model anthropic:claude-opus-5',
+  ])
+  trustFolder(places)
+  expect(loadSettings(places)).toEqual({ settings: everything, problems: [], withheld: [] })
+})
+
+test('trust covers the folders below and no others', () => {
+  const places = placesWith({})
+  const { home, folder } = places
+  const below = join(folder, 'packages', 'a')
+  mkdirSync(below, { recursive: true })
+  expect(isTrusted(places)).toBe(false)
+  trustFolder(places)
+  trustFolder(places)
+  expect([isTrusted({ home, folder: below }), isTrusted({ home, folder: join(folder, '..') })]).toEqual([true, false])
+})
+
+test.each<[string, Files, readonly string[]]>([
+  ['a file that is not JSON', { user: '{"model": }' }, [expect.stringMatching(/^~\/settings\.json: not valid JSON: /)]],
+  [
+    'an unknown key, with those that are known',
+    { project: { permission: {} } },
+    [
+      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, permissions, env, hooks, mcpServers, engine',
+    ],
+  ],
+  [
+    'an unknown key further down',
+    { user: { permissions: { allowed: [] } } },
+    ['~/settings.json: permissions.allowed: unknown setting; known here: mode, allow, deny'],
+  ],
+  [
+    'a wrong value, with what is allowed',
+    { local: { permissions: { mode: 'yolo' } } },
+    [
+      './.everlong/settings.local.json: permissions.mode: invalid option: expected one of "ask"|"accept-edits"|"plan"|"allow"',
+    ],
+  ],
+  [
+    'several mistakes, each on its own',
+    { user: { engine: { target: 2, economy: 5 } } },
+    [
+      '~/settings.json: engine.target: too big: expected number to be <1',
+      '~/settings.json: engine.economy: invalid option: expected one of "usual"|"thrifty"',
+    ],
+  ],
+  [
+    'a server without a command',
+    { user: { mcpServers: { files: { args: [] } } } },
+    ['~/settings.json: mcpServers.files.command: invalid input: expected string, received undefined'],
+  ],
+  [
+    'a rule that cannot be read',
+    { user: { permissions: { deny: ['Bash('] } } },
+    [expect.stringMatching(/^~\/settings\.json: permissions\.deny\[0\] "Bash\(": expected a tool/)],
+  ],
+  [
+    'a hook of an event that is not there',
+    { user: { hooks: { PreTool: [] } } },
+    [expect.stringMatching(/^~\/settings\.json: hooks\.PreTool: not one of PreCompact, /)],
+  ],
+  [
+    'a matcher that is no expression',
+    { user: { hooks: { PreToolUse: [{ matcher: '(', hooks: [] }] } } },
+    ['~/settings.json: hooks.PreToolUse.0.matcher: expected words, or a regular expression'],
+  ],
+])('%s is told with file and place', (_, files, problems) => {
+  expect(problemsIn(files)).toEqual(problems)
+})
+
+test('nothing of a file with a mistake is used', () => {
+  expect(loadSettings(placesWith({ user: { model: 'demo', nonsense: true } })).settings).toEqual(noSettings)
+})

@@ -1,0 +1,203 @@
+// Reads the settings of a person and a project and puts them together. A mistake names its file, its place, and what is
+// allowed there; nothing of a wrong file is used.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { EngineSettings } from 'everlong'
+import { type HookSettings, readHookSettings } from 'everlong/node'
+import { z } from 'zod'
+import type { PermissionMode } from '../app.ts'
+import { parseRules } from '../permissions/rule.ts'
+import { type McpServerSettings, settingsSchema } from './schema.ts'
+import { isTrusted } from './trust.ts'
+
+export type Settings = {
+  readonly model?: string
+  readonly thinking?: 'off' | 'adaptive' | number
+  readonly permissions: {
+    readonly mode?: PermissionMode
+    readonly allow: readonly string[]
+    readonly deny: readonly string[]
+  }
+  readonly env: Readonly<Record<string, string>>
+  readonly hooks: HookSettings
+  readonly mcpServers: Readonly<Record<string, McpServerSettings>>
+  readonly engine: EngineSettings
+}
+
+export const noSettings: Settings = {
+  permissions: { allow: [], deny: [] },
+  env: {},
+  hooks: {},
+  mcpServers: {},
+  engine: {},
+}
+
+export type LoadedSettings = {
+  readonly settings: Settings
+  /** One line for each mistake: file, place, what is wrong. */
+  readonly problems: readonly string[]
+  /** What the project asks for and does not get until the person trusts the folder, one line each. */
+  readonly withheld: readonly string[]
+}
+
+export type SettingsPlaces = { readonly home: string; readonly folder: string }
+
+export function settingsFiles({ home, folder }: SettingsPlaces) {
+  return {
+    user: join(home, 'settings.json'),
+    project: join(folder, '.everlong', 'settings.json'),
+    local: join(folder, '.everlong', 'settings.local.json'),
+  }
+}
+
+export function loadSettings(places: SettingsPlaces): LoadedSettings {
+  const files = settingsFiles(places)
+  const user = readSettings(files.user)
+  const project = [files.project, files.local].filter((path) => path !== files.user).map(readSettings)
+  const problems = [user, ...project].flatMap((read) => read.problems)
+  const ofProject = project.reduce((sum, { settings }) => merged(sum, settings), noSettings)
+  if (isTrusted(places)) return { settings: merged(user.settings, ofProject), problems, withheld: [] }
+  return { settings: merged(user.settings, restricted(ofProject)), problems, withheld: withheldIn(ofProject) }
+}
+
+type ReadSettings = { readonly settings: Settings; readonly problems: readonly string[] }
+
+export function readSettings(path: string): ReadSettings {
+  const wrong = (...problems: readonly string[]) => ({ settings: noSettings, problems })
+  if (!existsSync(path)) return wrong()
+  const value = parsed(path)
+  if (value.type === 'wrong') return wrong(`${path}: ${value.why}`)
+  const read = settingsSchema.safeParse(value.json)
+  if (!read.success)
+    return wrong(...read.error.issues.flatMap((issue) => mistakesIn(issue)).map((each) => `${path}: ${each}`))
+  const hooks = readHookSettings(read.data.hooks)
+  if (hooks.type === 'wrong') return wrong(`${path}: ${hooks.problem}`)
+  const rules = parseRules(read.data.permissions ?? {})
+  if (rules.problems.length > 0) return wrong(...rules.problems.map((problem) => `${path}: ${problem}`))
+  const { $schema: _, permissions, env = {}, mcpServers = {}, engine = {}, ...rest } = read.data
+  return {
+    settings: {
+      ...(JSON.parse(JSON.stringify({ model: rest.model, thinking: rest.thinking })) as Pick<
+        Settings,
+        'model' | 'thinking'
+      >),
+      permissions: { ...noSettings.permissions, ...permissions } as Settings['permissions'],
+      env,
+      hooks: hooks.settings,
+      mcpServers,
+      engine: engine as EngineSettings,
+    },
+    problems: [],
+  }
+}
+
+type Parsed = { readonly type: 'json'; readonly json: unknown } | { readonly type: 'wrong'; readonly why: string }
+
+function parsed(path: string): Parsed {
+  try {
+    return { type: 'json', json: JSON.parse(readFileSync(path, 'utf8')) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const isJson = error instanceof SyntaxError
+    return { type: 'wrong', why: isJson ? `not valid JSON: ${reason}` : `cannot be read: ${reason}` }
+  }
+}
+
+type Issue = z.core.$ZodIssue
+
+/** The place in the file, then what is wrong there and what is allowed. */
+function mistakesIn(issue: Issue, before: readonly PropertyKey[] = []): readonly string[] {
+  const path = [...before, ...issue.path]
+  const place = path.length === 0 ? 'the whole file' : path.map(String).join('.')
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map(
+      (key) => `${[...path, key].map(String).join('.')}: unknown setting; known here: ${knownAt(path)}`,
+    )
+  }
+  if (issue.code === 'invalid_union') {
+    // The alternative with the fewest mistakes is the one that was meant.
+    const [closest] = issue.errors.toSorted((a, b) => a.length - b.length)
+    if (closest?.some(({ path: deep }) => deep.length > 0)) return closest.flatMap((each) => mistakesIn(each, path))
+    return [
+      `${place}: ${issue.errors
+        .flat()
+        .map(({ message }) => lowerFirst(message))
+        .join(', or ')}`,
+    ]
+  }
+  return [`${place}: ${lowerFirst(issue.message)}`]
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+/** The keys of the schema at this place. */
+function knownAt(path: readonly PropertyKey[]): string {
+  let schema: z.core.$ZodType | undefined = settingsSchema
+  for (const key of path) {
+    const inner = unwrapped(schema)
+    schema = inner instanceof z.ZodObject ? inner.shape[String(key)] : undefined
+  }
+  const found = unwrapped(schema)
+  return found instanceof z.ZodObject
+    ? Object.keys(found.shape)
+        .filter((key) => key !== '$schema')
+        .join(', ')
+    : 'none'
+}
+
+function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  return schema instanceof z.ZodOptional ? schema.unwrap() : schema
+}
+
+/** The later settings come before the earlier ones; lists are joined. */
+function merged(first: Settings, second: Settings): Settings {
+  const lists = ['allow', 'deny'] as const
+  const joined = Object.fromEntries(
+    lists.map((name) => [name, [...new Set([...first.permissions[name], ...second.permissions[name]])]]),
+  )
+  const events = Object.keys({ ...first.hooks, ...second.hooks }) as (keyof HookSettings)[]
+  return {
+    ...first,
+    ...second,
+    permissions: { ...first.permissions, ...second.permissions, ...joined },
+    env: { ...first.env, ...second.env },
+    hooks: Object.fromEntries(
+      events.map((event) => [event, [...(first.hooks[event] ?? []), ...(second.hooks[event] ?? [])]]),
+    ),
+    mcpServers: { ...first.mcpServers, ...second.mcpServers },
+    engine: { ...first.engine, ...second.engine },
+  }
+}
+
+/** What a folder that nobody trusts may still decide: to be stricter, and how its context is managed. */
+function restricted({ permissions, engine }: Settings): Settings {
+  const { deny, mode } = permissions
+  const isStricter = mode === 'plan'
+  return {
+    ...noSettings,
+    permissions: { ...noSettings.permissions, deny, ...(isStricter ? { mode } : {}) },
+    engine,
+  }
+}
+
+function withheldIn({ hooks, mcpServers, permissions, env, model }: Settings): readonly string[] {
+  const commands = Object.entries(hooks).flatMap(([event, matchers = []]) =>
+    matchers.flatMap((matcher) => matcher.hooks.map(({ command }) => `hook ${event}: ${command}`)),
+  )
+  const servers = Object.entries(mcpServers).map(([name, server]) =>
+    'url' in server
+      ? `MCP server ${name}: ${server.url}`
+      : `MCP server ${name}: ${[server.command, ...(server.args ?? [])].join(' ')}`,
+  )
+  const { allow, mode } = permissions
+  return [
+    ...commands,
+    ...servers,
+    ...allow.map((rule) => `allow ${rule}`),
+    ...(mode === undefined || mode === 'plan' || mode === 'ask' ? [] : [`permission mode ${mode}`]),
+    ...Object.keys(env).map((name) => `set the variable ${name}`),
+    ...(model === undefined ? [] : [`model ${model}`]),
+  ]
+}

@@ -1,0 +1,169 @@
+// From what a person typed to a running agent: settings, trust, model, session, tools. Whatever is wrong comes back as a
+// value that a host shows.
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Environment } from 'everlong'
+import type { Agent, PermissionMode, Person } from './app.ts'
+import { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
+import { chooseModel, type ModelSetup } from './models/choose.ts'
+import type { ChosenModel } from './models/chosen.ts'
+import { parseRules } from './permissions/rule.ts'
+import type { SessionChoice } from './session-host.ts'
+import { homeOf, sessionsFolder } from './sessions/places.ts'
+import { findSession, listSessions } from './sessions/sessions.ts'
+import { type LoadedSettings, loadSettings, type Settings } from './settings/load.ts'
+import { trustFolder } from './settings/trust.ts'
+import { type AgentTools, createTools } from './tools/create-tools.ts'
+
+/** A new session, the newest one of the project, or one by its id or name. */
+export type SessionWish =
+  | { readonly type: 'new' }
+  | { readonly type: 'continue' }
+  | { readonly type: 'resume'; readonly id: string }
+  | { readonly type: 'fork'; readonly id: string }
+
+export type StartOptions = {
+  readonly folder: string
+  readonly env: Environment
+  readonly person: Person
+  /** As on the command line; comes before the settings. */
+  readonly model?: string | undefined
+  readonly mode?: PermissionMode | undefined
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly session?: SessionWish
+  readonly maxTurns?: number | undefined
+  readonly isHeadless?: boolean
+  /** Trust the folder without a question. */
+  readonly isTrusting?: boolean
+  /** In place of the one that `model` names. */
+  readonly chosen?: ChosenModel
+}
+
+export type Started =
+  | {
+      readonly type: 'started'
+      readonly agent: Agent
+      /** What the person should know, such as settings that were not used. */
+      readonly notices: readonly string[]
+    }
+  | { readonly type: 'no-model'; readonly setup: ModelSetup }
+  /** One line for each mistake. */
+  | { readonly type: 'refused'; readonly why: readonly string[] }
+
+export async function startAgent(options: StartOptions): Promise<Started> {
+  const folder = resolve(options.folder)
+  if (!isFolder(folder)) return refused(`${folder} is not a folder.`)
+  const wrong = wrongRules(options)
+  if (wrong.length > 0) return refused(...wrong)
+  const home = homeOf(options.env)
+  const loaded = await settingsFor({ home, folder }, options)
+  if (loaded.problems.length > 0) return refused(...loaded.problems)
+  const settings = withRules(loaded.settings, options)
+  const env = { ...options.env, ...settings.env }
+  const session = sessionFor(options.session, sessionsFolder(home, folder))
+  if (typeof session === 'string') return refused(session)
+  const model = options.chosen ?? (await chooseModel(options.model ?? settings.model, { env, folder }))
+  if (model.type === 'none') return { type: 'no-model', setup: model.setup }
+  if (model.type === 'refused') return refused(model.why)
+  const { person, mode, maxTurns, isHeadless = false } = options
+  const setup: AgentOptions = {
+    ...{ folder, home, settings, model, person, env, session, isHeadless },
+    ...(mode === undefined ? {} : { mode }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    createTools: (given) => toolsFor(given, { folder, home, settings, env }),
+  }
+  try {
+    const notices = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
+    return { type: 'started', agent: await createAgent(setup), notices }
+  } catch (error) {
+    await model.close?.()
+    return refused(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function refused(...why: readonly string[]): Started {
+  return { type: 'refused', why }
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory()
+}
+
+type Places = { readonly home: string; readonly folder: string }
+
+/** Asks once whether the folder is trusted, if its settings want more than a stranger's may. */
+async function settingsFor(places: Places, { person, isTrusting = false }: StartOptions): Promise<LoadedSettings> {
+  const loaded = loadSettings(places)
+  if (loaded.withheld.length === 0 || loaded.problems.length > 0) return loaded
+  if (!isTrusting) {
+    const request = {
+      toolUseId: '',
+      tool: 'Settings',
+      title: `Trust the settings of ${places.folder}`,
+      reason: 'they run commands or widen permissions',
+      detail: { type: 'text', text: loaded.withheld.join('\n') } as const,
+    }
+    const answer = await person.askPermission(request, new AbortController().signal)
+    if (answer.type === 'deny') return loaded
+  }
+  trustFolder(places)
+  return loadSettings(places)
+}
+
+function withheldNotice(withheld: readonly string[]): string {
+  return `Not used, because this folder is not trusted: ${withheld.join('; ')}. Start with --trust to use them.`
+}
+
+function wrongRules({ allow = [], deny = [] }: StartOptions): readonly string[] {
+  return parseRules({ allow, deny }).problems.map((problem) => problem.replace(/^permissions\.(\w+)\[\d+\]/, '--$1'))
+}
+
+function withRules(settings: Settings, { allow = [], deny = [] }: StartOptions): Settings {
+  const { permissions } = settings
+  return {
+    ...settings,
+    permissions: { ...permissions, allow: [...permissions.allow, ...allow], deny: [...permissions.deny, ...deny] },
+  }
+}
+
+/** A string says why not. */
+function sessionFor(wish: SessionWish = { type: 'new' }, sessions: string): SessionChoice | string {
+  if (wish.type === 'new') return wish
+  if (wish.type === 'continue') {
+    const [newest] = listSessions(sessions)
+    return newest ? { type: 'open', path: newest.path } : 'There is no session to continue in this folder.'
+  }
+  const found = findSession(sessions, wish.id)
+  if (typeof found === 'string') return found
+  return { type: wish.type === 'fork' ? 'fork' : 'open', path: found.path }
+}
+
+/** What the settings give to MCP servers and nobody else may see. */
+function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
+  const isSecret = (name: string) => /key|token|secret|password|credential|auth/i.test(name)
+  const found = Object.entries(mcpServers).flatMap(([server, settings]) => {
+    const given = 'url' in settings ? settings.headers : settings.env
+    return Object.entries(given ?? {}).flatMap(([name, value]) =>
+      isSecret(name) ? [[`${server}.${name}`, value.replace(/^Bearer\s+/i, '')] as const] : [],
+    )
+  })
+  return Object.fromEntries(found)
+}
+
+type ToolPlaces = Places & { readonly settings: Settings; readonly env: Environment }
+
+async function toolsFor(setup: ToolSetup, { folder, settings, env }: ToolPlaces): Promise<ToolSet> {
+  const { allow, deny } = settings.permissions
+  const tools: AgentTools = await createTools({
+    workspace: folder,
+    person: setup.person,
+    mode: { get: setup.mode, set: setup.setMode },
+    permissions: { allow, deny },
+    environment: env,
+    secrets: secretsIn(settings),
+    onTasks: () => setup.onTasks(tools.tasks()),
+    tell: setup.tell,
+  })
+  return tools
+}

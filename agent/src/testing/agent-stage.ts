@@ -1,0 +1,116 @@
+// A stage for the whole agent: a folder and a home of its own, the simulated API behind a real client, and the tools that a
+// test gives it.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  asksForNotes,
+  asksForSummary,
+  createSimulator,
+  noteTaker,
+  route,
+  type Script,
+  summarizer,
+} from '@everlong/simulator'
+import type { ModelRequest } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import { afterEach } from 'vitest'
+import type { Agent, AgentEvent, Person } from '../app.ts'
+import { type AgentOptions, createAgent, type ToolSetup } from '../create-agent.ts'
+import type { ChosenModel } from '../models/chosen.ts'
+import { noSettings, type Settings } from '../settings/load.ts'
+import type { AnyTool } from '../tool.ts'
+
+export type AgentStageOptions = {
+  readonly script: Script
+  readonly tools?: readonly AnyTool[]
+  readonly settings?: Partial<Settings>
+  readonly person?: Partial<Person>
+  readonly summaries?: Script
+  /** Puts files into the folder. */
+  readonly prepare?: (places: { readonly folder: string; readonly home: string }) => void
+  readonly agent?: Partial<AgentOptions>
+}
+
+export type AgentStage = {
+  readonly agent: Agent
+  readonly folder: string
+  readonly home: string
+  readonly events: AgentEvent[]
+  /** Requests of turns, in order. */
+  readonly requests: ModelRequest[]
+  readonly setup: () => ToolSetup
+  /** Another agent in the same folder, after this one was closed. */
+  readonly again: (agent: Partial<AgentOptions>) => Promise<AgentStage>
+}
+
+const name = 'claude-opus-4-5'
+
+export function agentStages(): (options: AgentStageOptions) => Promise<AgentStage> {
+  const agents: Agent[] = []
+  const folders: string[] = []
+  afterEach(async () => {
+    for (const agent of agents.splice(0)) await agent.close()
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+  })
+  const set = async (options: AgentStageOptions, root: string): Promise<AgentStage> => {
+    const places = { folder: join(root, 'project'), home: join(root, 'home') }
+    const requests: ModelRequest[] = []
+    const model = modelFor(options, requests)
+    let setup: ToolSetup | undefined
+    const events: AgentEvent[] = []
+    const agent = await createAgent({
+      ...places,
+      settings: { ...noSettings, ...options.settings },
+      model,
+      env: {},
+      person: {
+        askPermission: async () => ({ type: 'allow' }),
+        askQuestions: async () => undefined,
+        ...options.person,
+      },
+      createTools: async (given) => {
+        setup = given
+        return { tools: options.tools ?? [], close: async () => undefined }
+      },
+      ...options.agent,
+    })
+    agents.push(agent)
+    agent.on((event) => events.push(event))
+    return {
+      ...{ agent, events, requests, ...places },
+      setup: () => {
+        if (!setup) throw new Error('There are no tools yet.')
+        return setup
+      },
+      again: (other) => set({ ...options, agent: { ...options.agent, ...other } }, root),
+    }
+  }
+  return async (options) => {
+    const root = mkdtempSync(join(tmpdir(), 'everlong-agent-'))
+    folders.push(root)
+    for (const place of ['project', 'home']) mkdirSync(join(root, place))
+    options.prepare?.({ folder: join(root, 'project'), home: join(root, 'home') })
+    return set(options, root)
+  }
+}
+
+function modelFor({ script, summaries }: AgentStageOptions, requests: ModelRequest[]): ChosenModel {
+  const rules = [
+    { when: asksForNotes, script: noteTaker() },
+    { when: asksForSummary, script: summaries ?? summarizer() },
+  ]
+  const simulator = createSimulator({ script: route(rules, script) })
+  const client = anthropic({
+    model: name,
+    apiKey: 'none',
+    baseURL: 'http://127.0.0.1',
+    fetch: async (input, init) => simulator.fetch(input as string, init),
+  })
+  const send: typeof client.send = (request, options) => {
+    const { source, model, system = '', tools = [], messages } = request
+    if (source === 'turn') requests.push({ source, model, system, tools, messages })
+    return client.send(request, options)
+  }
+  return { type: 'model', words: `anthropic:${name}`, name, client: { ...client, send } }
+}

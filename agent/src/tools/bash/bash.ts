@@ -1,0 +1,128 @@
+// Bash: runs a command in the workspace, in the foreground with a timeout or in the background.
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { AnyTool, ToolContext, ToolOutput } from '../../tool.ts'
+import { failed, guardedTool, type Kit } from '../kit.ts'
+import { newTaskId, type Tasks } from '../tasks.ts'
+import { createOutput, type Output } from './output.ts'
+import { type ProcessEnd, type RunningProcess, startProcess } from './process.ts'
+
+const defaultTimeoutMs = 120_000
+const longestTimeoutMs = 600_000
+
+const input = z.object({
+  command: z.string().min(1).max(100_000).describe('The command. Every command starts in the workspace folder.'),
+  timeout: z
+    .int()
+    .min(1)
+    .max(longestTimeoutMs)
+    .optional()
+    .describe('In milliseconds. Default: 120,000; at most 600,000.'),
+  description: z.string().optional().describe('What it does, in five to ten words.'),
+  run_in_background: z
+    .boolean()
+    .optional()
+    .describe('Return at once. Read the output with TaskOutput, end it with TaskStop.'),
+})
+
+type Input = z.infer<typeof input>
+
+export type BashOptions = {
+  readonly tasks: Tasks
+  /** Holds the processes that run, so that they end when the program does. */
+  readonly running: Set<RunningProcess>
+}
+
+export function bashTool(kit: Kit, options: BashOptions): AnyTool {
+  return guardedTool<Input>(kit, {
+    name: 'Bash',
+    description:
+      'Runs a shell command and returns its output and exit code. It has no terminal and no input. Processes that it leaves behind are ended: use run_in_background for servers. Prefer Read, Grep, Glob and Edit for files.',
+    input,
+    plan: (given, context) => {
+      const { command, description, run_in_background: isBackground = false } = given
+      const running = { kit, given, context, ...options }
+      return {
+        access: { type: 'run', command },
+        title: `Run ${firstLine(command)}`,
+        detail: { type: 'text', text: description === undefined ? command : `${command}\n\n# ${description}` },
+        run: () => (isBackground ? runInBackground(running) : run(running)),
+      }
+    },
+  })
+}
+
+type Run = BashOptions & { readonly kit: Kit; readonly given: Input; readonly context: ToolContext }
+type Started = { readonly output: Output; readonly child: RunningProcess; readonly isFull: () => boolean }
+
+function start({ kit, given, context, running }: Run): Started {
+  let isFull = false
+  const onFull = () => {
+    isFull = true
+    void child.stop()
+  }
+  const path = join(kit.outputFolder(context.session), `${context.toolUseId.replace(/[^\w-]/g, '_')}.txt`)
+  const output = createOutput({ redactor: kit.redactor, path, onFull })
+  const options = { cwd: kit.workspace.realRoot, env: kit.environment, onText: output.add }
+  const child: RunningProcess = startProcess(given.command, options)
+  running.add(child)
+  void child.ended.then(() => {
+    output.end()
+    running.delete(child)
+  })
+  return { output, child, isFull: () => isFull }
+}
+
+async function run(input: Run): Promise<ToolOutput> {
+  const { given, context } = input
+  const { output, child, isFull } = start(input)
+  let stopped: string | undefined
+  const stop = (why: string) => {
+    stopped ??= why
+    void child.stop()
+  }
+  const timeout = given.timeout ?? defaultTimeoutMs
+  const timer = setTimeout(() => stop(`The command was stopped: it ran longer than ${timeout / 1000} s.`), timeout)
+  const abort = () => stop('The command was stopped by the user.')
+  context.signal.addEventListener('abort', abort)
+  const end = await child.ended
+  clearTimeout(timer)
+  context.signal.removeEventListener('abort', abort)
+  if (isFull()) stopped ??= 'The command was stopped: its output was too long.'
+  return resultOf(end, output.take(), stopped)
+}
+
+function resultOf({ code, problem, hadLeftovers }: ProcessEnd, text: string, stopped: string | undefined): ToolOutput {
+  if (problem !== undefined) return failed(`The command could not be started: ${problem}`)
+  const note =
+    hadLeftovers && stopped === undefined
+      ? '\n[Processes that it left running were ended. Use run_in_background to keep one.]'
+      : ''
+  const details = { exitCode: code, interrupted: stopped !== undefined }
+  const shown = `${text === '' ? '(no output)' : text}${note}`
+  if (stopped !== undefined) return failed(`${stopped} Output until then:\n${shown}`, details)
+  if (code !== 0) return failed(`Exit code ${code ?? 'unknown'}\n${shown}`, details)
+  return { content: shown, details }
+}
+
+function runInBackground(input: Run): ToolOutput {
+  const { given, context, tasks } = input
+  const { output, child } = start(input)
+  const id = newTaskId('bash')
+  const title = given.description ?? firstLine(given.command)
+  const ended = child.ended.then(({ code, problem }) =>
+    problem === undefined ? `finished with exit code ${code ?? 'unknown'}` : `failed to start: ${problem}`,
+  )
+  const stop = async () => void (await child.stop())
+  tasks.start({ id, title, take: output.take, stop, ended }, context.session)
+  return {
+    content: `Started in the background as ${id}. You are told when it ends. TaskOutput returns its output, TaskStop ends it.`,
+    details: { backgroundTaskId: id },
+  }
+}
+
+function firstLine(command: string): string {
+  const [line = ''] = command.trim().split('\n', 1)
+  const isCut = line.length > 100 || command.trim().includes('\n')
+  return isCut ? `${line.slice(0, 100).toWellFormed()} …` : line
+}

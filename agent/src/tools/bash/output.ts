@@ -1,0 +1,84 @@
+// The output of a command: redacted, cut into lines, kept as a preview, and stored in a file once it is long.
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Redactor } from '../../permissions/secrets.ts'
+import { cleanLine, createPreview, mostInline } from './preview.ts'
+
+export type OutputOptions = {
+  readonly redactor: Redactor
+  /** Where the whole output goes when it is long. */
+  readonly path: string
+  /** Called once, when there is more than the file may hold. */
+  readonly onFull: () => void
+}
+
+export type Output = {
+  readonly add: (text: string) => void
+  readonly end: () => void
+  /** What came since it was last taken, with a note about the file if that is long. */
+  readonly take: () => string
+}
+
+const largestFile = 64 * 1024 * 1024
+/** A line without an end is cut here. */
+const longestPiece = 64 * 1024
+
+export function createOutput({ redactor, path, onFull }: OutputOptions): Output {
+  const stream = redactor.stream()
+  let preview = createPreview()
+  /** All lines, until there are so many that they go to the file. */
+  let early: string[] = []
+  let file: number | undefined
+  let size = 0
+  let partial = ''
+  let isEnded = false
+  const addLine = (line: string) => {
+    preview.add(line)
+    const isOver = size > largestFile
+    size += line.length + 1
+    if (isOver) return
+    if (file !== undefined) writeSync(file, `${line}\n`)
+    else early.push(line)
+    if (file === undefined && size > mostInline) {
+      file = openNew(path)
+      writeSync(file, `${early.join('\n')}\n`)
+      early = []
+    }
+    if (size > largestFile) onFull()
+  }
+  const addText = (text: string) => {
+    const lines = (partial + text).split('\n')
+    partial = lines.pop() ?? ''
+    for (const line of lines) addLine(cleanLine(line))
+    if (partial.length > longestPiece) {
+      addLine(cleanLine(partial))
+      partial = ''
+    }
+  }
+  return {
+    add: (text) => {
+      if (!isEnded) addText(stream.add(text))
+    },
+    end: () => {
+      isEnded = true
+      addText(stream.end())
+      if (partial !== '') addLine(cleanLine(partial))
+      partial = ''
+      if (file !== undefined) closeSync(file)
+      file = undefined
+    },
+    take: () => {
+      const taken = preview
+      preview = createPreview()
+      if (!taken.isLong()) return taken.text()
+      const { characters, lines } = taken.size()
+      return `[${characters.toLocaleString('en')} characters in ${lines.toLocaleString('en')} lines. The whole output is in ${path}: search it with Grep or read a part with Read.]\n${taken.text()}`
+    },
+  }
+}
+
+function openNew(path: string): number {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // It may hold secrets: nobody else may read it.
+  return openSync(path, 'w', 0o600)
+}

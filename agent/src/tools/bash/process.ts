@@ -1,0 +1,96 @@
+// Runs one shell command in a process group of its own, so that everything it started ends with it.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+export type ProcessOptions = {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Standard output and standard error, as they come. */
+  readonly onText: (text: string) => void
+}
+
+export type ProcessEnd = {
+  readonly code: number | undefined
+  /** It could not be started. */
+  readonly problem?: string
+  /** Processes that it had left running, and that were ended. */
+  readonly hadLeftovers: boolean
+}
+
+export type RunningProcess = {
+  readonly ended: Promise<ProcessEnd>
+  /** Ends the whole group: first asks, then kills. Resolves when it is gone. */
+  readonly stop: () => Promise<ProcessEnd>
+  /** At once, for when the program itself ends. */
+  readonly kill: () => void
+}
+
+const canGroup = process.platform !== 'win32'
+const patienceMs = 1_000
+/** What a process wrote just before its end is still on its way. */
+const lastWordsMs = 200
+
+export function startProcess(command: string, { cwd, env, onText }: ProcessOptions): RunningProcess {
+  let child: ChildProcess
+  try {
+    const shell = existsSync('/bin/bash') ? '/bin/bash' : canGroup ? '/bin/sh' : true
+    child = spawn(command, { shell, cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: canGroup })
+  } catch (error) {
+    // For example a NUL character in the command.
+    const problem = error instanceof Error ? error.message : String(error)
+    const ended = Promise.resolve({ code: undefined, problem, hadLeftovers: false })
+    return { ended, stop: () => ended, kill: () => undefined }
+  }
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onText)
+  const { pid } = child
+  const ended = endOf(child)
+  return {
+    ended,
+    stop: async () => {
+      signalGroup(pid, 'SIGTERM')
+      const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), patienceMs)
+      const end = await ended
+      clearTimeout(timer)
+      return end
+    },
+    kill: () => signalGroup(pid, 'SIGKILL'),
+  }
+}
+
+async function endOf(child: ChildProcess): Promise<ProcessEnd> {
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const exit = await new Promise<{ readonly code: number | undefined; readonly problem?: string }>((resolve) => {
+    child.once('error', (error) => resolve({ code: undefined, problem: error.message }))
+    child.once('exit', (code, signal) => resolve({ code: code ?? (signal ? 128 + (signals[signal] ?? 0) : undefined) }))
+  })
+  if (exit.problem !== undefined) return { ...exit, hadLeftovers: false }
+  const hadLeftovers = signalGroup(child.pid, 0)
+  if (hadLeftovers) await endLeftovers(child.pid)
+  // A process outside the group may hold the pipes open for ever.
+  await Promise.race([closed, wait(lastWordsMs)])
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+  return { ...exit, hadLeftovers }
+}
+
+async function endLeftovers(pid: number | undefined): Promise<void> {
+  signalGroup(pid, 'SIGTERM')
+  for (let waited = 0; waited < patienceMs && signalGroup(pid, 0); waited += 50) await wait(50)
+  signalGroup(pid, 'SIGKILL')
+}
+
+const signals: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 }
+
+/** False if nobody of the group is there. */
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  if (pid === undefined) return false
+  try {
+    return process.kill(canGroup ? -pid : pid, signal)
+  } catch {
+    return false
+  }
+}
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

@@ -1,0 +1,82 @@
+// What all tools share: the workspace, permissions, secrets, what each session has read, and where long output goes.
+import { join } from 'node:path'
+import { type EngineSession, sessionFolder } from 'everlong/node'
+import type { z } from 'zod'
+import type { PermissionRequest } from '../app.ts'
+import type { Workspace } from '../files/paths.ts'
+import type { Access } from '../permissions/decide.ts'
+import type { Permissions } from '../permissions/permissions.ts'
+import type { Redactor } from '../permissions/secrets.ts'
+import { type AnyTool, defineTool, type Tool, type ToolContext, type ToolOutput } from '../tool.ts'
+import type { ReadFiles } from './read-files.ts'
+
+export type Kit = {
+  readonly workspace: Workspace
+  readonly permissions: Permissions
+  readonly redactor: Redactor
+  /** For commands. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly readFiles: (session: EngineSession) => ReadFiles
+  /** Where the output of this session's commands is stored in full. */
+  readonly outputFolder: (session: EngineSession) => string
+}
+
+/** What a call is about to do: first it is worked out and checked, then permission is asked, then it runs. */
+export type Planned = {
+  readonly access: Access
+  /** One line for the person: `Edit src/main.ts`. */
+  readonly title: string
+  readonly detail?: PermissionRequest['detail']
+  readonly run: () => Promise<ToolOutput | string> | ToolOutput | string
+}
+
+export type GuardedTool<Input> = Omit<Tool<Input>, 'run' | 'input'> & {
+  readonly input: z.ZodType<Input>
+  /** A result in place of a plan is an error that needs no permission: there is no such file. */
+  readonly plan: (input: Input, context: ToolContext) => Promise<Planned | ToolOutput> | Planned | ToolOutput
+}
+
+export function guardedTool<Input>(kit: Kit, { plan, ...tool }: GuardedTool<Input>): AnyTool {
+  return defineTool<Input>({
+    ...tool,
+    run: async (input, context) => {
+      const planned = await plan(input, context)
+      if ('content' in planned) return planned
+      const { access, title, detail, run } = planned
+      const { toolUseId, signal, session } = context
+      const asked = { access, title, tool: tool.name, toolUseId, signal, session, ...(detail ? { detail } : {}) }
+      const answer = await kit.permissions.check(asked)
+      return answer.type === 'denied' ? failed(answer.message) : run()
+    },
+  })
+}
+
+export function failed(content: string, details?: unknown): ToolOutput {
+  return { content, isError: true, ...(details === undefined ? {} : { details }) }
+}
+
+export function outputFolderOf(transcript: string): string {
+  return join(sessionFolder(transcript), 'output')
+}
+
+/** Unix errors in words. */
+export function problemOf(error: unknown, path: string): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const known = words[code]
+  return known === undefined
+    ? `${path}: ${error instanceof Error ? error.message : String(error)}`
+    : `${path}: ${known}`
+}
+
+const words: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file.',
+  ENOTDIR: 'a part of the path is a file, not a folder.',
+  EISDIR: 'this is a folder, not a file.',
+  EACCES: 'the system does not permit it.',
+  EPERM: 'the system does not permit it.',
+  EROFS: 'the file system is read-only.',
+  ENOSPC: 'the disk is full.',
+  EEXIST: 'a file is there already.',
+  ELOOP: 'the path goes through too many links.',
+  ENAMETOOLONG: 'the name is too long.',
+}

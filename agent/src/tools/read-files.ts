@@ -1,0 +1,61 @@
+// What a conversation has read of files: so that a file is not changed unseen or after somebody else changed it, and the
+// same text is not sent twice. One for each session, because a sub-agent has seen nothing of what its parent read.
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import type { EngineSession } from 'everlong/node'
+import { blocksOf, isToolResult, textOf } from 'everlong/transcript'
+
+type Seen = { readonly hash: string; readonly modified: number; readonly size: number }
+type Shown = { readonly hash: string; readonly toolUseId: string; readonly text: string }
+
+export type ReadFiles = {
+  /** The file as it was when the conversation last read or wrote it. */
+  readonly note: (path: string, bytes: Uint8Array | string) => Promise<void>
+  readonly has: (path: string) => boolean
+  /** Undefined while it is as it was; otherwise what to do. */
+  readonly problem: (path: string, shown: string) => Promise<string | undefined>
+  readonly noteShown: (key: string, shown: Shown) => void
+  /** The call whose result still shows this very text in the conversation. */
+  readonly stillShown: (key: string, hash: string) => string | undefined
+}
+
+export function hashOf(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+export function createReadFiles(session: EngineSession): ReadFiles {
+  const seen = new Map<string, Seen>()
+  const shown = new Map<string, Shown>()
+  return {
+    note: async (path, bytes) => {
+      const { mtimeMs, size } = await stat(path)
+      seen.set(path, { hash: hashOf(bytes), modified: mtimeMs, size })
+    },
+    has: (path) => seen.has(path),
+    problem: async (path, name) => {
+      const known = seen.get(path)
+      if (!known) return `${name} has not been read in this conversation. Read it first, then change it.`
+      const { mtimeMs, size } = await stat(path)
+      if (mtimeMs === known.modified && size === known.size) return undefined
+      // Touched, or written with the same text: nothing has changed.
+      if (hashOf(await readFile(path)) === known.hash) return undefined
+      return `${name} has changed since it was read, by the user, a command or another program. Read it again, then change it.`
+    },
+    noteShown: (key, what) => shown.set(key, what),
+    stillShown: (key, hash) => {
+      const found = shown.get(key)
+      return found?.hash === hash && isIn(session, found) ? found.toolUseId : undefined
+    },
+  }
+}
+
+/** A compaction, a clearing, an undo or a rewind may have taken the result out of the conversation. */
+function isIn(session: EngineSession, { toolUseId, text }: Shown): boolean {
+  return session
+    .messages()
+    .some(({ content }) =>
+      blocksOf(content).some(
+        (block) => isToolResult(block) && block.tool_use_id === toolUseId && textOf(block.content) === text,
+      ),
+    )
+}

@@ -1,0 +1,83 @@
+// Searches files for a pattern without ripgrep. It runs in a worker (matching-worker.ts), because some patterns take for ever.
+import { readFileSync } from 'node:fs'
+
+export type Search = {
+  readonly files: readonly string[]
+  readonly pattern: string
+  readonly ignoreCase: boolean
+  readonly multiline: boolean
+  /** Stops after so many matching lines. */
+  readonly most: number
+}
+
+/** The numbers of matching lines, from 1, and all lines of the file when they are asked for. */
+export type FileMatch = { readonly file: string; readonly lines: readonly number[] }
+
+const largestFile = 16 * 1024 * 1024
+
+/** ripgrep's `(?i)` at the start means the flag. */
+export function expressionOf({ pattern, ignoreCase, multiline }: Omit<Search, 'files' | 'most'>): RegExp {
+  const inline = /^\(\?([imsx]+)\)/.exec(pattern)
+  const source = inline ? pattern.slice(inline[0].length) : pattern
+  const isInsensitive = ignoreCase || inline?.[1]?.includes('i') === true
+  const flags = `g${isInsensitive ? 'i' : ''}m${multiline || inline?.[1]?.includes('s') ? 's' : ''}`
+  try {
+    return new RegExp(source, `${flags}u`)
+  } catch {
+    // Some escapes are fine without the Unicode flag only.
+    return new RegExp(source, flags)
+  }
+}
+
+export function searchFiles(search: Search): readonly FileMatch[] {
+  const expression = expressionOf(search)
+  const found: FileMatch[] = []
+  let left = search.most
+  for (const file of search.files) {
+    if (left <= 0) break
+    const text = textAt(file)
+    if (text === undefined) continue
+    const lines = (search.multiline ? spanningLines : singleLines)(text, expression)
+    if (lines.length === 0) continue
+    found.push({ file, lines })
+    left -= lines.length
+  }
+  return found
+}
+
+function singleLines(text: string, expression: RegExp): readonly number[] {
+  const found: number[] = []
+  for (const [at, line] of linesOf(text).entries()) {
+    expression.lastIndex = 0
+    if (expression.test(line)) found.push(at + 1)
+  }
+  return found
+}
+
+function spanningLines(text: string, expression: RegExp): readonly number[] {
+  const found = new Set<number>()
+  let line = 1
+  let at = 0
+  for (const match of text.matchAll(expression)) {
+    for (; at < match.index; at++) if (text[at] === '\n') line++
+    const last = line + match[0].replace(/\n$/, '').split('\n').length - 1
+    for (let each = line; each <= last; each++) found.add(each)
+  }
+  return [...found]
+}
+
+export function linesOf(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/)
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+/** Files that are binary, huge or gone have no matches. */
+function textAt(file: string): string | undefined {
+  try {
+    const bytes = readFileSync(file)
+    return bytes.length > largestFile || bytes.includes(0) ? undefined : bytes.toString('utf8')
+  } catch {
+    return undefined
+  }
+}

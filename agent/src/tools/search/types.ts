@@ -1,0 +1,26 @@
+// The file types that Grep knows, by ending.
+
+export const fileTypes: Readonly<Record<string, readonly string[]>> = {
+  c: ['.c', '.h'],
+  cpp: ['.cc', '.cpp', '.cxx', '.hh', '.hpp', '.hxx', '.h'],
+  cs: ['.cs'],
+  css: ['.css', '.scss', '.sass', '.less'],
+  go: ['.go'],
+  html: ['.html', '.htm'],
+  java: ['.java'],
+  js: ['.js', '.jsx', '.mjs', '.cjs', '.vue'],
+  json: ['.json', '.jsonl'],
+  kotlin: ['.kt', '.kts'],
+  md: ['.md', '.markdown', '.mdx'],
+  php: ['.php'],
+  py: ['.py', '.pyi'],
+  ruby: ['.rb', '.gemspec', '.rake'],
+  rust: ['.rs'],
+  sh: ['.sh', '.bash', '.zsh'],
+  sql: ['.sql'],
+  swift: ['.swift'],
+  toml: ['.toml'],
+  ts: ['.ts', '.tsx', '.mts', '.cts'],
+  xml: ['.xml', '.xsl', '.svg'],
+  yaml: ['.yaml', '.yml'],
+}

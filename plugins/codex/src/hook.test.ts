@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { JsonObject } from 'everlong/transcript'
+import { afterAll, expect, test } from 'vitest'
+import { cutToBytes } from '../../shared/lost.ts'
+import { lost, onHook } from './hook.ts'
+import { createProjectFilter, projectOf, sessionsFolder } from './rollouts.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'everlong-codex-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const rule = 'From now on never touch the file schema.sql.'
+const wish = 'Rename the column total to amount in every report.'
+
+const line = (type: string, payload: JsonObject) => ({ timestamp: '2026-11-16T04:36:31.000Z', type, payload })
+const message = (role: string, text: string) => ({
+  type: 'message',
+  role,
+  content: [{ type: role === 'assistant' ? 'output_text' : 'input_text', text }],
+})
+const said = (role: string, text: string) => line('response_item', message(role, text))
+const ran = (call_id: string, cmd: string, output: string) => [
+  line('response_item', { type: 'function_call', call_id, name: 'exec_command', arguments: JSON.stringify({ cmd }) }),
+  line('response_item', { type: 'function_call_output', call_id, output }),
+]
+const compacted = (summary: string, kept: readonly string[]) => {
+  const intro = 'Another language model started to solve this problem and produced a summary:\n'
+  const history = [...kept, `${intro}${summary}`].map((text) => message('user', text))
+  return line('compacted', { message: `${intro}${summary}`, replacement_history: history })
+}
+
+function rollout(name: string, records: readonly JsonObject[]): string {
+  const path = join(folder, name)
+  writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+  return path
+}
+
+const start = [
+  line('session_meta', { id: '0001', cwd: '/work/app', source: 'cli' }),
+  said('user', `Read the reports first. ${rule}`),
+  said('assistant', 'I have read the three reports. The totals are in cents.'),
+  said('user', wish),
+  ...ran('c1', 'npm test', 'Process exited with code 1\nOutput:\nexpected 3, got 2\n'),
+  said('assistant', 'One test fails: the report still reads total.'),
+]
+
+const hook = (path: string, more: object = {}) =>
+  onHook({ session_id: 's1', transcript_path: path, hook_event_name: 'SessionStart', source: 'compact', ...more })
+
+test('the agent is told what neither the summary nor the kept messages say', () => {
+  const path = rollout('once.jsonl', [...start, compacted('The reports were read.', [wish])])
+  const { hookSpecificOutput } = JSON.parse(hook(path) ?? '')
+  const { hookEventName, additionalContext } = hookSpecificOutput
+  expect(hookEventName).toBe('SessionStart')
+  expect(additionalContext).toContain(rule)
+  expect(additionalContext).toContain('`npm test` failed')
+  expect(additionalContext).not.toContain(`- "${wish}"`)
+})
+
+test('a rule from before an earlier compaction is still known, and what was kept is not called unanswered', () => {
+  const path = rollout('twice.jsonl', [
+    ...start,
+    compacted('The reports were read.', [wish]),
+    said('user', 'Now mend the failing test.'),
+    said('assistant', 'Mended.'),
+    compacted('A test was mended.', [wish, 'Now mend the failing test.']),
+  ])
+  expect(lost(path)).toContain(rule)
+  expect(lost(path)).not.toContain('without a reply')
+})
+
+test('a summary that says everything needs nothing more', () => {
+  const path = rollout('whole.jsonl', [
+    said('user', 'Say hello.'),
+    said('assistant', 'Hello.'),
+    compacted('The user asked: "Say hello." The agent said hello.', ['Say hello.']),
+  ])
+  expect(hook(path)).toBeUndefined()
+})
+
+test.each([
+  ['no object', 'text'],
+  ['another event', { hook_event_name: 'Stop', source: 'compact' }],
+  ['a session that only starts', { hook_event_name: 'SessionStart', source: 'startup' }],
+  ['a session without a rollout', { hook_event_name: 'SessionStart', source: 'compact', transcript_path: null }],
+])('%s prints nothing', (_, input) => {
+  expect(onHook(input)).toBeUndefined()
+})
+
+test('a rollout without a compaction prints nothing, one that is missing is an error that names it', () => {
+  expect(hook(rollout('fresh.jsonl', start))).toBeUndefined()
+  expect(() => hook(join(folder, 'gone.jsonl'))).toThrow('gone.jsonl')
+})
+
+test('a record that was cut off is left out', () => {
+  const path = rollout('cut.jsonl', [...start, compacted('The reports were read.', [wish])])
+  writeFileSync(path, '{"timestamp":"2026', { flag: 'a' })
+  expect(hook(path)).toContain(rule)
+})
+
+test('a long text is cut to what Codex takes, never inside a character', () => {
+  const cut = cutToBytes('é🎈'.repeat(3_000), 9_500)
+  expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(9_500)
+  expect(cut).toMatch(/^(é🎈)*é?\n\[…\]$/)
+  expect(cutToBytes('short', 9_500)).toBe('short')
+})
+
+test('the sessions of a project are those that ran in it or below it', () => {
+  const project = join(folder, 'app')
+  mkdirSync(join(project, '.git'), { recursive: true })
+  mkdirSync(join(project, 'src'))
+  expect(projectOf(join(project, 'src'))).toBe(project)
+  const isOurs = createProjectFilter(project)
+  const at = (name: string, cwd: string) => rollout(name, [line('session_meta', { id: name, cwd })])
+  expect(
+    [at('a', project), at('b', join(project, 'src')), at('c', folder), at('d', `${project}-2`)].map(isOurs),
+  ).toEqual([true, true, false, false])
+  expect(isOurs(rollout('e', [said('user', 'No folder.')]))).toBe(false)
+  expect(sessionsFolder({ HOME: '/home/me' })).toBe(join('/home/me', '.codex', 'sessions'))
+  expect(sessionsFolder({ CODEX_HOME: '/c' })).toBe(join('/c', 'sessions'))
+})

@@ -1,0 +1,90 @@
+// The extension: what pi calls, and when. pi keeps deciding when to compact; nothing runs in the background.
+import { compactionOff } from 'everlong/mechanisms'
+import { objectAt, stringAt } from 'everlong/transcript'
+import type { Sent } from './cached-prompt.ts'
+import { compactForPi } from './compaction.ts'
+import { gaugeText, short } from './gauge.ts'
+import { lostText } from './lost.ts'
+import { clearingEdits, microMode } from './micro.ts'
+import type { BoundaryEvent, CommandContext, CompactEvent, Context, Pi } from './pi-api.ts'
+import { createRecall, recallName } from './recall.ts'
+import { compactionSettings } from './session.ts'
+import { undoLast } from './undo.ts'
+
+// pi loads the default export of an extension.
+export default function everlong(pi: Pi): void {
+  const recall = createRecall()
+  let sent: Sent | undefined
+  const settingsIn = ({ model }: Context) => compactionSettings(pi.getSettings(), model)
+  const hasRecall = ({ sessionManager }: Context) =>
+    pi.getActiveTools().includes(recallName) && sessionManager.getSessionFile() !== undefined
+  const showGauge = (_: unknown, context: Context) => {
+    if (context.hasUI) context.ui.setStatus('everlong', gaugeText(context, settingsIn(context)))
+  }
+  const remember = ({ context }: BoundaryEvent, { model }: Context) => {
+    sent = model && { context, model: model.id, time: Date.now() }
+  }
+
+  pi.registerTool(recall.tool)
+  registerCommands(pi, recall.search)
+  pi.on('session_start', showGauge)
+  pi.on('model_select', showGauge)
+  pi.on('session_tree', showGauge)
+  pi.on('agent_settled', showGauge)
+  pi.on('session_before_compact', (event, context) => {
+    if (compactionOff({ environment: process.env }) !== undefined) return undefined
+    return compactForPi(event, { context, sent, recall: hasRecall(context) })
+  })
+  pi.on('session_compact', (event, context) => {
+    sent = undefined
+    showGauge(event, context)
+    if (event.fromExtension && context.hasUI) context.ui.notify(compactedText(event))
+  })
+  pi.on('turn_end', (event, context) => {
+    const { model } = context
+    remember(event, context)
+    showGauge(event, context)
+    // Between the turns of one run only: after the last one the next prompt may be far away.
+    if (!model || event.outcome !== 'completed' || event.toolResults.length === 0) return undefined
+    const edits = clearingEdits({
+      ...{ context, model, settings: settingsIn(context), mode: microMode(process.env) },
+      ...{ recall: hasRecall(context), now: Date.now() },
+    })
+    return edits.length === 0 ? undefined : { entries: [...event.entries, ...edits] }
+  })
+  pi.on('agent_before_settle', (event, context) => {
+    remember(event, context)
+    return undefined
+  })
+  pi.on('session_shutdown', recall.close)
+}
+
+function registerCommands(pi: Pi, search: (words: string, context: Context) => string): void {
+  const words = ['context', 'lost', 'recall', 'undo']
+  pi.registerCommand('everlong', {
+    description:
+      'context | lost: what the last compaction left out | recall WORDS | undo the last compaction or clearing',
+    getArgumentCompletions: (prefix) =>
+      words.filter((word) => word.startsWith(prefix)).map((word) => ({ value: word, label: word })),
+    handler: async (typed, context) => context.ui.notify(await answer(typed.trim(), context)),
+  })
+  const answer = async (typed: string, context: CommandContext): Promise<string> => {
+    const [command = '', ...rest] = typed.split(/\s+/)
+    if (command === '' || command === 'context') {
+      return gaugeText(context, compactionSettings(pi.getSettings(), context.model)) ?? 'No model is chosen yet.'
+    }
+    if (command === 'lost') return lostText(context)
+    if (command === 'undo') return undoLast(context)
+    if (command === 'recall' && rest.length > 0) return search(rest.join(' '), context)
+    return `Type /everlong followed by one of: ${words.join(', ')} WORDS.`
+  }
+}
+
+function compactedText({ compactionEntry }: CompactEvent): string {
+  const everlong = objectAt(objectAt(compactionEntry, 'details'), 'everlong')
+  const compaction = objectAt(everlong, 'compaction')
+  const tokens = objectAt(compaction, 'tokens')
+  const by = stringAt(compaction, 'mechanism') === 'offline' ? 'written by code' : 'written by the model and checked'
+  const sizes = `${short(Number(tokens?.before))} → ${short(Number(tokens?.after))} tokens`
+  return `Everlong compacted the context (${sizes}; the summary was ${by}). /everlong lost shows what it left out.`
+}

@@ -1,0 +1,51 @@
+// The recall tool: search and read everything that was ever said in the sessions of this project, also what was compacted
+// away. It opens its index when it is first used and reads nothing but pi's session files.
+import { type Archive, createRecallTool, openArchive } from 'everlong/node'
+import type { Context, Tool } from './pi-api.ts'
+
+export const recallName = 'recall'
+
+export type Recall = {
+  readonly tool: Tool
+  readonly search: (words: string, context: Context) => string
+  readonly close: () => void
+}
+
+const unsaved = 'this session is not saved (--no-session).'
+
+export function createRecall(): Recall {
+  let folder: string | undefined
+  let archive: Archive | undefined
+  const close = () => {
+    archive?.close()
+    archive = undefined
+  }
+  const tool = createRecallTool({
+    archive: () => {
+      if (folder === undefined) throw new Error(unsaved)
+      archive ??= openArchive(folder, { budgetMs: 0 })
+      return archive
+    },
+  })
+  const run = (input: unknown, { sessionManager }: Context) => {
+    const wanted = sessionManager.getSessionFile() === undefined ? undefined : sessionManager.getSessionDir()
+    if (wanted !== folder) close()
+    folder = wanted
+    return tool.run(input)
+  }
+  return {
+    tool: {
+      name: recallName,
+      label: 'Recall',
+      description: tool.description,
+      promptSnippet: 'Search and read everything said or read earlier in this project, also before a compaction',
+      parameters: tool.input_schema,
+      execute: async (...[, input, , , context]) => {
+        const { text, isError } = run(input, context)
+        return { content: [{ type: 'text', text }], details: {}, ...(isError ? { isError } : {}) }
+      },
+    },
+    search: (words, context) => run({ query: words }, context).text,
+    close,
+  }
+}

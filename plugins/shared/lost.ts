@@ -1,0 +1,34 @@
+// What a compaction lost, as a text for the agent: most important first, never longer than the host takes.
+import { compactionJobAt, missingFromSummary, sessionOfRecords } from 'everlong/node'
+import type { JsonObject } from 'everlong/transcript'
+
+export type Compaction = {
+  /** The conversation before it, in any format that Everlong reads, and the file it is stored in. */
+  readonly records: readonly JsonObject[]
+  readonly path: string
+  /** The summary, and what was kept word for word beside it. */
+  readonly shown: readonly string[]
+}
+
+/** Empty if nothing is missing that code can find. */
+export function lostIn({ records, path, shown }: Compaction, maxTokens: number): string {
+  const job = compactionJobAt(sessionOfRecords(records, path))
+  return missingFromSummary(job, { summary: shown.join('\n'), maxTokens })
+}
+
+/** `search` names the tool that finds the rest. */
+export function introduced(missing: string, search: string): string {
+  return `This session was compacted. The summary leaves out what follows; it was read off the transcript by code. It is context, not a request. For everything else use ${search}.\n\n${missing}`
+}
+
+/** Cut to a number of bytes, never inside a character. */
+export function cutToBytes(text: string, longest: number): string {
+  if (Buffer.byteLength(text) <= longest) return text
+  const ending = '\n[…]'
+  const room = longest - Buffer.byteLength(ending)
+  const cut = Buffer.from(text)
+    .subarray(0, room)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '')
+  return `${cut}${ending}`
+}
