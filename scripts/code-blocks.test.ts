@@ -3,15 +3,17 @@
 // <!-- ts: declare const answer: Message -->  <!-- ts on this page: declare const model: string -->
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { root } from './steps.ts'
 
 // Below examples/, where the packages that the pages import are installed.
 const folder = join(root, 'examples', '.code-blocks')
-const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => join('docs', name))].filter((path) =>
-  path.endsWith('.md'),
-)
+const pages = [
+  'README.md',
+  'engine/README.md',
+  ...readdirSync(join(root, 'docs')).map((name) => join('docs', name)),
+].filter((path) => path.endsWith('.md'))
 
 /** The modules of a page. Each line keeps its number, so that an error names the line of the page. */
 function modulesOf(page: string): readonly string[] {
@@ -36,15 +38,23 @@ function modulesOf(page: string): readonly string[] {
   return modules.map((module) => [...module, 'export {}', ''].join('\n'))
 }
 
+/** `engine/README.md` becomes `engine-README`. */
+function nameOf(path: string): string {
+  return path
+    .replace(/\.md$/, '')
+    .replace(/^docs[/\\]/, '')
+    .replace(/[/\\]/g, '-')
+}
+
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('every code block in the README and the docs compiles', () => {
+test('every code block in the READMEs and the docs compiles', () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   for (const path of pages) {
     const text = readFileSync(join(root, path), 'utf8')
     for (const [nth, module] of modulesOf(text).entries()) {
-      writeFileSync(join(folder, `${basename(path, '.md')}-${nth + 1}.ts`), module)
+      writeFileSync(join(folder, `${nameOf(path)}-${nth + 1}.ts`), module)
     }
   }
   // Most projects have neither.

@@ -2,7 +2,7 @@
 // and run. `npm run test:package` does the same with the registry, on every Node we promise.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { manifestOf } from './package/manifest.ts'
 import { linksIn } from './package/pages.ts'
@@ -57,9 +57,16 @@ test('packing leaves the checkout as it was', () => {
   expect(changes()).toBe(untouched)
 })
 
-test.each(['.', ...(manifestOf('.').workspaces as string[])])('npm pack in %s refuses with a sentence', (room) => {
-  const { status, stderr } = run('npm', ['pack', '--dry-run'], { cwd: join(root, room) })
+test('npm pack in a room refuses with a sentence', () => {
+  const { status, stderr } = run('npm', ['pack', '--dry-run'], { cwd: join(root, 'engine') })
   expect([status === 0, stderr.includes('Run "npm run package" at the root')]).toEqual([false, true])
+})
+
+test.each(['.', ...(manifestOf('.').workspaces as string[])])('%s has the script that refuses npm pack', (room) => {
+  const { version, scripts } = manifestOf(room) as { version?: string; scripts?: { prepack?: string } }
+  const script = relative(join(root, room), join(root, 'scripts/refuse-pack.mjs')).replaceAll('\\', '/')
+  // Without a version npm refuses before it runs any script, in words of its own.
+  expect([version, scripts?.prepack]).toEqual([manifestOf('.').version, `node ${script}`])
 })
 
 test('the library holds built files, declarations, docs, examples, README and license, and no tests', () => {
@@ -154,6 +161,18 @@ test('the command runs from node_modules', () => {
     output(process.execPath, [join(root, 'cli/src/main.ts'), 'inspect', file, '--json'], { cwd: host }),
   )
   expect(report).toEqual(here)
+})
+
+test('the command installs its plug-in from the package, and takes it away again', () => {
+  const home = join(folder.path, 'home')
+  mkdirSync(home)
+  const env = { HOME: home }
+  output(process.execPath, [bin, 'install', 'claude-code'], { cwd: host, env })
+  const installed = filesIn(home)
+  expect(installed.filter((name) => name.endsWith('everlong.js'))).toHaveLength(1)
+  expect(output(process.execPath, [bin, 'status'], { cwd: host, env })).toContain('claude-code  installed')
+  output(process.execPath, [bin, 'uninstall', 'claude-code'], { cwd: host, env })
+  expect(readdirSync(home)).toEqual([])
 })
 
 test.runIf(old)('on an older Node the command says which one it needs', () => {

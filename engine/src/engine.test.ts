@@ -407,6 +407,19 @@ describe('the engine', () => {
     expect(readdirSync(folder)).toEqual(files)
   })
 
+  test('opened with ifMissing: start, is started the first time and continued from then on', async () => {
+    const path = join(folder, 'chat.jsonl')
+    const engine = createEngine({ model: offline(), environment: {} })
+    const first = await engine.open(path, { ifMissing: 'start' })
+    first.add({ role: 'user', content: 'Hello.' })
+    await first.close()
+    const again = await engine.open(path, { ifMissing: 'start' })
+    expect(again.messages().map(({ content }) => content)).toEqual(['Hello.'])
+    await again.close()
+    writeFileSync(path, 'no transcript')
+    await expect(engine.open(path, { ifMissing: 'start' })).rejects.toThrow('is not a transcript')
+  })
+
   test('a file that is not there is not opened, and one that is there is not started', async () => {
     const engine = createEngine({ model: offline(), environment: {} })
     const path = join(folder, 'not', 'there.jsonl')

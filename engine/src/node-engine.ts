@@ -38,7 +38,13 @@ export type SessionOptions = AnySessionOptions & {
 
 export type Engine = Omit<AnyEngine, 'start'> & {
   /** Continues a session on disk. Throws an Error that says why when there is none, or it cannot be opened. */
-  readonly open: (path: string, options?: SessionOptions) => Promise<EngineSession>
+  readonly open: (
+    path: string,
+    options?: SessionOptions & {
+      /** When there is no file: refuse (the default), or start a session in a new one. */
+      readonly ifMissing?: 'refuse' | 'start'
+    },
+  ) => Promise<EngineSession>
   /** A new session: in memory, or in a new file at `path`. Throws when there is a file already. */
   readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
 }
@@ -61,7 +67,8 @@ function engineOnDisk({ start, run, model }: EngineOn): Engine {
   }
   return {
     model,
-    open: (path, session = {}) => onDisk(path, 'existing', session),
+    open: (path, { ifMissing, ...session } = {}) =>
+      onDisk(path, ifMissing === 'start' ? 'existing-or-new' : 'existing', session),
     start: ({ path, ...session } = {}) => {
       if (path !== undefined) return onDisk(path, 'new', session)
       const { owner: _, ifHeld: __, ...others } = session

@@ -44,7 +44,7 @@ test.each([
   })
 })
 
-describe.each(['22', '24'])('npx on Node %s', (version) => {
+describe.each(['22', '24', '26'])('npx on Node %s', (version) => {
   const empty = emptyProject(join(folder.path, `empty-${version}`))
   const everlong = (...words: readonly string[]) =>
     output('npx', ['--yes', `--package=${tarballs.command}`, 'everlong', ...words], {

@@ -1,7 +1,7 @@
 // Lays out what is published in folders of its own, so that nothing in the checkout is changed for packing.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { root } from '../steps.ts'
 import { buildCommand, buildLibrary } from './build.ts'
 import { type Manifest, manifestOf, publishedCommand, publishedLibrary } from './manifest.ts'
@@ -34,11 +34,11 @@ function copyPlugins(folder: string): void {
   const script = join(root, 'scripts/build-plugins.ts')
   const { status } = spawnSync(process.execPath, [script], { stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) throw new Error('The plug-ins could not be built. Run npm run build:plugins to see why.')
-  const isSource = (path: string) => /^plugins\/[^/]+\/(src|node_modules|package\.json)($|\/)/.test(path)
-  cpSync(join(root, 'plugins'), join(folder, 'plugins'), {
-    recursive: true,
-    filter: (path) => !isSource(relative(root, path).replaceAll('\\', '/')),
-  })
+  const isSource = (path: string) => /[\\/](src|node_modules|package\.json)$/.test(path)
+  for (const manifest of filesOf('plugins/*/package.json')) {
+    const plugin = dirname(manifest)
+    cpSync(join(root, plugin), join(folder, plugin), { recursive: true, filter: (path) => !isSource(path) })
+  }
 }
 
 /** The licenses of the packages inside the built files, which ask to go along. */

@@ -4,12 +4,16 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import type { Environment } from 'everlong'
+import { packageRoot } from '../package-root.ts'
 import type { Place } from './target.ts'
 
 /** The search of the plug-ins needs node:sqlite without a flag. */
 const oldestNode: readonly [number, number] = [22, 16]
 
-const checkout = dirname(dirname(dirname(import.meta.dirname)))
+const checkout = dirname(packageRoot)
+/** In the published package; a checkout has them next to the rooms. */
+const packagedPlugins = join(packageRoot, 'plugins')
+const isPackage = existsSync(packagedPlugins)
 
 /** A plug-in that cannot be read or built; the message says what to do. */
 export class MissingPlugin extends Error {}
@@ -23,15 +27,16 @@ export function homeOf(env: Environment): string {
   return home !== undefined && isAbsolute(home) ? home : homedir()
 }
 
-/** The one place that knows where plug-ins are: next to the rooms, in a checkout. */
+/** The one place that knows where plug-ins are. */
 function pluginFolder(plugin: string): string {
-  return join(checkout, 'plugins', plugin)
+  return join(isPackage ? packagedPlugins : join(checkout, 'plugins'), plugin)
 }
 
 function readPluginFile(plugin: string, path: string): string {
   const file = join(pluginFolder(plugin), path)
-  if (!existsSync(file) && path.startsWith('dist/')) build(plugin)
-  if (!existsSync(file)) throw new MissingPlugin(`${file} does not exist. Run npm run build:plugins first.`)
+  if (!existsSync(file) && path.startsWith('dist/') && !isPackage) build(plugin)
+  const remedy = isPackage ? 'Install @everlong/cli again.' : 'Run npm run build:plugins first.'
+  if (!existsSync(file)) throw new MissingPlugin(`${file} does not exist. ${remedy}`)
   return readFileSync(file, 'utf8')
 }
 

@@ -33,12 +33,13 @@ export type SessionFile =
   | { readonly type: 'failed'; readonly why: string; readonly heldBy?: string }
 
 export type SessionFileOptions = WriterOptions & {
-  /** `new` refuses an existing file; `existing` accepts only a transcript. */
-  readonly file: 'new' | 'existing'
+  /** `new` refuses an existing file; `existing` accepts only a transcript; `existing-or-new` starts one if there is no file. */
+  readonly file: 'new' | 'existing' | 'existing-or-new'
 }
 
 export async function openSessionFile(path: string, { file, ...options }: SessionFileOptions): Promise<SessionFile> {
-  const refused = file === 'new' ? whyNotNew(path) : whyNotContinued(path)
+  const isNew = file === 'new' || (file === 'existing-or-new' && !existsSync(path))
+  const refused = isNew ? whyNotNew(path) : whyNotContinued(path)
   if (refused !== undefined) return { type: 'failed', why: `${refused} Nothing was written.` }
   const known = new Set<string>()
   const opened = await openWriter(path, { ...options, knows: (uuid) => known.has(uuid) })
