@@ -6,6 +6,7 @@ import { root } from './steps.ts'
 /** A folder in plugins/: what it is built from, and what it is built to. */
 const plugins: Readonly<Record<string, { readonly entry: string; readonly out: string }>> = {
   'claude-code': { entry: 'src/main.ts', out: 'dist/everlong.js' },
+  pi: { entry: 'src/main.ts', out: 'dist/everlong.js' },
 }
 
 const asked = process.argv.slice(2)

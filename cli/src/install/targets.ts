@@ -1,5 +1,6 @@
 // The agents that `everlong install` knows.
 import { claudeCode } from './claude-code.ts'
+import { pi } from './pi.ts'
 import type { InstallTarget } from './target.ts'
 
-export const targets: readonly InstallTarget[] = [claudeCode]
+export const targets: readonly InstallTarget[] = [claudeCode, pi]
