@@ -23,7 +23,8 @@ export type RecallTool = {
 }
 
 export type RecallOptions = {
-  readonly archive: Archive
+  /** Or how to open it: then it is opened by the first call. */
+  readonly archive: Archive | (() => Archive)
   /** Default: 4,000. */
   readonly maxTokens?: number
   /** Default: our estimate. */
@@ -72,8 +73,9 @@ const minTokens = 400
 
 function answer(request: RecallRequest, options: RecallOptions, phraseRead: AnswerStyle['phraseRead']): ToolOutput {
   if (request.type === 'refused') return { text: request.reason, isError: true }
-  const { archive, countTokens = estimateTokens, maxTokens = 4000, budgetMs = 10_000 } = options
+  const { countTokens = estimateTokens, maxTokens = 4000, budgetMs = 10_000 } = options
   try {
+    const archive = typeof options.archive === 'function' ? options.archive() : options.archive
     const { complete, bytesDone, bytesAll, unreadable } = archive.refresh({ budgetMs })
     const part = Math.floor((100 * bytesDone) / Math.max(1, bytesAll))
     const partly = complete ? '' : `The archive is still being indexed (${part} % so far): ask again for the rest.\n`
