@@ -7,6 +7,7 @@ import { root } from './steps.ts'
 const plugins: Readonly<Record<string, { readonly entry: string; readonly out: string }>> = {
   'claude-code': { entry: 'src/main.ts', out: 'dist/everlong.js' },
   codex: { entry: 'src/main.ts', out: 'dist/everlong.js' },
+  opencode: { entry: 'src/plugin.ts', out: 'dist/everlong.js' },
 }
 
 const asked = process.argv.slice(2)
