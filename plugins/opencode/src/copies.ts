@@ -15,10 +15,16 @@ export type Copies = {
 
 const mostMs = 10_000
 
-export function createCopies({ client, project, directory }: PluginInput, folder: string): Copies {
+/** Folders outside of a repository all belong to one project. */
+export function isRepository({ project }: Pick<PluginInput, 'project'>): boolean {
+  return project.id !== 'global'
+}
+
+export function createCopies(input: PluginInput, folder: string): Copies {
+  const { client, project, directory } = input
   const pathOf = (session: string) => join(folder, `${fileName(session)}.jsonl`)
   const isOurs = (session: SessionInfo) =>
-    session.projectID === project.id && (project.id !== 'global' || isInside(directory, session.directory))
+    session.projectID === project.id && (isRepository(input) || isInside(directory, session.directory))
   return {
     folder,
     pathOf,
@@ -45,7 +51,6 @@ function fileName(session: string): string {
   return session.replaceAll(/[^\w-]/g, '_').slice(0, 100)
 }
 
-/** Folders outside of a repository all belong to one project. */
 function isInside(directory: string, folder: string): boolean {
   const path = relative(directory, folder)
   return path !== '..' && !path.startsWith(`..${sep}`)

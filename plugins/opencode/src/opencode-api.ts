@@ -30,6 +30,8 @@ export type PluginInput = {
   readonly client: Client
   readonly project: { readonly id: string }
   readonly directory: string
+  /** The repository; `/` outside of one. */
+  readonly worktree: string
 }
 
 export type ToolDefinition = {

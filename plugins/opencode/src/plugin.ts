@@ -2,7 +2,7 @@
 // would end the session.
 import { stringAt } from 'everlong/transcript'
 import { summaryInstructions } from '../../shared/instructions.ts'
-import { createCopies } from './copies.ts'
+import { createCopies, isRepository } from './copies.ts'
 import { shortened } from './large-results.ts'
 import { withLost } from './lost.ts'
 import type { Hooks, PluginInput } from './opencode-api.ts'
@@ -13,7 +13,7 @@ export async function Everlong(input: PluginInput, options?: unknown): Promise<H
   const { client } = input
   const guarded = guardWith(client)
   const settings = await guarded((): Settings => readSettings(options, process.env), { largeResults: undefined })
-  const copies = createCopies(input, dataFolder(input.directory, process.env))
+  const copies = createCopies(input, dataFolder(isRepository(input) ? input.worktree : input.directory, process.env))
   const recall = createRecall(copies)
   /** Sessions whose summary is being written. */
   const compacting = new Set<string>()

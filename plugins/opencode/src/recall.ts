@@ -17,7 +17,7 @@ export function createRecall(copies: Copies): Recall {
   const recall = createRecallTool({ archive: opened })
   return {
     tool: {
-      description: recall.description,
+      description: `${recall.description} It covers all sessions of this project.`,
       args: argsOf(recall.input_schema),
       execute: async (args) => {
         const isComplete = await copies.update()
