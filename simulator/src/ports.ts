@@ -21,7 +21,7 @@ export function turnableClock(start: number = Date.UTC(2026, 10, 1)): TurnableCl
   return { now: () => time, turn, sleep: async (milliseconds) => turn(milliseconds) }
 }
 
-export type IdKind = 'msg' | 'toolu' | 'req' | 'chatcmpl' | 'call'
+export type IdKind = 'msg' | 'toolu' | 'req' | 'chatcmpl' | 'call' | 'resp' | 'rs' | 'fc' | 'ctc' | 'cmp'
 export type Ids = (kind: IdKind) => string
 
 /** Ids that look like the API's and are the same for the same seed. */

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { readHead } from '../http/incoming.ts'
 import { fine, type Outcome, type Problem, problemBody, refused } from '../http/problem.ts'
 import { handleChat } from '../openai/handler.ts'
+import { handleResponses } from '../openai/responses/handler.ts'
 import { handleMessages, json } from './messages.ts'
 import { listModels, modelInfo } from './models.ts'
 import type { World } from './world.ts'
@@ -12,6 +13,9 @@ export function createApp(world: World): Hono {
   app.post('/v1/messages', (context) => handleMessages(context.req.raw, 'create', world))
   app.post('/v1/messages/count_tokens', (context) => handleMessages(context.req.raw, 'count', world))
   app.post('/v1/chat/completions', (context) => handleChat(context.req.raw, world))
+  for (const path of ['/v1/responses', '/v1/responses/compact'] as const) {
+    app.post(path, (context) => handleResponses(context.req.raw, path, world))
+  }
   app.get('/v1/models', (context) =>
     withHead(context.req.raw, world, () => fine(listModels(world, new URL(context.req.url).searchParams))),
   )

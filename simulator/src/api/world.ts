@@ -5,6 +5,7 @@ import { createDiagnoses, type Diagnoses } from '../cache/diagnosis.ts'
 import { defaultSummary } from '../context/default-summary.ts'
 import { createLog, type RequestLog } from '../log/log.ts'
 import { createMeter, type Meter } from '../log/meter.ts'
+import { createStoredResponses, type StoredResponses } from '../openai/responses/stored.ts'
 import type { OverflowShape } from '../overflow/overflow.ts'
 import { type Clock, type Ids, seededIds, systemClock } from '../ports.ts'
 import { createDigests, createTextDigest } from '../prompt/digest.ts'
@@ -49,6 +50,7 @@ export type Organization = {
   readonly cache: PromptCache
   readonly diagnoses: Diagnoses
   readonly threads: Threads
+  readonly responses: StoredResponses
 }
 
 export type World = {
@@ -123,7 +125,13 @@ export function createWorld(given: SimulatorOptions): World {
 }
 
 function newOrganization(name: string): Organization {
-  return { name, cache: createPromptCache(), diagnoses: createDiagnoses(), threads: createThreads() }
+  return {
+    name,
+    cache: createPromptCache(),
+    diagnoses: createDiagnoses(),
+    threads: createThreads(),
+    responses: createStoredResponses(),
+  }
 }
 
 function ownFacts(models: readonly ModelFacts[] | undefined, model: string): ModelFacts | undefined {

@@ -1,12 +1,11 @@
 // Events as server-sent events, one chunk each, as fast as they are asked for or as slowly as latency says.
-import type { StreamEvent } from '../answer/events.ts'
 import type { Clock } from '../ports.ts'
 
 export type Pace = { readonly clock: Clock; readonly perEvent: number; readonly signal: AbortSignal }
 
 const encoder = new TextEncoder()
 
-export function sseStream(events: Iterator<StreamEvent>, pace: Pace): ReadableStream<Uint8Array> {
+export function sseStream(events: Iterator<{ readonly type: string }>, pace: Pace): ReadableStream<Uint8Array> {
   return rawStream(events, (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`, pace)
 }
 

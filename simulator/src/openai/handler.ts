@@ -1,41 +1,15 @@
-// POST /v1/chat/completions: the same scripts behind an OpenAI-compatible face. Prefixes are cached unasked, in steps
-// of 128 tokens from 1,024 on, as that API does it.
-import type { ModelFacts } from 'everlong/models'
-import { finish } from '../answer/finish.ts'
-import { noSampling } from '../answer/usage.ts'
+// POST /v1/chat/completions: the same scripts behind an OpenAI-compatible face.
 import { type Result, record } from '../api/record.ts'
 import type { World } from '../api/world.ts'
-import { scriptRequest } from '../context/script-view.ts'
 import { keyOf, readBody } from '../http/incoming.ts'
 import { rawStream, sseHeaders } from '../http/sse.ts'
 import { type Overflow, type OverflowShape, overflowResponse, readShape } from '../overflow/overflow.ts'
-import { buildPrompt, type Prompt } from '../prompt/prompt.ts'
+import { buildPrompt } from '../prompt/prompt.ts'
 import type { MessagesRequest } from '../request/request.ts'
-import { nowhere } from '../thinking/binding.ts'
-import { type ChatProblem, chatProblem, chatProblemBody } from './problem.ts'
+import { complete, factsFor, overflowIn } from './complete.ts'
+import { type ChatProblem, chatProblem, chatProblemBody, noKey } from './problem.ts'
 import { type ChatRequest, readChat } from './read.ts'
 import { type Completion, completionBody, completionChunks } from './write.ts'
-
-const cacheStep = 128
-const cacheMinimum = 1_024
-
-/** Any name is a model here: what the catalog does not know gets these. */
-const unknownModel: Omit<ModelFacts, 'id'> = {
-  window: 128_000,
-  maxOutput: 16_384,
-  tokenizer: 'openai',
-  cacheMinimum,
-  bindsThinking: false,
-  thinking: 'none',
-  thinksUnasked: false,
-  hidesThinking: false,
-  defaultEffort: 'high',
-  keepsThinking: false,
-  endsAtWindow: false,
-  takesPrefill: true,
-  takesSystemMessages: true,
-  compaction: 'none',
-}
 
 type Trace = { readonly world: World; readonly organization: string; readonly request: MessagesRequest | undefined }
 
@@ -52,50 +26,15 @@ export async function handleChat(http: Request, world: World): Promise<Response>
   const { request } = chat
   const trace = { world, organization, request }
   const prompt = buildPrompt(request, request.messages, world.ports())
-  const overflow = chatOverflow(request, prompt.tokens)
+  const overflow = overflowIn(request, prompt.tokens)
   if (overflow !== undefined)
     return refuseOverflow(overflow, trace, readShape(http.headers.get('x-everlong-overflow')) ?? 'openai')
   if (world.options.latency.first > 0) await world.clock.sleep(world.options.latency.first)
-  const completion = await complete(trace, request, { prompt, started })
-  note(trace, { status: 200, outcome: completion.finished.stopReason, samplings: [completion.sampling] })
-  return respond(chat, completion, { world, signal: http.signal })
-}
-
-const noKey: ChatProblem = {
-  status: 401,
-  message: "You didn't provide an API key.",
-  param: null,
-  code: null,
-}
-
-function factsFor(model: string, world: World): ModelFacts {
-  return world.factsOf(model) ?? { ...unknownModel, id: model, window: world.windowOf(model) ?? unknownModel.window }
-}
-
-/** Without a limit of its own, the answer takes what room there is. */
-function chatOverflow(request: MessagesRequest, tokens: number): Overflow | undefined {
-  const { window } = request.facts
-  return tokens >= window ? { type: 'prompt', tokens, window } : undefined
-}
-
-async function complete(
-  trace: Trace,
-  request: MessagesRequest,
-  { prompt, started }: { readonly prompt: Prompt; readonly started: number },
-): Promise<Completion> {
-  const { world } = trace
-  const { cache } = world.organization(trace.organization)
-  const marked = { ...prompt, cells: prompt.cells.map((cell) => ({ ...cell, mark: '5m' as const })) }
-  const use = cache.look(marked, started, cacheMinimum)
-  const room = Math.min(request.maxTokens, request.facts.window - prompt.tokens)
-  const said = await world.ask(world.options.script, scriptRequest(request, request.messages, room))
-  cache.commit(use, started)
-  const ports = { ...world.ports(), ids: () => world.ids('call') }
-  const finished = finish(said, { request, ports, place: nowhere, limit: { tokens: room, reason: 'max_tokens' } })
-  const read = Math.floor(use.read / cacheStep) * cacheStep
-  const sampling = { ...noSampling, read, input: prompt.tokens - read, output: finished.outputTokens }
+  const completed = await complete(request, { world, organization, prompt, started })
   const created = Math.floor(started / 1_000)
-  return { id: world.ids('chatcmpl').replace('_', '-'), created, model: request.model, finished, sampling }
+  const completion = { id: world.ids('chatcmpl').replace('_', '-'), created, model: request.model, ...completed }
+  note(trace, { status: 200, outcome: completed.finished.stopReason, samplings: [completed.sampling] })
+  return respond(chat, completion, { world, signal: http.signal })
 }
 
 function respond(

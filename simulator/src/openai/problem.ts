@@ -14,3 +14,5 @@ export function chatProblem(message: string, param: string | null, code: string 
 export function chatProblemBody({ message, param, code }: ChatProblem): object {
   return { error: { message, type: 'invalid_request_error', param, code } }
 }
+
+export const noKey: ChatProblem = { status: 401, message: "You didn't provide an API key.", param: null, code: null }

@@ -116,7 +116,7 @@ function toolUse(call: JsonObject): Block {
 }
 
 /** Models write broken JSON at times; the API passes it on, so it is no reason to refuse. */
-function inputOf(text: unknown): unknown {
+export function inputOf(text: unknown): unknown {
   try {
     return JSON.parse(String(text))
   } catch {

@@ -141,7 +141,11 @@ export function advance(place: Place, block: Block, context: AdvanceContext): Pl
   if (block.type === 'compaction' && typeof block.content === 'string') {
     const start = startOf(request, ports)
     const claim = typeof block.signature === 'string' ? ports.signer.read(block.signature, '') : undefined
-    return { ...start, prefix: digestOf(`${start.prefix}\n${step}`), before: claim?.prefix }
+    return {
+      ...start,
+      prefix: digestOf(`${start.prefix}\n${step}`),
+      before: claim?.kind === 'sealed' ? undefined : claim?.prefix,
+    }
   }
   return {
     ...place,

@@ -22,7 +22,12 @@ export type ThinkingClaim = {
 /** What a compaction block's signature remembers: the digest of its text, and where the range it stands for ended. */
 export type CompactionClaim = { readonly kind: 'compaction'; readonly prefix: string; readonly text: string }
 
-export type Claim = ThinkingClaim | CompactionClaim
+/** A text that only this simulator can read back: the encrypted content of the Responses API. */
+export type SealedClaim = { readonly kind: 'sealed'; readonly text: string }
+
+export type Claim = ThinkingClaim | CompactionClaim | SealedClaim
+
+const kinds: readonly unknown[] = ['thinking', 'compaction', 'sealed'] satisfies readonly Claim['kind'][]
 
 export type Signer = {
   readonly sign: (claim: Claim, text: string) => string
@@ -56,7 +61,7 @@ export function markOf(signature: string): string {
 
 function claimOf(payload: string): Claim | undefined {
   const value = parsed(Buffer.from(payload, 'base64url').toString())
-  return isObject(value) && (value.kind === 'thinking' || value.kind === 'compaction') ? (value as Claim) : undefined
+  return isObject(value) && kinds.includes(value.kind) ? (value as Claim) : undefined
 }
 
 function parsed(text: string): unknown {

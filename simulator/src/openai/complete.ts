@@ -1,0 +1,68 @@
+// What both OpenAI-compatible endpoints do with a request they have read: facts about the model, the cache, the script,
+// the answer. Prefixes are cached unasked, in steps of 128 tokens from 1,024 on, as that API does it.
+import type { ModelFacts } from 'everlong/models'
+import { type Finished, finish } from '../answer/finish.ts'
+import { noSampling, type Sampling } from '../answer/usage.ts'
+import type { World } from '../api/world.ts'
+import { scriptRequest } from '../context/script-view.ts'
+import type { Overflow } from '../overflow/overflow.ts'
+import type { Prompt } from '../prompt/prompt.ts'
+import type { MessagesRequest } from '../request/request.ts'
+import { nowhere } from '../thinking/binding.ts'
+
+const cacheStep = 128
+const cacheMinimum = 1_024
+
+/** Any name is a model here: what the catalog does not know gets these. */
+const unknownModel: Omit<ModelFacts, 'id'> = {
+  window: 128_000,
+  maxOutput: 16_384,
+  tokenizer: 'openai',
+  cacheMinimum,
+  bindsThinking: false,
+  thinking: 'none',
+  thinksUnasked: false,
+  hidesThinking: false,
+  defaultEffort: 'high',
+  keepsThinking: false,
+  endsAtWindow: false,
+  takesPrefill: true,
+  takesSystemMessages: true,
+  compaction: 'none',
+}
+
+export function factsFor(model: string, world: World): ModelFacts {
+  return world.factsOf(model) ?? { ...unknownModel, id: model, window: world.windowOf(model) ?? unknownModel.window }
+}
+
+/** Without a limit of its own, the answer takes what room there is. */
+export function overflowIn(request: MessagesRequest, tokens: number): Overflow | undefined {
+  const { window } = request.facts
+  return tokens >= window ? { type: 'prompt', tokens, window } : undefined
+}
+
+export type Completing = {
+  readonly world: World
+  readonly organization: string
+  readonly prompt: Prompt
+  readonly started: number
+}
+
+export type Completed = { readonly finished: Finished; readonly sampling: Sampling }
+
+export async function complete(
+  request: MessagesRequest,
+  { world, organization, prompt, started }: Completing,
+): Promise<Completed> {
+  const { cache } = world.organization(organization)
+  const marked = { ...prompt, cells: prompt.cells.map((cell) => ({ ...cell, mark: '5m' as const })) }
+  const use = cache.look(marked, started, cacheMinimum)
+  const room = Math.min(request.maxTokens, request.facts.window - prompt.tokens)
+  const said = await world.ask(world.options.script, scriptRequest(request, request.messages, room))
+  cache.commit(use, started)
+  const ports = { ...world.ports(), ids: () => world.ids('call') }
+  const finished = finish(said, { request, ports, place: nowhere, limit: { tokens: room, reason: 'max_tokens' } })
+  const read = Math.floor(use.read / cacheStep) * cacheStep
+  const { outputTokens: output, thinkingTokens: thinking } = finished
+  return { finished, sampling: { ...noSampling, read, input: prompt.tokens - read, output, thinking } }
+}

@@ -1,0 +1,75 @@
+// A Responses request, checked, and put into the form that the rest of the simulator understands.
+import type { ModelFacts } from 'everlong/models'
+import { isObject, type JsonObject } from 'everlong/transcript'
+import { type InputMessage, type MessagesRequest, noExtensions } from '../../request/request.ts'
+import { type ChatProblem, chatProblem } from '../problem.ts'
+import { brokenItems } from './check.ts'
+import { messageOf, partsOf, type Unseal } from './items.ts'
+import type { StoredResponses } from './stored.ts'
+import { toolsOf } from './tools.ts'
+
+export type ResponsesRequest = {
+  readonly request: MessagesRequest
+  /** Everything the model reads, also what the server held. */
+  readonly items: readonly JsonObject[]
+  readonly body: JsonObject
+}
+
+export type ReadPorts = {
+  readonly factsOf: (model: string) => ModelFacts
+  readonly unseal: Unseal
+  readonly stored: StoredResponses
+}
+
+export function readResponses(value: unknown, ports: ReadPorts): ResponsesRequest | { readonly problem: ChatProblem } {
+  const body = isObject(value) ? value : {}
+  const problem = checkRequired(body)
+  if (problem) return { problem }
+  const held = ports.stored.before(body.previous_response_id)
+  if ('status' in held) return { problem: held }
+  const items = [...held, ...itemsIn(body.input)]
+  const broken = brokenItems(items, ports.stored.reasoningOf)
+  if (broken) return { problem: broken }
+  const read = items.map((item, at) => messageOf(item, at, ports.unseal))
+  const failed = read.find((one) => 'status' in one)
+  if (failed) return { problem: failed }
+  const messages = read.filter((one) => 'role' in one)
+  return { request: requestOf(body, messages, ports), items, body }
+}
+
+function checkRequired(body: JsonObject): ChatProblem | undefined {
+  const missing = (name: string) =>
+    chatProblem(`Missing required parameter: '${name}'.`, name, 'missing_required_parameter')
+  if (typeof body.model !== 'string' || body.model === '') return missing('model')
+  if (typeof body.input === 'string' || Array.isArray(body.input)) return undefined
+  return body.previous_response_id === undefined ? missing('input') : undefined
+}
+
+function itemsIn(input: unknown): readonly JsonObject[] {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  return Array.isArray(input) ? input.filter(isObject) : []
+}
+
+function requestOf(body: JsonObject, messages: readonly InputMessage[], ports: ReadPorts): MessagesRequest {
+  const facts = ports.factsOf(String(body.model))
+  const reasoning = isObject(body.reasoning) ? body.reasoning : {}
+  // What stands before the conversation is the system prompt; later instructions stay where they are.
+  const start = messages.findIndex(({ role }) => role !== 'system')
+  const leading = start < 0 ? messages : messages.slice(0, start)
+  return {
+    endpoint: 'create',
+    model: String(body.model),
+    facts,
+    maxTokens: typeof body.max_output_tokens === 'number' ? body.max_output_tokens : facts.maxOutput,
+    stream: body.stream === true,
+    system: [...partsOf(body.instructions), ...leading.flatMap(({ content }) => content)],
+    tools: toolsOf(body.tools),
+    messages: messages.slice(leading.length),
+    thinking: reasoning.effort === 'none' ? { type: 'disabled' } : { type: 'adaptive', display: 'summarized' },
+    stopSequences: [],
+    automaticMark: undefined,
+    betas: new Set(),
+    extensions: noExtensions,
+    body: { tool_choice: body.tool_choice },
+  }
+}

@@ -1,0 +1,52 @@
+// What the server remembers of its answers: stored conversations by the id of their newest answer, and which reasoning
+// an item was made with.
+import type { JsonObject } from 'everlong/transcript'
+import { type ChatProblem, chatProblem } from '../problem.ts'
+import type { ReasoningOf } from './check.ts'
+
+const mostAnswers = 1_000
+
+type Answered = { readonly id: string; readonly input: readonly JsonObject[]; readonly output: readonly JsonObject[] }
+
+export type StoredResponses = {
+  /** The items that an id stands for. */
+  readonly before: (id: unknown) => readonly JsonObject[] | ChatProblem
+  readonly hold: (answered: Answered, how: { readonly isStored: boolean }) => void
+  readonly reasoningOf: ReasoningOf
+}
+
+export function createStoredResponses(): StoredResponses {
+  const conversations = new Map<string, readonly JsonObject[]>()
+  const reasoning = new Map<string, string>()
+  return {
+    before: (id) => {
+      if (id === undefined || id === null) return []
+      const message = `Previous response with id '${String(id)}' not found.`
+      return (
+        conversations.get(String(id)) ?? chatProblem(message, 'previous_response_id', 'previous_response_not_found')
+      )
+    },
+    hold: ({ id, input, output }, { isStored }) => {
+      if (isStored) conversations.set(id, [...input, ...output])
+      for (const [item, needed] of madeWith(output)) reasoning.set(item, needed)
+      forgetOldest(conversations)
+      forgetOldest(reasoning)
+    },
+    reasoningOf: (id) => reasoning.get(id),
+  }
+}
+
+/** Reasoning belongs to the item that follows it. */
+function madeWith(output: readonly JsonObject[]): readonly (readonly [string, string])[] {
+  return output.flatMap((item, at) => {
+    const before = output[at - 1]
+    return before?.type === 'reasoning' && item.type !== 'reasoning'
+      ? [[String(item.id), String(before.id)] as const]
+      : []
+  })
+}
+
+function forgetOldest(map: Map<string, unknown>): void {
+  const oldest = map.keys().next()
+  if (map.size > mostAnswers && !oldest.done) map.delete(oldest.value)
+}
