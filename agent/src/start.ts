@@ -1,7 +1,7 @@
 // From what a person typed to a running agent: settings, trust, model, session, tools. Whatever is wrong comes back as a
 // value that a host shows.
 import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Environment } from 'everlong'
 import type { Agent, PermissionMode, Person } from './app.ts'
 import { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
@@ -139,6 +139,11 @@ function sessionFor(wish: SessionWish = { type: 'new' }, sessions: string): Sess
   return { type: wish.type === 'fork' ? 'fork' : 'open', path: found.path }
 }
 
+/** The project's own come first. */
+function skillFolders({ home, folder }: Places): readonly string[] {
+  return [join(folder, '.everlong/skills'), join(folder, '.claude/skills'), join(home, 'skills')]
+}
+
 /** What the settings give to MCP servers and nobody else may see. */
 function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
   const isSecret = (name: string) => /key|token|secret|password|credential|auth/i.test(name)
@@ -153,7 +158,7 @@ function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
 
 type ToolPlaces = Places & { readonly settings: Settings; readonly env: Environment }
 
-async function toolsFor(setup: ToolSetup, { folder, settings, env }: ToolPlaces): Promise<ToolSet> {
+async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolPlaces): Promise<ToolSet> {
   const { allow, deny } = settings.permissions
   const tools: AgentTools = await createTools({
     workspace: folder,
@@ -162,6 +167,8 @@ async function toolsFor(setup: ToolSetup, { folder, settings, env }: ToolPlaces)
     permissions: { allow, deny },
     environment: env,
     secrets: secretsIn(settings),
+    mcpServers: settings.mcpServers,
+    skillFolders: skillFolders({ home, folder }),
     onTasks: () => setup.onTasks(tools.tasks()),
     tell: setup.tell,
   })
