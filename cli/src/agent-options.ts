@@ -1,24 +1,8 @@
 // `everlong agent`: how it is called. What it does is in commands/agent.ts.
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { AgentWords } from './commands/agent.ts'
 import { collected, wholeNumber } from './option-values.ts'
 import type { Surroundings } from './surroundings.ts'
-
-export type AgentWords = {
-  /** True without a text: the prompt comes from stdin. */
-  readonly prompt?: string | true
-  readonly output?: 'text' | 'json' | 'stream-json'
-  readonly continue?: boolean
-  /** True without an id: a list to choose from. */
-  readonly resume?: string | true
-  readonly fork?: boolean
-  readonly model?: string
-  readonly permissionMode?: 'ask' | 'accept-edits' | 'plan' | 'allow'
-  readonly allow?: readonly string[]
-  readonly deny?: readonly string[]
-  readonly maxTurns?: number
-  readonly trust?: boolean
-  readonly plain?: boolean
-}
 
 export type AgentParts = { readonly end: (exitCode: number) => void; readonly surroundings: Surroundings }
 

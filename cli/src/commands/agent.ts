@@ -9,9 +9,25 @@ import {
   type Started,
   startAgent,
 } from '@everlong/agent/host'
-import type { AgentWords } from '../agent-options.ts'
 import { oneLine, visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
+
+export type AgentWords = {
+  /** True without a text: the prompt comes from stdin. */
+  readonly prompt?: string | true
+  readonly output?: 'text' | 'json' | 'stream-json'
+  readonly continue?: boolean
+  /** True without an id: a list to choose from. */
+  readonly resume?: string | true
+  readonly fork?: boolean
+  readonly model?: string
+  readonly permissionMode?: 'ask' | 'accept-edits' | 'plan' | 'allow'
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly maxTurns?: number
+  readonly trust?: boolean
+  readonly plain?: boolean
+}
 
 export async function agent(folder: string, words: AgentWords, surroundings: Surroundings): Promise<number> {
   return words.prompt === undefined ? onScreen(folder, words, surroundings) : withoutScreen(folder, words, surroundings)
