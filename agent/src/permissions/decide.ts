@@ -14,8 +14,8 @@ export type Access =
   | { readonly type: 'write'; readonly tool: string; readonly place: Place }
   | { readonly type: 'run'; readonly command: string }
   | { readonly type: 'fetch'; readonly host: string; readonly isPrivate: boolean }
-  /** Another tool: of a server, a sub-agent, a skill. */
-  | { readonly type: 'call'; readonly tool: string; readonly argument?: string }
+  /** Another tool. A safe one only reads, or asks for itself what it needs; rules may still deny it. */
+  | { readonly type: 'call'; readonly tool: string; readonly argument?: string; readonly isSafe: boolean }
 
 export type Decision =
   | { readonly type: 'allow' }
@@ -42,6 +42,7 @@ export function decide(access: Access, options: DecideOptions): Decision {
     const { place } = access
     if (place.isInside || ownFolders.some((folder) => isWithin(folder, place.real))) return { type: 'allow' }
   }
+  if (access.type === 'call' && access.isSafe) return { type: 'allow' }
   if (isAllowed(rules.allow, access, root)) return { type: 'allow' }
   if (mode === 'allow') return { type: 'allow' }
   if (mode === 'accept-edits' && access.type === 'write' && access.place.isInside && !isProtected(access.place, root)) {
@@ -51,11 +52,11 @@ export function decide(access: Access, options: DecideOptions): Decision {
 }
 
 function changes(access: Access): boolean {
-  return access.type === 'write' || (access.type === 'run' && !onlyLooks(access.command)) || isServerCall(access)
+  return access.type === 'write' || (access.type === 'run' && !onlyLooks(access.command)) || isUnsafeCall(access)
 }
 
-function isServerCall(access: Access): boolean {
-  return access.type === 'call' && access.tool.startsWith('mcp__')
+function isUnsafeCall(access: Access): boolean {
+  return access.type === 'call' && !access.isSafe
 }
 
 /** Changing these changes what runs later without a question. */

@@ -65,9 +65,6 @@ export function createPermissions(options: PermissionOptions): Permissions {
       const decision = decideNow(asked)
       if (decision.type === 'allow') return { type: 'allowed' }
       if (decision.type === 'deny') return byRule(decision.reason)
-      const { tool, title, toolUseId, signal, session } = asked
-      const details = { tool_name: tool, tool_use_id: toolUseId, title }
-      await session.runHooks({ event: 'PermissionRequest', details }, { signal })
       return inTurn(() => askNow(asked))
     },
     isHidden: (path) => rules.deny.some((rule) => rule.tool === 'Read' && coversPath(rule, path, root)),

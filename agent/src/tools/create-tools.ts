@@ -2,23 +2,34 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EngineSession } from 'everlong/node'
-import type { PermissionMode, Person } from '../app.ts'
+import type { EngineSession, SessionOptions } from 'everlong/node'
+import type { Person } from '../app.ts'
 import { openWorkspace } from '../files/paths.ts'
+import type { McpServer } from '../mcp/connection.ts'
+import { mcpTools } from '../mcp/mcp-tools.ts'
+import { createServer, type Server } from '../mcp/servers.ts'
 import { createPermissions } from '../permissions/permissions.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { commandEnvironment, createRedactor, type Environment, type Secrets } from '../permissions/secrets.ts'
+import { skillTool } from '../skills/skill-tool.ts'
+import { findSkills } from '../skills/skills.ts'
 import type { AnyTool } from '../tool.ts'
+import { askUserTool } from './ask-user.ts'
 import { bashTool } from './bash/bash.ts'
 import type { RunningProcess } from './bash/process.ts'
 import { editTool } from './edit.ts'
 import { type Kit, outputFolderOf } from './kit.ts'
+import { type Mode, planTools } from './plan.ts'
 import { readTool } from './read.ts'
 import { createReadFiles, type ReadFiles } from './read-files.ts'
+import { createRecall } from './recall.ts'
 import { globTool } from './search/glob-tool.ts'
 import { grepTool } from './search/grep.ts'
 import { findRipgrep } from './search/search.ts'
+import { taskTool } from './task.ts'
 import { createTasks, type TaskInfo, taskTools } from './tasks.ts'
+import { todoTool } from './todo.ts'
+import { webFetchTool } from './web/web-fetch.ts'
 import { writeTool } from './write.ts'
 
 export type ToolsOptions = {
@@ -26,13 +37,19 @@ export type ToolsOptions = {
   readonly workspace: string
   readonly person: Person
   /** The mode as it is now; plan mode changes it. */
-  readonly mode: { readonly get: () => PermissionMode; readonly set: (mode: PermissionMode) => void }
+  readonly mode: Mode
   /** Rules of the settings. Wrong ones are reported by `parseRules`; here they are errors. */
   readonly permissions?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
   /** Default: this process's own. */
   readonly environment?: Environment
   /** Secrets of the settings, by a name that may be shown. */
   readonly secrets?: Secrets
+  /** MCP servers by name. They are started when they are needed. */
+  readonly mcpServers?: Readonly<Record<string, McpServer>>
+  /** Folders with skills, the most important first. Those that are not there are left out. */
+  readonly skillFolders?: readonly string[]
+  /** For sub-agents. Default: a short one of our own. */
+  readonly subagentSystem?: string
   /** Background tasks have changed. */
   readonly onTasks?: () => void
   /** Tells the model of a session that one of its tasks has ended. Default: adds it to the conversation. */
@@ -42,44 +59,69 @@ export type ToolsOptions = {
 export type AgentTools = {
   readonly tools: readonly AnyTool[]
   readonly tasks: () => readonly TaskInfo[]
+  /** What a compaction must not lose and the conversation does not show: give it to the session as its `state`. */
+  readonly state: NonNullable<SessionOptions['state']>
+  /** Skills that cannot be used, and why. */
+  readonly problems: readonly string[]
   /** Ends background tasks and every process that a tool started. */
   readonly close: () => Promise<void>
 }
 
 /** Throws an Error that lists every rule that cannot be read. */
 export async function createTools(options: ToolsOptions): Promise<AgentTools> {
-  const { environment = process.env } = options
+  const { environment = process.env, person, mode, tell = addNotification } = options
   const running = new Set<RunningProcess>()
-  const { tell = addNotification } = options
   const tasks = createTasks({ onChange: () => options.onTasks?.(), tell })
-  const own = await createKit(options, environment)
+  const { skills, problems } = findSkills(options.skillFolders ?? [])
+  const own = await createKit(options, { environment, readable: skills.map(({ folder }) => folder) })
+  const { kit } = own
+  const servers = Object.entries(options.mcpServers ?? {}).map(([name, server]) =>
+    createServer(name, server, { cwd: kit.workspace.realRoot }),
+  )
+  const mcp = servers.length === 0 ? undefined : mcpTools(kit, servers)
+  const recall = createRecall()
+  const skill = skillTool(kit, skills)
   const ripgrep = findRipgrep(environment.PATH)
+  const looking = [readTool(kit), grepTool(kit, { ripgrep }), globTool(kit), webFetchTool(kit)]
+  const working = [writeTool(kit), editTool(kit), bashTool(kit, { tasks, running }), ...taskTools(tasks), todoTool()]
+  const more = [...(skill ? [skill] : []), ...(mcp?.tools ?? [])]
+  const subagents = taskTool({ looking, all: [...looking, ...working, ...more], tasks, system: options.subagentSystem })
+  const asking = [askUserTool(person), ...planTools(person, mode)]
   const killAll = () => {
     for (const child of running) child.kill()
   }
   process.once('exit', killAll)
-  const { kit } = own
-  const files = [readTool(kit), writeTool(kit), editTool(kit)]
-  const tools = [
-    ...files,
-    bashTool(kit, { tasks, running }),
-    grepTool(kit, { ripgrep }),
-    globTool(kit),
-    ...taskTools(tasks),
-  ]
   return {
-    tools,
+    tools: [...looking, ...working, subagents, recall.tool, ...asking, ...more],
     tasks: tasks.list,
+    problems,
+    state: () => serverState(servers, mcp?.found() ?? []),
     close: async () => {
       await tasks.stopAll()
       await Promise.all([...running].map((child) => child.stop()))
+      await Promise.all(servers.map((server) => server.close()))
+      await recall.close()
       process.removeListener('exit', killAll)
       own.close()
     },
   }
 }
 
-async function createKit(options: ToolsOptions, environment: Environment) {
+/** Empty lists are left out: they would hide what the conversation shows. */
+function serverState(servers: readonly Server[], found: readonly string[]) {
+  const mcpInstructions = servers.flatMap((server) => {
+    const text = server.instructions()
+    return text === undefined ? [] : [{ name: server.name, text, isUsed: true }]
+  })
+  return {
+    ...(mcpInstructions.length > 0 ? { mcpInstructions } : {}),
+    ...(found.length > 0 ? { deferredTools: found } : {}),
+  }
+}
+
+type Extra = { readonly environment: Environment; readonly readable: readonly string[] }
+
+async function createKit(options: ToolsOptions, { environment, readable }: Extra) {
   const { rules, problems } = parseRules(options.permissions ?? {})
   if (problems.length > 0) throw new Error(problems.join('\n'))
   const workspace = await openWorkspace(options.workspace)
@@ -102,7 +144,7 @@ async function createKit(options: ToolsOptions, environment: Environment) {
       mode: options.mode.get,
       rules,
       root: workspace.realRoot,
-      ownFolders: (session) => [outputFolder(session), ...outputFolders].flatMap(realFolder),
+      ownFolders: (session) => [outputFolder(session), ...outputFolders, ...readable].flatMap(realFolder),
     }),
     redactor: createRedactor(environment, options.secrets),
     environment: commandEnvironment(environment),

@@ -1,23 +1,24 @@
 // A unified diff of one file, for people.
-import { createTwoFilesPatch, diffLines } from 'diff'
+import { formatPatch, structuredPatch } from 'diff'
 
 const longest = 40_000
 /** Comparing takes long for texts that have little in common. */
-const timeoutMs = 500
+const timeoutMs = 200
 
 export type Diff = { readonly text: string; readonly added: number; readonly removed: number }
 
 export function diffOf(name: string, before: string, after: string): Diff {
-  const parts = diffLines(before, after, { timeout: timeoutMs })
-  const count = (is: 'added' | 'removed') =>
-    parts
-      ? parts.reduce((sum, part) => sum + (part[is] ? (part.count ?? 0) : 0), 0)
-      : lines(is === 'added' ? after : before)
-  const patch = createTwoFilesPatch(name, name, before, after, undefined, undefined, { context: 3, timeout: timeoutMs })
-  const text = patch?.replace(/^=+\n/, '') ?? `--- ${name}\n+++ ${name}\n(too different for a line by line comparison)`
-  const shown =
-    text.length > longest ? `${text.slice(0, longest).toWellFormed()}\n… (the rest of the diff is left out)` : text
-  return { text: shown, added: count('added'), removed: count('removed') }
+  const patch = structuredPatch(name, name, before, after, undefined, undefined, { context: 3, timeout: timeoutMs })
+  if (!patch) {
+    const text = `--- ${name}\n+++ ${name}\n(The texts are too different to be compared line by line.)`
+    return { text, added: lines(after), removed: lines(before) }
+  }
+  const changed = patch.hunks.flatMap((hunk) => hunk.lines)
+  const count = (sign: string) => changed.filter((line) => line.startsWith(sign)).length
+  const text = formatPatch(patch).replace(/^=+\n/, '')
+  const rest = '\n… (the rest of the diff is left out)'
+  const shown = text.length > longest ? `${text.slice(0, longest).toWellFormed()}${rest}` : text
+  return { text: shown, added: count('+'), removed: count('-') }
 }
 
 function lines(text: string): number {

@@ -48,7 +48,7 @@ export function createTasks({ onChange, tell }: TasksOptions): Tasks {
       void task.ended.then((how) => {
         own.outcome = how
         onChange()
-        if (!isClosed) tell(notification(task, how), session)
+        if (!isClosed) tellSafely(() => tell(notification(task, how), session))
       })
     },
     list: () =>
@@ -67,6 +67,15 @@ export function createTasks({ onChange, tell }: TasksOptions): Tasks {
         [...held.values()].filter(({ outcome }) => outcome === undefined).map(({ task }) => task.stop()),
       )
     },
+  }
+}
+
+/** The session may be closed by now: then nobody is left to be told. */
+function tellSafely(tell: () => void): void {
+  try {
+    tell()
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
   }
 }
 

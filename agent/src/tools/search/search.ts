@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { inWorker } from '../in-worker.ts'
 import { expressionOf, type FileMatch, type Search } from './matching.ts'
 
 export type Searched =
@@ -30,7 +30,7 @@ function isExecutable(file: string): boolean {
 }
 
 export async function search(wanted: Search, { signal, ripgrep }: SearchOptions): Promise<Searched> {
-  if (ripgrep === undefined) return inWorker(wanted, signal)
+  if (ripgrep === undefined) return withoutRipgrep(wanted, signal)
   const matches: FileMatch[] = []
   let left = wanted.most
   // The system limits how long a command line may be.
@@ -106,27 +106,16 @@ function parsed(out: string, files: readonly string[], most: number) {
 
 const tooSlow = `The search took longer than ${longestMs / 1000} s. Use a simpler pattern or a folder below.`
 
-async function inWorker(wanted: Search, signal: AbortSignal): Promise<Searched> {
+async function withoutRipgrep(wanted: Search, signal: AbortSignal): Promise<Searched> {
   try {
     expressionOf(wanted)
   } catch (error) {
     return { type: 'failed', why: error instanceof Error ? error.message : String(error) }
   }
-  const worker = new Worker(new URL('./matching-worker.ts', import.meta.url), { workerData: wanted })
-  const { promise, resolve } = Promise.withResolvers<Searched>()
-  const timer = setTimeout(() => resolve({ type: 'failed', why: tooSlow }), longestMs)
-  const abort = () => resolve({ type: 'failed', why: 'The search was stopped.' })
-  signal.addEventListener('abort', abort)
-  worker.once('message', (matches: readonly FileMatch[]) => {
-    const count = matches.reduce((sum, { lines }) => sum + lines.length, 0)
-    resolve({ type: 'found', matches, isCut: count >= wanted.most })
-  })
-  worker.once('error', (error) => resolve({ type: 'failed', why: String(error) }))
-  try {
-    return await promise
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-    await worker.terminate()
-  }
+  const module = new URL('./matching-worker.ts', import.meta.url)
+  const options = { data: wanted, signal, timeoutMs: longestMs, tooSlow }
+  const run = await inWorker<readonly FileMatch[]>(module, options)
+  if (run.type === 'failed') return run
+  const count = run.value.reduce((sum, { lines }) => sum + lines.length, 0)
+  return { type: 'found', matches: run.value, isCut: count >= wanted.most }
 }

@@ -1,0 +1,103 @@
+// One connection to an MCP server, over stdio or HTTP: its tools, calls, and why it ended.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
+
+export type McpServer =
+  | {
+      readonly type?: 'stdio' | undefined
+      readonly command: string
+      readonly args?: readonly string[] | undefined
+      readonly env?: Readonly<Record<string, string>> | undefined
+    }
+  | {
+      readonly type: 'http' | 'sse'
+      readonly url: string
+      readonly headers?: Readonly<Record<string, string>> | undefined
+    }
+
+export type Connection = {
+  readonly tools: readonly McpTool[]
+  readonly instructions: string | undefined
+  readonly call: (
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ) => Promise<CallToolResult>
+  /** What the server last said on its standard error, once it is gone; undefined while it is there. */
+  readonly ended: () => string | undefined
+  readonly close: () => Promise<void>
+}
+
+const connectMs = 30_000
+const callMs = 10 * 60_000
+const mostTools = 1_000
+const mostWords = 1_000
+
+/** Throws when the server cannot be reached. */
+export async function connect(server: McpServer, { cwd }: { readonly cwd: string }): Promise<Connection> {
+  const { transport, lastWords } = transportTo(server, cwd)
+  const client = new Client({ name: 'everlong', version: '0.1.0' })
+  let isEnded = false
+  client.onclose = () => {
+    isEnded = true
+  }
+  try {
+    await client.connect(transport, { timeout: connectMs })
+    const tools = await listTools(client)
+    return {
+      tools,
+      instructions: client.getInstructions(),
+      call: async (name, input, signal) => {
+        const options = { signal, timeout: callMs, resetTimeoutOnProgress: true }
+        return (await client.callTool({ name, arguments: { ...input } }, undefined, options)) as CallToolResult
+      },
+      ended: () => (isEnded ? lastWords() : undefined),
+      close: () => client.close(),
+    }
+  } catch (error) {
+    await client.close()
+    const words = lastWords()
+    throw new Error(
+      `${error instanceof Error ? error.message : String(error)}${words === '' ? '' : ` (it said: ${words})`}`,
+    )
+  }
+}
+
+function transportTo(
+  server: McpServer,
+  cwd: string,
+): { readonly transport: Transport; readonly lastWords: () => string } {
+  if ('url' in server) {
+    const requestInit = { headers: { ...server.headers } }
+    const url = new URL(server.url)
+    const transport =
+      server.type === 'sse'
+        ? new SSEClientTransport(url, { requestInit })
+        : new StreamableHTTPClientTransport(url, { requestInit })
+    // The SDK's own classes do not fit its interface under exactOptionalPropertyTypes.
+    return { transport: transport as Transport, lastWords: () => '' }
+  }
+  const { command, args = [], env = {} } = server
+  const all = { ...getDefaultEnvironment(), ...env }
+  const transport = new StdioClientTransport({ command, args: [...args], env: all, cwd, stderr: 'pipe' })
+  let words = ''
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString('utf8')).slice(-mostWords)
+  })
+  return { transport, lastWords: () => words.trim() }
+}
+
+async function listTools(client: Client): Promise<readonly McpTool[]> {
+  const tools: McpTool[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: connectMs })
+    tools.push(...page.tools)
+    cursor = page.nextCursor
+  } while (cursor !== undefined && tools.length < mostTools)
+  return tools
+}

@@ -1,0 +1,99 @@
+// The MCP servers of the settings. A server is started when one of its tools is first looked for, and once more if it
+// ends by itself.
+import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
+import { type Connection, connect, type McpServer } from './connection.ts'
+
+export type ServerTool = {
+  /** `mcp__server__tool` */
+  readonly name: string
+  readonly server: string
+  readonly tool: McpTool
+}
+
+export type Called =
+  | { readonly type: 'result'; readonly result: CallToolResult }
+  | { readonly type: 'failed'; readonly why: string }
+
+export type Server = {
+  readonly name: string
+  /** Starts the server if it does not run. */
+  readonly tools: () => Promise<readonly ServerTool[] | { readonly why: string }>
+  /** What it says about itself, once it has been started. */
+  readonly instructions: () => string | undefined
+  readonly call: (tool: ServerTool, input: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Called>
+  readonly close: () => Promise<void>
+}
+
+export function createServer(name: string, settings: McpServer, options: { readonly cwd: string }): Server {
+  let connecting: Promise<Connection> | undefined
+  let starts = 0
+  let instructions: string | undefined
+  /** The connection, made again once after the server has ended. */
+  const connected = async (): Promise<Connection | { readonly why: string }> => {
+    try {
+      const before = await connecting
+      if (before && before.ended() === undefined) return before
+      if (before && starts >= 2) return { why: gone(name, before) }
+      starts++
+      connecting = connect(settings, options)
+      const connection = await connecting
+      instructions = connection.instructions
+      return connection
+    } catch (error) {
+      connecting = undefined
+      return { why: `The MCP server ${name} could not be started: ${messageOf(error)}` }
+    }
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  /** Two calls at once must not start two servers. */
+  const connectedInTurn = () => {
+    const mine = last.then(connected)
+    last = mine
+    return mine
+  }
+  return {
+    name,
+    instructions: () => instructions,
+    tools: async () => {
+      const connection = await connectedInTurn()
+      return 'why' in connection ? connection : namedTools(name, connection.tools)
+    },
+    call: async ({ tool }, input, signal) => {
+      const connection = await connectedInTurn()
+      if ('why' in connection) return { type: 'failed', why: connection.why }
+      try {
+        return { type: 'result', result: await connection.call(tool.name, input, signal) }
+      } catch (error) {
+        if (connection.ended() === undefined) return { type: 'failed', why: messageOf(error) }
+        const again =
+          starts < 2
+            ? ' It is started again with the next call; repeat this one only if doing it twice does no harm.'
+            : ''
+        return { type: 'failed', why: `${gone(name, connection)}${again}` }
+      }
+    },
+    close: async () => {
+      const connection = await connecting?.catch(() => undefined)
+      await connection?.close()
+    },
+  }
+}
+
+function gone(name: string, connection: Connection): string {
+  const words = connection.ended() ?? ''
+  return `The MCP server ${name} has ended unexpectedly.${words === '' ? '' : ` It said: ${words}`}`
+}
+
+/** Names that fit the API. Of two tools that get the same name, the first counts. */
+function namedTools(server: string, tools: readonly McpTool[]): readonly ServerTool[] {
+  const named = new Map<string, ServerTool>()
+  for (const tool of tools) {
+    const name = `mcp__${server}__${tool.name.replace(/[^\w-]/g, '_')}`
+    if (!named.has(name)) named.set(name, { name, server, tool })
+  }
+  return [...named.values()]
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,74 @@
+// Skills: folders with a SKILL.md, which says in its head what it is for and below how it is done. Only the head is read
+// until a skill is used.
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isWithin } from '../files/paths.ts'
+
+export type Skill = {
+  readonly name: string
+  readonly description: string
+  /** The folder behind all links: a skill may name other files in it. */
+  readonly folder: string
+}
+
+export type FoundSkills = {
+  /** By name; of two with one name, the one in the earlier folder. */
+  readonly skills: readonly Skill[]
+  readonly problems: readonly string[]
+}
+
+const largestFile = 256 * 1024
+
+export function findSkills(folders: readonly string[]): FoundSkills {
+  const skills = new Map<string, Skill>()
+  const problems: string[] = []
+  for (const folder of folders.filter((each) => existsSync(each))) {
+    for (const name of readdirSync(folder).sort()) {
+      if (!existsSync(join(folder, name, 'SKILL.md'))) continue
+      const read = readSkill(folder, name)
+      if ('problem' in read) problems.push(read.problem)
+      else if (!skills.has(read.skill.name)) skills.set(read.skill.name, read.skill)
+    }
+  }
+  return { skills: [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems }
+}
+
+function readSkill(parent: string, name: string): { readonly skill: Skill } | { readonly problem: string } {
+  const path = join(parent, name, 'SKILL.md')
+  const problem = (why: string) => ({ problem: `${path}: ${why}` })
+  const folder = realpathSync(join(parent, name))
+  // Somebody else's folder may hold a link to anything.
+  if (!isWithin(realpathSync(parent), realpathSync(path))) return problem('a link leads out of the folder of skills')
+  if (statSync(path).size > largestFile) return problem('it is larger than 256 KB')
+  const head = headOf(readFileSync(path, 'utf8'))
+  if (!head) return problem('expected a head between lines of "---" with name and description')
+  if (!head.description) return problem('the head has no description, so nobody knows when to use it')
+  const own = head.name ?? name
+  if (!/^[\w.-]{1,64}$/.test(own)) return problem('use letters, digits, ".", "-" and "_" in the name')
+  return { skill: { name: own, description: head.description.slice(0, 1_000).toWellFormed(), folder } }
+}
+
+export function skillText({ folder }: Skill): string {
+  const text = readFileSync(join(folder, 'SKILL.md'), 'utf8')
+  return text.replace(/^\uFEFF?---\r?\n[\s\S]*?\r?\n---\r?\n?/, '').trim()
+}
+
+/** The lines of a head that are `key: value`; a value may go on in indented lines. */
+function headOf(text: string): Readonly<Record<string, string | undefined>> | undefined {
+  const [, head] = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(text) ?? []
+  if (head === undefined) return undefined
+  const values = new Map<string, string>()
+  let key = ''
+  for (const line of head.split(/\r?\n/)) {
+    const [, name, value = ''] = /^([\w-]+):[ \t]*(.*)$/.exec(line) ?? []
+    if (name !== undefined) {
+      key = name
+      values.set(name, unquoted(/^[>|][+-]?$/.test(value.trim()) ? '' : value.trim()))
+    } else if (/^\s/.test(line) && key !== '') values.set(key, `${values.get(key)} ${line.trim()}`.trim())
+  }
+  return Object.fromEntries(values)
+}
+
+function unquoted(value: string): string {
+  return /^(["']).*\1$/.test(value) ? value.slice(1, -1) : value
+}

@@ -1,0 +1,32 @@
+// Task: hands a task to a sub-agent, which works in a conversation of its own.
+import { toolsWithHooks } from '../hooks.ts'
+import { subagentTool } from '../subagent-tool.ts'
+import type { AnyTool } from '../tool.ts'
+import type { Tasks } from './tasks.ts'
+
+export type TaskOptions = {
+  /** Tools that only read. */
+  readonly looking: readonly AnyTool[]
+  readonly all: readonly AnyTool[]
+  readonly tasks: Tasks
+  readonly system: string | undefined
+}
+
+const defaultSystem =
+  'You are a sub-agent of a coding agent. Do the task that you are given, completely and nothing else. Your last message is your report to the agent that gave it: state what you found or did, with paths and line numbers, and what you could not do.'
+
+/** Sub-agents start no sub-agents, and their hooks run as well. */
+export function taskTool({ looking, all, tasks, system = defaultSystem }: TaskOptions): AnyTool {
+  return subagentTool({
+    name: 'Task',
+    description:
+      'Gives a task to a sub-agent with a context of its own, and returns its report. Use it for searches and for work that would fill your own context. It sees nothing of this conversation. Kinds:',
+    system,
+    tools: toolsWithHooks(all),
+    types: [
+      { name: 'general', description: 'All tools. The default.', system, tools: toolsWithHooks(all) },
+      { name: 'explore', description: 'Only reads and searches.', system, tools: toolsWithHooks(looking) },
+    ],
+    tasks,
+  })
+}
