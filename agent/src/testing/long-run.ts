@@ -1,0 +1,248 @@
+// A long run of the whole agent: a generated repository in a real folder, real tools, sub-agents, an MCP server and a skill,
+// in a small window. It watches every request that goes out and looks at what is left at the end.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import {
+  type Answer,
+  asksForNotes,
+  asksForSummary,
+  combine,
+  type FaultPlan,
+  noteTaker,
+  type Repository,
+  route,
+  type Script,
+  type ScriptRequest,
+  startServer,
+  summarizer,
+  syntheticRepository,
+  toolUse,
+  agent as worker,
+} from '@everlong/simulator'
+import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import { contextTokens } from 'everlong/mechanisms'
+import { systemPorts } from 'everlong/models'
+import { checkRequest, textOf } from 'everlong/transcript'
+import type { Agent, AgentEvent } from '../app.ts'
+import { writeRepository } from '../demo/repository.ts'
+import type { ChosenModel } from '../models/chosen.ts'
+import { startAgent } from '../start.ts'
+
+export type LongRunOptions = {
+  /** Answers of the agent itself, without those of its sub-agents. */
+  readonly turns: number
+  readonly faults?: FaultPlan
+  /** After each task, of which each takes about twelve answers. */
+  readonly onTask?: ((task: number, agent: Agent) => void) | undefined
+}
+
+export type LongRunReport = {
+  readonly turns: number
+  readonly tasks: number
+  /** Tests of the repository that fail at the end. */
+  readonly failing: readonly string[]
+  /** Rules of the person that are no longer in the context word for word. */
+  readonly lost: readonly string[]
+  /** Requests that break a rule of the API, or that the window could not take. */
+  readonly invalid: readonly string[]
+  /** How turns ended that did not end as they should. */
+  readonly endings: readonly string[]
+  readonly largest: number
+  readonly compactions: number
+  readonly faults: number
+  /** In US dollars. */
+  readonly cost: number
+  /** Results without an error, by tool. */
+  readonly calls: Readonly<Record<string, number>>
+  /** Results with an error, by tool: what the tools refuse is part of the work. */
+  readonly errors: Readonly<Record<string, number>>
+}
+
+export const longRunWindow = 40_000
+const modelName = 'claude-opus-4-5'
+const maxTokens = 4_000
+const turnsPerTask = 12
+/** Beyond what a page for rules holds, the oldest give way. */
+const mostRules = 50
+
+export async function longRun({ turns, faults, onTask }: LongRunOptions): Promise<LongRunReport> {
+  const base = mkdtempSync(join(tmpdir(), 'everlong-long-run-'))
+  const folder = join(base, 'project')
+  const repository = writeRepository(syntheticRepository({ seed: 11, files: 60 }), folder)
+  writeExtras(base, folder)
+  const watch = createWatch()
+  const model = await setModel(repository, { faults, watch })
+  try {
+    const started = await startAgent({
+      folder,
+      chosen: model,
+      mode: 'allow',
+      maxTurns: turnsPerTask,
+      isTrusting: true,
+      isHeadless: true,
+      env: {
+        ...process.env,
+        EVERLONG_HOME: join(base, 'home'),
+        PATH: `${join(base, 'bin')}${delimiter}${process.env.PATH}`,
+      },
+      person: { askPermission: async () => ({ type: 'deny' }), askQuestions: async () => undefined },
+    })
+    if (started.type !== 'started') throw new Error(`The agent did not start: ${JSON.stringify(started)}`)
+    const { agent } = started
+    try {
+      const tasks = await work(agent, { turns, watch, onTask })
+      return { ...watch.report(), ...endOf(agent, { tasks, repository }) }
+    } finally {
+      await agent.close()
+    }
+  } finally {
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+type Watch = ReturnType<typeof createWatch>
+type Work = Pick<LongRunOptions, 'turns' | 'onTask'> & { readonly watch: Watch }
+
+/** Task after task, each with a rule of its own. Returns how many there were. */
+async function work(agent: Agent, { turns, watch, onTask }: Work): Promise<number> {
+  agent.on((event) => watch.hear(event))
+  let task = 0
+  for (; watch.report().turns < turns; task++) {
+    await agent.submit({ text: `Task ${task + 1}: make the tests pass. ${task < mostRules ? ruleOf(task) : ''}` })
+    onTask?.(task, agent)
+  }
+  return task
+}
+
+function ruleOf(task: number): string {
+  return `Never rename the export number ${task + 1} of src/generated/tables.ts.`
+}
+
+function endOf(agent: Agent, { tasks, repository }: { readonly tasks: number; readonly repository: Repository }) {
+  const session = agent.session()
+  const context = session.messages().map(({ content }) => textOf(content))
+  const rules = Array.from({ length: Math.min(tasks, mostRules) }, (_, at) => ruleOf(at))
+  const isThere = (words: string) => context.some((text) => text.includes(words))
+  const spent = Object.values(session.spent())
+  return {
+    tasks,
+    lost: rules.filter((rule) => !isThere(rule)),
+    cost: spent.reduce((sum, { cost = 0 }) => sum + cost, 0),
+    failing: failingTests(repository.root),
+  }
+}
+
+function failingTests(folder: string): readonly string[] {
+  const { stdout } = spawnSync(process.execPath, [join(folder, '.everlong-demo/test.mjs')], { encoding: 'utf8' })
+  return [...stdout.matchAll(/^ FAIL {2}(.+)$/gm)].map(([, name = '']) => name)
+}
+
+/** A skill, an MCP server, and an npm that starts fast. */
+function writeExtras(base: string, folder: string): void {
+  const write = (path: string, text: string) => {
+    mkdirSync(join(path, '..'), { recursive: true })
+    writeFileSync(path, text)
+  }
+  const head = '---\nname: release-notes\ndescription: How release notes are written here.\n---\n'
+  write(join(folder, '.everlong/skills/release-notes/SKILL.md'), `${head}One line for each change, the newest first.\n`)
+  const server = { command: process.execPath, args: [join(import.meta.dirname, 'mcp-server.ts'), 'stdio'] }
+  write(join(folder, '.everlong/settings.json'), JSON.stringify({ mcpServers: { test: server }, engine: settings }))
+  const npm = join(base, 'bin/npm')
+  const run = `exec '${process.execPath}' .everlong-demo`
+  write(npm, `#!/bin/sh\ncase "$*" in test*) shift; ${run}/test.mjs "$@";; *) ${run}/build.mjs;; esac\n`)
+  chmodSync(npm, 0o755)
+}
+
+const settings = { contextWindow: longRunWindow, maxOutputTokens: maxTokens }
+
+type ModelSetup = { readonly faults: FaultPlan | undefined; readonly watch: Watch }
+
+async function setModel(repository: Repository, { faults, watch }: ModelSetup): Promise<ChosenModel> {
+  const rules = [
+    { when: asksForNotes, script: noteTaker() },
+    { when: asksForSummary, script: summarizer() },
+    { when: isSubagent, script: worker({ repository, seed: 5, turnsPerTask: 4 }) },
+  ]
+  const main = withHelpers(worker({ repository, seed: 3, turnsPerTask }))
+  const server = await startServer({
+    script: route(rules, main),
+    windows: { [modelName]: longRunWindow },
+    ...(faults ? { faults: { wait, ...faults, onFault: watch.fault } } : {}),
+  })
+  const client = anthropic({
+    model: modelName,
+    apiKey: 'none',
+    baseURL: server.url,
+    ports: { ...systemPorts, wait, random: () => 0.5 },
+  })
+  const send: ModelClient['send'] = async (request, how) => {
+    const result = await client.send(request, how)
+    watch.sent(request, result)
+    return result
+  }
+  return { type: 'model', words: 'simulated', name: modelName, client: { ...client, send }, close: server.close }
+}
+
+/** Back-off takes hardly any time. */
+function wait(milliseconds: number, signal?: Parameters<typeof systemPorts.wait>[1]): Promise<void> {
+  return systemPorts.wait(milliseconds < 10_000 ? milliseconds / 200 : milliseconds, signal)
+}
+
+/** Sub-agents cannot start others. */
+function isSubagent({ tools }: ScriptRequest): boolean {
+  return !tools.some(({ name }) => name === 'Task')
+}
+
+/** The same worker; next to its own calls it now and then starts a sub-agent, uses the skill, or calls the server. */
+function withHelpers(script: Script): Script {
+  return async (request, context) => {
+    const answer = await script(request, context)
+    const isWorking = answer.content.some(({ type }) => type === 'tool_use')
+    const helper = helpers[context.turn % 20]
+    return isWorking && helper ? combine(answer, helper) : answer
+  }
+}
+
+const helpers: Readonly<Record<number, Answer>> = {
+  2: toolUse('Task', { description: 'Find limits', prompt: 'Find where limits are read. Report the files.' }),
+  5: toolUse('Skill', { skill: 'release-notes' }),
+  8: toolUse('ToolSearch', { query: 'add numbers' }),
+  9: toolUse('McpCall', { tool: 'mcp__test__add_numbers', arguments: { a: 2, b: 3 } }),
+  14: toolUse('Task', {
+    description: 'Look for tests',
+    prompt: 'List the slowest tests.',
+    subagent_type: 'explore',
+    run_in_background: true,
+  }),
+}
+
+function createWatch() {
+  const invalid: string[] = []
+  const endings: string[] = []
+  const calls: Record<string, number> = {}
+  const errors: Record<string, number> = {}
+  const seen = { turns: 0, largest: 0, compactions: 0, faults: 0 }
+  return {
+    fault: () => void seen.faults++,
+    sent: (request: ModelRequest, result: ModelAnswer | ModelFailure) => {
+      if (request.source !== 'turn') return
+      for (const { type, message } of checkRequest(request.messages)) invalid.push(`${type} at ${message}`)
+      if (result.type === 'failed' && result.reason !== 'transient') invalid.push(result.message)
+      if (result.type === 'answer') seen.largest = Math.max(seen.largest, contextTokens(result.usage))
+    },
+    hear: (event: AgentEvent) => {
+      if (event.type === 'answer') seen.turns++
+      if (event.type === 'receipt') seen.compactions++
+      if (event.type === 'tool-finished') {
+        const counts = event.isError ? errors : calls
+        counts[event.name] = (counts[event.name] ?? 0) + 1
+      }
+      if (event.type === 'stopped' && !['finished', 'turn-limit'].includes(event.why)) endings.push(event.why)
+      if (event.type === 'failed') endings.push(`${event.failure.reason}: ${event.failure.message}`)
+    },
+    report: () => ({ ...seen, invalid, endings, calls, errors }),
+  }
+}
