@@ -18,6 +18,7 @@ const jobs = {
   cli: ['cli/src/main.ts'],
   test: ['scripts/test.ts'],
   'test:agents': ['scripts/test-agents.ts'],
+  'test:terminal': ['scripts/test-terminal.ts'],
   check: ['scripts/check.ts'],
   bench: ['bench/src/main.ts'],
   build: ['scripts/build.ts'],

@@ -10,17 +10,16 @@ import type { ChosenModel } from './models/chosen.ts'
 import { parseRules } from './permissions/rule.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
-import { findSession, listSessions } from './sessions/sessions.ts'
+import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
 import { type LoadedSettings, loadSettings, type Settings } from './settings/load.ts'
 import { trustFolder } from './settings/trust.ts'
 import { type AgentTools, createTools } from './tools/create-tools.ts'
 
-/** A new session, the newest one of the project, or one by its id or name. */
+/** A new session, the newest one of the project, or one by its id or name; the last two also as a copy. */
 export type SessionWish =
   | { readonly type: 'new' }
-  | { readonly type: 'continue' }
-  | { readonly type: 'resume'; readonly id: string }
-  | { readonly type: 'fork'; readonly id: string }
+  | { readonly type: 'continue'; readonly isCopy?: boolean }
+  | { readonly type: 'resume'; readonly id: string; readonly isCopy?: boolean }
 
 export type StartOptions = {
   readonly folder: string
@@ -130,13 +129,13 @@ function withRules(settings: Settings, { allow = [], deny = [] }: StartOptions):
 /** A string says why not. */
 function sessionFor(wish: SessionWish = { type: 'new' }, sessions: string): SessionChoice | string {
   if (wish.type === 'new') return wish
-  if (wish.type === 'continue') {
-    const [newest] = listSessions(sessions)
-    return newest ? { type: 'open', path: newest.path } : 'There is no session to continue in this folder.'
-  }
-  const found = findSession(sessions, wish.id)
+  const found = wish.type === 'continue' ? newestSession(sessions) : findSession(sessions, wish.id)
   if (typeof found === 'string') return found
-  return { type: wish.type === 'fork' ? 'fork' : 'open', path: found.path }
+  return { type: wish.isCopy ? 'fork' : 'open', path: found.path }
+}
+
+function newestSession(sessions: string): SessionSummary | string {
+  return listSessions(sessions)[0] ?? 'There is no session to continue in this folder.'
 }
 
 /** The project's own come first. */

@@ -1,39 +1,16 @@
-// `everlong agent`: the coding agent, on the screen or, with -p, without one. Exit codes are in docs/agent.md.
+// `everlong agent -p`: one prompt without a screen. Exit codes are in docs/agent.md.
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
-import {
-  exitCodes,
-  headlessPerson,
-  runHeadless,
-  type SessionWish,
-  type Started,
-  startAgent,
-} from '@everlong/agent/host'
+import { exitCodes, headlessPerson, runHeadless, type Started, startAgent } from '@everlong/agent/host'
+import { type AgentWords, startOptions } from '../agent-words.ts'
 import { oneLine, visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
 
-export type AgentWords = {
-  /** True without a text: the prompt comes from stdin. */
-  readonly prompt?: string | true
-  readonly output?: 'text' | 'json' | 'stream-json'
-  readonly continue?: boolean
-  /** True without an id: a list to choose from. */
-  readonly resume?: string | true
-  readonly fork?: boolean
-  readonly model?: string
-  readonly permissionMode?: 'ask' | 'accept-edits' | 'plan' | 'allow'
-  readonly allow?: readonly string[]
-  readonly deny?: readonly string[]
-  readonly maxTurns?: number
-  readonly trust?: boolean
-  readonly plain?: boolean
-}
-
-export async function agent(folder: string, words: AgentWords, surroundings: Surroundings): Promise<number> {
-  return words.prompt === undefined ? onScreen(folder, words, surroundings) : withoutScreen(folder, words, surroundings)
-}
-
-async function withoutScreen(folder: string, words: AgentWords, surroundings: Surroundings): Promise<number> {
+export async function agentWithoutScreen(
+  folder: string,
+  words: AgentWords,
+  surroundings: Surroundings,
+): Promise<number> {
   const { stdout, env, cwd, now } = surroundings
   const warn = (line: string) => surroundings.stderr.write(`everlong: ${oneLine(line)}\n`)
   if (words.resume === true) return refuse(['--resume needs the id of a session with -p.'], warn)
@@ -63,21 +40,6 @@ async function withoutScreen(folder: string, words: AgentWords, surroundings: Su
   } finally {
     release?.()
   }
-}
-
-async function onScreen(_folder: string, _words: AgentWords, surroundings: Surroundings): Promise<number> {
-  surroundings.stderr.write('everlong: give a prompt with -p.\n')
-  return exitCodes.usage
-}
-
-export function startOptions(words: AgentWords) {
-  const { model, permissionMode: mode, allow = [], deny = [], maxTurns, trust = false } = words
-  return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(words) }
-}
-
-function sessionIn({ continue: isContinuing, resume, fork }: AgentWords): SessionWish {
-  if (typeof resume === 'string') return { type: fork ? 'fork' : 'resume', id: resume }
-  return { type: isContinuing ? 'continue' : 'new' }
 }
 
 function whyNot(started: Exclude<Started, { readonly type: 'started' }>): readonly string[] {

@@ -17,7 +17,7 @@ function pageText({ bytes, mediaType }: PageBytes): string | undefined {
 
 function fromHtml(html: string): string {
   const service = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
-  service.remove(['script', 'style', 'noscript', 'iframe', 'head', 'template' as 'script'])
+  service.remove(['script', 'style', 'noscript', 'iframe', 'title', 'template' as 'script'])
   const [, title] = /<title[^>]*>([\s\S]{0,300}?)<\/title>/i.exec(html) ?? []
   const text = service
     .turndown(html)
