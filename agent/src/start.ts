@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Environment } from 'everlong'
 import type { Agent, PermissionMode, Person } from './app.ts'
-import { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
+import { type AgentOptions, createAgent, type ToolSetup } from './create-agent.ts'
 import { chooseModel, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel } from './models/chosen.ts'
 import { parseRules } from './permissions/rule.ts'
@@ -66,14 +66,18 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options
+  const notices = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
   const setup: AgentOptions = {
     ...{ folder, home, settings, model, person, env, session, isHeadless },
     ...(mode === undefined ? {} : { mode }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
-    createTools: (given) => toolsFor(given, { folder, home, settings, env }),
+    createTools: async (given) => {
+      const tools = await toolsFor(given, { folder, home, settings, env })
+      notices.push(...tools.problems)
+      return tools
+    },
   }
   try {
-    const notices = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
     return { type: 'started', agent: await createAgent(setup), notices }
   } catch (error) {
     await model.close?.()
@@ -157,7 +161,7 @@ function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
 
 type ToolPlaces = Places & { readonly settings: Settings; readonly env: Environment }
 
-async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolPlaces): Promise<ToolSet> {
+async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolPlaces): Promise<AgentTools> {
   const { allow, deny } = settings.permissions
   const tools: AgentTools = await createTools({
     workspace: folder,
