@@ -18,6 +18,7 @@ const jobs = {
   cli: ['cli/src/main.ts'],
   test: ['scripts/test.ts'],
   'test:agents': ['scripts/test-agents.ts'],
+  'test:terminal': ['scripts/test-terminal.ts'],
   check: ['scripts/check.ts'],
   bench: ['bench/src/main.ts'],
   build: ['scripts/build.ts'],
@@ -27,6 +28,7 @@ const jobs = {
   format: ['scripts/format.ts'],
   'soak:properties': ['scripts/soak-properties.ts'],
   'soak:stores': ['engine/src/stores/testing/soak.ts'],
+  'soak:agent': ['bench/src/soak/agent.ts'],
 }
 
 const [jobName = '', ...words] = process.argv.slice(2)

@@ -79,6 +79,20 @@ test('a prompt during a turn is queued, and joins the next request of that turn'
   expect(agent.state()).toMatchObject({ isBusy: false, queued: [] })
 })
 
+test('what is queued can be taken back while the turn goes on', async () => {
+  const { opened, open } = gate()
+  const set = await stage({ script: fixed([toolUse('Wait'), text('Done.')]), tools: [wait(opened)] })
+  const { agent, events } = set
+  const first = agent.submit({ text: 'Wait for it.' })
+  await until(() => events.some(({ type }) => type === 'tool-started'))
+  void agent.submit({ text: 'Later.' })
+  expect(agent.takeQueued()).toEqual([{ text: 'Later.' }])
+  expect(agent.state()).toMatchObject({ isBusy: true, queued: [] })
+  open()
+  await first
+  expect(said(set).filter((message) => message.startsWith('human'))).toEqual(['human: Wait for it.'])
+})
+
 test('an interrupt stops a tool, gives back what was queued, and the next prompt goes on', async () => {
   const { opened } = gate()
   const set = await stage({

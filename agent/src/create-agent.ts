@@ -150,6 +150,8 @@ class RunningAgent implements Agent {
     return this.turns.interrupt()
   }
 
+  takeQueued = (): readonly Prompt[] => this.turns.takeQueued()
+
   setMode = (mode: PermissionMode): void => {
     this.mode = mode
     this.changed()

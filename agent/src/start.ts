@@ -10,17 +10,16 @@ import type { ChosenModel } from './models/chosen.ts'
 import { parseRules } from './permissions/rule.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
-import { findSession, listSessions } from './sessions/sessions.ts'
+import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
 import { type LoadedSettings, loadSettings, type Settings } from './settings/load.ts'
 import { trustFolder } from './settings/trust.ts'
 import { type AgentTools, createTools } from './tools/create-tools.ts'
 
-/** A new session, the newest one of the project, or one by its id or name. */
+/** A new session, the newest one of the project, or one by its id or name; the last two also as a copy. */
 export type SessionWish =
   | { readonly type: 'new' }
-  | { readonly type: 'continue' }
-  | { readonly type: 'resume'; readonly id: string }
-  | { readonly type: 'fork'; readonly id: string }
+  | { readonly type: 'continue'; readonly isCopy?: boolean }
+  | { readonly type: 'resume'; readonly id: string; readonly isCopy?: boolean }
 
 export type StartOptions = {
   readonly folder: string
@@ -67,21 +66,19 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options
-  let skillProblems: readonly string[] = []
+  const notices = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
   const setup: AgentOptions = {
     ...{ folder, home, settings, model, person, env, session, isHeadless },
     ...(mode === undefined ? {} : { mode }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     createTools: async (given) => {
       const tools = await toolsFor(given, { folder, home, settings, env })
-      skillProblems = tools.problems
+      notices.push(...tools.problems)
       return tools
     },
   }
   try {
-    const agent = await createAgent(setup)
-    const withheld = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
-    return { type: 'started', agent, notices: [...withheld, ...skillProblems.map((each) => `Skill not used: ${each}`)] }
+    return { type: 'started', agent: await createAgent(setup), notices }
   } catch (error) {
     await model.close?.()
     return refused(error instanceof Error ? error.message : String(error))
@@ -136,13 +133,18 @@ function withRules(settings: Settings, { allow = [], deny = [] }: StartOptions):
 /** A string says why not. */
 function sessionFor(wish: SessionWish = { type: 'new' }, sessions: string): SessionChoice | string {
   if (wish.type === 'new') return wish
-  if (wish.type === 'continue') {
-    const [newest] = listSessions(sessions)
-    return newest ? { type: 'open', path: newest.path } : 'There is no session to continue in this folder.'
-  }
-  const found = findSession(sessions, wish.id)
+  const found = wish.type === 'continue' ? newestSession(sessions) : findSession(sessions, wish.id)
   if (typeof found === 'string') return found
-  return { type: wish.type === 'fork' ? 'fork' : 'open', path: found.path }
+  return { type: wish.isCopy ? 'fork' : 'open', path: found.path }
+}
+
+function newestSession(sessions: string): SessionSummary | string {
+  return listSessions(sessions)[0] ?? 'There is no session to continue in this folder.'
+}
+
+/** The project's own come first. */
+function skillFolders({ home, folder }: Places): readonly string[] {
+  return [join(folder, '.everlong/skills'), join(folder, '.claude/skills'), join(home, 'skills')]
 }
 
 /** What the settings give to MCP servers and nobody else may see. */
@@ -169,7 +171,7 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolP
     environment: env,
     secrets: secretsIn(settings),
     mcpServers: settings.mcpServers,
-    skillFolders: [join(folder, '.everlong', 'skills'), join(folder, '.claude', 'skills'), join(home, 'skills')],
+    skillFolders: skillFolders({ home, folder }),
     onTasks: () => setup.onTasks(tools.tasks()),
     tell: setup.tell,
   })

@@ -51,12 +51,16 @@ export class Turns {
     return this.settled()
   }
 
-  interrupt = (): readonly Prompt[] => {
+  takeQueued = (): readonly Prompt[] => {
     const back = this.waiting
     this.waiting = []
-    this.current?.stop.abort()
     if (back.length > 0) this.options.onChange()
     return back
+  }
+
+  interrupt = (): readonly Prompt[] => {
+    this.current?.stop.abort()
+    return this.takeQueued()
   }
 
   /** Stops, and waits for the end. */

@@ -1,24 +1,8 @@
-// `everlong agent`: how it is called. What it does is in commands/agent.ts.
+// `everlong agent`: how it is called. What it does is in commands/agent.ts and agent-screen.ts.
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { AgentWords } from './agent-words.ts'
 import { collected, wholeNumber } from './option-values.ts'
 import type { Surroundings } from './surroundings.ts'
-
-export type AgentWords = {
-  /** True without a text: the prompt comes from stdin. */
-  readonly prompt?: string | true
-  readonly output?: 'text' | 'json' | 'stream-json'
-  readonly continue?: boolean
-  /** True without an id: a list to choose from. */
-  readonly resume?: string | true
-  readonly fork?: boolean
-  readonly model?: string
-  readonly permissionMode?: 'ask' | 'accept-edits' | 'plan' | 'allow'
-  readonly allow?: readonly string[]
-  readonly deny?: readonly string[]
-  readonly maxTurns?: number
-  readonly trust?: boolean
-  readonly plain?: boolean
-}
 
 export type AgentParts = { readonly end: (exitCode: number) => void; readonly surroundings: Surroundings }
 
@@ -47,8 +31,13 @@ export function addAgent(program: Command, { end, surroundings }: AgentParts): v
     .option('--trust', "use this folder's settings for hooks, servers and permissions")
     .option('--plain', 'plain lines, for screen readers and simple terminals')
     .action(async (folder: string, words: AgentWords) => {
-      const { agent } = await import('./commands/agent.ts')
-      end(await agent(folder, words, surroundings))
+      if (words.prompt === undefined) {
+        const { agentOnScreen } = await import('./commands/agent-screen.ts')
+        end(await agentOnScreen(folder, words, surroundings))
+      } else {
+        const { agentWithoutScreen } = await import('./commands/agent.ts')
+        end(await agentWithoutScreen(folder, words, surroundings))
+      }
     })
 }
 

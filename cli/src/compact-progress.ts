@@ -1,8 +1,8 @@
 // The line on stderr while a compaction runs: phase, tokens so far, time; and Esc to stop it. Only on a terminal, and
 // gone without a trace when it is over.
 import { clearLine, cursorTo } from 'node:readline'
+import { compactionPhases } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
-import type { CompactionPhase } from 'everlong/mechanisms'
 import { count } from './render/numbers.ts'
 import { cut } from './render/width.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -11,15 +11,6 @@ export type CompactProgress = {
   readonly tell: (event: EngineEvent) => void
   readonly signal: AbortSignal
   readonly end: () => void
-}
-
-export const phases: Readonly<Record<CompactionPhase, string>> = {
-  'hooks-before': 'running hooks',
-  summarizing: 'summarizing',
-  verifying: 'checking the summary',
-  restoring: 'restoring context',
-  committing: 'writing',
-  'hooks-after': 'running hooks',
 }
 
 export function createCompactProgress(surroundings: Surroundings): CompactProgress {
@@ -43,7 +34,7 @@ export function createCompactProgress(surroundings: Surroundings): CompactProgre
     signal: controller.signal,
     tell: (event) => {
       if (event.type !== 'compaction-progressed') return
-      phase = phases[event.phase]
+      phase = compactionPhases[event.phase]
       tokens = event.outputTokens ?? (event.phase === 'summarizing' ? tokens : 0)
       show()
     },

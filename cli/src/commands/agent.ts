@@ -1,23 +1,17 @@
-// `everlong agent`: the coding agent, on the screen or, with -p, without one. Exit codes are in docs/agent.md.
+// `everlong agent -p`: one prompt without a screen. Exit codes are in docs/agent.md.
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
-import {
-  exitCodes,
-  headlessPerson,
-  runHeadless,
-  type SessionWish,
-  type Started,
-  startAgent,
-} from '@everlong/agent/host'
-import type { AgentWords } from '../agent-options.ts'
-import { oneLine, visible } from '../render/safe.ts'
+import { exitCodes, headlessPerson, runHeadless, type Started, startAgent } from '@everlong/agent/host'
+import { safeText } from '@everlong/agent/render'
+import { type AgentWords, startOptions } from '../agent-words.ts'
+import { oneLine } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
 
-export async function agent(folder: string, words: AgentWords, surroundings: Surroundings): Promise<number> {
-  return words.prompt === undefined ? onScreen(folder, words, surroundings) : withoutScreen(folder, words, surroundings)
-}
-
-async function withoutScreen(folder: string, words: AgentWords, surroundings: Surroundings): Promise<number> {
+export async function agentWithoutScreen(
+  folder: string,
+  words: AgentWords,
+  surroundings: Surroundings,
+): Promise<number> {
   const { stdout, env, cwd, now } = surroundings
   const warn = (line: string) => surroundings.stderr.write(`everlong: ${oneLine(line)}\n`)
   if (words.resume === true) return refuse(['--resume needs the id of a session with -p.'], warn)
@@ -38,8 +32,9 @@ async function withoutScreen(folder: string, words: AgentWords, surroundings: Su
     for (const notice of started.notices) warn(notice)
     try {
       const { output = 'text' } = words
-      // JSON escapes what could move the cursor; text from a model may hold anything.
-      const write = (line: string) => stdout.write(`${output === 'text' ? shown(line) : line}\n`)
+      // A terminal must not obey what a model wrote; a file gets it as it is.
+      const isShown = output === 'text' && stdout.isTTY === true
+      const write = (line: string) => stdout.write(`${isShown ? safeText(line) : line}\n`)
       return await runHeadless({ agent: started.agent, prompt, output, denied, write, warn, signal: stop.signal, now })
     } finally {
       await started.agent.close()
@@ -47,21 +42,6 @@ async function withoutScreen(folder: string, words: AgentWords, surroundings: Su
   } finally {
     release?.()
   }
-}
-
-async function onScreen(_folder: string, _words: AgentWords, surroundings: Surroundings): Promise<number> {
-  surroundings.stderr.write('everlong: give a prompt with -p.\n')
-  return exitCodes.usage
-}
-
-export function startOptions(words: AgentWords) {
-  const { model, permissionMode: mode, allow = [], deny = [], maxTurns, trust = false } = words
-  return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(words) }
-}
-
-function sessionIn({ continue: isContinuing, resume, fork }: AgentWords): SessionWish {
-  if (typeof resume === 'string') return { type: fork ? 'fork' : 'resume', id: resume }
-  return { type: isContinuing ? 'continue' : 'new' }
 }
 
 function whyNot(started: Exclude<Started, { readonly type: 'started' }>): readonly string[] {
@@ -73,11 +53,6 @@ function whyNot(started: Exclude<Started, { readonly type: 'started' }>): readon
 function refuse(why: readonly string[], warn: (line: string) => void): number {
   for (const line of why) warn(line)
   return exitCodes.usage
-}
-
-/** Line by line: an answer has many. */
-function shown(text: string): string {
-  return text.split('\n').map(visible).join('\n')
 }
 
 const patienceMs = 3_000

@@ -1,6 +1,7 @@
-// Bars: a plain one for comparing, one in segments for what something is made of, and the gauge of a context.
-import type { ContextState } from 'everlong/mechanisms'
+// Bars: a plain one for comparing, and one in segments for what something is made of. The gauge is the agent's.
 import type { Screen, Style } from './screen.ts'
+
+export { gauge, stateStyles } from '@everlong/agent/render'
 
 /** A bar of eighths, for values beside one another. Something that is there shows at least a sliver. */
 export function bar(share: number, columns: number): string {
@@ -35,23 +36,4 @@ export function segmentedBar(
     used = Math.max(used, end)
   }
   return text + screen.paint('dim', '·'.repeat(along.columns - used))
-}
-
-export const stateStyles: Readonly<Record<ContextState, Style>> = {
-  ok: 'green',
-  warning: 'yellow',
-  error: 'red',
-  'over-threshold': 'red',
-  blocking: ['red', 'bold'],
-}
-
-/** How much of the way to the limit is behind us, in the color of the state. */
-export function gauge(
-  context: { readonly used: number; readonly limit: number; readonly state: ContextState },
-  columns: number,
-  screen: Screen,
-): string {
-  const filled = Math.min(columns, Math.round((context.used / context.limit) * columns))
-  const left = screen.paint('dim', '░'.repeat(columns - filled))
-  return screen.paint(stateStyles[context.state], '█'.repeat(filled)) + left
 }

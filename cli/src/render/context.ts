@@ -1,9 +1,12 @@
 // Words and pictures for how full a context is, the same on every screen.
-import type { ContextSize, Explanation } from 'everlong/mechanisms'
+import type { Fullness } from '@everlong/agent/render'
+import type { ContextSize } from 'everlong/mechanisms'
 import { gauge, stateStyles } from './bar.ts'
 import { count } from './numbers.ts'
 import type { Screen } from './screen.ts'
 import { columnsOf } from './width.ts'
+
+export { type Fullness, fullnessOf } from '@everlong/agent/render'
 
 /** Where the number comes from, in words; an estimate is always called one. */
 export function sourceInWords(size: ContextSize): string {
@@ -12,13 +15,6 @@ export function sourceInWords(size: ContextSize): string {
   if (source === 'usage') return 'as the latest answer reported'
   if (source === 'estimate') return 'all of it estimated'
   return `${count(size.reported)} reported, ${count(size.estimated)} estimated`
-}
-
-export type Fullness = Pick<Explanation, 'state' | 'percentLeft'> & {
-  readonly tokens: number
-  readonly limit: number
-  readonly isAutoCompactOn: boolean
-  readonly isEstimated: boolean
 }
 
 /** The gauge: a bar to the limit, and what is left of it. */
@@ -34,16 +30,4 @@ function leftInWords({ state, percentLeft, isAutoCompactOn, isEstimated }: Fulln
   if (state === 'blocking') return `full: compact before the next request${estimated}`
   if (state === 'over-threshold') return `over the threshold: compaction is due${estimated}`
   return `${percentLeft} % left ${isAutoCompactOn ? 'until auto-compact' : '(auto-compact is off)'}${estimated}`
-}
-
-export function fullnessOf(explanation: Explanation): Fullness {
-  const { state, percentLeft, size, limit, autoCompact } = explanation
-  return {
-    state,
-    percentLeft,
-    tokens: size.tokens,
-    limit: limit.value,
-    isAutoCompactOn: autoCompact.mode !== false,
-    isEstimated: size.source !== 'usage',
-  }
 }

@@ -1,6 +1,5 @@
-// Searches files for a pattern without ripgrep. It runs in a worker, because some patterns take for ever.
+// Searches files for a pattern without ripgrep. It runs in a worker (matching-worker.ts), because some patterns take for ever.
 import { readFileSync } from 'node:fs'
-import { parentPort, workerData } from 'node:worker_threads'
 
 export type Search = {
   readonly files: readonly string[]
@@ -82,5 +81,3 @@ function textAt(file: string): string | undefined {
     return undefined
   }
 }
-
-if (parentPort) parentPort.postMessage(searchFiles(workerData as Search))

@@ -112,7 +112,7 @@ async function withoutRipgrep(wanted: Search, signal: AbortSignal): Promise<Sear
   } catch (error) {
     return { type: 'failed', why: error instanceof Error ? error.message : String(error) }
   }
-  const module = new URL('./matching.ts', import.meta.url)
+  const module = new URL('./matching-worker.ts', import.meta.url)
   const options = { data: wanted, signal, timeoutMs: longestMs, tooSlow }
   const run = await inWorker<readonly FileMatch[]>(module, options)
   if (run.type === 'failed') return run

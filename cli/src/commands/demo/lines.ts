@@ -1,8 +1,8 @@
 // The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
 // lines out; whatever came from a tool or a model is made harmless here.
+import { compactionPhases, type FinishedCall, outcomeOf, subjectOf } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/mechanisms'
-import { phases } from '../../compact-progress.ts'
 import { gauge, stateStyles } from '../../render/bar.ts'
 import { fullnessOf } from '../../render/context.ts'
 import { count } from '../../render/numbers.ts'
@@ -10,7 +10,6 @@ import { oneLine } from '../../render/safe.ts'
 import type { Screen } from '../../render/screen.ts'
 import { columnsOf, cut, cutStart, padEnd, wrap } from '../../render/width.ts'
 import type { Act } from './acts.ts'
-import { type FinishedCall, outcomeOf, subjectOf } from './calls.ts'
 
 const indent = '    '
 
@@ -59,7 +58,7 @@ export function actLines({ name, words, explanation }: Act, screen: Screen): rea
 /** In the gauge's place while a compaction runs. */
 export function progressLine({ phase, outputTokens }: Progressed, screen: Screen): string {
   const written = outputTokens === undefined ? '' : `, ${count(outputTokens)} tokens so far`
-  return screen.paint('magenta', cut(`${indent}compacting: ${phases[phase]}${written}`, screen.width))
+  return screen.paint('magenta', cut(`${indent}compacting: ${compactionPhases[phase]}${written}`, screen.width))
 }
 
 type Progressed = Extract<EngineEvent, { readonly type: 'compaction-progressed' }>

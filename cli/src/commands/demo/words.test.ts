@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { outcomeOf, subjectOf } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/mechanisms'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shellWord } from '../../render/shell-word.ts'
 import { createChronicle, restorationInWords } from './acts.ts'
-import { outcomeOf, subjectOf } from './calls.ts'
 
 const noTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 const chain = { isRecompaction: false, threshold: 31_000, source: 'turn' } as const

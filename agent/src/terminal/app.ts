@@ -1,0 +1,58 @@
+// The terminal as ink components: the scrollback, and the lines below it.
+import { Box, Static, type StaticProps, Text, useCursor, useInput, usePaste, useWindowSize } from 'ink'
+import { createElement as h, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
+import { itemLines } from './draw/items.ts'
+import { drawLive, statusOf } from './draw/live.ts'
+import { type Press, pressesOf } from './input/keys.ts'
+import { type Item, sheetOf, withoutPrinted } from './state/state.ts'
+import type { Store } from './store.ts'
+
+export type AppProps = { readonly store: Store; readonly press: (key: Press) => void }
+
+export function App({ store, press }: AppProps): ReactNode {
+  const state = useSyncExternalStore(store.subscribe, store.get)
+  const { columns, rows } = useWindowSize()
+  useEffect(() => store.update((before) => ({ ...before, size: { columns, rows } }), 'now'), [store, columns, rows])
+  // What has been printed is not needed any more.
+  const printed = state.items.length
+  useEffect(() => store.update((before) => withoutPrinted(before, printed)), [store, printed])
+  const now = useClock(statusOf(state, 0) !== undefined || state.running.length > 0)
+  useInput((input, key) => {
+    for (const each of pressesOf(input, key)) press(each)
+  })
+  usePaste((text) => press({ key: 'paste', text }))
+  const { setCursorPosition } = useCursor()
+  const { lines, cursor } = drawLive({ ...state, size: { columns, rows } }, now)
+  setCursorPosition(cursor)
+  const sheet = sheetOf({ ...state, size: { columns, rows } })
+  return h(
+    Box,
+    { flexDirection: 'column' },
+    h(
+      Static as typeof Static<Item | undefined>,
+      { items: [...state.items] } as StaticProps<Item | undefined>,
+      ((item: Item | undefined, at: number) =>
+        h(Lines, { key: at, lines: item ? itemLines(item, sheet) : [] })) as unknown as ReactNode,
+    ),
+    h(Lines, { lines }),
+  )
+}
+
+function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
+  // The lines of a drawing have no other name than their place.
+  const rows = lines.map((line, at) => h(Text, { key: at, wrap: 'truncate' }, line === '' ? ' ' : line))
+  return h(Box, { flexDirection: 'column' }, ...rows)
+}
+
+const frameMs = 120
+
+/** The time, which goes on only while something moves. */
+function useClock(isRunning: boolean): number {
+  const [, tick] = useState(0)
+  useEffect(() => {
+    if (!isRunning) return undefined
+    const timer = setInterval(() => tick((count) => count + 1), frameMs)
+    return () => clearInterval(timer)
+  }, [isRunning])
+  return Date.now()
+}

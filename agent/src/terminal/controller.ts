@@ -1,0 +1,182 @@
+// Between the state, the agent and the keys: carries out what keys ask for, and puts what the agent does into the state.
+import type { CommandResult, Prompt } from '../app.ts'
+import { bytes } from '../render/numbers.ts'
+import { oneLine } from '../render/safe.ts'
+import type { UiEvent } from './host/protocol.ts'
+import { connectToWorker, type RemoteAgent } from './host/remote.ts'
+import { type Editor, editorWith, withImage } from './input/editor.ts'
+import type { History } from './input/history.ts'
+import { imageIn } from './input/image-files.ts'
+import type { Press } from './input/keys.ts'
+import type { Effect } from './state/effects.ts'
+import { asked, greet, hear, settle, withdrawn } from './state/hear.ts'
+import { press } from './state/press.ts'
+import { type TerminalState, withItem } from './state/state.ts'
+import type { Store } from './store.ts'
+
+export type ControllerOptions = {
+  /** A module that serves an agent: see host/serve.ts. */
+  readonly worker: URL
+  /** For the worker, as its `workerData`. */
+  readonly data: unknown
+  readonly folder: string
+  readonly store: Store
+  readonly history: History
+  readonly redraw: () => void
+}
+
+export type Controller = {
+  readonly press: (key: Press) => void
+  readonly agent: RemoteAgent
+  readonly run: (effect: Effect) => Promise<void>
+  readonly on: (listener: (event: UiEvent) => void) => () => void
+  readonly ready: Promise<void>
+  /** Ends the agent, then resolves `ended`. */
+  readonly quit: (exitCode?: number) => Promise<void>
+  readonly ended: Promise<number>
+}
+
+export function createController(options: ControllerOptions): Controller {
+  const { store, history, folder } = options
+  const ended = Promise.withResolvers<number>()
+  const ready = Promise.withResolvers<void>()
+  const listeners = new Set<(event: UiEvent) => void>()
+  const update = (change: (state: TerminalState) => TerminalState) => store.update(change)
+  const agent = connectToWorker(options.worker, options.data, {
+    hello: (hello) => {
+      update((state) => greet(state, hello, Date.now()))
+      ready.resolve()
+    },
+    noAgent: (why, setup) => {
+      const content = setup ? ({ type: 'setup', why, setup } as const) : ({ type: 'trouble', text: why } as const)
+      store.update((state) => withItem(state, content), 'now')
+      ended.resolve(1)
+    },
+    event: (event) => {
+      update((state) => settle(hear(state, event, Date.now())))
+      for (const listener of listeners) listener(event)
+    },
+    ask: (id, ask) => update((state) => asked(state, id, ask)),
+    withdrawn: (id) => update((state) => withdrawn(state, id)),
+    lost: (why) => {
+      const text = `The agent stopped: ${why} What was said so far is saved.`
+      store.update((state) => withItem(state, { type: 'trouble', text }), 'now')
+      ended.resolve(1)
+    },
+  })
+  const quit = async (exitCode = 0): Promise<void> => {
+    await agent.close()
+    ended.resolve(exitCode)
+  }
+  const run = createEffects({ ...options, agent, quit })
+  return {
+    agent,
+    run,
+    quit,
+    ready: ready.promise,
+    ended: ended.promise,
+    on: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    press: (key) => {
+      const image = key.key === 'paste' ? imageIn(key.text ?? '', folder) : undefined
+      if (image?.type === 'too-large') {
+        const hint = `${oneLine(image.name)} is too large to attach: ${bytes(image.bytes)}.`
+        store.update((state) => ({ ...state, hint }), 'now')
+        return
+      }
+      if (image?.type === 'image') {
+        store.update((state) => ({ ...state, editor: withImage(state.editor, image.name, image.image) }), 'now')
+        return
+      }
+      const { state, effects } = press({ ...store.get(), history: history.entries() }, key, Date.now())
+      store.update(() => state, 'now')
+      for (const effect of effects) void run(effect)
+    },
+  }
+}
+
+type EffectOptions = ControllerOptions & Pick<Controller, 'agent' | 'quit'>
+
+function createEffects({ store, history, agent, quit, redraw }: EffectOptions): (effect: Effect) => Promise<void> {
+  let commandStop: AbortController | undefined
+  const show = (text: string, type: 'output' | 'trouble' | 'notice') =>
+    store.update((state) => withItem(state, { type, text }))
+  const command = async (line: string): Promise<void> => {
+    history.add(line)
+    commandStop = new AbortController()
+    store.update((state) => withItem({ ...state, command: line }, { type: 'prompt', prompt: { text: line } }), 'now')
+    const result = await agent.command(line, commandStop.signal).catch(
+      (error: unknown): CommandResult => ({
+        type: 'error',
+        text: error instanceof Error ? error.message : String(error),
+      }),
+    )
+    store.update((state) => ({ ...state, command: undefined }))
+    if (result.type === 'quit') await quit()
+    if (result.type === 'text') {
+      const text = withoutReceipt(result.text, store.get())
+      if (text !== '') show(text, 'output')
+    }
+    if (result.type === 'error') show(result.text, 'trouble')
+    if (result.type === 'choose') {
+      const { title, choices } = result
+      store.update((state) => ({ ...state, overlay: { type: 'picker', title, choices, filter: '', selected: 0 } }))
+    }
+  }
+  const effects: { readonly [Type in Effect['type']]: (effect: Extract<Effect, { type: Type }>) => unknown } = {
+    submit: ({ prompt, shown }) => {
+      history.add(shown)
+      return agent.submit(prompt)
+    },
+    command: ({ line }) => command(line),
+    interrupt: async () => {
+      commandStop?.abort()
+      const back = await agent.interrupt()
+      store.update((state) => ({ ...state, editor: withPrompts(state.editor, back) }))
+    },
+    'abort-command': () => commandStop?.abort(),
+    'take-queued': async () => {
+      const back = await agent.takeQueued()
+      store.update((state) => ({ ...state, editor: withPrompts(state.editor, back) }))
+    },
+    'set-mode': ({ mode }) => agent.setMode(mode),
+    answer: ({ id, answer }) => agent.answer(id, answer),
+    'load-original': async ({ receipt }) => {
+      const original = await agent.original(receipt)
+      store.update((state) => ({
+        ...state,
+        details: state.details.map((detail) =>
+          detail.type === 'receipt' && detail.receipt.uuid === receipt ? { ...detail, original } : detail,
+        ),
+      }))
+    },
+    redraw,
+    'stop-playing': () => store.update((state) => ({ ...state, isPlaying: false }), 'now'),
+    quit: () => quit(),
+  }
+  return async (effect) => {
+    try {
+      await (effects[effect.type] as (effect: Effect) => unknown)(effect)
+    } catch (error) {
+      show(error instanceof Error ? error.message : String(error), 'trouble')
+    }
+  }
+}
+
+/** The receipt has been shown, with all that is behind it. */
+function withoutReceipt(text: string, { details }: TerminalState): string {
+  const newest = details.at(-1)
+  return newest?.type === 'receipt' ? text.replace(newest.line, '').trim() : text.trim()
+}
+
+/** What was queued goes before what is being typed. */
+function withPrompts(editor: Editor, prompts: readonly Prompt[]): Editor {
+  const texts = [...prompts.map(({ text }) => text), editor.text].filter((text) => text !== '')
+  const pastes = prompts.flatMap(({ images = [] }, at) =>
+    images.map((image, nth) => ({ mark: `[Image ${at + 1}.${nth + 1}]`, text: '', image })),
+  )
+  const all = [...texts, ...pastes.map(({ mark }) => mark)].join('\n')
+  return prompts.length === 0 ? editor : { ...editorWith(all), pastes: [...editor.pastes, ...pastes] }
+}

@@ -1,0 +1,95 @@
+// The dialogs that the agent opens: a permission with its diff or command, and questions.
+import { counted } from '../../render/numbers.ts'
+import { oneLine, safeText } from '../../render/safe.ts'
+import type { Sheet } from '../../render/sheet.ts'
+import { wrapSpans, wrapText } from '../../render/spans.ts'
+import { cut } from '../../render/width.ts'
+import { permissionOptions, questionRows } from '../state/press-asks.ts'
+import type { AskDialog, PermissionDialog, QuestionsDialog, TerminalState } from '../state/state.ts'
+import { diffLines } from './diff.ts'
+import type { Drawing } from './drawing.ts'
+import { editorLines } from './editor-box.ts'
+
+export function askBox(ask: AskDialog, state: TerminalState, sheet: Sheet): Drawing {
+  const rule = sheet.paint('yellow', '─'.repeat(sheet.width))
+  const waiting = state.asks.length - 1
+  const more = waiting > 0 ? [sheet.paint('dim', `${counted(waiting, 'more question')} after this`)] : []
+  const room = Math.max(3, state.size.rows - 14)
+  const inside = ask.type === 'permission' ? permissionBox(ask, sheet, room) : questionBox(ask, sheet)
+  return {
+    lines: [rule, ...inside.lines, ...more],
+    ...(inside.cursor ? { cursor: { x: inside.cursor.x, y: inside.cursor.y + 1 } } : {}),
+  }
+}
+
+function permissionBox(dialog: PermissionDialog, sheet: Sheet, room: number): Drawing {
+  const { request, reason, selected } = dialog
+  const why = request.reason === undefined ? [] : wrapSpans([{ text: oneLine(request.reason), style: 'yellow' }], sheet)
+  const head = [
+    ...wrapSpans([{ text: oneLine(request.title), style: 'bold' }], sheet),
+    ...why,
+    ...requestDetail(dialog, sheet, room),
+    '',
+  ]
+  if (reason)
+    return withEditor(head, 'Why not? Enter sends it, Esc goes back.', editorLines(reason, sheet, look), sheet)
+  const options = permissionOptions(request).map(({ label, key }, at) =>
+    optionLine(`${oneLine(label)} (${key})`, { at, selected }, sheet),
+  )
+  return { lines: [...head, ...options, sheet.paint('dim', cut('Enter chooses, Esc interrupts.', sheet.width))] }
+}
+
+/** The change or the whole command, as much as there is room for. */
+export function requestDetail(
+  { request }: Pick<PermissionDialog, 'request'>,
+  sheet: Sheet,
+  room: number,
+): readonly string[] {
+  const { detail } = request
+  if (!detail) return []
+  const lines =
+    detail.type === 'diff'
+      ? diffLines(detail.text, { ...sheet, width: sheet.width - 2 })
+      : wrapText(safeText(detail.text), sheet.width - 2)
+  const left = lines.length - room
+  const shown = lines.slice(0, room).map((line) => `  ${line}`)
+  return left > 0 ? [...shown, sheet.paint('dim', `  … ${counted(left, 'more line')}`)] : shown
+}
+
+const look = { mark: '› ', most: 3, empty: '' }
+
+function questionBox(dialog: QuestionsDialog, sheet: Sheet): Drawing {
+  const { questions, answers, selected, ticked, own } = dialog
+  const question = questions[answers.length]
+  const place = questions.length > 1 ? ` (${answers.length + 1} of ${questions.length})` : ''
+  const head = [...wrapSpans([{ text: `${oneLine(question?.question ?? '')}${place}`, style: 'bold' }], sheet), '']
+  if (own) return withEditor(head, 'Your answer. Enter sends it, Esc goes back.', editorLines(own, sheet, look), sheet)
+  const rows = questionRows(dialog).flatMap((label, at) => {
+    const box =
+      question?.isMultiple && at < (question?.options.length ?? 0) ? (ticked.includes(label) ? '[x] ' : '[ ] ') : ''
+    const description = question?.options[at]?.description
+    const about =
+      description === undefined
+        ? []
+        : wrapSpans([{ text: oneLine(description), style: 'dim' }], sheet, { first: '     ', rest: '     ' })
+    return [optionLine(`${box}${oneLine(label)}`, { at, selected }, sheet), ...about]
+  })
+  const keys = question?.isMultiple ? 'Space ticks, Enter sends, Esc interrupts.' : 'Enter chooses, Esc interrupts.'
+  return { lines: [...head, ...rows, sheet.paint('dim', cut(keys, sheet.width))] }
+}
+
+function optionLine(
+  text: string,
+  { at, selected }: { readonly at: number; readonly selected: number },
+  sheet: Sheet,
+): string {
+  const line = cut(`${at === selected ? '›' : ' '} ${at + 1}. ${text}`, sheet.width)
+  return at === selected ? sheet.paint(['cyan', 'bold'], line) : line
+}
+
+function withEditor(head: readonly string[], title: string, { lines, cursor }: Drawing, sheet: Sheet): Drawing {
+  return {
+    lines: [...head, sheet.paint('dim', cut(title, sheet.width)), ...lines],
+    ...(cursor ? { cursor: { x: cursor.x, y: cursor.y + head.length + 1 } } : {}),
+  }
+}

@@ -1,0 +1,134 @@
+// What goes to the scrollback, as lines: prompts, answers, folded calls, receipts, notices.
+
+import type { Prompt } from '../../app.ts'
+import { counted } from '../../render/numbers.ts'
+import { oneLine, safeText } from '../../render/safe.ts'
+import type { Sheet } from '../../render/sheet.ts'
+import { wrapSpans, wrapText } from '../../render/spans.ts'
+import { columnsOf, cut, cutStart } from '../../render/width.ts'
+import type { Call, FinishedCall, SetupScreen } from '../host/protocol.ts'
+import { foldPaste } from '../input/pastes.ts'
+import type { Item } from '../state/state.ts'
+import { changedLines, diffLines } from './diff.ts'
+import { markdownLines } from './markdown.ts'
+
+export function itemLines(item: Item, sheet: Sheet): readonly string[] {
+  const lines = contentLines(item, sheet)
+  return item.hasGap ? ['', ...lines] : lines
+}
+
+function contentLines(item: Item, sheet: Sheet): readonly string[] {
+  const { width, paint } = sheet
+  switch (item.type) {
+    case 'welcome':
+      return welcomeLines(item.folder, sheet)
+    case 'prompt':
+      return promptLines(item.prompt, sheet)
+    case 'answer':
+      return markdownLines(item.text, sheet)
+    case 'call':
+      return callLines(item.call, sheet)
+    case 'receipt':
+      return [
+        ...wrapSpans([{ text: oneLine(item.line), style: 'magenta' }], sheet, {
+          first: `${paint('magenta', '●')} `,
+          rest: '  ',
+        }),
+        paint('dim', '  Ctrl+O shows all of it. /undo takes it back.'),
+      ]
+    case 'notice':
+      return wrapSpans([{ text: safeText(item.text), style: 'dim' }], sheet, {
+        first: `${paint('dim', '·')} `,
+        rest: '  ',
+      })
+    case 'trouble':
+      return wrapSpans([{ text: safeText(item.text), style: 'red' }], sheet, {
+        first: `${paint('red', '!')} `,
+        rest: '  ',
+      })
+    case 'announcement':
+      return wrapSpans([{ text: safeText(item.text), style: 'bold' }], sheet, {
+        first: `${paint('magenta', '▍')} `,
+        rest: `${paint('magenta', '▍')} `,
+      })
+    case 'output':
+      return outputLines(item.text, width)
+    case 'setup':
+      return setupLines(item.why, item.setup, sheet)
+  }
+}
+
+/** A line that is too long goes on under its last column, where there is room for one. */
+function outputLines(text: string, width: number): readonly string[] {
+  return safeText(text)
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => {
+      const column = /^.*\S {2,}(?=\S)/.exec(line)?.[0].length ?? /^ */.exec(line)?.[0].length ?? 0
+      return wrapText(line, width, { first: '', rest: ' '.repeat(column < width * 0.7 ? column : 4) })
+    })
+}
+
+function welcomeLines(folder: string, { width, paint }: Sheet): readonly string[] {
+  return [
+    `${paint('bold', 'Everlong')} ${paint('dim', cutStart(oneLine(folder), Math.max(8, width - 9)))}`,
+    paint('dim', cut('/help shows the commands, Ctrl+O expands, Ctrl+C twice quits.', width)),
+  ]
+}
+
+function setupLines(why: string, { title, steps }: SetupScreen, sheet: Sheet): readonly string[] {
+  return [
+    ...(why === '' ? [] : [...wrapText(safeText(why), sheet.width), '']),
+    ...wrapSpans([{ text: safeText(title), style: 'bold' }], sheet),
+    ...steps.flatMap((step, at) => [
+      '',
+      ...wrapText(`${at + 1}. ${safeText(step.title)}`, sheet.width),
+      // Whole, however narrow the screen: they are there to be copied.
+      ...step.commands.map((command) => `   ${sheet.paint('cyan', oneLine(command))}`),
+    ]),
+  ]
+}
+
+/** A long paste is folded here as it was in the editor. */
+function promptLines({ text, images = [] }: Prompt, sheet: Sheet): readonly string[] {
+  const { shown } = text.split('\n').length > 20 ? foldedPrompt(text) : { shown: safeText(text) }
+  const extra = images.length > 0 && !text.includes('[Image #') ? ` [${counted(images.length, 'image')}]` : ''
+  return wrapSpans([{ text: shown + extra, style: ['bold', 'cyan'] }], sheet, {
+    first: sheet.paint('cyan', '› '),
+    rest: '  ',
+  })
+}
+
+function foldedPrompt(text: string): { readonly shown: string } {
+  const [first = '', ...rest] = text.split('\n')
+  return { shown: `${safeText(first)}\n${foldPaste(rest.join('\n'), []).shown.replace(' #1', '')}` }
+}
+
+/** One line; an edit with what it changed. */
+function callLines(call: FinishedCall, sheet: Sheet): readonly string[] {
+  const { paint, width } = sheet
+  const dot = call.isError ? paint('red', '✗') : paint('green', '●')
+  const line = `${dot} ${callTitle(call, width - 2)}`
+  if (call.diff === undefined) return [line]
+  const lines = diffLines(call.diff, { ...sheet, width: width - 4 })
+  const shown = lines.slice(0, mostDiffLines).map((each) => `    ${each}`)
+  const left = lines.length - shown.length
+  return [line, ...shown, ...(left > 0 ? [paint('dim', `    … ${counted(left, 'more line')}, Ctrl+O shows them`)] : [])]
+}
+
+const mostDiffLines = 12
+
+/** `Read src/main.ts · 120 lines`, cut in the middle part. */
+export function callTitle(call: FinishedCall, width: number): string {
+  const changed = call.diff === undefined ? '' : ` ${changedLines(call.diff)}`
+  const outcome = cut(oneLine(call.outcome) + changed, Math.max(10, Math.floor(width / 2)))
+  const subject = subjectOf(call)
+  const room = width - columnsOf(call.name) - columnsOf(outcome) - 4
+  return cut(`${call.name} ${subject === '' ? '' : `${cut(subject, Math.max(4, room))} `}· ${outcome}`, width)
+}
+
+/** Nothing where it would only repeat the name. */
+export function subjectOf({ name, subject }: Pick<Call, 'name' | 'subject'>): string {
+  const text = oneLine(subject)
+  return text === name ? '' : text
+}

@@ -1,0 +1,114 @@
+// The part of the screen below the scrollback, as lines: what is happening now, the prompt, and the gauge. Pure.
+import { count, counted } from '../../render/numbers.ts'
+import { oneLine } from '../../render/safe.ts'
+import type { Sheet } from '../../render/sheet.ts'
+import { columnsOf, cut } from '../../render/width.ts'
+import { sheetOf, type TerminalState } from '../state/state.ts'
+import { askBox } from './asks.ts'
+import type { Drawing } from './drawing.ts'
+import { editorBox } from './editor-box.ts'
+import { footerLines } from './footer.ts'
+import { subjectOf } from './items.ts'
+import { markdownLines } from './markdown.ts'
+import { pickerBox, viewerBox } from './overlays.ts'
+
+export function drawLive(state: TerminalState, now: number): Drawing {
+  const sheet = sheetOf(state)
+  const { rows } = state.size
+  const bottom = bottomOf(state, sheet)
+  const happening = [
+    ...runningLines(state, sheet, now),
+    ...statusLines(state, sheet, now),
+    ...queuedLines(state, sheet),
+  ]
+  const footer = footerLines(state.gauge, state.agent, sheet)
+  const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(state.hint, sheet.width))]
+  // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
+  const room = Math.max(0, rows - 1 - bottom.lines.length - happening.length - footer.length - hint.length - 1)
+  const answer = answerLines(state, sheet).slice(-room || Number.MAX_SAFE_INTEGER)
+  const above = [...(room > 0 ? answer : []), ...happening].slice(-Math.max(1, rows - 2 - bottom.lines.length))
+  const before = above.length > 0 ? ['', ...above] : ['']
+  const { cursor } = bottom
+  return {
+    lines: [...before, ...bottom.lines, ...hint, ...footer],
+    ...(cursor ? { cursor: { x: cursor.x, y: cursor.y + before.length } } : {}),
+  }
+}
+
+function bottomOf(state: TerminalState, sheet: Sheet): Drawing {
+  const [ask] = state.asks
+  if (ask) return askBox(ask, state, sheet)
+  if (state.overlay?.type === 'picker') return pickerBox(state.overlay, state, sheet)
+  if (state.overlay?.type === 'viewer') return viewerBox(state.overlay, state, sheet)
+  return editorBox(state, sheet)
+}
+
+/** The block of the answer that is being written. */
+function answerLines({ answer }: TerminalState, sheet: Sheet): readonly string[] {
+  return answer.trim() === '' ? [] : markdownLines(answer, sheet)
+}
+
+const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
+
+function spinner(now: number): string {
+  return frames[Math.floor(now / 120) % frames.length] ?? ''
+}
+
+function secondsSince(start: number, now: number): string {
+  return `${Math.max(0, Math.floor((now - start) / 1_000))} s`
+}
+
+function runningLines({ running }: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
+  const shown = running.slice(0, mostRunning).map(({ call, startedAt, steps }) => {
+    const done = steps > 0 ? `${counted(steps, 'call')}, ` : ''
+    const end = ` · ${done}${secondsSince(startedAt, now)}`
+    const title = cut(`${call.name} ${subjectOf(call)}`.trimEnd(), Math.max(8, width - 2 - columnsOf(end)))
+    return `${paint('yellow', '○')} ${title}${paint('dim', end)}`
+  })
+  const left = running.length - shown.length
+  return left > 0 ? [...shown, paint('dim', `  and ${left} more`)] : shown
+}
+
+const mostRunning = 5
+
+function statusLines(state: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
+  const status = statusOf(state, now)
+  if (status === undefined) return []
+  const text = cut(`${status.text}${status.keys === undefined ? '' : ` · ${status.keys}`}`, width - 2)
+  return [`${paint(status.style, spinner(now))} ${paint(status.style, text)}`]
+}
+
+type Status = { readonly text: string; readonly keys?: string; readonly style: 'magenta' | 'yellow' | 'cyan' }
+
+export function statusOf(state: TerminalState, now: number): Status | undefined {
+  const { compaction, retry, command, agent, busySince, running } = state
+  if (compaction) {
+    const { phase, outputTokens, startedAt, tokens } = compaction
+    const written = outputTokens === undefined ? '' : `, ${count(outputTokens)} tokens written`
+    const from = tokens === 0 ? '' : ` ${count(tokens)} tokens`
+    const text = `Compacting${from}: ${phase}${written}, ${secondsSince(startedAt, now)}`
+    return { text, keys: 'Esc to cancel', style: 'magenta' }
+  }
+  if (retry) {
+    const wait = Math.max(0, Math.ceil((retry.until - now) / 1_000))
+    return {
+      text: `${oneLine(retry.why)}: attempt ${retry.attempt} in ${wait} s`,
+      keys: 'Esc to stop',
+      style: 'yellow',
+    }
+  }
+  if (command !== undefined) return { text: `Running ${oneLine(command)}`, keys: 'Esc to stop', style: 'cyan' }
+  if (!agent?.isBusy) return undefined
+  const what = state.isThinking ? 'Thinking' : running.length > 0 ? 'Working' : 'Waiting for the model'
+  const text = `${state.answer === '' ? what : 'Answering'}, ${secondsSince(busySince ?? now, now)}`
+  return { text, keys: 'Esc to interrupt', style: 'cyan' }
+}
+
+function queuedLines({ agent }: TerminalState, { width, paint }: Sheet): readonly string[] {
+  const queued = agent?.queued ?? []
+  if (queued.length === 0) return []
+  const lines = queued.slice(-mostQueued).map(({ text }) => paint('dim', cut(`› ${oneLine(text)}`, width)))
+  return [paint('dim', cut(`Queued (${queued.length}), sent with the next request. ↑ edits:`, width)), ...lines]
+}
+
+const mostQueued = 3

@@ -1,0 +1,54 @@
+// Tool calls as the terminal shows them.
+import { createTwoFilesPatch } from 'diff'
+import { type JsonObject, stringAt, textOf } from 'everlong/transcript'
+import type { LoopEvent } from '../../events.ts'
+import { outcomeOf, subjectOf, withoutRoot } from '../../render/calls.ts'
+import type { Call, UiEvent } from './protocol.ts'
+
+const mostOutput = 100_000
+const mostInput = 20_000
+
+export function callOf(
+  { toolUseId: id, name, input }: Omit<Extract<LoopEvent, { readonly type: 'tool-started' }>, 'type'>,
+  { folder, parent }: { readonly folder: string; readonly parent?: string },
+): Call {
+  const diff = diffOf(input)
+  return {
+    id,
+    name,
+    subject: subjectOf({ name, input }, folder),
+    input: JSON.stringify(input, null, 2)?.slice(0, mostInput) ?? '',
+    ...(parent === undefined ? {} : { parent }),
+    ...(diff === undefined ? {} : { diff }),
+  }
+}
+
+type Result = Pick<Extract<LoopEvent, { readonly type: 'tool-finished' }>, 'content' | 'isError'>
+
+export function finishedCall(call: Call, { content, isError }: Result, folder: string): UiEvent {
+  const { diff, ...rest } = call
+  const { name } = call
+  const output = outputOf(content)
+  const outcome = withoutRoot(outcomeOf({ name, input: undefined, output, isError }), folder)
+  const shown = { ...rest, output: output.slice(0, mostOutput), outcome, isError }
+  return { type: 'call-finished', call: diff === undefined || isError ? shown : { ...shown, diff } }
+}
+
+/** Of an edit, from what it replaces. Line numbers are those of the texts, not of the file. */
+function diffOf(input: unknown): string | undefined {
+  const [before, after] = [stringAt(input, 'old_string'), stringAt(input, 'new_string')]
+  const path = stringAt(input, 'file_path') ?? ''
+  if (before === undefined || after === undefined) return undefined
+  return createTwoFilesPatch(path, path, `${before}\n`, `${after}\n`, undefined, undefined, {
+    context: 3,
+    timeout: 200,
+  })
+}
+
+/** Text, and a word for everything else. */
+function outputOf(content: string | readonly JsonObject[]): string {
+  if (typeof content === 'string') return content
+  return content
+    .map((block) => (block.type === 'text' ? textOf([block] as never) : `[${String(block.type)}]`))
+    .join('\n')
+}

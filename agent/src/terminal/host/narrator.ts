@@ -1,0 +1,118 @@
+// Turns what the agent does into what the terminal shows. Runs beside the agent, so that long results, diffs and counting
+// cost the terminal nothing.
+import { textOf } from 'everlong/transcript'
+import type { Agent, AgentEvent, PermissionRequest } from '../../app.ts'
+import { receiptLine } from '../../receipt.ts'
+import { fullnessOf } from '../../render/gauge.ts'
+import { callOf, finishedCall } from './calls.ts'
+import { pastOf } from './past.ts'
+import type { Call, GaugeReading, UiEvent } from './protocol.ts'
+
+export type NarratorOptions = {
+  /** Paths are shown relative to it. */
+  readonly folder: string
+  readonly send: (event: UiEvent) => void
+}
+
+const gaugeEveryMs = 100
+
+export type Narrator = {
+  /** A permission request knows the change best. */
+  readonly rememberDiff: (request: PermissionRequest) => void
+  readonly stop: () => void
+}
+
+export function createNarrator(agent: Agent, { folder, send }: NarratorOptions): Narrator {
+  const calls = new Map<string, Call>()
+  const diffs = new Map<string, string>()
+  let timer: NodeJS.Timeout | undefined
+  const sendGauge = () => {
+    timer = undefined
+    const gauge = readGauge(agent)
+    if (gauge) send({ type: 'gauge', gauge })
+  }
+  let session = agent.state().sessionId
+  const tell = (event: AgentEvent, parent?: string): void => {
+    if (event.type === 'state' && event.state.sessionId !== session) {
+      session = event.state.sessionId
+      send({ type: 'session', title: event.state.title ?? session, past: pastOf(agent, folder) })
+    }
+    if (event.type === 'tool-started')
+      calls.set(event.toolUseId, callOf(event, { folder, ...(parent === undefined ? {} : { parent }) }))
+    for (const told of uiEvents(event, { calls, diffs, folder })) send(told)
+    if (event.type === 'tool-finished') {
+      calls.delete(event.toolUseId)
+      diffs.delete(event.toolUseId)
+    }
+    if (event.type === 'subagent') tell(event.event, event.toolUseId)
+    if (changesGauge.has(event.type)) timer ??= setTimeout(sendGauge, gaugeEveryMs)
+  }
+  const stopListening = agent.on((event) => tell(event))
+  return {
+    rememberDiff: ({ toolUseId, detail }) => {
+      if (detail?.type === 'diff') diffs.set(toolUseId, detail.text)
+    },
+    stop: () => {
+      stopListening()
+      clearTimeout(timer)
+    },
+  }
+}
+
+const changesGauge: ReadonlySet<AgentEvent['type']> = new Set([
+  'answer',
+  'tool-finished',
+  'prompt',
+  'receipt',
+  'state',
+  'engine',
+])
+
+/** Undefined while the session cannot say, such as between two sessions. */
+export function readGauge(agent: Agent): GaugeReading | undefined {
+  try {
+    const explanation = agent.session().explain()
+    const turns = explanation.prediction?.turns
+    return { ...fullnessOf(explanation), ...(turns === undefined ? {} : { turnsLeft: turns }) }
+  } catch {
+    return undefined
+  }
+}
+
+type Known = {
+  readonly calls: ReadonlyMap<string, Call>
+  readonly diffs: ReadonlyMap<string, string>
+  readonly folder: string
+}
+
+function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly UiEvent[] {
+  switch (event.type) {
+    case 'stream':
+      return event.event.type === 'progress' ? [] : [event.event]
+    case 'answer':
+      return [{ type: 'answer', text: textOf(event.answer.content) }]
+    case 'tool-started': {
+      const call = calls.get(event.toolUseId)
+      return call ? [{ type: 'call-started', call }] : []
+    }
+    case 'tool-finished': {
+      const { toolUseId: id, name } = event
+      const known = calls.get(id) ?? { id, name, subject: name, input: '' }
+      const diff = diffs.get(id)
+      return [finishedCall(diff === undefined ? known : { ...known, diff }, event, folder)]
+    }
+    case 'failed':
+      return [{ type: 'trouble', text: `No answer: ${event.failure.message}` }]
+    case 'blocked':
+      return [{ type: 'trouble', text: event.detail }]
+    case 'stopped':
+      return [{ type: 'stopped', why: event.why }]
+    case 'receipt':
+      return [{ ...event, line: receiptLine(event.receipt) }]
+    case 'record':
+    case 'subagent':
+      return []
+    default:
+      return [event]
+  }
+}

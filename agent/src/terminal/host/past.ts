@@ -1,0 +1,37 @@
+// What was said before in a session that is continued: its newest messages, as the terminal shows them.
+import { blocksOf, isText, isToolResult, isToolUse, textOf, type ViewMessage } from 'everlong/transcript'
+import type { Agent } from '../../app.ts'
+import { callOf, finishedCall } from './calls.ts'
+import type { UiEvent } from './protocol.ts'
+
+const mostMessages = 40
+
+export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
+  const messages = agent.session().messages()
+  const results = new Map(
+    messages.flatMap(({ content }) =>
+      blocksOf(content)
+        .filter(isToolResult)
+        .map((block) => [block.tool_use_id, block] as const),
+    ),
+  )
+  return messages.slice(-mostMessages).flatMap((message) => [
+    ...saidIn(message),
+    ...blocksOf(message.content)
+      .filter(isToolUse)
+      .map(({ id, name, input }): UiEvent => {
+        const result = results.get(id)
+        const call = callOf({ toolUseId: id, name, input }, { folder })
+        const content = result === undefined ? 'It was not finished.' : textOf(result.content)
+        return finishedCall(call, { content, isError: result === undefined || result.is_error === true }, folder)
+      }),
+  ])
+}
+
+function saidIn({ role, origin, content }: ViewMessage): readonly UiEvent[] {
+  const text = textOf(blocksOf(content).filter(isText)).trim()
+  if (text === '') return []
+  if (role === 'assistant') return [{ type: 'answer', text }]
+  if (origin === 'human') return [{ type: 'prompt', prompt: { text }, isQueued: false }]
+  return origin === 'summary' ? [{ type: 'notice', text: 'What came before is summarized.' }] : []
+}

@@ -1,0 +1,42 @@
+// Pasted paths of image files: a terminal pastes the path when a file is dropped on it.
+import { readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, extname, isAbsolute, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Image } from './pastes.ts'
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+}
+
+/** What the API takes for one image. */
+const mostBytes = 3_750_000
+
+export type ImageFile =
+  | { readonly type: 'image'; readonly name: string; readonly image: Image }
+  | { readonly type: 'too-large'; readonly name: string; readonly bytes: number }
+
+/** Undefined if the text is not the path of an image that is there. */
+export function imageIn(pasted: string, folder: string): ImageFile | undefined {
+  const path = pathIn(pasted.trim(), folder)
+  const mediaType = path === undefined ? undefined : mediaTypes[extname(path).toLowerCase()]
+  if (path === undefined || mediaType === undefined) return undefined
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found?.isFile()) return undefined
+  const name = basename(path)
+  if (found.size > mostBytes) return { type: 'too-large', name, bytes: found.size }
+  return { type: 'image', name, image: { mediaType, base64: readFileSync(path).toString('base64') } }
+}
+
+/** As a shell, a file manager or a person writes it: in quotes, with escaped spaces, as a URL, from the home folder. */
+function pathIn(text: string, folder: string): string | undefined {
+  if (text === '' || text.length > 4_096 || /[\n\r\0]/.test(text)) return undefined
+  const bare = /^(['"])(.*)\1$/.exec(text)?.[2] ?? text.replace(/\\(.)/g, '$1')
+  if (bare.startsWith('file://')) return URL.canParse(bare) ? fileURLToPath(bare) : undefined
+  const whole = bare.startsWith('~/') ? resolve(homedir(), bare.slice(2)) : bare
+  return isAbsolute(whole) ? whole : resolve(folder, whole)
+}

@@ -1,0 +1,31 @@
+// What runs the agent in a terminal is given.
+import type { Readable } from 'node:stream'
+import type { Environment } from 'everlong'
+import type { Play } from './player.ts'
+
+export type TerminalOutput = NodeJS.WritableStream & {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+  readonly hasColors?: (count: number, env: Environment) => boolean
+}
+
+export type TerminalOptions = {
+  /** A module that calls `serveInWorker`. The agent runs there, in a thread of its own, so that typing never stalls. */
+  readonly worker: URL
+  /** For that module, as its `workerData`. */
+  readonly data?: unknown
+  /** The workspace. */
+  readonly folder: string
+  readonly stdin: Readable
+  readonly stdout: TerminalOutput
+  readonly env: Environment
+  /** Where what was typed is kept. Without it, only this run is remembered. */
+  readonly historyFile?: string | undefined
+  /** Plain lines: no cursor movement, no colors, no spinners. */
+  readonly isPlain?: boolean
+  /** Sent as soon as the agent is there; a slash command is run. */
+  readonly prompt?: string | undefined
+  /** Types and announces by itself, then hands over the prompt. */
+  readonly play?: Play
+}

@@ -1,0 +1,132 @@
+// Plain lines, for screen readers and terminals that cannot move the cursor: what is finished is printed once, input is
+// read line by line, questions are answered with a number or a word.
+import { createInterface } from 'node:readline'
+import { count } from '../render/numbers.ts'
+import { createSheet, type Sheet } from '../render/sheet.ts'
+import type { Controller } from './controller.ts'
+import { createDetailLines, detailTitle } from './draw/details.ts'
+import { gaugeWordings } from './draw/footer.ts'
+import { itemLines } from './draw/items.ts'
+import { keysFor, plainQuestion } from './plain-asks.ts'
+import { type TerminalState, withoutPrinted } from './state/state.ts'
+import type { Store } from './store.ts'
+import type { View } from './view.ts'
+
+const samePressMs = 2_000
+
+export const show: View = ({ store, controller, stdin, stdout }) => {
+  const sheet = createSheet({ width: stdout.columns ?? 80, isColored: false })
+  const print = (lines: readonly string[]) => {
+    for (const line of lines) stdout.write(`${line}\n`)
+  }
+  const told = createTeller(sheet, print)
+  const stop = store.subscribe(() => told(store))
+  told(store)
+  const input = createInterface({ input: stdin, terminal: false })
+  input.on('line', (line) => take(line, store.get(), controller, print))
+  // What was asked is answered before the end of the input ends the program.
+  input.on('close', () => void untilIdle(store, controller).then(() => controller.quit()))
+  const onInterrupt = createInterrupt(store, controller, print)
+  process.on('SIGINT', onInterrupt)
+  return {
+    redraw: () => undefined,
+    end: async () => {
+      told(store)
+      stop()
+      process.off('SIGINT', onInterrupt)
+      input.close()
+      stdin.destroy()
+    },
+  }
+}
+
+/** Prints what is new: finished items, each phase of a compaction once, questions, and the gauge when a turn ends. */
+function createTeller(sheet: Sheet, print: (lines: readonly string[]) => void): (store: Store) => void {
+  let printed = 0
+  let phase: string | undefined
+  let asked: string | undefined
+  let wasBusy = false
+  return (store) => {
+    const state = store.get()
+    const items = state.items.slice(printed)
+    printed = state.items.length
+    // The terminal has echoed what was typed.
+    for (const item of items) if (item && item.type !== 'prompt') print(itemLines(item, sheet))
+    if (state.compaction && state.compaction.phase !== phase) print([`Compacting: ${state.compaction.phase}`])
+    phase = state.compaction?.phase
+    const question = plainQuestion(state, sheet)
+    const key = question?.join('\n')
+    if (question && key !== asked) print(['', ...question])
+    asked = key
+    const isBusy = state.agent?.isBusy ?? false
+    if (wasBusy && !isBusy) print(endOfTurn(state))
+    wasBusy = isBusy
+    if (items.length > 0) store.update((before) => withoutPrinted(before, printed))
+  }
+}
+
+function endOfTurn({ gauge }: TerminalState): readonly string[] {
+  return ['', gauge ? `Ready. ${gaugeWordings(gauge)[0] ?? ''}` : 'Ready.']
+}
+
+const detailLines = createDetailLines()
+
+function take(
+  line: string,
+  state: TerminalState,
+  controller: Controller,
+  print: (lines: readonly string[]) => void,
+): void {
+  const keys = keysFor(line, state)
+  const text = line.trim()
+  if (keys) {
+    for (const key of keys) controller.press(key)
+    if (keys.length === 0) print(['That is no answer. Type one of the numbers.'])
+  } else if (/^\/details\b/.test(text)) print(detailsOf(text, state))
+  else if (text !== '') {
+    const effect = text.startsWith('/')
+      ? ({ type: 'command', line: text } as const)
+      : ({ type: 'submit', prompt: { text }, shown: text } as const)
+    void controller.ready.then(() => controller.run(effect))
+  }
+}
+
+/** `/details` shows the newest folded thing in full, `/details 3` the third newest. */
+function detailsOf(line: string, { details, size }: TerminalState): readonly string[] {
+  const back = Number(/\d+/.exec(line)?.[0] ?? 1)
+  const detail = details.at(-back)
+  if (!detail) return [details.length === 0 ? 'There is nothing to expand yet.' : `There are ${count(details.length)}.`]
+  const sheet = createSheet({ width: size.columns, isColored: false })
+  return ['', detailTitle(detail, size.columns), ...detailLines(detail, sheet)]
+}
+
+function createInterrupt(store: Store, controller: Controller, print: (lines: readonly string[]) => void): () => void {
+  let pressedAt = 0
+  return () => {
+    const now = Date.now()
+    if (now - pressedAt < samePressMs) void controller.quit(130)
+    pressedAt = now
+    const { agent, command, asks } = store.get()
+    if (command !== undefined) void controller.run({ type: 'abort-command' })
+    else if (agent?.isBusy || asks.length > 0) void controller.run({ type: 'interrupt' })
+    print(['Press Ctrl+C again to quit.'])
+  }
+}
+
+function untilIdle(store: Store, controller: Controller): Promise<void> {
+  const isIdle = () => {
+    const { agent, command } = store.get()
+    return agent !== undefined && !agent.isBusy && command === undefined
+  }
+  return controller.ready.then(
+    () =>
+      new Promise((resolve) => {
+        if (isIdle()) return resolve()
+        const stop = store.subscribe(() => {
+          if (!isIdle()) return
+          stop()
+          resolve()
+        })
+      }),
+  )
+}

@@ -1,0 +1,70 @@
+// Runs the agent in a terminal until the person quits. Returns the exit code.
+import { type Controller, createController } from './controller.ts'
+import { createHistory } from './input/history.ts'
+import type { TerminalOptions } from './options.ts'
+import { createPlayer } from './player.ts'
+import { firstState, withItem } from './state/state.ts'
+import { createStore, type Store } from './store.ts'
+
+/** Also where a terminal cannot do more. */
+export function wantsPlain({ env, stdin, stdout }: Pick<TerminalOptions, 'env' | 'stdin' | 'stdout'>): boolean {
+  const canMove = stdout.isTTY === true && (stdin as Partial<NodeJS.ReadStream>).isTTY === true
+  return !canMove || env.TERM === 'dumb' || (env.EVERLONG_PLAIN ?? '') !== ''
+}
+
+export async function runTerminal(options: TerminalOptions): Promise<number> {
+  const { stdout, env, folder } = options
+  const isPlain = options.isPlain ?? wantsPlain(options)
+  const notices: string[] = []
+  const history = createHistory(options.historyFile, (why) => notices.push(why))
+  const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }
+  const isColored = !isPlain && (stdout.hasColors?.(16, env) ?? false)
+  const welcome = withItem({ ...firstState, size, isColored, history: history.entries() }, { type: 'welcome', folder })
+  const store = createStore(notices.reduce((state, text) => withItem(state, { type: 'notice', text }), welcome))
+  const { worker, data } = options
+  const controller = createController({ worker, data, folder, store, history, redraw: () => show.redraw() })
+  const view = isPlain ? await import('./plain.ts') : await loadScreen()
+  const release = onSignals(controller)
+  const show = view.show({ ...options, store, controller })
+  void begin(options, controller, store)
+  const exitCode = await controller.ended
+  await show.end()
+  release()
+  return exitCode
+}
+
+/**
+ * React looks at NODE_ENV once, when it is loaded, and its development build is slower and never forgets. What the agent
+ * starts must not inherit the setting: its thread has its own copy of the environment already.
+ */
+async function loadScreen() {
+  const before = process.env.NODE_ENV
+  process.env.NODE_ENV = 'production'
+  try {
+    return await import('./screen.ts')
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = before
+  }
+}
+
+/** What happens by itself once the agent is there. */
+async function begin({ prompt, play }: TerminalOptions, controller: Controller, store: Store): Promise<void> {
+  await controller.ready
+  if (play) {
+    await play(createPlayer(store, controller))
+    store.update((state) => ({ ...state, isPlaying: false }), 'now')
+  }
+  if (prompt?.startsWith('/')) await controller.run({ type: 'command', line: prompt })
+  else if (prompt !== undefined) await controller.run({ type: 'submit', prompt: { text: prompt }, shown: prompt })
+}
+
+function onSignals(controller: Controller): () => void {
+  const end = () => void controller.quit(143)
+  process.on('SIGTERM', end)
+  process.on('SIGHUP', end)
+  return () => {
+    process.off('SIGTERM', end)
+    process.off('SIGHUP', end)
+  }
+}

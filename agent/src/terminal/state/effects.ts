@@ -1,0 +1,25 @@
+// What key presses ask for besides changing the state.
+import type { PermissionMode, Prompt } from '../../app.ts'
+import type { AskAnswer } from '../host/protocol.ts'
+import type { TerminalState } from './state.ts'
+
+export type Effect =
+  | { readonly type: 'submit'; readonly prompt: Prompt; readonly shown: string }
+  | { readonly type: 'command'; readonly line: string }
+  /** Stops the turn; queued prompts come back into the editor. */
+  | { readonly type: 'interrupt' }
+  | { readonly type: 'abort-command' }
+  | { readonly type: 'take-queued' }
+  | { readonly type: 'set-mode'; readonly mode: PermissionMode }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: AskAnswer }
+  /** Loads what a compaction summarized. */
+  | { readonly type: 'load-original'; readonly receipt: string }
+  | { readonly type: 'redraw' }
+  | { readonly type: 'stop-playing' }
+  | { readonly type: 'quit' }
+
+export type Step = { readonly state: TerminalState; readonly effects: readonly Effect[] }
+
+export function step(state: TerminalState, ...effects: readonly Effect[]): Step {
+  return { state, effects }
+}

@@ -1,0 +1,173 @@
+// What the agent does, as changes of the state. Pure.
+import type { EngineEvent } from 'everlong'
+import { count, counted } from '../../render/numbers.ts'
+import { compactionPhases } from '../../render/phases.ts'
+import { splitFinished } from '../draw/markdown.ts'
+import type { Ask, Hello, UiEvent } from '../host/protocol.ts'
+import { type TerminalState, withDetail, withItem } from './state.ts'
+
+export function greet(
+  state: TerminalState,
+  { state: agent, commands, gauge, past, notices }: Hello,
+  now: number,
+): TerminalState {
+  let shown: TerminalState = { ...state, agent, commands, gauge }
+  for (const event of past) shown = hear(shown, event, now)
+  for (const text of notices) shown = withItem(shown, { type: 'notice', text })
+  return shown
+}
+
+export function hear(state: TerminalState, event: UiEvent, now: number): TerminalState {
+  switch (event.type) {
+    case 'text':
+      return { ...state, answer: state.answer + event.text, hasStreamed: true, isThinking: false, retry: undefined }
+    case 'thinking':
+      return { ...state, isThinking: true, retry: undefined }
+    case 'retrying':
+      // What was streamed belongs to the attempt that failed.
+      return { ...state, answer: '', retry: { attempt: event.attempt, why: event.why, until: now + event.waitMs } }
+    case 'answer':
+      return answered(state, event.text)
+    case 'call-started':
+      return started(state, event.call, now)
+    case 'call-finished':
+      return finished(state, event.call)
+    case 'notice':
+    case 'trouble':
+      return withItem(flushed(state), { type: event.type, text: event.text })
+    case 'engine':
+      return withEngineEvent(state, event.event, now)
+    case 'prompt':
+      return event.isQueued ? state : withItem(flushed(state), { type: 'prompt', prompt: event.prompt })
+    case 'receipt': {
+      const { receipt, line } = event
+      const shown = withItem(flushed({ ...state, compaction: undefined }), { type: 'receipt', line })
+      return withDetail(shown, { type: 'receipt', receipt, line })
+    }
+    case 'stopped':
+      return stopped(state, event.why)
+    case 'state':
+      return { ...state, agent: event.state, busySince: event.state.isBusy ? (state.busySince ?? now) : undefined }
+    case 'session':
+      return switched(state, event, now)
+    case 'gauge':
+      return { ...state, gauge: event.gauge }
+  }
+}
+
+/** What was shown of the session before stays in the scrollback. */
+function switched(
+  state: TerminalState,
+  { title, past }: Extract<UiEvent, { type: 'session' }>,
+  now: number,
+): TerminalState {
+  let shown = withItem(
+    { ...flushed(state), details: [], overlay: undefined },
+    { type: 'notice', text: `Session ${title}` },
+  )
+  for (const event of past) shown = hear(shown, event, now)
+  return shown
+}
+
+/** Moves the blocks of the answer that cannot change any more to the scrollback. */
+export function settle(state: TerminalState): TerminalState {
+  const { finished, rest } = splitFinished(state.answer)
+  return finished === '' ? state : withItem({ ...state, answer: rest }, { type: 'answer', text: finished })
+}
+
+/** Everything that has been streamed goes to the scrollback. */
+function flushed(state: TerminalState): TerminalState {
+  if (state.answer.trim() === '') return { ...state, answer: '' }
+  return withItem({ ...state, answer: '' }, { type: 'answer', text: state.answer })
+}
+
+function answered(state: TerminalState, text: string): TerminalState {
+  const done = { ...state, isThinking: false, hasStreamed: false, retry: undefined }
+  // An answer that was not streamed is shown now.
+  return flushed(state.hasStreamed ? done : { ...done, answer: text })
+}
+
+function started(
+  state: TerminalState,
+  call: Extract<UiEvent, { type: 'call-started' }>['call'],
+  now: number,
+): TerminalState {
+  const running = [...withStep(state, call.parent), { call, startedAt: now, steps: 0 }]
+  return { ...flushed(state), running: call.parent === undefined ? running : withStep(state, call.parent) }
+}
+
+/** Calls of a sub-agent are counted, not shown one by one. */
+function withStep({ running }: TerminalState, parent: string | undefined): TerminalState['running'] {
+  return running.map((each) => (each.call.id === parent ? { ...each, steps: each.steps + 1 } : each))
+}
+
+function finished(state: TerminalState, call: Extract<UiEvent, { type: 'call-finished' }>['call']): TerminalState {
+  if (call.parent !== undefined) return withDetail(state, { type: 'call', call })
+  const running = state.running.filter((each) => each.call.id !== call.id)
+  return withDetail(withItem({ ...flushed(state), running }, { type: 'call', call }), { type: 'call', call })
+}
+
+function stopped(state: TerminalState, why: Extract<UiEvent, { type: 'stopped' }>['why']): TerminalState {
+  const quiet = { ...flushed(state), running: [], isThinking: false, hasStreamed: false, retry: undefined }
+  if (why === 'aborted')
+    return withItem(quiet, { type: 'notice', text: 'Interrupted. What should the agent do instead?' })
+  return why === 'turn-limit' ? withItem(quiet, { type: 'notice', text: 'Stopped at the turn limit.' }) : quiet
+}
+
+function withEngineEvent(state: TerminalState, event: EngineEvent, now: number): TerminalState {
+  switch (event.type) {
+    case 'compaction-started':
+      return { ...flushed(state), compaction: { startedAt: now, tokens: event.tokens, phase: 'starting' } }
+    case 'compaction-progressed': {
+      const { compaction = { startedAt: now, tokens: 0 } } = state
+      const { outputTokens } = event
+      const phase = compactionPhases[event.phase]
+      return { ...state, compaction: { ...compaction, phase, ...(outputTokens === undefined ? {} : { outputTokens }) } }
+    }
+    case 'compaction-finished':
+      return { ...state, compaction: undefined }
+    case 'compaction-failed': {
+      // A command says itself what came of it.
+      if (state.command !== undefined) return { ...state, compaction: undefined }
+      const text =
+        event.reason === 'aborted' ? 'Compaction canceled. Nothing was changed.' : `No compaction: ${event.detail}`
+      return withItem({ ...state, compaction: undefined }, { type: 'notice', text })
+    }
+    default: {
+      const text = noticeOf(event)
+      return text === undefined ? state : withItem(flushed(state), { type: 'notice', text })
+    }
+  }
+}
+
+/** What a person should hear of, in one line. */
+function noticeOf(event: EngineEvent): string | undefined {
+  switch (event.type) {
+    case 'micro-compacted':
+      return `Cleared ${counted(event.results, 'old tool result')}: ${count(event.tokensBefore)} → ${count(event.tokensAfter)} tokens. The originals stay in the transcript.`
+    case 'overflow-recovered':
+      return 'The prompt was too long. It was shortened and sent again.'
+    case 'breaker-tripped':
+      return `Automatic compaction failed ${event.failures} times in a row and is off for now. /compact still works.`
+    case 'still-over-threshold':
+      return `Still over the threshold after compacting: ${count(event.tokens)} of ${count(event.threshold)} tokens.`
+    case 'hook-reported':
+      return `Hook ${event.event}: ${event.problem}`
+    case 'host-code-failed':
+      return `${event.code}: ${event.problem}`
+    default:
+      return undefined
+  }
+}
+
+export function asked(state: TerminalState, id: number, ask: Ask): TerminalState {
+  const dialog =
+    ask.type === 'permission'
+      ? { type: 'permission' as const, id, request: ask.request, selected: 0 }
+      : { type: 'questions' as const, id, questions: ask.questions, answers: [], selected: 0, ticked: [] }
+  return { ...state, asks: [...state.asks, dialog] }
+}
+
+export function withdrawn(state: TerminalState, id: number): TerminalState {
+  return { ...state, asks: state.asks.filter((ask) => ask.id !== id) }
+}

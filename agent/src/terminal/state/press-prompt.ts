@@ -1,0 +1,85 @@
+// Keys at the prompt: editing, history, completion, sending.
+import { completionsOf } from '../input/completion.ts'
+import { type Editor, edit, editorWith, emptyEditor, insert, lineOf, promptOf } from '../input/editor.ts'
+import type { Press } from '../input/keys.ts'
+import { type Step, step } from './effects.ts'
+import type { TerminalState } from './state.ts'
+
+export function pressInPrompt(state: TerminalState, press: Press): Step {
+  const matches = completionsOf(state)
+  if (matches.length > 0) {
+    const at = Math.min(state.completion, matches.length - 1)
+    const name = matches[at]?.name ?? ''
+    if (press.key === 'up') return step({ ...state, completion: (at + matches.length - 1) % matches.length })
+    if (press.key === 'down') return step({ ...state, completion: (at + 1) % matches.length })
+    if (press.key === 'tab') return step(typedInto(state, editorWith(`/${name} `)))
+    const isPart = state.editor.text.trim() !== `/${name}`
+    if (press.key === 'enter' && isPart && needsInput(matches[at]?.usage))
+      return step(typedInto(state, editorWith(`/${name} `)))
+    if (press.key === 'enter') return submit(typedInto(state, editorWith(`/${name}`)))
+  }
+  if (press.key === 'enter') return enter(state)
+  if (press.key === 'up' && canLeave(state, 'up')) return older(state)
+  if (press.key === 'down' && canLeave(state, 'down')) return step(newer(state))
+  const edited = edit(state.editor, press)
+  return step(edited ? typedInto(state, edited) : state)
+}
+
+/** `<words>` must be given; `[words]` may be. */
+function needsInput(usage: string | undefined): boolean {
+  return usage?.includes('<') ?? false
+}
+
+function typedInto(state: TerminalState, editor: Editor): TerminalState {
+  const isSame = editor.text === state.editor.text
+  return { ...state, editor, completion: isSame ? state.completion : 0, ...(isSame ? {} : { recalled: undefined }) }
+}
+
+/** A backslash before Enter starts a new line. */
+function enter(state: TerminalState): Step {
+  const { editor } = state
+  const before = editor.text.slice(0, editor.cursor)
+  if (!before.endsWith('\\')) return submit(state)
+  const without = { ...editor, text: before.slice(0, -1) + editor.text.slice(editor.cursor), cursor: editor.cursor - 1 }
+  return step(typedInto(state, insert(without, '\n')))
+}
+
+function submit(state: TerminalState): Step {
+  const shown = state.editor.text.trim()
+  if (shown === '') return step(state)
+  const cleared: TerminalState = { ...state, editor: emptyEditor, recalled: undefined, completion: 0, typedAt: 0 }
+  if (state.agent === undefined) return step({ ...state, hint: 'The agent is starting. One moment.' })
+  if (!shown.startsWith('/') || state.editor.pastes.length > 0) {
+    return step(cleared, { type: 'submit', prompt: promptOf(state.editor), shown })
+  }
+  if (state.command !== undefined) return step({ ...state, hint: `${state.command} is still running.` })
+  return step(cleared, { type: 'command', line: shown })
+}
+
+/** Up on the first line and down on the last leave the text for the history. */
+function canLeave({ editor }: TerminalState, way: 'up' | 'down'): boolean {
+  const { line, lines } = lineOf(editor)
+  return way === 'up' ? line === 0 : line === lines - 1
+}
+
+function older(state: TerminalState): Step {
+  const { history, recalled, editor, agent } = state
+  if (editor.text === '' && (agent?.queued.length ?? 0) > 0) return step(state, { type: 'take-queued' })
+  const back = (recalled?.back ?? 0) + 1
+  const text = history[history.length - back]
+  if (text === undefined) return step(state)
+  return step({
+    ...state,
+    editor: editorWith(text),
+    completion: -1,
+    recalled: { back, draft: recalled?.draft ?? editor },
+  })
+}
+
+function newer(state: TerminalState): TerminalState {
+  const { history, recalled } = state
+  if (!recalled) return state
+  const back = recalled.back - 1
+  if (back === 0) return { ...state, editor: recalled.draft, recalled: undefined }
+  return { ...state, editor: editorWith(history[history.length - back] ?? ''), recalled: { ...recalled, back } }
+}

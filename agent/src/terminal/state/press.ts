@@ -1,0 +1,82 @@
+// Key presses, as changes of the state and things to do. Pure: the time is an argument.
+import type { PermissionMode } from '../../app.ts'
+import { emptyEditor } from '../input/editor.ts'
+import type { Press } from '../input/keys.ts'
+import { type Effect, type Step, step } from './effects.ts'
+import { pressInPermission, pressInQuestions } from './press-asks.ts'
+import { pressInPicker, pressInViewer, viewNewest } from './press-overlays.ts'
+import { pressInPrompt } from './press-prompt.ts'
+import type { TerminalState } from './state.ts'
+
+/** How long a second Ctrl+C or Esc counts as the second. */
+const armedMs = 2_000
+
+export function press(before: TerminalState, key: Press, now: number): Step {
+  const state: TerminalState = { ...before, hint: undefined }
+  if (key.key === 'ctrl+c') return pressCtrlC(state, now)
+  if (key.key === 'ctrl+l') return step(state, { type: 'redraw' })
+  const [ask] = state.asks
+  if (ask && !isStillTyping(state, key, now)) {
+    if (key.key === 'escape' && !('reason' in ask && ask.reason) && !('own' in ask && ask.own))
+      return interrupted(state)
+    return ask.type === 'permission' ? pressInPermission(state, ask, key) : pressInQuestions(state, ask, key)
+  }
+  if (state.overlay?.type === 'viewer') return pressInViewer(state, state.overlay, key)
+  if (state.overlay?.type === 'picker') return pressInPicker(state, state.overlay, key)
+  if (key.key === 'ctrl+o') return viewNewest(state)
+  if (state.isPlaying) return pressWhilePlaying(state, key)
+  if (key.key === 'escape') return pressEscape(state, now)
+  if (key.key === 'shift+tab') return step(state, { type: 'set-mode', mode: nextMode(state) })
+  if (key.key === 'ctrl+d' && state.editor.text === '') return step(state, { type: 'quit' })
+  const typed = key.key === 'text' || key.key === 'paste' ? { ...state, typedAt: now } : state
+  return pressInPrompt(typed, key)
+}
+
+/** A dialog that comes up in the middle of a word must not take the next letters for an answer. */
+function isStillTyping(state: TerminalState, { key }: Press, now: number): boolean {
+  return state.typedAt > 0 && now - state.typedAt < 700 && (key === 'text' || key === 'backspace' || key === 'enter')
+}
+
+/** Stops what runs, or clears the text. Pressed twice, it quits. */
+function pressCtrlC(state: TerminalState, now: number): Step {
+  const { armed, agent, editor } = state
+  if (armed?.key === 'ctrl+c' && now - armed.at < armedMs) return step(state, { type: 'quit' })
+  const next: TerminalState = {
+    ...state,
+    armed: { key: 'ctrl+c', at: now },
+    hint: 'Press Ctrl+C again to quit.',
+    overlay: undefined,
+  }
+  if (state.command !== undefined) return step(next, { type: 'abort-command' })
+  if (agent?.isBusy || state.asks.length > 0) return step(next, { type: 'interrupt' })
+  return step(editor.text === '' ? next : { ...next, editor: emptyEditor, recalled: undefined })
+}
+
+function pressEscape(state: TerminalState, now: number): Step {
+  const { armed, agent, editor } = state
+  const isMenuOpen = state.completion >= 0 && editor.text.startsWith('/') && !/\s/.test(editor.text)
+  if (isMenuOpen) return step({ ...state, completion: -1 })
+  if (state.command !== undefined) return step(state, { type: 'abort-command' })
+  if (agent?.isBusy || state.compaction) return interrupted(state)
+  if (editor.text === '') return step(state)
+  if (armed?.key === 'escape' && now - armed.at < armedMs)
+    return step({ ...state, editor: emptyEditor, armed: undefined })
+  return step({ ...state, armed: { key: 'escape', at: now }, hint: 'Press Esc again to clear the text.' })
+}
+
+function interrupted(state: TerminalState): Step {
+  const effects: readonly Effect[] = [{ type: 'interrupt' }]
+  return { state: { ...state, asks: [] }, effects }
+}
+
+function pressWhilePlaying(state: TerminalState, { key }: Press): Step {
+  if (key === 'escape') return step(state, { type: 'stop-playing' })
+  return step({ ...state, hint: 'The demo is playing. Press Esc to take over.' })
+}
+
+const modes: readonly PermissionMode[] = ['ask', 'accept-edits', 'plan']
+
+function nextMode({ agent }: TerminalState): PermissionMode {
+  const at = modes.indexOf(agent?.mode ?? 'ask')
+  return modes[(at + 1) % modes.length] ?? 'ask'
+}

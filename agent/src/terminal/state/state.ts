@@ -1,0 +1,173 @@
+// Everything that the terminal shows, as one value.
+import type { AgentState, Choice, PermissionRequest, Prompt, Question } from '../../app.ts'
+import type { Receipt } from '../../receipt.ts'
+import { createSheet, type Sheet } from '../../render/sheet.ts'
+import type { Call, CommandInfo, FinishedCall, GaugeReading, OriginalMessage, SetupScreen } from '../host/protocol.ts'
+import { type Editor, emptyEditor } from '../input/editor.ts'
+
+/** What has gone to the scrollback, in order. It never changes any more. */
+export type Item = { readonly hasGap: boolean } & Content
+
+export type Content =
+  | { readonly type: 'welcome'; readonly folder: string }
+  | { readonly type: 'prompt'; readonly prompt: Prompt }
+  /** Finished blocks of an answer, in Markdown. */
+  | { readonly type: 'answer'; readonly text: string }
+  | { readonly type: 'call'; readonly call: FinishedCall }
+  | { readonly type: 'receipt'; readonly line: string }
+  | { readonly type: 'notice' | 'trouble' | 'output' | 'announcement'; readonly text: string }
+  | { readonly type: 'setup'; readonly why: string; readonly setup: SetupScreen }
+
+/** What can be shown in full. */
+export type Detail =
+  | { readonly type: 'call'; readonly call: FinishedCall }
+  | {
+      readonly type: 'receipt'
+      readonly receipt: Receipt
+      readonly line: string
+      readonly original?: readonly OriginalMessage[]
+    }
+
+export type Compaction = {
+  readonly startedAt: number
+  readonly tokens: number
+  readonly phase: string
+  readonly outputTokens?: number
+}
+
+export type RunningCall = { readonly call: Call; readonly startedAt: number; readonly steps: number }
+
+export type PermissionDialog = {
+  readonly type: 'permission'
+  readonly id: number
+  readonly request: PermissionRequest
+  readonly selected: number
+  /** While the person types why not. */
+  readonly reason?: Editor
+}
+
+export type QuestionsDialog = {
+  readonly type: 'questions'
+  readonly id: number
+  readonly questions: readonly Question[]
+  /** Answers to the questions before the one that is shown. */
+  readonly answers: readonly (readonly string[])[]
+  readonly selected: number
+  /** Labels that are ticked, where several may be. */
+  readonly ticked: readonly string[]
+  /** While the person types an answer of their own. */
+  readonly own?: Editor
+}
+
+export type AskDialog = PermissionDialog | QuestionsDialog
+
+export type Picker = {
+  readonly type: 'picker'
+  readonly title: string
+  readonly choices: readonly Choice[]
+  readonly filter: string
+  readonly selected: number
+}
+
+/** Shows a detail in full. */
+export type Viewer = {
+  readonly type: 'viewer'
+  /** Index of the detail. */
+  readonly at: number
+  /** First line that is shown. */
+  readonly top: number
+}
+
+export type TerminalState = {
+  readonly size: { readonly columns: number; readonly rows: number }
+  readonly isColored: boolean
+  /** Printed items are replaced by undefined, so that memory stays flat. */
+  readonly items: readonly (Item | undefined)[]
+  readonly lastType: Content['type'] | undefined
+  /** The newest ones. */
+  readonly details: readonly Detail[]
+  readonly agent: AgentState | undefined
+  readonly commands: readonly CommandInfo[]
+  readonly gauge: GaugeReading | undefined
+  /** The part of the answer that may still change. */
+  readonly answer: string
+  /** Whether text of the answer that is coming has been shown. */
+  readonly hasStreamed: boolean
+  readonly isThinking: boolean
+  readonly retry: { readonly attempt: number; readonly why: string; readonly until: number } | undefined
+  readonly running: readonly RunningCall[]
+  readonly compaction: Compaction | undefined
+  readonly busySince: number | undefined
+  /** The slash command that is running. */
+  readonly command: string | undefined
+  readonly asks: readonly AskDialog[]
+  readonly overlay: Picker | Viewer | undefined
+  readonly editor: Editor
+  readonly history: readonly string[]
+  /** Which entry of the history is shown, counted from the newest, and what was typed before. */
+  readonly recalled: { readonly back: number; readonly draft: Editor } | undefined
+  /** Selected row of the completion menu; -1 when it was closed with Esc. */
+  readonly completion: number
+  readonly hint: string | undefined
+  /** When Ctrl+C was pressed, or Esc over a text: a second press soon after means it. */
+  readonly armed: { readonly key: 'ctrl+c' | 'escape'; readonly at: number } | undefined
+  /** When text was last typed. */
+  readonly typedAt: number
+  /** The demo is typing. */
+  readonly isPlaying: boolean
+}
+
+export const firstState: TerminalState = {
+  size: { columns: 80, rows: 24 },
+  isColored: false,
+  items: [],
+  lastType: undefined,
+  details: [],
+  agent: undefined,
+  commands: [],
+  gauge: undefined,
+  answer: '',
+  hasStreamed: false,
+  isThinking: false,
+  retry: undefined,
+  running: [],
+  compaction: undefined,
+  busySince: undefined,
+  command: undefined,
+  asks: [],
+  overlay: undefined,
+  editor: emptyEditor,
+  history: [],
+  recalled: undefined,
+  completion: 0,
+  hint: undefined,
+  armed: undefined,
+  typedAt: 0,
+  isPlaying: false,
+}
+
+/** What everything is laid out on. */
+export function sheetOf({ size, isColored }: Pick<TerminalState, 'size' | 'isColored'>): Sheet {
+  return createSheet({ width: Math.max(10, size.columns), isColored })
+}
+
+const mostDetails = 50
+
+export function withItem(state: TerminalState, content: Content): TerminalState {
+  const isTogether = content.type === state.lastType && packed.has(content.type)
+  const item: Item = { ...content, hasGap: !isTogether && state.lastType !== undefined }
+  return { ...state, items: [...state.items, item], lastType: content.type }
+}
+
+/** Several in a row stand without a gap. */
+const packed: ReadonlySet<Content['type']> = new Set(['call', 'notice'])
+
+export function withDetail(state: TerminalState, detail: Detail): TerminalState {
+  return { ...state, details: [...state.details, detail].slice(-mostDetails) }
+}
+
+/** After the items have been printed, their contents are not needed any more. */
+export function withoutPrinted(state: TerminalState, printed: number): TerminalState {
+  if (state.items.findIndex((item) => item !== undefined) >= printed) return state
+  return { ...state, items: state.items.map((item, at) => (at < printed ? undefined : item)) }
+}

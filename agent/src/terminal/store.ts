@@ -1,0 +1,35 @@
+// Holds the state and tells who watches. Many changes in a row are told once; what a key changed is told at once.
+import type { TerminalState } from './state/state.ts'
+
+export type Store = {
+  readonly get: () => TerminalState
+  readonly update: (change: (state: TerminalState) => TerminalState, how?: 'now' | 'soon') => void
+  readonly subscribe: (listener: () => void) => () => void
+}
+
+const soonMs = 25
+
+export function createStore(first: TerminalState): Store {
+  let state = first
+  let timer: NodeJS.Timeout | undefined
+  const listeners = new Set<() => void>()
+  const tell = () => {
+    clearTimeout(timer)
+    timer = undefined
+    for (const listener of listeners) listener()
+  }
+  return {
+    get: () => state,
+    update: (change, how = 'soon') => {
+      const before = state
+      state = change(state)
+      if (state === before) return
+      if (how === 'now') tell()
+      else timer ??= setTimeout(tell, soonMs)
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}

@@ -1,0 +1,29 @@
+// The real program in a pseudo-terminal, once from the first screen to the last. The rest is in *.terminal.ts, which
+// `npm run test:terminal` runs.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { keys, programs } from './testing/program.ts'
+
+const start = programs()
+
+test('a person asks, allows a change, reads the answer, expands the call and quits', async () => {
+  const program = start({ prepare: (folder) => writeFileSync(join(folder, 'a.txt'), 'old\n') })
+  await program.shows('% left')
+  program.type('call Write a.txt new; say # Done\\n\\nIt is **new** now.')
+  program.type(keys.enter)
+  await program.shows('Allow once')
+  expect(program.screen()).toContain('Write a.txt\n  @@ -1,1 +1,1 @@\n  -old\n  +new\n')
+  program.type('y')
+  await program.shows('Done\n\nIt is new now.')
+  expect(readFileSync(join(program.folder, 'a.txt'), 'utf8')).toBe('new\n')
+  await program.hides('Esc to interrupt')
+  program.type(keys.ctrlO)
+  await program.shows('Answer: allow.')
+  program.type(keys.escape)
+  await program.hides('Answer: allow.')
+  program.type(keys.ctrlC)
+  await program.shows('Press Ctrl+C again to quit')
+  program.type(keys.ctrlC)
+  expect(await program.ended).toBe(0)
+})

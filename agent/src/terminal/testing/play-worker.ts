@@ -1,0 +1,162 @@
+// The agent of the terminal's tests: the real agent on a folder, with a simulated model that does what the prompt says and a
+// few tools that ask first. A prompt is a list of steps, such as `say Hello; call Write a.txt hi; say Done`.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  asksForNotes,
+  asksForSummary,
+  createSimulator,
+  noteTaker,
+  route,
+  type Script,
+  summarizer,
+  text,
+  toolUse,
+} from '@everlong/simulator'
+import { createTwoFilesPatch } from 'diff'
+import { anthropic } from 'everlong/anthropic'
+import { blocksOf, isText, textOf } from 'everlong/transcript'
+import { z } from 'zod'
+import type { Person } from '../../app.ts'
+import { createAgent } from '../../create-agent.ts'
+import { sessionsFolder } from '../../sessions/places.ts'
+import { listSessions } from '../../sessions/sessions.ts'
+import { noSettings } from '../../settings/load.ts'
+import { type AnyTool, defineTool } from '../../tool.ts'
+import { commandInfos, serveInWorker } from '../worker.ts'
+
+export type PlayData = {
+  readonly folder: string
+  readonly home: string
+  /** Continues the newest session. */
+  readonly isContinued?: boolean
+  /** Of the model, in tokens. */
+  readonly window?: number
+}
+
+serveInWorker<PlayData>(async (data, person) => {
+  const { folder, home, window, isContinued = false } = data
+  const name = 'claude-opus-4-5'
+  const rules = [
+    { when: asksForNotes, script: noteTaker() },
+    { when: asksForSummary, script: held(summarizer(), join(folder, 'hold-summary')) },
+  ]
+  const simulator = createSimulator({
+    script: route(rules, follow(folder)),
+    latency: { perEvent: 5 },
+    ...(window === undefined ? {} : { windows: { [name]: window } }),
+  })
+  const client = anthropic({
+    model: name,
+    apiKey: 'none',
+    baseURL: 'http://127.0.0.1',
+    fetch: async (input, init) => simulator.fetch(input as string, init),
+  })
+  const newest = isContinued ? listSessions(sessionsFolder(home, folder))[0] : undefined
+  const agent = await createAgent({
+    ...{ folder, home, person },
+    settings: { ...noSettings, ...hooksOf(folder), engine: window === undefined ? {} : { contextWindow: window } },
+    model: { type: 'model', words: `simulator:${name}`, name, client },
+    env: process.env,
+    createTools: async () => ({ tools: toolsFor(folder, person), close: async () => undefined }),
+    ...(newest ? { session: { type: 'open', path: newest.path } } : {}),
+  })
+  return { type: 'agent', agent, folder, commands: commandInfos() }
+})
+
+/** Waits as long as this file is there: a test removes it to go on. */
+async function whileThere(path: string, signal?: AbortSignal): Promise<void> {
+  while (existsSync(path) && !signal?.aborted) await sleep(20)
+}
+
+function held(script: Script, path: string): Script {
+  return async (request, context) => {
+    await whileThere(path)
+    return script(request, context)
+  }
+}
+
+/** Does the steps of the newest prompt one by one: one for each answer since. */
+function follow(folder: string): Script {
+  return async ({ messages }) => {
+    const at = messages.findLastIndex(({ role, content }) => role === 'user' && blocksOf(content).some(isText))
+    const prompt = textOf(blocksOf(messages[at]?.content).filter(isText).slice(-1))
+    const steps = prompt.split(';').map((each) => each.trim())
+    const step = steps[messages.slice(at).filter(({ role }) => role === 'assistant').length] ?? 'say Done.'
+    const [, verb = '', rest = ''] = /^(\w+)\s*([\s\S]*)$/.exec(step) ?? []
+    if (verb === 'hold') {
+      await whileThere(join(folder, rest))
+      return text(`Held ${rest}.`)
+    }
+    if (verb === 'fill') return text('word '.repeat(Number(rest)))
+    if (verb === 'call') {
+      const [tool = '', ...words] = rest.split(' ')
+      return toolUse(tool, {
+        file_path: join(folder, words[0] ?? ''),
+        command: rest,
+        content: words.slice(1).join(' '),
+      })
+    }
+    return text(verb === 'say' ? rest.replaceAll('\\n', '\n') : `You said: ${prompt}`)
+  }
+}
+
+function hooksOf(folder: string): Pick<typeof noSettings, 'hooks'> {
+  const path = join(folder, 'hooks.json')
+  return existsSync(path) ? { hooks: JSON.parse(readFileSync(path, 'utf8')) } : { hooks: {} }
+}
+
+function toolsFor(folder: string, person: Person): readonly AnyTool[] {
+  const file = z.looseObject({ file_path: z.string() })
+  return [
+    defineTool({
+      name: 'Read',
+      description: 'Reads a file.',
+      input: file,
+      isReadOnly: true,
+      run: ({ file_path }) => readFileSync(file_path, 'utf8'),
+    }),
+    defineTool({
+      name: 'Write',
+      description: 'Writes a file.',
+      input: file.extend({ content: z.string() }),
+      run: async ({ file_path, content }, { toolUseId, signal }) => {
+        const title = `Write ${file_path.slice(folder.length + 1)}`
+        const before = existsSync(file_path) ? readFileSync(file_path, 'utf8') : ''
+        const detail = { type: 'diff', text: createTwoFilesPatch('a', 'b', before, `${content}\n`) } as const
+        const request = { toolUseId, tool: 'Write', title, detail, rule: 'Write(*)' }
+        const answer = await person.askPermission(request, signal)
+        if (answer.type === 'deny') return { content: `Denied: ${answer.reason ?? 'no reason'}`, isError: true }
+        mkdirSync(join(file_path, '..'), { recursive: true })
+        writeFileSync(file_path, `${content}\n`)
+        return `Wrote ${file_path}. Answer: ${answer.type}.`
+      },
+    }),
+    defineTool({
+      name: 'Slow',
+      description: 'Takes its time.',
+      input: file,
+      run: async ({ file_path }, { signal }) => {
+        await whileThere(file_path, signal)
+        return 'Done waiting.'
+      },
+    }),
+    defineTool({
+      name: 'Ask',
+      description: 'Asks the person.',
+      input: z.looseObject({}),
+      run: async (_, { signal }) => {
+        const options = [{ label: 'Red', description: 'Like a rose' }, { label: 'Blue' }]
+        const answers = await person.askQuestions(
+          [
+            { question: 'Which color?', options, isMultiple: false },
+            { question: 'Which sizes?', options: [{ label: 'Small' }, { label: 'Large' }], isMultiple: true },
+          ],
+          signal,
+        )
+        return `Answers: ${JSON.stringify(answers)}`
+      },
+    }),
+  ]
+}

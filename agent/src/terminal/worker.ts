@@ -1,0 +1,5 @@
+// @everlong/agent/terminal/worker: what a worker's module needs to serve its agent to a terminal.
+
+export { commandInfos } from './host/command-infos.ts'
+export { serveInWorker } from './host/in-worker.ts'
+export type { CommandInfo } from './host/protocol.ts'
