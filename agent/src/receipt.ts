@@ -124,9 +124,9 @@ export function receiptLine({ before, after, durationMs, mechanism, cost, kept, 
 }
 
 /** The messages that the compaction summarized: from the boundary before it up to its own. */
-export function originalOf(session: EngineSession, uuid: string): readonly ViewMessage[] {
+export async function originalOf(session: EngineSession, uuid: string): Promise<readonly ViewMessage[]> {
   let entries: Entry[] = []
-  for (const entry of session.entries()) {
+  for (const entry of await session.entries()) {
     if (stringAt(entry.record, 'uuid') === uuid) return messagesOf(entries)
     if (readBoundary(entry.record)) entries = []
     entries.push(entry)
