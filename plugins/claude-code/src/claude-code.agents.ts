@@ -212,6 +212,24 @@ describe.skipIf(!claude)('Everlong in the real Claude Code', () => {
   })
 })
 
+/** Reading the engine takes longer than all else that a hook does. */
+test.each(['PreCompact', 'PostCompact', 'UserPromptSubmit', 'PostToolBatch', 'PostToolUse', 'SessionEnd'])(
+  '%s does not load the engine',
+  (event) => {
+    const alone = mkdtempSync(join(folder, 'alone-'))
+    cpSync(join(root, 'plugins/claude-code/dist/everlong.js'), join(alone, 'everlong.mjs'))
+    const input = JSON.stringify({
+      hook_event_name: event,
+      session_id: 's1',
+      transcript_path: join(alone, 'everlong.mjs'),
+    })
+    const run = spawnSync(process.execPath, [join(alone, 'everlong.mjs'), 'hook', join(alone, 'data')], {
+      ...{ input, encoding: 'utf8', env: { CLAUDE_PLUGIN_DATA: join(alone, 'data') } },
+    })
+    expect([run.status, run.stderr]).toEqual([0, ''])
+  },
+)
+
 /** What still runs with this home folder in its command. */
 function processesOf(home: string): readonly string[] {
   const { stdout } = spawnSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })

@@ -96,6 +96,13 @@ describe('what the summary leaves out reaches the agent once', () => {
     for (const name of ['waiting', 'given']) expect(existsSync(join(data, name))).toBe(false)
   })
 
+  test('what the model wrote only on its scratchpad is missing', async () => {
+    await hook('PostCompact', { compact_summary: `<analysis>"${wish}"</analysis>${summary}` })
+    const text = contextOf(await hook('UserPromptSubmit'))
+    expect(text).toContain(wish)
+    expect(text).not.toContain('</summary>')
+  })
+
   test('the same if the background found it', async () => {
     await compacted()
     const expected = contextOf(await hook('UserPromptSubmit'))
