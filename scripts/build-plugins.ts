@@ -13,6 +13,8 @@ const plugins: Readonly<Record<string, Bundle & { readonly later?: Bundle }>> = 
     later: { entry: 'src/engine.ts', out: 'dist/engine.js' },
   },
   codex: { entry: 'src/main.ts', out: 'dist/everlong.js' },
+  opencode: { entry: 'src/plugin.ts', out: 'dist/everlong.js' },
+  pi: { entry: 'src/main.ts', out: 'dist/everlong.js' },
 }
 
 const asked = process.argv.slice(2)

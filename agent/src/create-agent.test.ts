@@ -21,8 +21,8 @@ const wait = (opened: Promise<void>) =>
   })
 
 /** What people and model said, and what tools returned, without what the client added. */
-function said({ agent }: AgentStage): readonly string[] {
-  return messagesOf([...agent.session().entries()])
+async function said({ agent }: AgentStage): Promise<readonly string[]> {
+  return messagesOf([...(await agent.session().entries())])
     .filter(({ origin }) => origin !== 'attachment')
     .map(({ origin, content }) => `${origin}: ${textOf(content) || JSON.stringify(content)}`)
 }
@@ -37,7 +37,7 @@ test('a prompt runs a turn, and the session is saved in the home of the person',
   const { agent, events, folder, home } = set
   await agent.submit({ text: 'Hi' })
   expect(typesOf(events)).toEqual(['prompt', 'answer', 'stopped'])
-  expect(said(set)).toEqual(['human: Hi', 'assistant: Hello.'])
+  expect(await said(set)).toEqual(['human: Hi', 'assistant: Hello.'])
   expect(readdirSync(sessionsFolder(home, folder)).filter((name) => name.endsWith('.jsonl'))).toEqual([
     `${agent.session().id}.jsonl`,
   ])
@@ -69,7 +69,7 @@ test('a prompt during a turn is queued, and joins the next request of that turn'
     ['And be brief.', true],
     ['And be brief.', false],
   ])
-  expect(said(set)).toEqual([
+  expect(await said(set)).toEqual([
     'human: Wait for it.',
     expect.stringContaining('assistant: [{"type":"tool_use"'),
     'tool-result: Done waiting.',
@@ -90,7 +90,7 @@ test('what is queued can be taken back while the turn goes on', async () => {
   expect(agent.state()).toMatchObject({ isBusy: true, queued: [] })
   open()
   await first
-  expect(said(set).filter((message) => message.startsWith('human'))).toEqual(['human: Wait for it.'])
+  expect((await said(set)).filter((message) => message.startsWith('human'))).toEqual(['human: Wait for it.'])
 })
 
 test('an interrupt stops a tool, gives back what was queued, and the next prompt goes on', async () => {
@@ -107,7 +107,7 @@ test('an interrupt stops a tool, gives back what was queued, and the next prompt
   await first
   expect(events.findLast(({ type }) => type === 'stopped')).toMatchObject({ why: 'aborted' })
   await agent.submit({ text: 'Go on.' })
-  const messages = said(set)
+  const messages = await said(set)
   expect(messages.join('\n')).toContain('Interrupted before it finished.')
   expect(messages.slice(-3)).toEqual([
     'meta: The person interrupted the work here.',
@@ -132,7 +132,7 @@ test('an interrupt while the model answers leaves the prompt, and nothing of the
   open()
   expect(typesOf(events)).toEqual(['prompt', 'stopped'])
   await agent.submit({ text: 'Try again.' })
-  expect(said(set).at(-1)).toBe('assistant: Answered.')
+  expect((await said(set)).at(-1)).toBe('assistant: Answered.')
 })
 
 test('news of a background task starts a turn when none runs', async () => {
@@ -141,7 +141,7 @@ test('news of a background task starts a turn when none runs', async () => {
   setup().onTasks([{ id: '1', title: 'npm test', isRunning: false }])
   setup().tell('The task 1 (npm test) has ended with exit code 0.', agent.session())
   await until(() => events.some(({ type }) => type === 'stopped'))
-  expect(said(set)).toEqual(['meta: The task 1 (npm test) has ended with exit code 0.', 'assistant: I saw it.'])
+  expect(await said(set)).toEqual(['meta: The task 1 (npm test) has ended with exit code 0.', 'assistant: I saw it.'])
   expect(agent.state().tasks).toEqual([{ id: '1', title: 'npm test', isRunning: false }])
 })
 

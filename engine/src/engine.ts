@@ -75,7 +75,7 @@ export type EngineSession = Session & {
   /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
   readonly read: (id: string) => Promise<string | undefined>
   /** Every entry of the transcript, oldest first, also what has left the context. */
-  readonly entries: () => Iterable<Entry>
+  readonly entries: () => Promise<Iterable<Entry>>
   /** A conversation with its own window, state and breaker; its file is in this session's folder. */
   readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
 }
@@ -173,7 +173,7 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
     read: (id: string) => opened.read(id),
-    entries: () => opened.store.entries(),
+    entries: async () => (opened.store.load ? opened.store.load() : opened.store.entries()),
     subagent: async (own: SessionOptions = {}) => {
       const agentId = shared.ports.newId()
       const envelope = { ...(own.envelope ?? options.envelope), isSidechain: true, agentId }

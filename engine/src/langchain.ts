@@ -57,7 +57,8 @@ function partsOf({ model, longestResult = usualLongestResult, ...options }: Lang
       sessions ??= adapterSessions(byThread, { model: client, converter, asksCalled: !model })
       return sessions.historyOf({ call, messages: call.messages, model: newest ? nameOf(newest) : client.model })
     },
-    isReady: () => model !== undefined || newest !== undefined,
+    // The window is that of the model that is called, also where another one writes the summaries.
+    isReady: () => newest !== undefined,
     modelFor: (own) => {
       newest = own
       return options.session ? undefined : { client, name: nameOf(own) }

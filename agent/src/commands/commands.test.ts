@@ -19,8 +19,8 @@ async function run(agent: Agent, line: string): Promise<string> {
 }
 
 const size = (agent: Agent) => agent.session().messages().length
-const lastHuman = (agent: Agent) =>
-  textOf(messagesOf([...agent.session().entries()]).findLast(({ origin }) => origin === 'human')?.content ?? '')
+const lastHuman = async (agent: Agent) =>
+  textOf(messagesOf([...(await agent.session().entries())]).findLast(({ origin }) => origin === 'human')?.content ?? '')
 
 const beforeTheWrite = ['hooks-before', 'summarizing', 'verifying', 'restoring'] as const
 
@@ -57,7 +57,7 @@ describe('/compact', () => {
       summary: expect.stringContaining('Always answer in English.'),
     })
     expect(receipt.after).toBeLessThan(receipt.before)
-    expect(originalOf(agent.session(), receipt.uuid).filter(({ origin }) => origin === 'human')).toHaveLength(7)
+    expect((await originalOf(agent.session(), receipt.uuid)).filter(({ origin }) => origin === 'human')).toHaveLength(7)
     const phases = events.flatMap((event) =>
       event.type === 'engine' && event.event.type === 'compaction-progressed' ? [event.event.phase] : [],
     )
@@ -175,7 +175,7 @@ describe('sessions', () => {
     const offered = await agent.command('/resume')
     expect(offered).toMatchObject({ type: 'choose', choices: [{ label: 'Parser work', command: `/resume ${first}` }] })
     expect(await run(agent, '/resume Parser work')).toBe('text: Continued: Parser work')
-    expect([agent.session().id, lastHuman(agent)]).toEqual([first, 'The first session.'])
+    expect([agent.session().id, await lastHuman(agent)]).toEqual([first, 'The first session.'])
     expect(await run(agent, '/resume 0000')).toMatch(/^error: There is no session 0000/)
     await agent.submit({ text: 'It goes on.' })
     expect(size(agent)).toBe(4)

@@ -3,7 +3,8 @@
 import type { EngineSession } from 'everlong/node'
 import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/transcript'
 import type { CommandResult } from '../app.ts'
-import { error, number, type SlashCommand, short, text } from './command.ts'
+import { count, dateTime } from '../render/numbers.ts'
+import { error, type SlashCommand, short, text } from './command.ts'
 
 export const undo: SlashCommand = {
   name: 'undo',
@@ -12,9 +13,7 @@ export const undo: SlashCommand = {
   run: async (_, { session }) => {
     const outcome = await session().undo()
     if (outcome.type === 'nothing-to-undo') return text('There is nothing to undo.')
-    return text(
-      `Undone: ${outcome.change.type}. The context has ${number(session().explain().size.tokens)} tokens now.`,
-    )
+    return text(`Undone: ${outcome.change.type}. The context has ${count(session().explain().size.tokens)} tokens now.`)
   },
 }
 
@@ -24,8 +23,8 @@ export const rewind: SlashCommand = {
   help: 'goes back to before one of your messages; files stay as they are',
   needsQuiet: true,
   run: async (words, { session }) => {
-    if (words === '') return choices('rewind', 'Go back to before which message?', yourMessages(session()))
-    const parent = parentOf(session(), words)
+    if (words === '') return choices('rewind', 'Go back to before which message?', await yourMessages(session()))
+    const parent = await parentOf(session(), words)
     if (parent === undefined) return error(`There is no message ${words} in this session.`)
     if (parent === null) return error('That is the first message. /clear starts over.')
     const outcome = await session().rewind(parent)
@@ -40,11 +39,12 @@ export const snip: SlashCommand = {
   help: 'replaces part of the conversation with one line',
   needsQuiet: true,
   run: async (words, { session }) => {
-    if (words === '') return choices('snip', 'Remove which message and what followed it?', yourMessages(session()))
-    const [from = '', to = lastOfTurn(session(), from)] = words.split(/\s+/)
+    if (words === '')
+      return choices('snip', 'Remove which message and what followed it?', await yourMessages(session()))
+    const [from = '', to = await lastOfTurn(session(), from)] = words.split(/\s+/)
     const outcome = await session().snip({ from, to })
     if (outcome.type === 'declined') return error(outcome.why)
-    return text(`Removed ${number(outcome.freed)} tokens from the context. /undo takes this back.`)
+    return text(`Removed ${count(outcome.freed)} tokens from the context. /undo takes this back.`)
   },
 }
 
@@ -53,7 +53,7 @@ export const pin: SlashCommand = {
   arguments: '[ID]',
   help: 'keeps a message word for word, through every compaction',
   run: async (words, { session }) => {
-    if (words === '') return choices('pin', 'Keep which message?', recentMessages(session()))
+    if (words === '') return choices('pin', 'Keep which message?', await recentMessages(session()))
     const outcome = await session().pin(words)
     return outcome.type === 'declined' ? error(outcome.why) : text('Pinned. /unpin takes this back.')
   },
@@ -64,7 +64,7 @@ export const unpin: SlashCommand = {
   arguments: 'ID',
   help: 'removes a pin',
   run: async (words, { session }) => {
-    if (words === '') return choices('unpin', 'Remove the pin of which message?', recentMessages(session()))
+    if (words === '') return choices('unpin', 'Remove the pin of which message?', await recentMessages(session()))
     const outcome = await session().unpin(words)
     return outcome.type === 'declined' ? error(outcome.why) : text('Unpinned.')
   },
@@ -105,22 +105,20 @@ function choices(name: string, title: string, listed: readonly Listed[]): Comman
 }
 
 function timeOf({ time }: ViewMessage): { readonly detail?: string } {
-  return time === undefined
-    ? {}
-    : { detail: new Date(time).toLocaleString('en-US', { timeStyle: 'short', dateStyle: 'medium' }) }
+  return time === undefined ? {} : { detail: dateTime(time, undefined) }
 }
 
 /** Newest first. */
-function yourMessages(session: EngineSession): readonly Listed[] {
-  return recentMessages(session, ({ origin }) => origin === 'human')
+async function yourMessages(session: EngineSession): Promise<readonly Listed[]> {
+  return await recentMessages(session, ({ origin }) => origin === 'human')
 }
 
-function recentMessages(
+async function recentMessages(
   session: EngineSession,
   isWanted: (message: ViewMessage) => boolean = isSaid,
-): readonly Listed[] {
+): Promise<readonly Listed[]> {
   // Not those of the view, which joins messages that follow one another.
-  const wanted = messagesOf([...session.entries()])
+  const wanted = messagesOf([...(await session.entries())])
     .filter(isWanted)
     .slice(-mostListed)
     .toReversed()
@@ -134,16 +132,16 @@ function isSaid({ origin, content }: ViewMessage): boolean {
 }
 
 /** Null for the first entry, undefined when there is none with this id. */
-function parentOf(session: EngineSession, uuid: string): string | null | undefined {
-  for (const { record } of session.entries()) {
+async function parentOf(session: EngineSession, uuid: string): Promise<string | null | undefined> {
+  for (const { record } of await session.entries()) {
     if (record.uuid === uuid) return stringAt(record, 'parentUuid') ?? null
   }
   return undefined
 }
 
 /** The last message before the person spoke again. */
-function lastOfTurn(session: EngineSession, from: string): string {
-  const messages = messagesOf([...session.entries()])
+async function lastOfTurn(session: EngineSession, from: string): Promise<string> {
+  const messages = messagesOf([...(await session.entries())])
   const at = messages.findIndex(({ uuid }) => uuid === from)
   const next = messages.findIndex(({ origin }, index) => index > at && origin === 'human')
   const turn = messages.slice(at, next < 0 ? undefined : next)

@@ -115,7 +115,10 @@ function createEffects({ store, history, agent, quit, redraw }: EffectOptions): 
     )
     store.update((state) => ({ ...state, command: undefined }))
     if (result.type === 'quit') await quit()
-    if (result.type === 'text' && result.text.trim() !== '') show(result.text, 'output')
+    if (result.type === 'text') {
+      const text = withoutReceipt(result.text, store.get())
+      if (text !== '') show(text, 'output')
+    }
     if (result.type === 'error') show(result.text, 'trouble')
     if (result.type === 'choose') {
       const { title, choices } = result
@@ -160,6 +163,12 @@ function createEffects({ store, history, agent, quit, redraw }: EffectOptions): 
       show(error instanceof Error ? error.message : String(error), 'trouble')
     }
   }
+}
+
+/** The receipt has been shown, with all that is behind it. */
+function withoutReceipt(text: string, { details }: TerminalState): string {
+  const newest = details.at(-1)
+  return newest?.type === 'receipt' ? text.replace(newest.line, '').trim() : text.trim()
 }
 
 /** What was queued goes before what is being typed. */

@@ -105,8 +105,10 @@ describe('Read', () => {
   })
 })
 
-async function firstUuid(session: { readonly entries: () => Iterable<{ readonly record: unknown }> }): Promise<string> {
-  for (const { record } of session.entries()) {
+async function firstUuid(session: {
+  readonly entries: () => Promise<Iterable<{ readonly record: unknown }>>
+}): Promise<string> {
+  for (const { record } of await session.entries()) {
     const { uuid } = record as { readonly uuid?: string }
     if (uuid !== undefined) return uuid
   }

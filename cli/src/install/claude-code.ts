@@ -33,6 +33,8 @@ export const claudeCode: InstallTarget = {
     join(configFolder(place), 'plugins', 'data', 'everlong-skills-dir'),
     // What Claude Code logs about our server, for each project.
     { folder: join(cacheFolder(place), 'claude-cli-nodejs'), match: '*/mcp-logs-plugin-everlong-everlong' },
+    // Claude Code makes one for each session with a SessionStart hook.
+    { folder: join(configFolder(place), 'session-env'), match: '*', ifEmpty: true },
   ],
 }
 

@@ -1,7 +1,7 @@
 import { asksForSummary, route, startServer, summarizer, text, toolUse } from '@everlong/simulator'
 import { ChatAnthropic } from '@langchain/anthropic'
 import { MemorySaver } from '@langchain/langgraph'
-import type { EngineEvent } from 'everlong'
+import { createEngine, type EngineEvent, offline } from 'everlong'
 import { everlong, everlongEdit } from 'everlong/langchain'
 import { type AgentMiddleware, contextEditingMiddleware, createAgent, ToolMessage, tool } from 'langchain'
 import { afterEach, expect, test } from 'vitest'
@@ -76,6 +76,16 @@ test('a request that the API refuses as too long is made smaller and sent again'
   await watch(10)
   expect(server.simulator.log.entries.filter(({ status }) => status === 400).length).toBeGreaterThan(0)
   expect(finished(events) + events.filter(({ type }) => type === 'micro-compacted').length).toBeGreaterThan(0)
+})
+
+test('the window is that of the agent’s model, also where another client writes the summaries', async () => {
+  const { events, options } = managing({ model: offline(), settings: {} })
+  const { watch } = await world([everlong(options)])
+  await watch(2)
+  const windows = events.flatMap((event) => (event.type === 'threshold-checked' ? [event.effectiveWindow] : []))
+  const own = createEngine({ model: offline(), environment: {} })
+  const session = await own.start({ model })
+  expect(new Set(windows)).toEqual(new Set([session.explain().effectiveWindow.value]))
 })
 
 test('two threads never mix', async () => {

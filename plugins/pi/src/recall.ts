@@ -1,5 +1,7 @@
 // The recall tool: search and read everything that was ever said in the sessions of this project, also what was compacted
 // away. It opens its index when it is first used and reads nothing but pi's session files.
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { type Archive, createRecallTool, openArchive } from 'everlong/node'
 import type { Context, Tool } from './pi-api.ts'
 
@@ -13,6 +15,12 @@ export type Recall = {
 
 const unsaved = 'this session is not saved (--no-session).'
 
+/** In pi's own folder, where `everlong uninstall pi` finds it. */
+function indexFolder(env: NodeJS.ProcessEnv): string {
+  const given = env.PI_CODING_AGENT_DIR?.replace(/^~(?=\/|$)/, homedir())
+  return join(given || join(homedir(), '.pi', 'agent'), 'everlong')
+}
+
 export function createRecall(): Recall {
   let folder: string | undefined
   let archive: Archive | undefined
@@ -23,7 +31,7 @@ export function createRecall(): Recall {
   const tool = createRecallTool({
     archive: () => {
       if (folder === undefined) throw new Error(unsaved)
-      archive ??= openArchive(folder, { budgetMs: 0 })
+      archive ??= openArchive(folder, { folder: indexFolder(process.env), budgetMs: 0 })
       return archive
     },
   })

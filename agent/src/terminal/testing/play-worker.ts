@@ -24,6 +24,7 @@ import { sessionsFolder } from '../../sessions/places.ts'
 import { listSessions } from '../../sessions/sessions.ts'
 import { noSettings } from '../../settings/load.ts'
 import { type AnyTool, defineTool } from '../../tool.ts'
+import { pastOf } from '../host/past.ts'
 import { commandInfos, serveInWorker } from '../worker.ts'
 
 export type PlayData = {
@@ -62,7 +63,7 @@ serveInWorker<PlayData>(async (data, person) => {
     createTools: async () => ({ tools: toolsFor(folder, person), close: async () => undefined }),
     ...(newest ? { session: { type: 'open', path: newest.path } } : {}),
   })
-  return { type: 'agent', agent, folder, commands: commandInfos() }
+  return { type: 'agent', agent, folder, commands: commandInfos(), past: pastOf(agent, folder) }
 })
 
 /** Waits as long as this file is there: a test removes it to go on. */
@@ -89,7 +90,10 @@ function follow(folder: string): Script {
       await whileThere(join(folder, rest))
       return text(`Held ${rest}.`)
     }
-    if (verb === 'fill') return text('word '.repeat(Number(rest)))
+    if (verb === 'fill') {
+      const [words = '', name = ''] = rest.split(' ')
+      return text(`${'word '.repeat(Number(words))}\n\nFilled ${name}.`)
+    }
     if (verb === 'call') {
       const [tool = '', ...words] = rest.split(' ')
       return toolUse(tool, {

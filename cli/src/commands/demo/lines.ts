@@ -10,6 +10,7 @@ import { oneLine } from '../../render/safe.ts'
 import type { Screen } from '../../render/screen.ts'
 import { columnsOf, cut, cutStart, padEnd, wrap } from '../../render/width.ts'
 import type { Act } from './acts.ts'
+import { withoutMarks } from './marks.ts'
 
 const indent = '    '
 
@@ -24,11 +25,8 @@ export function typingLine(text: string, screen: Screen): string {
   return screen.paint(['bold', 'cyan'], `you › ${cutStart(text, screen.width - 6)}`)
 }
 
-/** Where the made-up agent stands is written into its answers, for itself alone. */
-const mark = /\s*\[task \d+, [^\]]*\]/g
-
 export function agentLines(text: string, screen: Screen): readonly string[] {
-  const words = oneLine(text.replaceAll(mark, ''))
+  const words = oneLine(withoutMarks(text))
   return words === '' ? [] : wrap(words, screen.width - 4).map((line) => `${indent}${line}`)
 }
 

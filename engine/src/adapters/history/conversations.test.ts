@@ -27,7 +27,7 @@ describe('a call', () => {
     const other = await all.of([user('hi')])
     expect(other).not.toBe(first)
     await other.prepare([user('hi'), assistant('hello, Bob'), user('go on')])
-    expect(JSON.stringify([...other.session.entries()])).not.toContain('Ann')
+    expect(JSON.stringify([...(await other.session.entries())])).not.toContain('Ann')
     expect(await all.of([user('hi'), assistant('hello, Ann'), user('go on'), assistant('yes')])).toBe(first)
   })
 

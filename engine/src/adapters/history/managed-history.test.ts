@@ -98,7 +98,7 @@ describe('a history', () => {
     expect(sent).toEqual([...steps, assistant('done'), user('two')])
     const again = await history.prepare([...merged, assistant('done'), user('two'), assistant('yes'), user('three')])
     expect(again.messages).toHaveLength(9)
-    expect([...history.session.entries()].filter(({ record }) => record.type === 'user')).toHaveLength(5)
+    expect([...(await history.session.entries())].filter(({ record }) => record.type === 'user')).toHaveLength(5)
   })
 
   test('with another beginning gets a new session', async () => {

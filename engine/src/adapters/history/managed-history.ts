@@ -17,7 +17,7 @@ import { regroupedEnd } from './regrouped.ts'
 import { seed } from './seed.ts'
 
 /** As much of an EngineSession as the adapters need. */
-export type AdapterSession = Session & { readonly entries: () => Iterable<Entry> }
+export type AdapterSession = Session & { readonly entries: () => Promise<Iterable<Entry>> }
 
 export type CallOptions = {
   /** What every request carries besides the messages: system prompt, tools, limits. It counts for the size. */
@@ -186,7 +186,7 @@ export class ManagedHistory<Foreign> {
 
   private async seedFrom(given: Conversion<Foreign>): Promise<void> {
     this.isSeeded = true
-    const { known, goesOn } = seed(this.current.entries(), given.known)
+    const { known, goesOn } = seed(await this.current.entries(), given.known)
     this.known = known
     if (goesOn) await this.rewindTo(known.length)
   }

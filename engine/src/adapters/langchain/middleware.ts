@@ -20,7 +20,7 @@ export type LangChainParts = {
   readonly historyOf: (call: LangChainCall) => Promise<ManagedHistory<BaseMessage>>
   /** LangChain is loaded with the first call. */
   readonly classes: () => Promise<LangChainClasses>
-  /** Whether a model is known that can write a summary: before the first call only if the host named one. */
+  /** Whether the model that is called is known: from the first call on. */
   readonly isReady: () => boolean
   readonly modelFor: (model: ChatModelLike) => CallOptions['model']
   /** Characters of a tool result; longer ones are shortened. */

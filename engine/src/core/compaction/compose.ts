@@ -28,6 +28,8 @@ export type ComposeInput = {
   /** What a summary may use, and what is added to one at the most. */
   readonly summaryTokens: number
   readonly userTokens: number
+  /** So many of the user's latest messages stand in the page whole, whatever they cost. Default 3. */
+  readonly neverShortened?: number
   readonly offlineTokens: number
   readonly countTokens: (text: string) => number
 }
@@ -101,10 +103,10 @@ function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined 
 }
 
 function pageWith(input: ComposeInput, { summary, tokens, user, hasState }: Filling): Page {
-  const { countTokens, ledger, recall, since, checked, workspace } = input
+  const { countTokens, ledger, recall, since, checked, workspace, neverShortened } = input
   const count = (lines: readonly string[]) => countTokens(lines.join('\n'))
   const current = ledger.exchanges.filter(({ last }) => last >= since)
-  const completed = completeWords(summary, current, { recall, countTokens, tokens: user })
+  const completed = completeWords(summary, current, { recall, countTokens, tokens: user, neverShortened })
   const rulesBeside = (shown: string) => ruleLines(ledger, { shown, recall, tokens: tokens * rulesShare, countTokens })
   const state = hasState ? stateLines({ ledger, workspace, shown: completed.text, since }) : []
   const doubts = doubtLine(checked?.unknownNames ?? [], completed.text)

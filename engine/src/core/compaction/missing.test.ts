@@ -30,6 +30,18 @@ test('a claim that the conversation does not support is named', () => {
   expect(missingFromSummary(jobOf(talk.records), { summary })).toContain('approved the deployment')
 })
 
+test('a message that is longer than the limit is shortened, and the rest is still said', () => {
+  const pasted = session()
+    .user('Read the reports. Never touch schema.sql.')
+    .assistant('I have read them.')
+    .user(`Remember these: ${'alpha beta gamma '.repeat(3_000)}`)
+    .assistant('Done.')
+  const missing = missingFromSummary(jobOf(pasted.records), { summary: 'The reports were read.', maxTokens: 2_000 })
+  expect(missing).toContain('Never touch schema.sql.')
+  expect(missing).toContain('Remember these: alpha')
+  expect(estimateTokens(missing)).toBeLessThanOrEqual(2_000)
+})
+
 test('it keeps to the limit', () => {
   const long = session()
   for (let at = 0; at < 60; at++)

@@ -32,6 +32,8 @@ export function missingFromSummary(job: CompactionJob, { summary, maxTokens = 2_
       recall: job.recall === true,
       summaryTokens,
       userTokens: Math.min(userTokens, maxTokens / 2),
+      // The host has its own idea of what to keep of them, and little room for this.
+      neverShortened: 0,
       offlineTokens: 0,
       countTokens,
     },

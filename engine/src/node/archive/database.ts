@@ -5,6 +5,7 @@ import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { diskProblem, nodeDisk } from '../write/disk.ts'
+import { bunSqlite, openBunDatabase } from './bun-sqlite.ts'
 
 export type Database = {
   readonly sql: DatabaseSync
@@ -101,18 +102,19 @@ function connectTo(place: string): DatabaseSync | undefined {
 }
 
 function connect(place: string): DatabaseSync {
+  const bun = bunSqlite()
   if (!hasSqlite()) {
     throw new Error(`The archive needs the SQLite of Node 22.16 or later; this is Node ${process.versions.node}.`)
   }
   // Loaded when it is needed: older versions of Node 22 print a warning when they load it.
-  const sql = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(place)
+  const sql = bun ? openBunDatabase(bun, place) : new (process.getBuiltinModule('node:sqlite').DatabaseSync)(place)
   sql.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA cache_size = -65536; PRAGMA temp_store = memory`)
   return sql
 }
 
 /** False on Node 20. */
 export function hasSqlite(): boolean {
-  return isBuiltin('node:sqlite')
+  return bunSqlite() !== undefined || isBuiltin('node:sqlite')
 }
 
 export function discardDatabase(place: string): void {

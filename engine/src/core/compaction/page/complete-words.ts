@@ -13,8 +13,10 @@ import { joinSections, readSections } from './sections.ts'
 export type CompleteOptions = {
   readonly recall: boolean
   readonly countTokens: (text: string) => number
-  /** For what is inserted; the latest three messages are inserted whatever they cost. */
+  /** For what is inserted. */
   readonly tokens: number
+  /** So many of the latest messages are inserted whole, whatever they cost. Default 3. */
+  readonly neverShortened?: number | undefined
 }
 
 export type Completed = {
@@ -26,7 +28,6 @@ export type Completed = {
 }
 
 const sectionNumber = 6
-const neverShortened = 3
 const shortened = 300
 
 /** In the user's own words; what was done without words is told elsewhere. */
@@ -106,9 +107,9 @@ type Shown = { readonly text: string; readonly isWhole: boolean }
 function fitted(
   missing: readonly Exchange[],
   said: readonly Exchange[],
-  { recall, countTokens, tokens }: CompleteOptions,
+  { recall, countTokens, tokens, neverShortened = 3 }: CompleteOptions,
 ): ReadonlyMap<Exchange, Shown> {
-  const latest = new Set(said.slice(-neverShortened))
+  const latest = new Set(said.slice(Math.max(0, said.length - neverShortened)))
   const shown = new Map<Exchange, Shown>()
   let left = tokens
   for (const exchange of missing.toReversed()) {

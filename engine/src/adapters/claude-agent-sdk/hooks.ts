@@ -1,0 +1,82 @@
+// Hooks for queries of the Claude Agent SDK: what a compaction of the SDK's own leaves out comes back with the next message,
+// standing rules come back at once, and large tool results are shortened with their originals kept.
+import { isObject, stringAt } from '../../core/message/json.ts'
+import { shortenedResult } from '../../core/transcript/view/edited.ts'
+import type { AgentHooks, HookInput, HookOutput } from './types.ts'
+
+export type HookParts = {
+  /** What the user asked for once and for all, and what a summary leaves out, as texts for the model; empty for nothing. */
+  readonly rulesIn: (transcript: string) => string
+  readonly missingFrom: (transcript: string, summary: string) => string
+  /** Keeps a tool result as it was. A result that cannot be kept is not shortened. */
+  readonly keep: (input: HookInput, original: unknown) => Promise<void>
+  /** Characters of a text in a tool result; longer ones are shortened. */
+  readonly longestResult: number
+  /** Whether a compaction of the SDK's own is refused. */
+  readonly blocks: boolean
+  readonly onBlocked: (sessionId: string) => void
+}
+
+const nothing: HookOutput = {}
+
+export function agentHooks(parts: HookParts): AgentHooks {
+  /** By session: texts that wait for the next message, and rules that were told. */
+  const waiting = new Map<string, string>()
+  const told = new Map<string, string>()
+  const deliver =
+    (hookEventName: 'UserPromptSubmit' | 'PostToolBatch') =>
+    async ({ session_id }: HookInput): Promise<HookOutput> => {
+      const additionalContext = waiting.get(session_id)
+      waiting.delete(session_id)
+      return additionalContext === undefined ? nothing : { hookSpecificOutput: { hookEventName, additionalContext } }
+    }
+  return {
+    PreCompact: hooked(async ({ session_id }) => {
+      if (!parts.blocks) return nothing
+      parts.onBlocked(session_id)
+      return { decision: 'block', reason: 'Everlong compacts this session before it is resumed.' }
+    }),
+    SessionStart: hooked(async ({ session_id, transcript_path, source }) => {
+      const text = source === 'compact' ? parts.rulesIn(transcript_path) : ''
+      if (text === '') return nothing
+      told.set(session_id, text)
+      return { hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: text } }
+    }),
+    PostCompact: hooked(async (input) => {
+      const { session_id, transcript_path } = input
+      const summary = [stringAt(input, 'compact_summary') ?? '', told.get(session_id) ?? ''].join('\n')
+      told.delete(session_id)
+      const text = parts.missingFrom(transcript_path, summary)
+      if (text !== '') waiting.set(session_id, text)
+      return nothing
+    }),
+    UserPromptSubmit: hooked(deliver('UserPromptSubmit')),
+    PostToolBatch: hooked(deliver('PostToolBatch')),
+    PostToolUse: hooked(async (input) => {
+      const { tool_response: original, tool_use_id: id } = input
+      const updatedToolOutput = shortened(original, String(id), parts.longestResult)
+      if (updatedToolOutput === original) return nothing
+      await parts.keep(input, original)
+      return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput } }
+    }),
+  }
+}
+
+function hooked(hook: (input: HookInput) => Promise<HookOutput>): [{ hooks: [typeof hook] }] {
+  return [{ hooks: [hook] }]
+}
+
+/** The same shape with every long text shortened; the very same value when there is none. */
+function shortened(value: unknown, id: string, keep: number): unknown {
+  if (typeof value === 'string') {
+    return shortenedResult({ type: 'tool_result', tool_use_id: id, content: value }, { keep, recall: true })
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => shortened(item, id, keep))
+    return items.some((item, at) => item !== value[at]) ? items : value
+  }
+  // Images are long and must stay whole.
+  if (!isObject(value) || value.isImage === true || value.type === 'image') return value
+  const fields = Object.entries(value).map(([name, own]) => [name, shortened(own, id, keep)] as const)
+  return fields.some(([name, own]) => own !== value[name]) ? Object.fromEntries(fields) : value
+}

@@ -1,0 +1,129 @@
+// A SessionStore of the Claude Agent SDK on any session store of Everlong: it only appends, stores no uuid twice, and gives
+// every entry back as it was. A session is held for as long as one call takes, so any process can write it next.
+import type { JsonObject } from '../../core/message/json.ts'
+import type { HeldSession, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
+import { StoreError } from '../../core/ports/store.ts'
+import { createMutex } from '../../core/session/queue.ts'
+import { sessionIn, storedId, subkeyPrefix, subpathOf } from './ids.ts'
+import type { AgentEntry, AgentSessionKey, AgentSessionStore, AgentSummary, FoldSummary } from './types.ts'
+
+export type AgentStoreOptions = {
+  readonly store: SessionStore
+  readonly newId: () => string
+  /** Whose sessions these are, for erasure. */
+  readonly user?: string | undefined
+  readonly fold?: FoldSummary | undefined
+}
+
+/** What belongs to Everlong and is none of the SDK's business. */
+export const ownSubpath = 'everlong/'
+
+const owner = 'the Claude Agent SDK'
+
+export function agentSessionStore({ store, newId, user, fold }: AgentStoreOptions): AgentSessionStore {
+  const mutex = createMutex(() => undefined)
+  /** The uuids of a session at a version, so that they are not read again for every batch. */
+  const known = new Map<string, { readonly version: number; readonly uuids: ReadonlySet<string> }>()
+
+  const open = async (key: AgentSessionKey): Promise<HeldSession> => {
+    const id = storedId(key)
+    const { projectKey, sessionId, subpath } = key
+    const parent = subpath === undefined ? undefined : storedId({ projectKey, sessionId })
+    const found = await store.open(id, { as: 'existing', owner, isCopy: true })
+    const result =
+      found.type === 'missing' ? await store.open(id, { as: 'new', owner, user, parent, isCopy: true }) : found
+    if (result.type === 'opened') return result.session
+    throw new StoreError(result.type === 'held' ? result.why : `The session ${id} is being created elsewhere.`)
+  }
+  const addTo = async (session: HeldSession, entries: readonly AgentEntry[]): Promise<void> => {
+    const before = known.get(session.id)
+    const uuids = new Set(before?.version === session.version ? before.uuids : uuidsIn(await session.all()))
+    const fresh = entries.filter(({ uuid }) => {
+      if (uuid === undefined) return true
+      const isNew = !uuids.has(uuid)
+      uuids.add(uuid)
+      return isNew
+    })
+    if (fresh.length === 0) return
+    const records = fresh.map((record) => ({ id: record.uuid ?? newId(), record: record as JsonObject }))
+    const appended = await session.append(records, session.version)
+    if (appended.type !== 'stored') throw new StoreError(appended.why)
+    known.set(session.id, { version: appended.version, uuids })
+  }
+  const sessionsOf = async (projectKey: string) => {
+    const first = storedId({ projectKey, sessionId: '' })
+    return (await allBehind(store, first)).flatMap((info) => {
+      const sessionId = sessionIn(info.id, projectKey)
+      return sessionId === undefined ? [] : [{ sessionId, mtime: Date.parse(info.changed) }]
+    })
+  }
+  return {
+    append: (key, entries) =>
+      mutex.run(async () => {
+        const session = await open(key)
+        try {
+          await addTo(session, entries)
+        } finally {
+          await session.release()
+        }
+      }),
+    load: async (key) => {
+      const entries: AgentEntry[] = []
+      for await (const { record } of store.records(storedId(key))) entries.push(record as AgentEntry)
+      return entries.length === 0 ? null : entries
+    },
+    listSessions: sessionsOf,
+    ...(fold ? { listSessionSummaries: summaries(store, fold, sessionsOf) } : {}),
+    delete: async (key) => {
+      await store.erase({ sessions: [storedId(key)] })
+    },
+    listSubkeys: async ({ projectKey, sessionId }) => {
+      const prefix = subkeyPrefix(storedId({ projectKey, sessionId }))
+      const subpaths = (await allBehind(store, prefix)).map(({ id }) => subpathOf(id.slice(prefix.length)))
+      return subpaths.filter((subpath) => !subpath.startsWith(ownSubpath))
+    },
+  }
+}
+
+/** All sessions whose id begins like this. Stores list by id. */
+async function allBehind(store: SessionStore, prefix: string): Promise<readonly SessionInfo[]> {
+  const found: SessionInfo[] = []
+  for (let after = prefix; ; ) {
+    const page = await store.list({ after })
+    const own = page.filter(({ id }) => id.startsWith(prefix))
+    found.push(...own)
+    const last = page.at(-1)
+    if (last === undefined || own.length < page.length) return found
+    after = last.id
+  }
+}
+
+type Listed = (projectKey: string) => Promise<{ sessionId: string; mtime: number }[]>
+
+/** Folded once for each state of a session. */
+function summaries(store: SessionStore, fold: FoldSummary, sessionsOf: Listed) {
+  const folded = new Map<string, AgentSummary>()
+  return async (projectKey: string): Promise<AgentSummary[]> => {
+    const all: AgentSummary[] = []
+    for (const { sessionId, mtime } of await sessionsOf(projectKey)) {
+      const id = storedId({ projectKey, sessionId })
+      const before = folded.get(id)
+      const summary = before?.mtime === mtime ? before : await foldAll(store, fold, { projectKey, sessionId })
+      folded.set(id, { ...summary, mtime })
+      all.push({ ...summary, mtime })
+    }
+    return all
+  }
+}
+
+type MainKey = { readonly projectKey: string; readonly sessionId: string }
+
+async function foldAll(store: SessionStore, fold: FoldSummary, key: MainKey): Promise<AgentSummary> {
+  const entries: AgentEntry[] = []
+  for await (const { record } of store.records(storedId(key))) entries.push(record as AgentEntry)
+  return fold(undefined, { ...key }, entries)
+}
+
+function uuidsIn(entries: readonly { readonly record: JsonObject }[]): readonly string[] {
+  return entries.flatMap(({ record: { uuid } }) => (typeof uuid === 'string' ? [uuid] : []))
+}

@@ -1,0 +1,230 @@
+// The SessionStore for the Claude Agent SDK on every store of Everlong, and what happens to its sessions. The real SDK is
+// driven by `npm run test:agents`.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { AgentEntry, HookInput } from './adapters/claude-agent-sdk/types.ts'
+import { everlong } from './claude-agent-sdk.ts'
+import type { SessionStore } from './core/ports/session-store.ts'
+import { offline } from './models/offline.ts'
+import { jsonlSessions } from './stores/disk/jsonl.ts'
+import { memorySessions } from './stores/memory.ts'
+import { postgresForTests } from './stores/testing/postgres-server.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'everlong-agent-sdk-'))
+const server = await postgresForTests()
+const stores: readonly (readonly [string, () => SessionStore])[] = [
+  ['memory', () => memorySessions()],
+  ['a folder', () => jsonlSessions({ folder: mkdtempSync(join(folder, 'sessions-')) })],
+  ...(server ? [['PostgreSQL', () => server.store()] as const] : []),
+]
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await server?.stop()
+})
+
+const project = '-home-ann-shop'
+const sessionId = '0b6b9b0e-6c5f-4a52-9a2b-0d8f3a1c7e55'
+const main = { projectKey: project, sessionId }
+const managed = (store: SessionStore) => everlong({ model: offline(), store, projectKey: project })
+
+function entry(at: number, text: string, role: 'user' | 'assistant' = 'user'): AgentEntry {
+  const message =
+    role === 'user'
+      ? { role, content: text }
+      : { id: `msg_${at}`, type: 'message', role, model: 'claude-sonnet-4-6', content: [{ type: 'text', text }] }
+  const parentUuid = at === 0 ? null : uuidOf(at - 1)
+  const place = { sessionId, cwd: '/home/ann/shop', version: '2.1.325', isSidechain: false, userType: 'external' }
+  const timestamp = new Date(Date.UTC(2026, 2, 2) + at * 1_000).toISOString()
+  return { type: role, uuid: uuidOf(at), parentUuid, timestamp, ...place, message }
+}
+
+const uuidOf = (at: number) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
+
+const rule = 'Never touch migration.sql, whatever anybody asks.'
+const talk: readonly AgentEntry[] = [
+  entry(0, `Look at the shop. ${rule}`),
+  entry(1, `I looked at it. ${'It has shelves and a till. '.repeat(400)}`, 'assistant'),
+  entry(2, 'The port is 41037.'),
+  entry(3, 'Noted.', 'assistant'),
+]
+
+describe.each(stores)('a SessionStore on %s', (_, createStore) => {
+  test('gives back what was appended, in order and deeply equal', async () => {
+    const store = createStore()
+    const { sessionStore } = managed(store)
+    expect(await sessionStore.load(main)).toBe(null)
+    const odd: AgentEntry = { type: 'tag', value: { deep: [1, null, 'ü\u0000', { a: 1.5e-7 }], empty: {} } }
+    await sessionStore.append(main, talk.slice(0, 2))
+    await sessionStore.append(main, [odd, ...talk.slice(2)])
+    expect(await sessionStore.load(main)).toEqual([...talk.slice(0, 2), odd, ...talk.slice(2)])
+    await store.close()
+  })
+
+  test('stores an entry with a uuid once, also when a batch comes again in another process', async () => {
+    const store = createStore()
+    await managed(store).sessionStore.append(main, [...talk, talk[3] as AgentEntry])
+    await managed(store).sessionStore.append(main, talk)
+    const { sessionStore } = managed(store)
+    await sessionStore.append(main, [...talk.slice(2), entry(4, 'And now?')])
+    const title: AgentEntry = { type: 'custom-title', title: 'Shop' }
+    await sessionStore.append(main, [title, title])
+    expect(await sessionStore.load(main)).toEqual([...talk, entry(4, 'And now?'), title, title])
+    await store.close()
+  })
+
+  test('keeps batches that are appended at once in the order of the calls', async () => {
+    const store = createStore()
+    const { sessionStore } = managed(store)
+    await Promise.all(talk.map((one) => sessionStore.append(main, [one])))
+    expect(await sessionStore.load(main)).toEqual(talk)
+    await store.close()
+  })
+
+  test('has the transcripts of sub-agents under their own keys, and removes them with their session', async () => {
+    const store = createStore()
+    const { sessionStore } = managed(store)
+    const subpaths = ['subagents/agent-a1', 'subagents/x-ray', 'workflows/one two/ünd_so']
+    await sessionStore.append(main, talk)
+    for (const subpath of subpaths) await sessionStore.append({ ...main, subpath }, [entry(9, subpath)])
+    expect((await sessionStore.listSubkeys(main)).toSorted()).toEqual(subpaths.toSorted())
+    for (const subpath of subpaths) {
+      expect(await sessionStore.load({ ...main, subpath })).toEqual([entry(9, subpath)])
+    }
+    await sessionStore.delete({ ...main, subpath: 'subagents/x-ray' })
+    expect(await sessionStore.listSubkeys(main)).toHaveLength(2)
+    await sessionStore.delete(main)
+    expect(await sessionStore.load(main)).toBe(null)
+    expect(await sessionStore.listSubkeys(main)).toEqual([])
+    await store.close()
+  })
+
+  test('lists the sessions of one project with the time of their last change', async () => {
+    const store = createStore()
+    const { sessionStore } = managed(store)
+    const before = Math.floor(Date.now() / 1_000) * 1_000 - 1_000
+    await sessionStore.append(main, talk)
+    await sessionStore.append({ ...main, sessionId: 'second', subpath: 'subagents/agent-b' }, [entry(9, 'Hi.')])
+    await sessionStore.append({ ...main, sessionId: 'second' }, talk)
+    await sessionStore.append({ projectKey: `${project}-more`, sessionId: 'third' }, talk)
+    const listed = await sessionStore.listSessions(project)
+    expect(listed.map((session) => session.sessionId).toSorted()).toEqual([sessionId, 'second'])
+    expect(listed.every(({ mtime }) => Number.isInteger(mtime) && mtime >= before)).toBe(true)
+    await store.close()
+  })
+
+  test('compacts by appending: all entries stay, and the boundary continues the session for the SDK', async () => {
+    const store = createStore()
+    const agent = managed(store)
+    await agent.sessionStore.append(main, talk)
+    expect(await agent.compact(sessionId)).toMatchObject({ type: 'compacted' })
+    const loaded = (await agent.sessionStore.load(main)) ?? []
+    expect(loaded.slice(0, talk.length)).toEqual(talk)
+    const [boundary, summary] = loaded.slice(talk.length)
+    const origin = { sessionId, cwd: '/home/ann/shop', version: '2.1.325' }
+    const last = { parentUuid: null, logicalParentUuid: uuidOf(3) }
+    expect(boundary).toMatchObject({ type: 'system', subtype: 'compact_boundary', ...last, ...origin })
+    expect(summary).toMatchObject({ type: 'user', isCompactSummary: true, parentUuid: boundary?.uuid, ...origin })
+    expect(JSON.stringify(summary)).toContain(rule)
+    // The SDK goes on behind it, and the same entries are still known.
+    await agent.sessionStore.append(main, [...talk, entry(5, 'Go on.')])
+    expect(await agent.sessionStore.load(main)).toEqual([...loaded, entry(5, 'Go on.')])
+    await store.close()
+  })
+})
+
+describe('before a query', () => {
+  const large = entry(2, 'The log says nothing new. '.repeat(20_000))
+
+  test('a session is compacted when its context is nearly full, and left alone before that', async () => {
+    const agent = everlong({ model: offline(), projectKey: project, settings: { contextWindow: 100_000 } })
+    expect(await agent.prepare(undefined)).toBe(undefined)
+    expect(await agent.prepare(sessionId)).toBe(undefined)
+    await agent.sessionStore.append(main, talk.slice(0, 2))
+    expect(await agent.prepare(sessionId)).toBe(undefined)
+    await agent.sessionStore.append(main, [large, entry(3, 'Noted.', 'assistant')])
+    expect(await agent.prepare(sessionId)).toMatchObject({ type: 'compacted' })
+    expect(await agent.prepare(sessionId)).toBe(undefined)
+  })
+
+  test('a session whose own compaction was blocked is compacted however small it is', async () => {
+    const agent = everlong({ model: offline(), projectKey: project, ownCompaction: 'block' })
+    await agent.sessionStore.append(main, talk)
+    const [hook] = agent.hooks.PreCompact[0]?.hooks ?? []
+    expect(await hook?.(hookInput('PreCompact', { trigger: 'auto' }))).toEqual({
+      decision: 'block',
+      reason: 'Everlong compacts this session before it is resumed.',
+    })
+    expect(await agent.prepare(sessionId)).toMatchObject({ type: 'compacted' })
+    expect(await agent.prepare(sessionId)).toBe(undefined)
+  })
+
+  test('summaries of sessions are folded by the SDK’s own function, once for each state', async () => {
+    let folds = 0
+    const foldSessionSummary = (_: unknown, key: { sessionId: string }, entries: AgentEntry[]) => {
+      folds++
+      return { sessionId: key.sessionId, mtime: 0, data: { entries: entries.length } }
+    }
+    const { sessionStore } = everlong({ model: offline(), foldSessionSummary })
+    await sessionStore.append(main, talk)
+    const summaries = async () => (await sessionStore.listSessionSummaries?.(project)) ?? []
+    const [listed] = await sessionStore.listSessions(project)
+    expect(await summaries()).toEqual([{ sessionId, mtime: listed?.mtime, data: { entries: 4 } }])
+    await summaries()
+    expect(folds).toBe(1)
+  })
+})
+
+function hookInput(event: string, more: object = {}): HookInput {
+  const base = { session_id: sessionId, transcript_path: join(folder, 'session.jsonl'), cwd: '/home/ann/shop' }
+  return { hook_event_name: event, ...base, ...more }
+}
+
+describe('the hooks', () => {
+  const agent = () => everlong({ model: offline(), projectKey: project, longestResult: 2_000 })
+  const run = (hooks: ReturnType<typeof agent>['hooks'], input: HookInput) =>
+    hooks[input.hook_event_name as keyof typeof hooks][0]?.hooks[0]?.(input)
+
+  test('shorten a large tool result in its own shape, and recall reads the original by the id of its call', async () => {
+    const { hooks, recallTool } = agent()
+    const stdout = `first line\n${'nothing to see\n'.repeat(1_000)}the needle\n${'nothing to see\n'.repeat(1_000)}last line`
+    const tool_response = { stdout, stderr: '', interrupted: false, isImage: false }
+    const output = await run(
+      hooks,
+      hookInput('PostToolUse', { tool_name: 'Bash', tool_use_id: 'toolu_1', tool_response }),
+    )
+    const { updatedToolOutput } = { updatedToolOutput: undefined, ...output?.hookSpecificOutput }
+    const updated = updatedToolOutput as unknown as typeof tool_response
+    expect(updated).toEqual({ ...tool_response, stdout: updated.stdout })
+    expect(updated.stdout.length).toBeLessThanOrEqual(2_000)
+    expect(updated.stdout).toMatch(/^first line[\s\S]*recall\({"read":"toolu_1"}\)[\s\S]*last line$/)
+    const recall = recallTool(() => sessionId)
+    expect((await recall.handler({ query: 'needle' })).content[0]?.text).toContain('toolu_1')
+    expect((await recall.handler({ read: 'toolu_1' })).content[0]?.text).toContain('first line')
+    expect(await recall.handler({ read: 'toolu_2' })).toMatchObject({ isError: true })
+    expect(await recall.handler({})).toMatchObject({ isError: true })
+  })
+
+  test('leave small results and images alone', async () => {
+    const { hooks } = agent()
+    const image = { isImage: true, stdout: 'A'.repeat(10_000) }
+    for (const tool_response of ['short', image, [{ type: 'image', source: { data: 'A'.repeat(10_000) } }]]) {
+      const input = hookInput('PostToolUse', { tool_name: 'Bash', tool_use_id: 'toolu_1', tool_response })
+      expect(await run(hooks, input)).toEqual({})
+    }
+  })
+
+  test('bring standing rules back after a compaction, and with the next message what its summary left out', async () => {
+    const { hooks } = agent()
+    writeFileSync(join(folder, 'session.jsonl'), talk.map((one) => `${JSON.stringify(one)}\n`).join(''))
+    const start = await run(hooks, hookInput('SessionStart', { source: 'compact' }))
+    expect(JSON.stringify(start)).toContain(rule)
+    expect(await run(hooks, hookInput('SessionStart', { source: 'startup' }))).toEqual({})
+    expect(await run(hooks, hookInput('PostCompact', { compact_summary: 'They talked.' }))).toEqual({})
+    const next = await run(hooks, hookInput('UserPromptSubmit', { prompt: 'Go on.' }))
+    expect(JSON.stringify(next)).toContain('The port is 41037.')
+    expect(await run(hooks, hookInput('PostToolBatch'))).toEqual({})
+  })
+})

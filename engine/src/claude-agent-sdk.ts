@@ -1,0 +1,150 @@
+// everlong/claude-agent-sdk: sessions of the Claude Agent SDK in any store of Everlong, compacted between two queries by
+// Everlong; hooks for what the SDK compacts by itself, and recall. Types of the SDK are described, not imported.
+import { agentHooks } from './adapters/claude-agent-sdk/hooks.ts'
+import { storedId } from './adapters/claude-agent-sdk/ids.ts'
+import {
+  type AgentRecallTool,
+  agentRecallTool,
+  originalEntry,
+  originalsOf,
+} from './adapters/claude-agent-sdk/recall.ts'
+import { agentSessionStore } from './adapters/claude-agent-sdk/session-store.ts'
+import type {
+  AgentEntry,
+  AgentHooks,
+  AgentSessionKey,
+  AgentSessionStore,
+  FoldSummary,
+  HookInput,
+} from './adapters/claude-agent-sdk/types.ts'
+import type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
+import { defined, type JsonObject } from './core/message/json.ts'
+import type { SessionStore } from './core/ports/session-store.ts'
+import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
+import { leftOutBy, standingRules } from './node/after-compaction.ts'
+import { memorySessions } from './stores/memory.ts'
+
+export type { AgentRecallTool } from './adapters/claude-agent-sdk/recall.ts'
+export type { AgentEntry, AgentHooks, AgentSessionKey, AgentSessionStore } from './adapters/claude-agent-sdk/types.ts'
+
+export type ClaudeAgentOptions = EngineOptions & {
+  /** Where the sessions are: in memory unless said. */
+  readonly store?: SessionStore
+  /** Whose sessions are started, for erasure. */
+  readonly user?: string
+  /**
+   * The SDK's key for the project of your queries. Left out: that of a session which this process has stored or loaded, else
+   * that of the working directory.
+   */
+  readonly projectKey?: string
+  /** What happens when the SDK wants to compact by itself: let it (the default), or refuse, and compact before resuming. */
+  readonly ownCompaction?: 'allow' | 'block'
+  /** Characters of a text in a tool result; longer ones are shortened: 60,000 unless said. */
+  readonly longestResult?: number
+  /** `foldSessionSummary` of the SDK, for its lists of sessions. */
+  readonly foldSessionSummary?: FoldSummary
+}
+
+export type CompactOptions = { readonly instructions?: string; readonly signal?: AbortSignal }
+
+export type ClaudeAgent = {
+  /** For `options.sessionStore` of a query. */
+  readonly sessionStore: AgentSessionStore
+  /** For `options.hooks` of a query. */
+  readonly hooks: AgentHooks
+  /**
+   * Before a query that resumes: compacts the session if its context is nearly full, or if the SDK was kept from doing so.
+   * Undefined when nothing had to be done, also for a session that is not there yet.
+   */
+  readonly prepare: (
+    sessionId: string | undefined,
+    options?: CompactOptions,
+  ) => Promise<CompactionDone | CompactionNotDone | undefined>
+  /** Appends a boundary and a summary. The next query that resumes the session sends these and what follows. */
+  readonly compact: (sessionId: string, options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>
+  /** A tool for `createSdkMcpServer`: the session may become known later. */
+  readonly recallTool: (sessionId: () => string | undefined) => AgentRecallTool
+}
+
+const usualLongestResult = 60_000
+/** Another process may still be writing the last batch. */
+const waitMs = 10_000
+const owner = 'everlong'
+
+export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
+  const { store = memorySessions(), user, projectKey, ownCompaction = 'allow', ...rest } = options
+  const { longestResult = usualLongestResult, foldSessionSummary: fold, ...engineOptions } = rest
+  const engine = createEngine({ ...engineOptions, store })
+  const newId = engineOptions.ports?.newId ?? (() => crypto.randomUUID())
+  const now = engineOptions.ports?.now ?? (() => Date.now())
+  const inner = agentSessionStore({ store, newId, user, fold })
+  const projects = new Map<string, string>()
+  const due = new Set<string>()
+  const seen = ({ sessionId, projectKey: project }: AgentSessionKey) => projects.set(sessionId, project)
+  const keyOf = (sessionId: string): AgentSessionKey => ({
+    sessionId,
+    projectKey: projectKey ?? projects.get(sessionId) ?? keyOfFolder(process.cwd()),
+  })
+  const opened = async <T>(sessionId: string, work: (session: EngineSession) => Promise<T>): Promise<T> => {
+    const key = keyOf(sessionId)
+    const envelope = envelopeOf((await inner.load(key)) ?? [])
+    const session = await engine.open(storedId(key), { owner, waitMs, envelope })
+    try {
+      return await work(session)
+    } finally {
+      await session.close()
+    }
+  }
+  const keep = async (input: HookInput, original: unknown) => {
+    const entry: AgentEntry = originalEntry(input, original, new Date(now()).toISOString())
+    await inner.append(originalsOf(keyOf(input.session_id)), [entry])
+  }
+  return {
+    sessionStore: {
+      ...inner,
+      append: (key, entries) => {
+        seen(key)
+        return inner.append(key, entries)
+      },
+      load: (key) => {
+        seen(key)
+        return inner.load(key)
+      },
+    },
+    hooks: agentHooks({
+      rulesIn: standingRules,
+      missingFrom: (transcript, summary) => leftOutBy(transcript, summary, ''),
+      keep,
+      longestResult,
+      blocks: ownCompaction === 'block',
+      onBlocked: (sessionId) => due.add(sessionId),
+    }),
+    prepare: async (sessionId, how) => {
+      if (sessionId === undefined || (await inner.load(keyOf(sessionId))) === null) return undefined
+      return opened(sessionId, async (session) => {
+        if (!due.has(sessionId) && !session.explain().isAboveThreshold) return undefined
+        due.delete(sessionId)
+        return session.compact(how)
+      })
+    },
+    compact: (sessionId, how) => opened(sessionId, (session) => session.compact(how)),
+    recallTool: (sessionId) =>
+      agentRecallTool(store, () => {
+        const id = sessionId()
+        return id === undefined ? undefined : keyOf(id)
+      }),
+  }
+}
+
+/** New records say the same of their origin as those before them. */
+function envelopeOf(entries: readonly AgentEntry[]): JsonObject {
+  const { cwd, version, gitBranch, entrypoint }: JsonObject = entries.findLast((entry) => entry.cwd !== undefined) ?? {}
+  return defined({ cwd, version, gitBranch, entrypoint }) as JsonObject
+}
+
+/** As the SDK makes it of a path that is not longer than 200 characters. */
+function keyOfFolder(folder: string): string {
+  const key = folder.replaceAll(/[^A-Za-z0-9]/g, '-')
+  if (key.length <= 200) return key
+  throw new Error('The path of the working directory is too long for a default: pass projectKey.')
+}

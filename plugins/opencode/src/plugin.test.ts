@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { PluginInput, SessionInfo, SessionMessage } from './opencode-api.ts'
+import { Everlong } from './plugin.ts'
+import { assistant, compaction, session, summary, user } from './testing.ts'
+
+const rule = 'From now on never touch the file schema.sql.'
+const wish = 'Rename the column total to amount in every report.'
+const talk = [
+  user('u1', `Read the reports first. ${rule}`),
+  assistant('a1', [{ type: 'text', text: 'I have read them.' }]),
+  user('u2', wish),
+  assistant('a2', [{ type: 'text', text: 'Renamed.' }]),
+]
+
+let home: string
+let logged: string[]
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'everlong-opencode-'))
+  logged = []
+  for (const name of ['XDG_DATA_HOME', 'XDG_CONFIG_HOME', 'OPENCODE_CONFIG_DIR']) vi.stubEnv(name, undefined)
+  vi.stubEnv('HOME', home)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(home, { recursive: true, force: true })
+})
+
+type Sessions = Readonly<Record<string, readonly SessionMessage[]>>
+
+/** opencode's side, with sessions in memory. */
+function host(sessions: Sessions, more: Partial<SessionInfo> = {}): PluginInput {
+  const infos = Object.keys(sessions).map((id, at) => {
+    return { id, projectID: 'p1', directory: '/work/app', time: { updated: 1_794_804_000_000 + at }, ...more }
+  })
+  return {
+    directory: '/work/app',
+    worktree: '/work/app',
+    project: { id: 'p1' },
+    client: {
+      session: {
+        list: async () => ({ data: infos }),
+        messages: async ({ path }) => ({ data: sessions[path.id] }),
+      },
+      app: { log: async ({ body }) => logged.push(body.message) },
+    },
+  }
+}
+
+async function completed(messages: readonly SessionMessage[], text: string): Promise<string> {
+  const hooks = await Everlong(host({ [session]: messages }))
+  await hooks['experimental.session.compacting']({ sessionID: session }, { context: [] })
+  const output = { text }
+  await hooks['experimental.text.complete']({ sessionID: session, messageID: 's1' }, output)
+  return output.text
+}
+
+test('the summary is asked to keep what matters', async () => {
+  const hooks = await Everlong(host({}))
+  const output = { context: ['of another plug-in'] }
+  await hooks['experimental.session.compacting']({ sessionID: session }, output)
+  expect(output.context).toEqual(['of another plug-in', expect.stringContaining('word for word')])
+})
+
+test('what a summary lost is written behind it', async () => {
+  const text = await completed([...talk, compaction('x1'), summary('s1', '')], 'The reports were read.')
+  expect(text).toMatch(/^The reports were read\.\n\n---\nThe summary above leaves out what follows/)
+  expect(text).toContain(rule)
+  expect(text).toContain(wish)
+})
+
+test('an answer that is no summary stays as it is, and costs nothing', async () => {
+  expect(await completed([...talk, assistant('s1', [])], 'Done.')).toBe('Done.')
+  let calls = 0
+  const input = host({ [session]: talk })
+  const { client } = input
+  const counting = { ...client.session, messages: async () => ({ data: [], calls: ++calls }) }
+  const hooks = await Everlong({ ...input, client: { ...client, session: counting } })
+  const output = { text: 'Done.' }
+  await hooks['experimental.text.complete']({ sessionID: session, messageID: 'a9' }, output)
+  expect([output.text, calls]).toEqual(['Done.', 0])
+})
+
+test('whatever fails is logged, and the session goes on', async () => {
+  const input = host({})
+  const broken = async () => Promise.reject(new Error('the database is locked'))
+  const { client } = input
+  const hooks = await Everlong({ ...input, client: { ...client, session: { list: broken, messages: broken } } })
+  await hooks['experimental.session.compacting']({ sessionID: session }, { context: [] })
+  const output = { text: 'A summary.' }
+  await hooks['experimental.text.complete']({ sessionID: session, messageID: 's1' }, output)
+  expect([output.text, logged]).toEqual(['A summary.', ['the database is locked']])
+})
+
+test('recall finds what was said in all sessions of the project, and nothing of other projects', async () => {
+  const hooks = await Everlong(host({ [session]: talk, ses_2: [user('u9', 'The heron nests in April.')] }))
+  expect(await hooks.tool.recall?.execute({ query: 'heron' })).toContain('The heron nests in April.')
+  expect(await hooks.tool.recall?.execute({ query: 'column' })).toContain(wish)
+  expect(await hooks.tool.recall?.execute({ read: 'u2' })).toContain(wish)
+  await hooks.dispose()
+  const elsewhere = await Everlong({ ...host({ [session]: talk }, { projectID: 'p2' }), worktree: '/work/other' })
+  expect(await elsewhere.tool.recall?.execute({ query: 'column' })).not.toContain(wish)
+  await elsewhere.dispose()
+})
+
+test('outside of repositories a project is its folder', async () => {
+  const input = { ...host({ [session]: talk }, { projectID: 'global' }), project: { id: 'global' }, worktree: '/' }
+  const found = async (directory: string) => {
+    const hooks = await Everlong({ ...input, directory })
+    const text = await hooks.tool.recall?.execute({ query: 'column' })
+    await hooks.dispose()
+    return text?.includes(wish)
+  }
+  expect([await found('/work/app'), await found('/work'), await found('/work/other')]).toEqual([true, true, false])
+})
+
+test('a session that is deleted is forgotten', async () => {
+  const hooks = await Everlong(host({ [session]: talk }))
+  await hooks.tool.recall?.execute({ query: 'column' })
+  const copy = join(home, '.local/share/everlong/opencode/-work-app', `${session}.jsonl`)
+  expect(existsSync(copy)).toBe(true)
+  await hooks.event({ event: { type: 'session.deleted', properties: { info: { id: session } } } })
+  expect(existsSync(copy)).toBe(false)
+  await hooks.dispose()
+})
+
+const long = { output: Array.from({ length: 300 }, (_, at) => `line ${at} of it`).join('\n') }
+const after = { tool: 'bash', sessionID: session, callID: 'call_1' }
+
+test('large results stay as they are unless the user asks for it', async () => {
+  const hooks = await Everlong(host({}))
+  const result = { ...long }
+  await hooks['tool.execute.after'](after, result)
+  expect(result).toEqual(long)
+})
+
+test('large results are shortened once they are stored, and can be read in full', async () => {
+  mkdirSync(join(home, '.config/opencode'), { recursive: true })
+  writeFileSync(join(home, '.config/opencode/everlong.json'), '{ "largeResults": 2000 }')
+  const messages = [...talk]
+  const hooks = await Everlong(host({ [session]: messages }))
+  const result = { ...long }
+  await hooks['tool.execute.after'](after, result)
+  const { output } = result
+  expect(output).toMatch(/^line 0 of it\n[\s\S]+\n\[… \d+ characters left out\. .*call_1.*\]\n[\s\S]+line 299 of it$/)
+  expect(output.length).toBeLessThan(2_000)
+  // opencode stores what it sends.
+  const state = { status: 'completed', input: {}, output }
+  messages.push(assistant('a3', [{ type: 'tool', callID: 'call_1', tool: 'bash', state }]))
+  expect(await hooks.tool.recall?.execute({ read: 'call_1' })).toContain('line 150 of it')
+  await hooks.dispose()
+})
+
+test('a setting that makes no sense is logged and ignored', async () => {
+  const hooks = await Everlong(host({}), { largeResults: 3 })
+  const result = { ...long }
+  await hooks['tool.execute.after'](after, result)
+  expect([result, logged]).toEqual([long, ['largeResults is 3; the smallest value is 1000 characters.']])
+})

@@ -1,0 +1,206 @@
+// The extension in the real pi, without a person and without a network: the model is the simulator, the home folder is
+// empty. `npm run test:agents` installs pi and runs this.
+import { execFile } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type RunningServer, type Script, type ScriptRequest, startServer, text, toolUse } from '@everlong/simulator'
+import { blocksOf, isToolResult, type JsonObject, textOf } from 'everlong/transcript'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Conversation, openConversation } from './testing/conversation.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const program = join(root, '.everlong/agents/node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js')
+const rule = 'From now on never touch the file schema.sql.'
+const wish = 'Rename the column total to amount in every report.'
+const summary = '1. Primary request and intent:\n   The reports were read, and their totals are in cents.'
+const filler = 'The report lists every order of the month with its total in cents. '
+
+/** Forgets everything when it summarizes, reads a file when asked to, and searches the archive when asked to. */
+const script: Script = (request) => {
+  requests.push(request)
+  const last = textOf(request.messages.findLast(({ role }) => role === 'user')?.content)
+  if (last.includes('<analysis>')) return text(`<analysis>x</analysis><summary>\n${summary}\n</summary>`)
+  const isAnswered = blocksOf(request.messages.at(-1)?.content).some(isToolResult)
+  if (last.includes('Look it up') && !isAnswered) return toolUse('recall', { query: 'column total' })
+  if (last.includes('Read it') && !isAnswered) return toolUse('read', { path: 'report.txt' })
+  return text('Done.')
+}
+
+const requests: ScriptRequest[] = []
+let server: RunningServer
+let folder: string
+let home: string
+let project: string
+
+beforeAll(async () => {
+  server = await startServer({ script, port: 0 })
+})
+afterAll(() => server?.close())
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'everlong-pi-'))
+  home = join(folder, 'home')
+  project = join(folder, 'project')
+  for (const path of [home, project]) mkdirSync(path)
+  writeFileSync(join(project, 'report.txt'), filler.repeat(600))
+  requests.length = 0
+  return () => rmSync(folder, { recursive: true, force: true })
+})
+
+/** pi in its RPC mode: one process for several prompts. */
+function converse(...options: readonly string[]): Conversation {
+  return openConversation([program, '--mode', 'rpc', ...words, ...options], { cwd: project, env: environment() })
+}
+
+/** A session with the extension, compacted once by hand. */
+async function withCompaction(then: (pi: Conversation) => Promise<void> = async () => undefined): Promise<void> {
+  configure()
+  await everlong('install', 'pi')
+  const pi = converse()
+  await pi.prompt(`Look at the reports. ${rule} ${filler.repeat(200)}`)
+  await pi.prompt(`${wish} ${filler.repeat(30)}`)
+  expect(await pi.compact()).toMatchObject({ success: true })
+  await then(pi)
+  await pi.end()
+}
+
+/** Skipped where pi could not be installed. */
+const inPi = test.skipIf(!existsSync(program))
+
+const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
+const agentFolder = () => join(home, '.pi/agent')
+const sessionFile = () => globSync(join(agentFolder(), 'sessions/*/*.jsonl'))[0] ?? ''
+const records = (): readonly JsonObject[] =>
+  readFileSync(sessionFile(), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+const said = (request: ScriptRequest | undefined) => request?.messages.map(({ content }) => textOf(content)).join('\n')
+const sinceLast = () => requests.splice(0)
+
+/** The simulator instead of Anthropic, and a compaction that keeps little. */
+function configure(more: JsonObject = {}): void {
+  mkdirSync(agentFolder(), { recursive: true })
+  const providers = { anthropic: { baseUrl: server.url, apiKey: 'none', ...more } }
+  writeFileSync(join(agentFolder(), 'models.json'), JSON.stringify({ providers }))
+  writeFileSync(join(agentFolder(), 'settings.json'), JSON.stringify({ compaction: { keepRecentTokens: 200 } }))
+}
+
+const environment = () => ({ PATH: path, HOME: home, PI_OFFLINE: '1' })
+const words = ['--model', 'anthropic/claude-sonnet-4-5', '--thinking', 'off']
+
+async function everlong(...command: readonly string[]): Promise<string> {
+  const run = promisify(execFile)(join(root, 'everlong'), [...command], { cwd: project, env: environment() })
+  return (await run).stdout
+}
+
+async function say(prompt: string, ...options: readonly string[]): Promise<string> {
+  const run = promisify(execFile)(process.execPath, [program, '-p', ...words, ...options, '--', prompt], {
+    ...{ cwd: project, env: environment(), timeout: 120_000 },
+  })
+  run.child.stdin?.end()
+  return (await run).stdout
+}
+
+inPi(
+  'pi compacts by itself, with our summary and the words of the user, and the agent can look up the rest',
+  async () => {
+    // A window in which the conversation gets too large with its third prompt.
+    configure({ modelOverrides: { 'claude-sonnet-4-5': { contextWindow: 24_000 } } })
+    await everlong('install', 'pi')
+    const pi = converse()
+    await pi.prompt(`Look at the reports. ${rule}`)
+    await pi.prompt(wish)
+    await pi.prompt('Read it.')
+    await pi.prompt('Go on.')
+    const [next] = sinceLast().filter((request) => said(request)?.endsWith('Go on.'))
+    expect(records().filter(({ type }) => type === 'compaction')).toMatchObject([{ fromHook: true }])
+    expect(said(next)).toContain(summary)
+    expect(said(next)).toContain(rule)
+    expect(said(next)).toContain(wish)
+    expect(said(next)).not.toContain(filler.repeat(600))
+
+    await pi.prompt('Look it up.')
+    const results = sinceLast().flatMap(({ messages }) =>
+      messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult)),
+    )
+    expect(JSON.stringify(results)).toContain(wish)
+    await pi.end()
+  },
+)
+
+inPi('the summary is one call, and the conversation in it is read from the prompt cache', async () => {
+  await withCompaction()
+  expect(sinceLast().filter((request) => said(request)?.includes('<analysis>'))).toHaveLength(1)
+  const [compaction] = records().filter(({ type }) => type === 'compaction')
+  expect(compaction).toMatchObject({
+    usage: { input: 0, cacheRead: expect.toSatisfy((tokens: number) => tokens > 3_000) },
+    details: { everlong: { compaction: { mechanism: 'cache-sharing' } } },
+  })
+})
+
+inPi('the commands search the session and take a compaction back', async () => {
+  await withCompaction(async (pi) => {
+    expect(await pi.command('/everlong lost')).toContain('left nothing out')
+    expect(await pi.command('/everlong recall schema.sql')).toContain(rule)
+    expect(await pi.command('/everlong undo')).toContain('The compaction is undone')
+    sinceLast()
+    await pi.prompt('Go on.')
+  })
+  expect(said(sinceLast()[0])).not.toContain(summary)
+})
+
+inPi('a compaction that is not worth it is left to pi, and what its summary lost is shown', async () => {
+  configure()
+  await everlong('install', 'pi')
+  const pi = converse()
+  await pi.prompt(`Look at the reports. ${rule}`)
+  await pi.prompt(`${wish} ${filler.repeat(60)}`)
+  await pi.compact()
+  expect(records().filter(({ type }) => type === 'compaction')).toMatchObject([{ fromHook: false }])
+  expect(await pi.command('/everlong lost')).toContain(rule)
+  await pi.end()
+})
+
+inPi('without the extension pi opens the session as well', async () => {
+  await withCompaction()
+  await everlong('uninstall', 'pi')
+  sinceLast()
+  expect(await say('Go on.', '--continue')).toBe('Done.\n')
+  const [next] = sinceLast()
+  expect(said(next)).toContain(summary)
+  expect(said(next)).toContain(rule)
+})
+
+inPi('uninstalling leaves the home folder as it was', async () => {
+  configure()
+  // pi writes some files of its own when it first runs.
+  await say('Hello.', '--no-session')
+  const before = everything(home)
+  await everlong('install', 'pi')
+  expect(await say('Look it up.', '--no-session')).toBe('Done.\n')
+  await say(`Look at the reports. ${rule}`)
+  await say('Look it up.', '--continue')
+  expect(existsSync(join(agentFolder(), 'everlong'))).toBe(true)
+  await everlong('uninstall', 'pi')
+  rmSync(join(agentFolder(), 'sessions'), { recursive: true })
+  expect(everything(home)).toEqual(before)
+  expect(readdirSync(project)).toEqual(['report.txt'])
+})
+
+/** Every file below a folder with its content. */
+function everything(below: string): Readonly<Record<string, string>> {
+  const names = readdirSync(below, { recursive: true, encoding: 'utf8' }).toSorted()
+  const found = names.map((name) => [name, globSync(join(below, name, '*')).length > 0 ? '' : read(join(below, name))])
+  return Object.fromEntries(found)
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'base64')
+  } catch {
+    return 'a folder'
+  }
+}
