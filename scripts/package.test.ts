@@ -2,9 +2,9 @@
 // and run. `npm run test:package` does the same with the registry, on every Node we promise.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { manifestOf } from './package/manifest.ts'
+import { manifestOf, packageFolders } from './package/manifest.ts'
 import { linksIn } from './package/pages.ts'
 import { emptyProject, output, packInto, run, type Tarballs, temporaryFolder } from './package/testing.ts'
 import { root } from './steps.ts'
@@ -62,7 +62,7 @@ test('npm pack in a room refuses with a sentence', () => {
   expect([status === 0, stderr.includes('Run "npm run package" at the root')]).toEqual([false, true])
 })
 
-test.each(['.', ...(manifestOf('.').workspaces as string[])])('%s has the script that refuses npm pack', (room) => {
+test.each(packageFolders(root))('%s has the script that refuses npm pack', (room) => {
   const { version, scripts } = manifestOf(room) as { version?: string; scripts?: { prepack?: string } }
   const script = relative(join(root, room), join(root, 'scripts/refuse-pack.mjs')).replaceAll('\\', '/')
   // Without a version npm refuses before it runs any script, in words of its own.
@@ -90,7 +90,17 @@ test('the command holds built files, the sample session, the plug-ins, docs and 
     'package.json',
   ])
   expect(files.filter((name) => /\.ts$|node_modules/.test(name))).toEqual([])
-  expect(files).toContain('plugins/claude-code/dist/everlong.js')
+})
+
+test('every module that the command runs in a thread is there', () => {
+  const built = filesIn(command).filter((name) => name.startsWith('dist/'))
+  const named = built.flatMap((name) =>
+    [...readFileSync(join(command, name), 'utf8').matchAll(/new URL\(["']\.\/([^"']+)["'], import\.meta\.url\)/g)].map(
+      ([, file = '']) => `dist/${file}`,
+    ),
+  )
+  expect(named).toContain('dist/agent-worker.js')
+  expect(named.filter((name) => !built.includes(name))).toEqual([])
 })
 
 test('no page in a package links to a file that is not in it', () => {
@@ -163,15 +173,16 @@ test('the command runs from node_modules', () => {
   expect(report).toEqual(here)
 })
 
-test('the command installs its plug-in from the package, and takes it away again', () => {
-  const home = join(folder.path, 'home')
+const plugins = packageFolders(root).flatMap((path) => (path.startsWith('plugins/') ? [basename(path)] : []))
+
+test.each(plugins)('the command installs the plug-in for %s from the package, and takes it away again', (plugin) => {
+  const home = join(folder.path, `home of ${plugin}`)
   mkdirSync(home)
   const env = { HOME: home }
-  output(process.execPath, [bin, 'install', 'claude-code'], { cwd: host, env })
-  const installed = filesIn(home)
-  expect(installed.filter((name) => name.endsWith('everlong.js'))).toHaveLength(1)
-  expect(output(process.execPath, [bin, 'status'], { cwd: host, env })).toContain('claude-code  installed')
-  output(process.execPath, [bin, 'uninstall', 'claude-code'], { cwd: host, env })
+  output(process.execPath, [bin, 'install', plugin], { cwd: host, env })
+  expect(filesIn(home).filter((name) => name.endsWith('.js')).length).toBeGreaterThan(0)
+  expect(output(process.execPath, [bin, 'status'], { cwd: host, env })).toMatch(new RegExp(`${plugin} +installed`))
+  output(process.execPath, [bin, 'uninstall', plugin], { cwd: host, env })
   expect(readdirSync(home)).toEqual([])
 })
 

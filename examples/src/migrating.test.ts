@@ -22,7 +22,9 @@ const history = [rule, ...Array.from({ length: 29 }, (_, at) => `Step ${at}: ${'
 
 async function stateWith(middleware: AgentMiddleware): Promise<string> {
   const agent = createAgent({ model, tools: [], middleware: [middleware] })
-  const { messages } = await agent.invoke({ messages: history.map((content) => new HumanMessage(content)) })
+  const first = await agent.invoke({ messages: history.map((content) => new HumanMessage(content)) })
+  // The middleware knows the window from the first call on, so that the state gets smaller before the second.
+  const { messages } = await agent.invoke({ messages: [...first.messages, new HumanMessage('Go on.')] })
   return messages.map(({ text }) => text).join('\n')
 }
 

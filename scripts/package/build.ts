@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { build, type InlineConfig } from 'tsdown'
 import { root } from '../steps.ts'
 import { entriesOf, manifestOf, type Versions } from './manifest.ts'
+import { withBuiltWorkers, workerEntries } from './workers.ts'
 
 const common = {
   config: false,
@@ -45,6 +46,9 @@ export async function buildLibrary(outDir: string): Promise<void> {
 /** Large packages of which the command uses a small part. Bundled, `npx` has 40 MB to install instead of 100. */
 const bundledPackages = ['gpt-tokenizer', 'openai', '@anthropic-ai/sdk']
 
+/** What goes into the command besides the library. */
+const rooms = ['simulator', 'agent', 'cli']
+
 export type Built = {
   /** The npm packages that the built files import, with their versions. */
   readonly imported: Versions
@@ -57,7 +61,8 @@ export async function buildCommand(outDir: string): Promise<Built> {
   const [bundle] = await build({
     ...common,
     cwd: join(root, 'cli'),
-    entry: entriesOf(manifestOf('cli').bin),
+    entry: { ...entriesOf(manifestOf('cli').bin), ...workerEntries(rooms) },
+    plugins: [{ name: 'workers', transform: withBuiltWorkers }],
     outDir,
     platform: 'node',
     target: 'node22',
@@ -91,7 +96,7 @@ function inPackage(name: string): RegExp {
 
 /** What npm installs along with the command, if it is imported: the packages of its rooms that are neither ours nor bundled. */
 function installedPackages(): Versions {
-  const all = ['simulator', 'agent', 'cli'].flatMap((room) => Object.entries(manifestOf(room).dependencies ?? {}))
+  const all = rooms.flatMap((room) => Object.entries(manifestOf(room).dependencies ?? {}))
   const isInside = (name: string) => /^(@everlong\/|everlong$)/.test(name) || bundledPackages.includes(name)
   return Object.fromEntries(all.filter(([name]) => !isInside(name)))
 }

@@ -1,6 +1,6 @@
 // The package.json files as they are published. In the checkout, exports and bins name TypeScript sources; in a package,
 // the JavaScript they were built to.
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { basename, dirname } from 'node:path/posix'
 import { root } from '../steps.ts'
@@ -19,6 +19,16 @@ export type Manifest = {
 
 export function manifestOf(room: string): Manifest {
   return JSON.parse(readFileSync(join(root, room, 'package.json'), 'utf8'))
+}
+
+/** The folders of all packages in a checkout, the root as `.`. */
+export function packageFolders(checkout: string): readonly string[] {
+  const { workspaces } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as { workspaces: string[] }
+  const manifests = globSync(
+    workspaces.map((room) => `${room}/package.json`),
+    { cwd: checkout },
+  )
+  return ['.', ...manifests.map((path) => dirname(path.replaceAll('\\', '/'))).toSorted()]
 }
 
 /** `./src/testing/index.ts` is built to `testing`, `./src/adapters/opentelemetry.ts` to `opentelemetry`. */

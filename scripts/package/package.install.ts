@@ -14,7 +14,7 @@ afterAll(folder.remove, 60_000)
 const project = join(folder.path, 'project')
 const sample = join(root, 'cli/assets/tour.jsonl')
 // Of its own, so that nothing of ours stays in the cache of the person who runs this.
-const env = { npm_config_cache: join(folder.path, 'npm-cache'), NO_COLOR: '1' }
+const env = { HOME: join(folder.path, 'home'), npm_config_cache: join(folder.path, 'npm-cache'), NO_COLOR: '1' }
 const node = (version: string) => nodeIn(join(root, '.everlong/nodes', version))
 let tarballs: Tarballs
 
@@ -60,6 +60,12 @@ describe.each(['22', '24', '26'])('npx on Node %s', (version) => {
   test('inspects a session', () => {
     const [line] = everlong('inspect', sample).split('\n')
     expect(line).toBe(sample)
+  })
+
+  test('works as an agent', () => {
+    const words = ['--model', 'demo', '--permission-mode', 'allow', '-p', 'Fix the bugs.', '--output', 'json']
+    const work = emptyProject(join(empty, 'work'))
+    expect(JSON.parse(everlong('agent', work, ...words))).toMatchObject({ exitCode: 0, reason: 'finished' })
   })
 
   test('plays the demonstration', () => {

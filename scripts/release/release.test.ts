@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { manifestOf } from '../package/manifest.ts'
+import { manifestOf, packageFolders } from '../package/manifest.ts'
 import { output, temporaryFolder } from '../package/testing.ts'
 import { root } from '../steps.ts'
 import { release } from './release.ts'
@@ -98,8 +98,9 @@ test.runIf(isClone)(
       '',
       expect.stringMatching(`^Release ${next} HEAD -> .*tag: v${next}`),
     ])
-    const { workspaces } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { workspaces: string[] }
-    for (const room of ['.', ...workspaces]) expect([room, versionIn(join(room, 'package.json'))]).toEqual([room, next])
+    expect(packageFolders(clone)).toContain('plugins/claude-code')
+    for (const room of packageFolders(clone))
+      expect([room, versionIn(join(room, 'package.json'))]).toEqual([room, next])
     const added = git('diff', '-U0', 'HEAD~', '--', '*.json')
       .split('\n')
       .filter((line) => /^[+-] /.test(line))

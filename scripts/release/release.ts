@@ -1,7 +1,8 @@
 // Makes a release in a checkout: writes the versions and the changelog, commits and tags. It never publishes or pushes.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join } from 'node:path/posix'
+import { packageFolders } from '../package/manifest.ts'
 import { planRelease } from './plan.ts'
 
 export type ReleaseOptions = {
@@ -50,9 +51,8 @@ export function release(words: readonly string[], { root, today, say }: ReleaseO
 
 /** Every file with a version of ours, and the changelog. */
 function released(root: string): readonly string[] {
-  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { workspaces: string[] }
   const isVersioned = (path: string) => 'version' in JSON.parse(readFileSync(join(root, path), 'utf8'))
-  const packages = ['package.json', 'package-lock.json', ...workspaces.map((room) => `${room}/package.json`)]
+  const packages = ['package-lock.json', ...packageFolders(root).map((folder) => join(folder, 'package.json'))]
   const plugins = git(root, 'ls-files', 'plugins/*.json').stdout.split('\n').filter(Boolean).filter(isVersioned)
   return [...new Set([...packages, ...plugins]), 'CHANGELOG.md']
 }
