@@ -8,8 +8,12 @@ const files = [
   '.mcp.json',
   'LICENSE',
   'README.md',
+  'commands/compact.md',
+  'commands/context.md',
   'commands/lost.md',
   'commands/recall.md',
+  'commands/undo.md',
+  'dist/engine.js',
   'dist/everlong.js',
   'hooks/hooks.json',
 ]
@@ -18,14 +22,23 @@ export const claudeCode: InstallTarget = {
   name: 'claude-code',
   title: 'Claude Code',
   about:
-    'From the next session on, Claude Code gives the agent back what a compaction lost, and can search all sessions of a project. /everlong:lost and /everlong:recall are for you.',
+    'From the next session on, Claude Code gives the agent back what a compaction lost, and can search all sessions of a project. For you: /everlong:context, compact, undo, lost and recall.',
   changes: (place) =>
     files.map((path) => ({
       type: 'file',
       path: join(configFolder(place), 'skills', 'everlong', path),
       content: withNode(place.pluginFile('claude-code', path), path, place.node),
     })),
-  data: (place) => [join(configFolder(place), 'plugins', 'data', 'everlong-skills-dir')],
+  data: (place) => [
+    join(configFolder(place), 'plugins', 'data', 'everlong-skills-dir'),
+    // What Claude Code logs about our server, for each project.
+    { folder: join(cacheFolder(place), 'claude-cli-nodejs'), match: '*/mcp-logs-plugin-everlong-everlong' },
+  ],
+}
+
+function cacheFolder({ home, env }: Place): string {
+  if (process.platform === 'darwin') return join(home, 'Library', 'Caches')
+  return env.XDG_CACHE_HOME || join(home, '.cache')
 }
 
 function configFolder({ home, env }: Place): string {

@@ -1,6 +1,8 @@
 // Installs Everlong into one agent, and removes it again. What must not be overwritten is refused, and then nothing is written.
 import { rmSync } from 'node:fs'
-import { readFileAt, removeEmpty, writeAll } from './disk.ts'
+import { dirname } from 'node:path'
+import { dataFolders } from './data.ts'
+import { removeEmpty, writeAll } from './disk.ts'
 import { type Plan, planInstall, planUninstall } from './plan.ts'
 import { ownFolders, readRecord } from './record.ts'
 import type { InstallTarget, Place } from './target.ts'
@@ -33,12 +35,12 @@ export function removeFrom(
   const record = readRecord(place.home, target.name)
   if (!record) return undefined
   const plan = planUninstall(record, place.home)
-  const data = (target.data?.(place) ?? []).filter((folder) => readFileAt(folder).odd !== undefined)
+  const data = dataFolders(target, place)
   const isDone = !dryRun && plan.refusals.length === 0
   if (isDone) {
     writeAll(plan)
     for (const folder of data) rmSync(folder, { recursive: true, force: true })
-    removeEmpty([...record.folders.toReversed(), ...ownFolders(place.home)])
+    removeEmpty([...data.map(dirname), ...record.folders.toReversed(), ...ownFolders(place.home)])
   }
   return { plan, data, isDone }
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { sep } from 'node:path'
 import { type Made, make, type Refusal, takeBack } from './change.ts'
+import { dataPaths } from './data.ts'
 import { type Found, isSame, missingFolders, readFileAt, type Write } from './disk.ts'
 import { type FileRecord, type InstallRecord, recordPath, recordText } from './record.ts'
 import type { InstallTarget, Place } from './target.ts'
@@ -36,7 +37,7 @@ export function planInstall(target: InstallTarget, place: Place, { record, versi
   const all = drafts.all()
   const own = recordPath(place.home, target.name)
   const folders = missingFolders(
-    [...all.filter(({ planned }) => planned).map(({ path }) => path), ...dataProbes(target, place), own],
+    [...all.filter(({ planned }) => planned).map(({ path }) => path), ...dataPaths(target, place), own],
     place.home,
   )
   const files = all.filter(({ made }) => made.length > 0).map((draft) => fileRecord(draft, record))
@@ -136,11 +137,6 @@ function isReal({ before, after }: Write): boolean {
 /** A folder is made only for a file that is written. */
 function foldersFor(writes: readonly Write[], folders: readonly string[]): readonly string[] {
   return folders.filter((folder) => writes.some(({ path, after }) => after && path.startsWith(folder + sep)))
-}
-
-/** Stand for the files that the plug-in will write into its folders, whose parents may not exist yet. */
-function dataProbes(target: InstallTarget, place: Place): readonly string[] {
-  return target.data?.(place) ?? []
 }
 
 function textOf(bytes: Bytes): string | undefined {

@@ -30,6 +30,9 @@ export type InstallTarget = {
   /** What the person gets, and how to turn on what is optional. */
   readonly about: string
   readonly changes: (place: Place) => readonly Change[]
-  /** Folders of ours that the plug-in fills while it runs. `uninstall` removes them with all they hold. */
-  readonly data?: (place: Place) => readonly string[]
+  /** Folders that hold nothing but what the plug-in left while it ran. `uninstall` removes them with all they hold. */
+  readonly data?: (place: Place) => readonly (string | DataPattern)[]
 }
+
+/** Folders whose names are not known beforehand: those below `folder` that match the glob. */
+export type DataPattern = { readonly folder: string; readonly match: string }
