@@ -3,14 +3,14 @@
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningServer, type Script, type ScriptRequest, startServer, text, toolUse } from '@everlong/simulator'
 import { blocksOf, isToolResult, type JsonObject, textOf } from 'everlong/transcript'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { everythingIn, root, searchPath } from '../../testing/agent.ts'
 import { type Conversation, openConversation } from './testing/conversation.ts'
 
-const root = join(import.meta.dirname, '../../..')
 const program = join(root, '.everlong/agents/node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js')
 const rule = 'From now on never touch the file schema.sql.'
 const wish = 'Rename the column total to amount in every report.'
@@ -69,7 +69,6 @@ async function withCompaction(then: (pi: Conversation) => Promise<void> = async 
 /** Skipped where pi could not be installed. */
 const inPi = test.skipIf(!existsSync(program))
 
-const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
 const agentFolder = () => join(home, '.pi/agent')
 const sessionFile = () => globSync(join(agentFolder(), 'sessions/*/*.jsonl'))[0] ?? ''
 const records = (): readonly JsonObject[] =>
@@ -88,7 +87,7 @@ function configure(more: JsonObject = {}): void {
   writeFileSync(join(agentFolder(), 'settings.json'), JSON.stringify({ compaction: { keepRecentTokens: 200 } }))
 }
 
-const environment = () => ({ PATH: path, HOME: home, PI_OFFLINE: '1' })
+const environment = () => ({ PATH: searchPath, HOME: home, PI_OFFLINE: '1' })
 const words = ['--model', 'anthropic/claude-sonnet-4-5', '--thinking', 'off']
 
 async function everlong(...command: readonly string[]): Promise<string> {
@@ -174,11 +173,26 @@ inPi('without the extension pi opens the session as well', async () => {
   expect(said(next)).toContain(rule)
 })
 
+inPi('a session that everlong compact compacted goes on from its summary', async () => {
+  configure()
+  await say(`Look at the reports. ${rule} ${filler.repeat(200)}`)
+  await say(wish, '--continue')
+  sinceLast()
+  await everlong('compact', sessionFile(), '--append', '--model', 'offline')
+  expect(await say('Go on.', '--continue')).toBe('Done.\n')
+  const [next] = sinceLast()
+  expect(said(next)).toContain('This conversation continues from an earlier one')
+  expect(said(next)).toContain(rule)
+  expect(said(next)).toContain(wish)
+  expect(next?.messages).toHaveLength(1)
+  expect(JSON.stringify(next?.system)).toContain('coding assistant')
+})
+
 inPi('uninstalling leaves the home folder as it was', async () => {
   configure()
   // pi writes some files of its own when it first runs.
   await say('Hello.', '--no-session')
-  const before = everything(home)
+  const before = everythingIn(home)
   await everlong('install', 'pi')
   expect(await say('Look it up.', '--no-session')).toBe('Done.\n')
   await say(`Look at the reports. ${rule}`)
@@ -186,21 +200,6 @@ inPi('uninstalling leaves the home folder as it was', async () => {
   expect(existsSync(join(agentFolder(), 'everlong'))).toBe(true)
   await everlong('uninstall', 'pi')
   rmSync(join(agentFolder(), 'sessions'), { recursive: true })
-  expect(everything(home)).toEqual(before)
+  expect(everythingIn(home)).toEqual(before)
   expect(readdirSync(project)).toEqual(['report.txt'])
 })
-
-/** Every file below a folder with its content. */
-function everything(below: string): Readonly<Record<string, string>> {
-  const names = readdirSync(below, { recursive: true, encoding: 'utf8' }).toSorted()
-  const found = names.map((name) => [name, globSync(join(below, name, '*')).length > 0 ? '' : read(join(below, name))])
-  return Object.fromEntries(found)
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'base64')
-  } catch {
-    return 'a folder'
-  }
-}
