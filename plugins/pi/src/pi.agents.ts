@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningServer, type Script, type ScriptRequest, startServer, text, toolUse } from '@everlong/simulator'
-import { blocksOf, isToolResult, type JsonObject, textOf } from 'everlong/transcript'
+import type { Message } from 'everlong'
+import { blocksOf, isToolResult, type JsonObject, objectAt, textOf } from 'everlong/transcript'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { everythingIn, root, searchPath } from '../../testing/agent.ts'
 import { type Conversation, openConversation } from './testing/conversation.ts'
@@ -20,11 +21,14 @@ const filler = 'The report lists every order of the month with its total in cent
 /** Forgets everything when it summarizes, reads a file when asked to, and searches the archive when asked to. */
 const script: Script = (request) => {
   requests.push(request)
-  const last = textOf(request.messages.findLast(({ role }) => role === 'user')?.content)
+  const isSaid = ({ role, content }: Message) => role === 'user' && !blocksOf(content).some(isToolResult)
+  const last = textOf(request.messages.findLast(isSaid)?.content)
   if (last.includes('<analysis>')) return text(`<analysis>x</analysis><summary>\n${summary}\n</summary>`)
   const isAnswered = blocksOf(request.messages.at(-1)?.content).some(isToolResult)
   if (last.includes('Look it up') && !isAnswered) return toolUse('recall', { query: 'column total' })
-  if (last.includes('Read it') && !isAnswered) return toolUse('read', { path: 'report.txt' })
+  const reads = request.messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult)).length
+  if (last.includes('Read it often') && reads < 12) return toolUse('read', { path: 'report.txt' })
+  if (last.includes('Read it.') && !isAnswered) return toolUse('read', { path: 'report.txt' })
   return text('Done.')
 }
 
@@ -50,8 +54,8 @@ beforeEach(() => {
 })
 
 /** pi in its RPC mode: one process for several prompts. */
-function converse(...options: readonly string[]): Conversation {
-  return openConversation([program, '--mode', 'rpc', ...words, ...options], { cwd: project, env: environment() })
+function converse(more: NodeJS.ProcessEnv = {}): Conversation {
+  return openConversation([program, '--mode', 'rpc', ...words], { cwd: project, env: { ...environment(), ...more } })
 }
 
 /** A session with the extension, compacted once by hand. */
@@ -161,6 +165,26 @@ inPi('a compaction that is not worth it is left to pi, and what its summary lost
   expect(records().filter(({ type }) => type === 'compaction')).toMatchObject([{ fromHook: false }])
   expect(await pi.command('/everlong lost')).toContain(rule)
   await pi.end()
+})
+
+inPi('old tool results are cleared for good, and the agent can read them again', async () => {
+  configure()
+  await everlong('install', 'pi')
+  const pi = converse({ EVERLONG_MICRO: 'always' })
+  await pi.prompt('Read it often.')
+  await pi.end()
+  const edits = records().filter(({ type }) => type === 'context_edit')
+  const results = records().filter((record) => objectAt(record, 'message')?.role === 'toolResult')
+  expect(results).toHaveLength(12)
+  expect(edits.length).toBeGreaterThan(3)
+  expect(results.map(({ id }) => id)).toEqual(expect.arrayContaining(edits.map(({ targetId }) => targetId)))
+  sinceLast()
+
+  await everlong('uninstall', 'pi')
+  await say('Go on.', '--continue')
+  const sent = sinceLast()[0]?.messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult)) ?? []
+  const cleared = sent.filter(({ content }) => textOf(blocksOf(content)).includes('Recall it by its id'))
+  expect(cleared).toHaveLength(edits.length)
 })
 
 inPi('without the extension pi opens the session as well', async () => {
