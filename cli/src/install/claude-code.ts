@@ -13,6 +13,7 @@ const files = [
   'commands/lost.md',
   'commands/recall.md',
   'commands/undo.md',
+  'dist/engine.js',
   'dist/everlong.js',
   'hooks/hooks.json',
 ]
@@ -32,6 +33,8 @@ export const claudeCode: InstallTarget = {
     join(configFolder(place), 'plugins', 'data', 'everlong-skills-dir'),
     // What Claude Code logs about our server, for each project.
     { folder: join(cacheFolder(place), 'claude-cli-nodejs'), match: '*/mcp-logs-plugin-everlong-everlong' },
+    // Claude Code makes one for each session with a SessionStart hook.
+    { folder: join(configFolder(place), 'session-env'), match: '*', ifEmpty: true },
   ],
 }
 

@@ -66,14 +66,17 @@ async function undo(transcript: string): Promise<Answer> {
   if (found.isContinued || found.before === undefined) {
     return { text: 'The conversation went on after the last compaction, so it cannot be taken back in Claude Code.' }
   }
-  const record = {
+  const uuid = randomUUID()
+  const notice = {
     ...{ parentUuid: found.before, isSidechain: false, type: 'system', subtype: 'informational' },
     ...{ content: 'The last compaction was taken back by everlong.', isMeta: false, level: 'info' },
-    ...{ ...found.envelope, timestamp: new Date().toISOString(), uuid: randomUUID() },
+    ...{ ...found.envelope, timestamp: new Date().toISOString(), uuid },
   }
+  // Claude Code resumes from the entry that this names.
+  const leaf = { type: 'last-prompt', lastPrompt: '', leafUuid: uuid, sessionId: found.envelope.sessionId }
   return {
     text: `The last compaction will be taken back. ${howToResume(transcript)}`,
-    planned: { bytes, text: asLines([record]) },
+    planned: { bytes, text: asLines([notice, leaf]) },
   }
 }
 

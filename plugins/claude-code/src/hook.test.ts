@@ -167,9 +167,11 @@ describe('commands are answered without the agent', () => {
 
     expect((await ask('everlong:undo')).reason).toContain('will be taken back')
     await hook('SessionEnd')
-    const last = JSON.parse(readFileSync(transcript, 'utf8').trimEnd().split('\n').at(-1) ?? '')
+    const lines = readFileSync(transcript, 'utf8').trimEnd().split('\n')
+    const [undone, leaf] = lines.slice(-2).map((line) => JSON.parse(line))
     const end = conversation().records.at(-1)
-    expect(last).toMatchObject({ type: 'system', subtype: 'informational', parentUuid: end?.uuid })
+    expect(undone).toMatchObject({ type: 'system', subtype: 'informational', parentUuid: end?.uuid })
+    expect(leaf).toMatchObject({ type: 'last-prompt', leafUuid: undone.uuid })
   })
 
   test('compact: nothing is appended if the conversation goes on', async () => {

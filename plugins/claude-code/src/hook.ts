@@ -35,7 +35,7 @@ export async function onHook(input: unknown, dataFolder: string): Promise<string
 
 /** Shows a command's answer to the person and nobody else: it costs no request and leaves nothing in the context. */
 async function answerAtOnce({ session, transcript, input }: HookEvent, memory: Memory): Promise<string | undefined> {
-  const { answerAbout, commandNames } = await import('./commands.ts')
+  const { answerAbout, commandNames } = await import('./engine.ts')
   const name = commandNames.find((known) => input.command_name === `everlong:${known}`)
   if (name === undefined) return undefined
   const { text, planned } = await answerAbout(name, transcript, process.env)
@@ -45,7 +45,7 @@ async function answerAtOnce({ session, transcript, input }: HookEvent, memory: M
 
 /** The rules come at once; what else the summary lacks can be found only when the summary is known. */
 async function startOfContext({ name, session, transcript }: HookEvent, memory: Memory): Promise<string | undefined> {
-  const { readRules } = await import('./rules.ts')
+  const { readRules } = await import('./engine.ts')
   const text = readRules(transcript, session, memory)
   if (text === '') return undefined
   memory.given.put(session, text)
@@ -73,7 +73,7 @@ async function waitingNote({ name, session, transcript }: HookEvent, memory: Mem
 }
 
 async function compareNow(transcript: string, waiting: string, given = ''): Promise<string> {
-  const { compare } = await import('./lost.ts')
+  const { compare } = await import('./engine.ts')
   return compare(transcript, { ...JSON.parse(waiting), given })
 }
 

@@ -1,5 +1,6 @@
 // The plug-in's one program. Hooks start it all the time, so each part is loaded only when it is needed.
 import { mkdirSync, readFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import packageFacts from '../package.json' with { type: 'json' }
 import { onHook } from './hook.ts'
@@ -8,7 +9,10 @@ import { projectFolder } from './project.ts'
 const [command, ...words] = process.argv.slice(2)
 const dataFolder = process.env.CLAUDE_PLUGIN_DATA
 // Removing the plug-in removes its data, so everything that can be rebuilt goes there.
-if (dataFolder) process.env.EVERLONG_CACHE_DIR ??= join(dataFolder, 'cache')
+if (dataFolder) {
+  process.env.EVERLONG_CACHE_DIR ??= join(dataFolder, 'cache')
+  enableCompileCache(join(dataFolder, 'compiled'))
+}
 
 try {
   if (command === 'hook') print(await onHook(input(), words[0] ?? ''))
@@ -30,18 +34,19 @@ function print(text: string | undefined): void {
 }
 
 async function background(): Promise<void> {
-  const { inBackground } = await import('./background.ts')
+  const { inBackground } = await import('./engine.ts')
   inBackground(input(), words[0] ?? '')
 }
 
 async function answer(): Promise<string> {
-  const { answerTo } = await import('./commands.ts')
+  const { answerTo } = await import('./engine.ts')
   const { text, planned } = await answerTo(command ?? '', words[0], { cwd: process.cwd(), env: process.env })
   return planned ? `${text}\n(Hooks are turned off, so this has no effect.)` : text
 }
 
 async function mcp(): Promise<void> {
-  const { serve } = await import('@everlong/cli/mcp')
+  const { loadServer } = await import('./engine.ts')
+  const { serve } = await loadServer()
   const path = projectFolder(process.cwd(), process.env)
   // The first session of a project starts its servers before it writes its first record.
   mkdirSync(path, { recursive: true })
