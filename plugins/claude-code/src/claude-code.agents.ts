@@ -27,6 +27,10 @@ const script: Script = (request) => {
   const hasCalled = blocksOf(request.messages.at(-1)?.content).some(isToolResult)
   const search = request.tools.find(({ name }) => name.endsWith('everlong__search'))
   if (last.includes('Look it up') && search && !hasCalled) return toolUse(search.name, { query: 'column total' })
+  if (last.includes('Count them') && !hasCalled) return toolUse('Bash', { command: 'seq 1 4000', description: 'count' })
+  const read = request.tools.find(({ name }) => name.endsWith('everlong__read'))
+  const id = /everlong read tool reads it as (\w+)/.exec(resultsIn([request]))?.[1]
+  if (last.includes('Read it') && read && id && !hasCalled) return toolUse(read.name, { id })
   return text('Done.')
 }
 
@@ -46,7 +50,7 @@ const resultsIn = (all: readonly ScriptRequest[]) =>
   )
 
 /** A person's home folder and a project, with settings and a skill of their own. */
-function createPerson(name: string) {
+function createPerson(name: string, more: Readonly<Record<string, string>> = {}) {
   const home = join(folder, name)
   const project = join(folder, `${name}-project`)
   mkdirSync(join(home, '.claude/skills/mine'), { recursive: true })
@@ -56,9 +60,10 @@ function createPerson(name: string) {
   const env = {
     ...{ PATH: searchPath, HOME: home, ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: 'none' },
     ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', IS_SANDBOX: '1', ENABLE_TOOL_SEARCH: 'false' },
+    ...more,
   }
-  const run = async (words: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> => {
-    const running = promisify(execFile)(claude, words, { cwd: project, env: { ...env, ...more }, timeout: 120_000 })
+  const run = async (words: readonly string[]): Promise<string> => {
+    const running = promisify(execFile)(claude, words, { cwd: project, env, timeout: 120_000 })
     running.child.stdin?.end()
     return (await running).stdout
   }
@@ -165,6 +170,37 @@ describe.skipIf(!claude)('Everlong in the real Claude Code', () => {
     expect(said(resumed)).toContain('This conversation continues from an earlier one')
     expect(said(resumed)).toContain(rule)
     expect(resumed?.messages.some(({ content }) => textOf(content) === wish)).toBe(false)
+  })
+
+  test('when Claude Code compacts by itself, the next request has the rules, and the one after it the rest', async () => {
+    const small = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000', CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: '30' }
+    const person = createPerson('full', small)
+    person.everlong('install', 'claude-code')
+    await person.say(`Read the reports. ${rule}`)
+    await person.say(`${wish} ${'The report says that the total is in cents. '.repeat(1_600)}`, '--continue')
+    sinceLast()
+    await person.say('Go on.', '--continue')
+    const all = sinceLast()
+    const at = all.findIndex((request) => said(request)?.includes('<analysis>'))
+    const next = said(all[at + 1])
+    expect([at >= 0, next?.includes(forgetful), next?.includes(`- "${rule}"`)]).toEqual([true, true, true])
+    await person.say('And now?', '--continue')
+    expect(said(sinceLast()[0])?.includes('The summary leaves out what follows')).toBe(true)
+    expect(processesOf(person.home)).toEqual([])
+  })
+
+  test('asked to, long results are stored whole and shortened, and the agent reads the whole one', async () => {
+    const person = createPerson('short', { EVERLONG_SHORTEN_RESULTS: '4000' })
+    person.everlong('install', 'claude-code')
+    sinceLast()
+    await person.say('Count them.')
+    const short = resultsIn(sinceLast())
+    expect(short).toContain('characters left out here')
+    expect(short).not.toContain('\\n2000\\n')
+    const [stored = ''] = globSync(join(person.home, '.claude/projects/*/*/tool-results/*.txt'))
+    expect(readFileSync(stored, 'utf8').split('\n').slice(0, 4_000)).toHaveLength(4_000)
+    await person.say('Read it.', '--continue')
+    expect(resultsIn(sinceLast())).toMatch(/1500\\+n1501/)
   })
 
   test('the plug-in passes the checks of the plug-in directory', async () => {
