@@ -1,22 +1,25 @@
-// `npm run test:agents`: builds the plug-ins, installs the real agents into .everlong/agents, and drives them against the
-// simulator. Skipped with a message where an agent cannot be installed.
+// `npm run test:agents [-- WORDS]`: builds the plug-ins, installs the real agents into .everlong/agents, and drives them
+// against the simulator. An agent that cannot be installed is skipped with a message.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, runStep } from './steps.ts'
 
-const agents = { '@anthropic-ai/claude-code': '2.1.325' }
+/** A package of npm and its version. Pinned: what is tested is what the docs speak of. */
+const agents: Readonly<Record<string, string>> = {
+  '@anthropic-ai/claude-code': '2.1.325',
+}
+
 const folder = join(root, '.everlong/agents')
 mkdirSync(folder, { recursive: true })
-writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: agents }))
-// Its install script only links the binary of this platform.
-const options = ['--no-audit', '--no-fund', '--no-package-lock', '--foreground-scripts']
-const { status } = spawnSync('npm', ['install', ...options], { cwd: folder, stdio: 'inherit', shell: false })
-const isThere = existsSync(join(folder, 'node_modules/.bin/claude'))
+let available: Readonly<Record<string, string>> = {}
+for (const [name, version] of Object.entries(agents)) {
+  const wanted = { ...available, [name]: version }
+  if (isInstalled(name, version) || installs(wanted)) available = wanted
+  else console.log(`skipped: ${name} ${version} could not be installed from npm`)
+}
 
-if (status !== 0 || !isThere) {
-  console.log('skipped: Claude Code could not be installed from npm')
-} else {
+if (Object.keys(available).length > 0) {
   const config = join(root, 'vitest.agents.config.ts')
   const isBuilt = await runStep({ name: 'build', script: join(root, 'scripts/build-plugins.ts') })
   const args = ['run', '--config', config, ...process.argv.slice(2)]
@@ -24,4 +27,19 @@ if (status !== 0 || !isThere) {
     isBuilt &&
     (await runStep({ name: 'agents', script: join(root, 'node_modules/vitest/vitest.mjs'), args }, { show: true }))
   process.exitCode = isGreen ? 0 : 1
+}
+
+function isInstalled(name: string, version: string): boolean {
+  const manifest = join(folder, 'node_modules', name, 'package.json')
+  return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version
+}
+
+function installs(dependencies: Readonly<Record<string, string>>): boolean {
+  const manifest = join(folder, 'package.json')
+  rmSync(manifest, { force: true })
+  writeFileSync(manifest, JSON.stringify({ private: true, dependencies }))
+  // The install scripts of agents only put the binary of this platform in place.
+  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--foreground-scripts']
+  const { status } = spawnSync('npm', ['install', ...options], { cwd: folder, stdio: 'inherit', shell: false })
+  return status === 0 && Object.entries(dependencies).every(([name, version]) => isInstalled(name, version))
 }

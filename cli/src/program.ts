@@ -10,6 +10,7 @@ import type { MicroOptions } from './commands/micro.ts'
 import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
 import { addEditing } from './editing.ts'
+import { addInstalling } from './installing.ts'
 import {
   collected,
   day,
@@ -125,6 +126,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addRecalling(program, show, surroundings)
   addSimulating(program, show, surroundings)
   addServing(program, end, surroundings)
+  addInstalling({ command: (name, words) => command(program, name, words), show, surroundings })
   for (const each of program.commands) {
     each.configureOutput({
       outputError: (text) => complain(usageMessage(text, `everlong ${each.name()}`), surroundings),
@@ -305,7 +307,7 @@ function addCopying(program: Command, show: Show): void {
 }
 
 function addCompacting(program: Command, show: Show, surroundings: Surroundings): void {
-  command(program, 'compact', 'build the context to continue with; the file is not changed')
+  command(program, 'compact', 'build the context to continue with')
     .addArgument(transcript())
     .option('--before <uuid>', 'as of this entry; for a boundary, what its compaction was given')
     .addOption(new Option('--from <uuid>', 'summarize from this message on, keep what is before it').conflicts('upTo'))
@@ -315,6 +317,7 @@ function addCompacting(program: Command, show: Show, surroundings: Surroundings)
     .option('--budget <tokens>', 'the size limit of the new context', tokens)
     .option('--dry-run', 'show the plan and do nothing')
     .option('--out <new>', 'write the compacted session to this file, which must not exist')
+    .addOption(new Option('--append', 'append the compaction to the session').conflicts(['out', 'before', 'dryRun']))
     .action(async (file: string, options: CompactOptions) => {
       const [{ gather }, { render }] = await Promise.all([
         import('./commands/compact.ts'),

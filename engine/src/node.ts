@@ -36,6 +36,7 @@ export { type MissingOptions, missingFromSummary } from './core/compaction/missi
 export { indexFolder, openIndex } from './node/index/sidecar.ts'
 export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
 export { type FsckReport, fsck } from './node/read/fsck.ts'
+export { type LedgerFile, readLedger } from './node/read/ledger-file.ts'
 export { type LiveFile, openLive } from './node/read/live-file.ts'
 export { compactionJobAt, forEachRecordAt, openSessionAt, type SessionAt } from './node/read/session-at.ts'
 export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'

@@ -5,6 +5,7 @@ import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/tran
 import { count, dollars } from '../render/numbers.ts'
 import { visible } from '../render/safe.ts'
 import { facts, heading, type Screen } from '../render/screen.ts'
+import { shellWord } from '../render/shell-word.ts'
 import type { CompactReport } from './compact.ts'
 
 export function render(report: CompactReport, screen: Screen): readonly string[] {
@@ -12,6 +13,13 @@ export function render(report: CompactReport, screen: Screen): readonly string[]
   if (report.plan) return planLines(report.plan, screen)
   if (report.out !== undefined) {
     return [heading(`Wrote ${visible(report.out)}`, screen), ...account(report, screen), untouched(report, screen)]
+  }
+  if (report.isAppended) {
+    return [
+      heading(`Compacted ${visible(report.file)}`, screen),
+      ...account(report, screen),
+      ...howToUndo(report, screen),
+    ]
   }
   const lines = contextLines(report)
   if (!screen.isTerminal) return lines.map((line) => line.split('\t').map(visible).join('\t'))
@@ -21,6 +29,10 @@ export function render(report: CompactReport, screen: Screen): readonly string[]
 
 function untouched({ file }: CompactReport, screen: Screen): string {
   return screen.paint('dim', `  ${visible(file)} was not changed.`)
+}
+
+function howToUndo({ file }: CompactReport, screen: Screen): readonly string[] {
+  return [screen.paint('dim', `  Resume it to continue. To take it back: everlong undo ${shellWord(visible(file))}`)]
 }
 
 function account(report: CompactReport, screen: Screen): readonly string[] {

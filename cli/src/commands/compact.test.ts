@@ -107,6 +107,30 @@ describe('everlong compact', () => {
     expect(readFileSync(file, 'utf8')).toBe(bytes)
   })
 
+  test('--append adds the compaction to the session, which goes on from it, and undo takes it back', async () => {
+    const own = folder.write('appended.jsonl', records)
+    const plain = await report<CompactReport>('compact', own)
+    const { exitCode, stdout, stderr } = await everlong(['compact', own, '--append'])
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout).toContain(`To take it back: everlong undo ${own}`)
+    const after = readFileSync(own, 'utf8')
+    expect(after.startsWith(bytes)).toBe(true)
+    const added = after
+      .slice(bytes.length)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(added.map(({ type, subtype }) => subtype ?? type).slice(0, 2)).toEqual(['compact_boundary', 'user'])
+    expect(JSON.stringify(plain.messages)).toContain(added[1].message.content.slice(0, 100).replaceAll('\n', '\\n'))
+    await report('undo', own)
+    expect((await report<CompactReport>('compact', own)).tokens.before).toBe(plain.tokens.before)
+  })
+
+  test('--append and --out exclude each other', async () => {
+    const { exitCode, stderr } = await everlong(['compact', file, '--append', '--out', 'x.jsonl'])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('cannot be used with')])
+  })
+
   test('asks a model over HTTP', async () => {
     const server = await startServer({ script: summarizer(), port: 0 })
     const url = `http://127.0.0.1:${server.port}`

@@ -1,5 +1,5 @@
-// `everlong compact`: makes of a session the context one would go on with, as of now or as of any entry. Prints it, or
-// writes the compacted session to a new file. The session itself is never touched.
+// `everlong compact`: makes of a session the context one would go on with, as of now or as of any entry. Prints it, writes
+// the compacted session to a new file, or appends the compaction to the session. Nothing in it is ever overwritten.
 import { randomUUID } from 'node:crypto'
 import { countTokens, type Message, type ModelClient } from 'everlong'
 import {
@@ -15,8 +15,15 @@ import {
   type Tried,
 } from 'everlong/mechanisms'
 import { systemPorts } from 'everlong/models'
-import { compactionJobAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
-import type { ViewMessage } from 'everlong/transcript'
+import {
+  compactionJobAt,
+  forEachRecordAt,
+  openSessionAt,
+  openWriter,
+  type SessionAt,
+  writeNewTranscript,
+} from 'everlong/node'
+import type { JsonObject, ViewMessage } from 'everlong/transcript'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
 import type { ModelWords } from '../option-values.ts'
@@ -34,6 +41,7 @@ export type CompactOptions = {
   readonly budget?: number
   readonly dryRun?: boolean
   readonly out?: string
+  readonly append?: boolean
   readonly json?: boolean
 }
 
@@ -58,15 +66,31 @@ export type CompactReport = {
   readonly failed?: { readonly reason: string; readonly detail: string }
   /** Of --out: the new file. */
   readonly out?: string
+  /** Of --append: the session goes on from its summary. */
+  readonly isAppended?: true
 }
 
 type Asked = CompactOptions & { readonly surroundings: Surroundings }
 
 export async function gather(file: string, options: Asked): Promise<Outcome<CompactReport>> {
-  const off = compactionOff({ environment: options.surroundings.env })
-  if (off !== undefined) return failed(`${off} Unset it to compact.`)
   const trouble = options.out === undefined ? undefined : noPlaceFor(options.out)
   if (trouble) return failed(trouble)
+  const made = await compactSession(file, options)
+  if (made.type === 'failed' || made.report.records.length === 0) return onlyReport(made)
+  return options.append ? appended(made.report) : written(made.report, options)
+}
+
+/** A compaction that is not written anywhere yet. */
+export type MadeCompaction = {
+  readonly report: CompactReport
+  readonly session: SessionAt
+  /** What to append to the session; empty where nothing was done. */
+  readonly records: readonly JsonObject[]
+}
+
+export async function compactSession(file: string, options: Asked): Promise<Outcome<MadeCompaction>> {
+  const off = compactionOff({ environment: options.surroundings.env })
+  if (off !== undefined) return failed(`${off} Unset it to compact.`)
   const opened = open(file, options)
   if (opened.type === 'failed') return opened
   const session = opened.report
@@ -76,7 +100,12 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
   const input = inputFor(session, options)
   if (options.dryRun) return planned(session, { input, client: model.client, options })
   const result = await compact(input, model.client, options.surroundings)
-  return result.type === 'failed' ? notDone(session, input, result) : written(session, result, options)
+  if (result.type === 'failed') return notDone(session, input, result)
+  return gathered({ report: reportOf(session, result, options), session, records: result.records })
+}
+
+function onlyReport(made: Outcome<MadeCompaction>): Outcome<CompactReport> {
+  return made.type === 'failed' ? made : { ...made, report: made.report.report }
 }
 
 function open(file: string, { before, surroundings }: Asked): Outcome<SessionAt> {
@@ -155,27 +184,33 @@ function unchanged(session: SessionAt, { counting = {} }: CompactionJob): Compac
 function planned(
   session: SessionAt,
   { input, client, options }: { readonly input: CompactionJob; readonly client: ModelClient; readonly options: Asked },
-): Outcome<CompactReport> {
+): Outcome<MadeCompaction> {
   const plan = planCompaction(input, client)
   const named = options.before === undefined ? {} : { before: options.before }
-  return gathered({ ...unchanged(session, input), ...named, plan }, plan.type === 'planned' ? 0 : 1)
+  const report = { ...unchanged(session, input), ...named, plan }
+  return gathered({ report, session, records: [] }, plan.type === 'planned' ? 0 : 1)
 }
 
 function notDone(
   session: SessionAt,
   input: CompactionJob,
   { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
-): Outcome<CompactReport> {
+): Outcome<MadeCompaction> {
   const report = { ...unchanged(session, input), tried, failed: { reason, detail } }
-  return { type: 'gathered', report, exitCode: 1, complaint: `nothing was compacted (${reason}): ${detail}` }
+  return {
+    type: 'gathered',
+    report: { report, session, records: [] },
+    exitCode: 1,
+    complaint: `nothing was compacted (${reason}): ${detail}`,
+  }
 }
 
-function written(
+function reportOf(
   session: SessionAt,
   result: Extract<CompactionResult, { type: 'compacted' }>,
   options: Asked,
-): Outcome<CompactReport> {
-  const report: CompactReport = {
+): CompactReport {
+  return {
     file: session.path,
     ...(options.before === undefined ? {} : { before: options.before }),
     messages: bare(result.messages),
@@ -191,15 +226,38 @@ function written(
     cost: result.cost,
     durationMs: result.durationMs,
   }
-  const { out } = options
+}
+
+function written({ report, session, records }: MadeCompaction, { out, before }: Asked): Outcome<CompactReport> {
   if (out === undefined) return gathered(report)
   return writing(out, () => {
     const wrote = writeNewTranscript(out, (write) => {
-      forEachRecordAt(session.path, { before: options.before }, write)
-      for (const record of result.records) write(record)
+      forEachRecordAt(session.path, { before }, write)
+      for (const record of records) write(record)
     })
     if (wrote.type === 'refused')
       return failed(`${visible(out)} exists and is not overwritten. Give --out another name.`)
     return gathered({ ...report, out })
   })
+}
+
+async function appended({ report, session, records }: MadeCompaction): Promise<Outcome<CompactReport>> {
+  const { path, format, fold, lastUuid } = session
+  const why = (reason: string) => failed(`nothing was written. ${visible(reason)}`)
+  if (format !== 'claude-code') return why(`${path} is a session of another agent (${format}). Use --out.`)
+  const knows = (uuid: string) => fold.entry(uuid) !== undefined
+  const opened = await openWriter(path, { owner: 'everlong compact', knows })
+  if (opened.type === 'held') return why(`${opened.by.owner} is writing to it (process ${opened.by.pid}).`)
+  if (opened.type === 'open-failed') return why(opened.message)
+  const { writer } = opened
+  try {
+    // An agent that is still running does not take the lease.
+    const now = openSessionAt(path)
+    if (now.type !== 'session' || now.lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
+    const result = writer.appendAll(records)
+    if (result.type === 'appended') return gathered({ ...report, isAppended: true })
+    return why('message' in result ? result.message : 'The session could not be written.')
+  } finally {
+    writer.close()
+  }
 }

@@ -4,19 +4,24 @@
 export type Place = {
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The Node that runs hooks and servers. */
+  /** The Node that runs hooks and servers: `node`, or a path where the one on the PATH is missing or too old. */
   readonly node: string
+  /** Reads a file of a built plug-in: `pluginFile('pi', 'dist/everlong.js')`. */
+  readonly pluginFile: (plugin: string, path: string) => string
 }
 
 export type Change =
   /** A file of ours, at a path where there is none. */
   | { readonly type: 'file'; readonly path: string; readonly content: string }
-  /** A value in a JSON file of the agent's, with or without comments. Made if it is missing. */
+  /** A value in a JSON file of the agent's, with or without comments. The file is made if it is missing. */
   | { readonly type: 'json'; readonly path: string; readonly at: readonly string[]; readonly value: unknown }
-  /** An element of a list in a JSON file of the agent's. */
+  /** An element at the end of a list in a JSON file of the agent's. */
   | { readonly type: 'json-item'; readonly path: string; readonly at: readonly string[]; readonly value: unknown }
-  /** Lines at the end of a TOML file of the agent's. Refused where they would redefine a key. */
-  | { readonly type: 'toml'; readonly path: string; readonly text: string }
+  /**
+   * Lines in a TOML file of the agent's. Refused where they would redefine a key. Tables go to the end of the file; keys
+   * without a table must go to the start, or they would belong to the last table.
+   */
+  | { readonly type: 'toml'; readonly path: string; readonly text: string; readonly where?: 'start' | 'end' }
 
 export type InstallTarget = {
   /** The word after `everlong install`. */
@@ -25,4 +30,14 @@ export type InstallTarget = {
   /** What the person gets, and how to turn on what is optional. */
   readonly about: string
   readonly changes: (place: Place) => readonly Change[]
+  /** Folders that hold nothing but what the plug-in left while it ran. `uninstall` removes them with all they hold. */
+  readonly data?: (place: Place) => readonly (string | DataPattern)[]
+}
+
+/** Folders whose names are not known beforehand: those below `folder` that match the glob. */
+export type DataPattern = {
+  readonly folder: string
+  readonly match: string
+  /** Only empty ones, and only if `folder` did not exist before: the agent makes them for any plug-in like ours. */
+  readonly ifEmpty?: boolean
 }

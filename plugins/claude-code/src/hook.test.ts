@@ -1,93 +1,283 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { serialize, session, toolUseBlock } from 'everlong/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lastLost, onHook } from './hook.ts'
+import { openArchive } from 'everlong/node'
+import { type JsonObject, serialize, session, toolUseBlock } from 'everlong/testing'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { inBackground } from './background.ts'
+import { onHook } from './hook.ts'
 import { projectFolder, sessionName } from './project.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'everlong-plugin-'))
-const transcript = join(folder, 'session.jsonl')
-const data = join(folder, 'data')
 const rule = 'From now on never touch the file schema.sql.'
 const wish = 'Rename the column total to amount, please, in every report.'
+const summary = '<summary>\n1. The reports were read. The user approved the release.\n</summary>'
 
-const conversation = session()
-  .user(`Read the reports first. ${rule}`)
-  .assistant('I have read the three reports. The totals are in cents.')
-  .user(wish)
-  .assistant([toolUseBlock('t1', 'Bash', { command: 'npm test' })])
-  .toolResult('t1', 'FAIL reports.test.ts: expected 3, got 2', { isError: true })
-  .assistant('One test fails: the report still reads total.')
+const conversation = () =>
+  session()
+    .user(`Read the reports first. ${rule}`)
+    .toolUse('t0', 'Read', { file_path: '/reports/a.csv' })
+    .toolResult('t0', 'total,17,cents\n'.repeat(2_000))
+    .assistant('I have read the three reports. The totals are in cents.')
+    .user(wish)
+    .assistant([toolUseBlock('t1', 'Bash', { command: 'npm test' })])
+    .toolResult('t1', 'FAIL reports.test.ts: expected 3, got 2', { isError: true })
+    .assistant('One test fails: the report still reads total.')
 
-beforeAll(() => writeFileSync(transcript, conversation.records.map(serialize).join('')))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let folder: string
+let transcript: string
+let data: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'everlong-plugin-'))
+  transcript = join(folder, 's1.jsonl')
+  data = join(folder, 'data')
+  write(conversation().records)
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const hook = (event: string, more: object = {}) =>
-  onHook({ session_id: 's1', transcript_path: transcript, hook_event_name: event, ...more }, data)
+const write = (records: readonly JsonObject[]) => writeFileSync(transcript, records.map(serialize).join(''))
+const event = (name: string, more: object = {}) => ({
+  ...{ session_id: 's1', transcript_path: transcript, hook_event_name: name },
+  ...more,
+})
+const hook = (name: string, more: object = {}) => onHook(event(name, more), data)
+const contextOf = (output: string | undefined) => JSON.parse(output ?? '{}').hookSpecificOutput?.additionalContext
 
-test('before a compaction the summarizer is asked to keep what matters', () => {
-  expect(hook('PreCompact', { trigger: 'auto', custom_instructions: null })).toContain('word for word')
+test('before a compaction the summarizer is asked to keep what matters, however often', async () => {
+  const once = await hook('PreCompact', { trigger: 'auto', custom_instructions: null })
+  expect(once).toContain('word for word')
+  expect(await hook('PreCompact', { trigger: 'auto', custom_instructions: null })).toBe(once)
 })
 
-test('the new context starts with the rules of the user', () => {
-  expect(JSON.parse(hook('SessionStart', { source: 'compact' }) ?? '')).toEqual({
-    hookSpecificOutput: {
-      hookEventName: 'SessionStart',
-      additionalContext: `What the user asked for once and for all in this session, word for word:\n- "${rule}"`,
-    },
+describe('the new context starts with the rules of the user', () => {
+  const given = `What the user asked for once and for all in this session, word for word:\n- "${rule}"`
+
+  test('read off the transcript', async () => {
+    expect(JSON.parse((await hook('SessionStart', { source: 'compact' })) ?? '')).toEqual({
+      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: given },
+    })
+  })
+
+  test('with what was said since the background read it', async () => {
+    inBackground(event('PreCompact'), data)
+    appendFileSync(
+      transcript,
+      serialize(session().user('Always answer in French.', { uuid: 'later' }).records[0] ?? {}),
+    )
+    expect(contextOf(await hook('SessionStart'))).toBe(`${given}\n- "Always answer in French."`)
+  })
+
+  test.each([
+    ['was rewritten since', () => write(session().user('Never use tabs.').records), '- "Never use tabs."'],
+    ['has notes that nobody can read', () => writeFileSync(join(data, 'marks/s1.json'), '{"bytes":'), `- "${rule}"`],
+  ])('also if it %s', async (_, change, expected) => {
+    inBackground(event('PreCompact'), data)
+    change()
+    expect(contextOf(await hook('SessionStart'))).toContain(expected)
   })
 })
 
-test('what the summary leaves out reaches the agent once, with the next prompt or tool results', () => {
-  hook('SessionStart', { source: 'compact' })
-  expect(hook('PostCompact', { compact_summary: '<summary>\n1. The reports were read.\n</summary>' })).toBeUndefined()
-  expect(existsSync(join(data, 'waiting'))).toBe(true)
-  const { hookSpecificOutput } = JSON.parse(hook('PostToolBatch') ?? '')
-  expect(hookSpecificOutput.hookEventName).toBe('PostToolBatch')
-  expect(hookSpecificOutput.additionalContext).toContain(wish)
-  expect(hookSpecificOutput.additionalContext).toContain('`npm test` failed')
-  // The rules were given at once.
-  expect(hookSpecificOutput.additionalContext).not.toContain('## Rules')
-  expect(hook('UserPromptSubmit')).toBeUndefined()
-  expect(existsSync(join(data, 'waiting'))).toBe(false)
+describe('what the summary leaves out reaches the agent once', () => {
+  /** As Claude Code does it: the boundary is written after the hooks. */
+  async function compacted(): Promise<void> {
+    await hook('SessionStart', { source: 'compact' })
+    expect(await hook('PostCompact', { compact_summary: summary })).toBeUndefined()
+    write(conversation().boundary({ uuid: 'b1' }).summary(summary).records)
+  }
+
+  test('with rules, statements, state and claims, but no rule twice', async () => {
+    await compacted()
+    const text = contextOf(await hook('PostToolBatch'))
+    expect(text).toContain(wish)
+    expect(text).toContain('`npm test` failed')
+    expect(text).toContain('approved the release')
+    expect(text).not.toContain('## Rules')
+    expect(text.length).toBeLessThan(10_000)
+    expect(await hook('UserPromptSubmit')).toBeUndefined()
+    for (const name of ['waiting', 'given']) expect(existsSync(join(data, name))).toBe(false)
+  })
+
+  test('what the model wrote only on its scratchpad is missing', async () => {
+    await hook('PostCompact', { compact_summary: `<analysis>"${wish}"</analysis>${summary}` })
+    const text = contextOf(await hook('UserPromptSubmit'))
+    expect(text).toContain(wish)
+    expect(text).not.toContain('</summary>')
+  })
+
+  test('the same if the background found it', async () => {
+    await compacted()
+    const expected = contextOf(await hook('UserPromptSubmit'))
+    write(conversation().records)
+    await hook('SessionStart', { source: 'compact' })
+    await hook('PostCompact', { compact_summary: summary })
+    inBackground(event('PostCompact', { compact_summary: summary }), data)
+    expect(readFileSync(join(data, 'waiting/s1.txt'), 'utf8')).toBe(expected)
+    expect(contextOf(await hook('UserPromptSubmit'))).toBe(expected)
+  })
+
+  test('the background leaves nothing behind for an agent that has it already', async () => {
+    await compacted()
+    await hook('UserPromptSubmit')
+    inBackground(event('PostCompact', { compact_summary: summary }), data)
+    expect(existsSync(join(data, 'waiting'))).toBe(false)
+  })
+
+  test('and no other session', async () => {
+    await compacted()
+    expect(await onHook(event('UserPromptSubmit', { session_id: 's2' }), data)).toBeUndefined()
+    expect(contextOf(await hook('UserPromptSubmit'))).toContain(wish)
+  })
+
+  test('what the summary quotes is not said again', async () => {
+    const quoting = `<summary>\n- "Read the reports first. ${rule}"\n- "${wish}"\n- \`npm test\` failed: reports.test.ts: expected 3, got 2\n</summary>`
+    await hook('PostCompact', { compact_summary: quoting })
+    expect(contextOf(await hook('UserPromptSubmit')) ?? '').not.toContain('What the user said')
+  })
+
+  test('a transcript that is gone is an error once', async () => {
+    await compacted()
+    rmSync(transcript)
+    await expect(hook('UserPromptSubmit')).rejects.toThrow(transcript)
+    expect(await hook('UserPromptSubmit')).toBeUndefined()
+  })
 })
 
-test('what the summary quotes is not said again', () => {
-  const summary = `<summary>\n- "Read the reports first. ${rule}"\n- "${wish}"\n- \`npm test\` failed: reports.test.ts: expected 3, got 2\n</summary>`
-  hook('PostCompact', { compact_summary: summary })
-  expect(hook('UserPromptSubmit')).not.toContain('What the user said')
+test('what was read of old sessions is forgotten', () => {
+  inBackground(event('PreCompact', { session_id: 's0' }), data)
+  utimesSync(join(data, 'marks/s0.json'), 0, 0)
+  inBackground(event('PreCompact'), data)
+  expect([existsSync(join(data, 'marks/s0.json')), existsSync(join(data, 'marks/s1.json'))]).toEqual([false, true])
 })
 
-test('a note of one session is not given to another', () => {
-  hook('PostCompact', { compact_summary: '<summary>Nothing.</summary>' })
-  expect(onHook({ session_id: 's2', transcript_path: transcript, hook_event_name: 'UserPromptSubmit' }, data)).toBe(
-    undefined,
-  )
-  expect(hook('UserPromptSubmit')).toContain(wish)
+describe('commands are answered without the agent', () => {
+  const ask = async (name: string) => JSON.parse((await hook('UserPromptExpansion', { command_name: name })) ?? '{}')
+
+  test('lost', async () => {
+    expect(await ask('everlong:lost')).toEqual({ decision: 'block', reason: 'This session was not compacted yet.' })
+    write(conversation().boundary({ uuid: 'b1' }).summary(summary).records)
+    expect((await ask('everlong:lost')).reason).toContain(wish)
+  })
+
+  test('context', async () => {
+    expect((await ask('everlong:context')).reason).toContain('By kind')
+  })
+
+  test('compact: appended when the session ends, and undo takes it back the same way', async () => {
+    const before = readFileSync(transcript, 'utf8')
+    expect((await ask('everlong:compact')).reason).toContain('claude --resume s1')
+    // What Claude Code writes about the command itself.
+    const notice = `{"type":"system","subtype":"informational","parentUuid":"a3","uuid":"i1","content":"x"}\n`
+    appendFileSync(transcript, notice)
+    await hook('SessionEnd')
+    const after = readFileSync(transcript, 'utf8')
+    expect(after.startsWith(before + notice)).toBe(true)
+    expect(after).toContain('"isCompactSummary":true')
+    expect(existsSync(join(data, 'at-end'))).toBe(false)
+
+    expect((await ask('everlong:undo')).reason).toContain('will be taken back')
+    await hook('SessionEnd')
+    const lines = readFileSync(transcript, 'utf8').trimEnd().split('\n')
+    const [undone, leaf] = lines.slice(-2).map((line) => JSON.parse(line))
+    const end = conversation().records.at(-1)
+    expect(undone).toMatchObject({ type: 'system', subtype: 'informational', parentUuid: end?.uuid })
+    expect(leaf).toMatchObject({ type: 'last-prompt', leafUuid: undone.uuid })
+  })
+
+  test('compact: nothing is appended if the conversation goes on', async () => {
+    await ask('everlong:compact')
+    appendFileSync(transcript, serialize(session().user('One more thing.', { uuid: 'later' }).records[0] ?? {}))
+    const before = readFileSync(transcript, 'utf8')
+    await hook('SessionEnd')
+    expect(readFileSync(transcript, 'utf8')).toBe(before)
+  })
+
+  test('undo: not without a compaction, and not once the conversation went on', async () => {
+    expect((await ask('everlong:undo')).reason).toBe('This session was not compacted yet.')
+    write(conversation().boundary({ uuid: 'b1' }).summary(summary).assistant('On it.').records)
+    expect((await ask('everlong:undo')).reason).toContain('went on')
+  })
+
+  test('commands of others pass', async () => {
+    expect(await ask('review')).toEqual({})
+  })
 })
 
-test('a recorded compaction is compared with what came before it', () => {
-  const path = join(folder, 'compacted.jsonl')
-  const { records } = conversation.boundary({ uuid: 'b1' }).summary('<summary>\n1. The reports were read.\n</summary>')
-  writeFileSync(path, records.map(serialize).join(''))
-  expect(lastLost(path, 'b1')).toContain(wish)
+describe('long tool results', () => {
+  afterEach(() => vi.unstubAllEnvs())
+  const output = `start ${'x'.repeat(5_000)} heliotrope ${'y'.repeat(5_000)} end`
+  const result = (stdout: string) => ({
+    ...{ tool_name: 'Bash', tool_use_id: 'toolu_1', tool_input: { command: 'cat log' } },
+    tool_response: { stdout, stderr: '', interrupted: false, isImage: false },
+  })
+  const ask = async (stdout = output, more: object = {}) => {
+    return JSON.parse((await hook('PostToolUse', { ...result(stdout), ...more })) ?? '{}').hookSpecificOutput
+      ?.updatedToolOutput
+  }
+
+  test('stay as they are unless it was asked for', async () => {
+    expect(await ask()).toBeUndefined()
+    vi.stubEnv('CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS', '0')
+    expect(await ask()).toBeUndefined()
+  })
+
+  test('are stored whole and shortened in the shape of their tool; recall finds and reads the original', async () => {
+    vi.stubEnv('CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS', '4000')
+    const short = await ask()
+    const path = join(folder, 's1/tool-results/toolu_1.txt')
+    expect(readFileSync(path, 'utf8')).toBe(output)
+    expect(short).toEqual({
+      stdout: expect.stringMatching(/^start x+\n\[… 8\d+ characters.*\]\ny+ end$/),
+      stderr: '',
+      interrupted: false,
+      isImage: false,
+    })
+    expect(short.stdout).toContain(path)
+    expect(short.stdout.length).toBeLessThan(2_500)
+
+    const { records } = session()
+      .user('Look.')
+      .toolUse('toolu_1', 'Bash', { command: 'cat log' })
+      .toolResult('toolu_1', short.stdout)
+    write(records)
+    vi.stubEnv('EVERLONG_CACHE_DIR', join(folder, 'cache'))
+    const archive = openArchive(folder)
+    try {
+      expect(archive.search({ words: 'heliotrope' }).matches.map(({ id }) => id)).toEqual(['toolu_1'])
+      expect(archive.read('toolu_1')?.text).toBe(output)
+    } finally {
+      archive.close()
+    }
+  })
+
+  test.each<[string, string, object]>([
+    ['short ones', 'short', {}],
+    ['our own', output, { tool_name: 'mcp__plugin_everlong_everlong__read' }],
+    ['pictures', output, { tool_response: { stdout: output, isImage: true } }],
+    ['blocks that are no text', '', { tool_response: [{ type: 'image', source: { data: output } }] }],
+    ['results without an id', output, { tool_use_id: undefined }],
+    ['what UTF-8 cannot hold', `${output}\ud800`, {}],
+  ])('%s stay as they are', async (_, stdout, more) => {
+    vi.stubEnv('EVERLONG_SHORTEN_RESULTS', '4000')
+    expect(await ask(stdout, more)).toBeUndefined()
+  })
+
+  test('what cannot be stored is not shortened', async () => {
+    vi.stubEnv('EVERLONG_SHORTEN_RESULTS', '4000')
+    writeFileSync(join(folder, 's1'), 'in the way')
+    await expect(ask()).rejects.toThrow('A long result was not shortened')
+  })
 })
 
 test.each([
-  ['no object', 'text'],
-  [
-    'a session that names a path',
-    { session_id: '../../x', transcript_path: transcript, hook_event_name: 'PreCompact' },
-  ],
-  ['an unknown event', { session_id: 's1', transcript_path: transcript, hook_event_name: 'Other' }],
-])('%s prints nothing', (_, input) => {
-  expect(onHook(input, data)).toBeUndefined()
+  ['no object', () => 'text'],
+  ['a session that names a path', () => event('PreCompact', { session_id: '../../x' })],
+  ['an unknown event', () => event('Other')],
+])('%s prints nothing', async (_, input) => {
+  expect(await onHook(input(), data)).toBeUndefined()
 })
 
-test('a missing transcript is an error that names it', () => {
+test('a missing transcript is an error that names it', async () => {
   const gone = join(folder, 'gone.jsonl')
-  expect(() => onHook({ session_id: 's1', transcript_path: gone, hook_event_name: 'SessionStart' }, data)).toThrow(gone)
+  await expect(hook('SessionStart', { transcript_path: gone })).rejects.toThrow(gone)
 })
 
 test('the transcripts of a project are where Claude Code keeps them', () => {

@@ -1,80 +1,102 @@
-// What each hook event prints. Claude Code passes the event as JSON on standard input.
-import { join } from 'node:path'
-import { compactionJobAt, missingFromSummary, openSessionAt, type SessionAt } from 'everlong/node'
-import { isObject, stringAt } from 'everlong/transcript'
-import { sessionName } from './project.ts'
-import { notesIn } from './waiting.ts'
-
-/** Claude Code moves longer texts to a file and shows the model only their start. */
-const longest = 9_500
-
-/** About 3.5 characters a token; the text is cut by characters in any case. */
-const missingTokens = 2_500
+// What each hook event prints. The agent waits for these, so whatever takes long is left to background.ts, and the engine is
+// loaded only where a transcript must be read.
+import { statSync } from 'node:fs'
+import { appendPlanned } from './at-end.ts'
+import { type HookEvent, readEvent } from './event.ts'
+import { type Memory, memoryIn } from './notes.ts'
 
 const instructions = `Write down word for word what the user asked to be done or not done from now on, and the user's latest request. Name what is finished, what is in progress, what failed and how it was fixed, and the exact next step. Mark nothing as approved or tested that the conversation does not show.`
 
 /** The text for standard output; undefined for nothing. Throws if the transcript cannot be read. */
-export function onHook(input: unknown, dataFolder: string): string | undefined {
-  const session = sessionName(isObject(input) ? input.session_id : undefined)
-  const transcript = stringAt(input, 'transcript_path')
-  const event = stringAt(input, 'hook_event_name')
-  if (session === undefined || transcript === undefined || event === undefined) return undefined
-  const notes = notesIn(join(dataFolder, 'waiting'))
-  const rules = notesIn(join(dataFolder, 'rules'))
-  switch (event) {
+export async function onHook(input: unknown, dataFolder: string): Promise<string | undefined> {
+  const event = readEvent(input)
+  if (!event) return undefined
+  const memory = memoryIn(dataFolder)
+  switch (event.name) {
     case 'PreCompact':
+      memory.given.remove(event.session)
       return instructions
-    case 'SessionStart': {
-      const text = rulesText(openSession(transcript))
-      if (text === '') return undefined
-      rules.put(session, text)
-      return contextOutput(event, text)
-    }
-    case 'PostCompact': {
-      const shown = [stringAt(input, 'compact_summary') ?? '', rules.take(session) ?? ''].join('\n')
-      const text = missingText(openSession(transcript), shown)
-      if (text !== '') notes.put(session, text)
-      return undefined
-    }
+    case 'SessionStart':
+      return startOfContext(event, memory)
+    case 'PostCompact':
+      return rememberSummary(event, memory)
     case 'UserPromptSubmit':
-    case 'PostToolBatch': {
-      const text = notes.take(session)
-      return text === undefined ? undefined : contextOutput(event, text)
-    }
+    case 'PostToolBatch':
+      return waitingNote(event, memory)
+    case 'UserPromptExpansion':
+      return answerAtOnce(event, memory)
+    case 'PostToolUse':
+      return shortResult(event)
+    case 'SessionEnd':
+      appendPlanned(event, memory)
+      return undefined
     default:
       return undefined
   }
 }
 
-/** What the last recorded compaction left out, for a person. */
-export function lastLost(transcript: string, boundary: string): string {
-  const session = openSessionAt(transcript, { before: boundary })
-  if (session.type === 'not-found') return ''
-  return missingFromSummary(compactionJobAt(session), { summary: session.recordedSummary ?? '' })
+/** Off unless the person set a length: as an option of the plug-in, or in the environment. */
+function longestResult({ CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS, EVERLONG_SHORTEN_RESULTS }: NodeJS.ProcessEnv): number {
+  const asked = Number(EVERLONG_SHORTEN_RESULTS || CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS || 0)
+  return asked > 0 ? Math.max(asked, leastResult) : Number.POSITIVE_INFINITY
 }
 
-function openSession(transcript: string): SessionAt {
-  const session = openSessionAt(transcript)
-  if (session.type === 'not-found') throw new Error(`There is no session in ${transcript}.`)
-  return session
+/** Less than this is not worth a second look. */
+const leastResult = 1_000
+
+async function shortResult(event: HookEvent): Promise<string | undefined> {
+  const longest = longestResult(process.env)
+  const { tool_name: tool, tool_response: response } = event.input
+  const isOurs = typeof tool === 'string' && tool.includes('everlong')
+  if (isOurs || (JSON.stringify(response)?.length ?? 0) <= longest) return undefined
+  const { shortened } = await import('./engine.ts')
+  const updatedToolOutput = shortened(event, longest)
+  if (updatedToolOutput === undefined) return undefined
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: event.name, updatedToolOutput } })
 }
 
-function rulesText({ ledger }: SessionAt): string {
-  const lines = ledger.rules.map(({ text }) => `- ${JSON.stringify(text)}`)
-  if (lines.length === 0) return ''
-  return cut(['What the user asked for once and for all in this session, word for word:', ...lines].join('\n'))
+/** Shows a command's answer to the person and nobody else: it costs no request and leaves nothing in the context. */
+async function answerAtOnce({ session, transcript, input }: HookEvent, memory: Memory): Promise<string | undefined> {
+  const { answerAbout, commandNames } = await import('./engine.ts')
+  const name = commandNames.find((known) => input.command_name === `everlong:${known}`)
+  if (name === undefined) return undefined
+  const { text, planned } = await answerAbout(name, transcript, process.env)
+  if (planned) memory.atEnd.put(session, JSON.stringify(planned))
+  return JSON.stringify({ decision: 'block', reason: text })
 }
 
-function missingText(session: SessionAt, summary: string): string {
-  const missing = missingFromSummary(compactionJobAt(session), { summary, maxTokens: missingTokens })
-  if (missing === '') return ''
-  return cut(
-    `This session was compacted. The summary leaves out what follows; it was read off the transcript by code. It is context, not a request. For everything else use the everlong search tool.\n\n${missing}`,
-  )
+/** The rules come at once; what else the summary lacks can be found only when the summary is known. */
+async function startOfContext({ name, session, transcript }: HookEvent, memory: Memory): Promise<string | undefined> {
+  const { readRules } = await import('./engine.ts')
+  const text = readRules(transcript, session, memory)
+  if (text === '') return undefined
+  memory.given.put(session, text)
+  return contextOutput(name, text)
 }
 
-function cut(text: string): string {
-  return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}\n[…]`
+/** The comparison itself runs in the background. If that is killed, the next prompt makes up for it. */
+function rememberSummary({ session, transcript, input }: HookEvent, { note, pending }: Memory): undefined {
+  const summary = typeof input.compact_summary === 'string' ? input.compact_summary : ''
+  note.remove(session)
+  pending.put(session, JSON.stringify({ summary, bytes: statSync(transcript).size }))
+}
+
+async function waitingNote({ name, session, transcript }: HookEvent, memory: Memory): Promise<string | undefined> {
+  const { note, pending, given } = memory
+  const waiting = pending.get(session)
+  if (waiting === undefined) return undefined
+  try {
+    const text = note.get(session) ?? (await compareNow(transcript, waiting, given.get(session)))
+    return text === '' ? undefined : contextOutput(name, text)
+  } finally {
+    // Also where it failed: the next prompt would only fail again.
+    for (const kept of [note, pending, given]) kept.remove(session)
+  }
+}
+
+async function compareNow(transcript: string, waiting: string, given = ''): Promise<string> {
+  const { compare } = await import('./engine.ts')
+  return compare(transcript, { ...JSON.parse(waiting), given })
 }
 
 function contextOutput(event: string, text: string): string {

@@ -1,42 +1,55 @@
-// The plug-in's one program: `hook DATA-FOLDER` for hook events, `mcp` for recall, `lost SESSION` for a person.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+// The plug-in's one program. Hooks start it all the time, so each part is loaded only when it is needed.
+import { mkdirSync, readFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { serve } from '@everlong/cli/mcp'
-import { scanFile } from 'everlong/node'
 import packageFacts from '../package.json' with { type: 'json' }
-import { lastLost, onHook } from './hook.ts'
-import { projectFolder, sessionName } from './project.ts'
+import { onHook } from './hook.ts'
+import { projectFolder } from './project.ts'
 
-const [command, argument = ''] = process.argv.slice(2)
+const [command, ...words] = process.argv.slice(2)
+const dataFolder = process.env.CLAUDE_PLUGIN_DATA
+// Removing the plug-in removes its data, so everything that can be rebuilt goes there.
+if (dataFolder) {
+  process.env.EVERLONG_CACHE_DIR ??= join(dataFolder, 'cache')
+  enableCompileCache(join(dataFolder, 'compiled'))
+}
 
 try {
-  if (command === 'hook') print(onHook(JSON.parse(readFileSync(0, 'utf8')), argument))
+  if (command === 'hook') print(await onHook(input(), words[0] ?? ''))
+  else if (command === 'background') await background()
   else if (command === 'mcp') await mcp()
-  else if (command === 'lost') print(lost(argument))
-  else throw new Error(`unknown command ${command}`)
+  else print(await answer())
 } catch (error) {
   // Claude Code shows this and goes on; exit code 2 would block the event.
   console.error(`everlong: ${error instanceof Error ? error.message : String(error)}`)
   process.exitCode = 1
 }
 
+function input(): unknown {
+  return JSON.parse(readFileSync(0, 'utf8'))
+}
+
 function print(text: string | undefined): void {
   if (text !== undefined) process.stdout.write(`${text}\n`)
 }
 
+async function background(): Promise<void> {
+  const { inBackground } = await import('./engine.ts')
+  inBackground(input(), words[0] ?? '')
+}
+
+async function answer(): Promise<string> {
+  const { answerTo } = await import('./engine.ts')
+  const { text, planned } = await answerTo(command ?? '', words[0], { cwd: process.cwd(), env: process.env })
+  return planned ? `${text}\n(Hooks are turned off, so this has no effect.)` : text
+}
+
 async function mcp(): Promise<void> {
+  const { loadServer } = await import('./engine.ts')
+  const { serve } = await loadServer()
   const path = projectFolder(process.cwd(), process.env)
   // The first session of a project starts its servers before it writes its first record.
   mkdirSync(path, { recursive: true })
   const { stdin, stdout, stderr } = process
   await serve({ path, version: packageFacts.version }, { stdin, stdout, stderr })
-}
-
-function lost(id: string): string {
-  const name = sessionName(id)
-  const path = join(projectFolder(process.cwd(), process.env), `${name}.jsonl`)
-  if (name === undefined || !existsSync(path)) return 'This session has no transcript yet.'
-  const boundary = scanFile(path).epochs.at(-1)?.openedBy?.uuid
-  if (boundary === undefined) return 'This session was not compacted yet.'
-  return lastLost(path, boundary) || 'The last summary left nothing out that code can find.'
 }

@@ -52,6 +52,8 @@ test.each([
   ['/add-dir ../lib', false],
   ['/review the parser', true],
   ['/compactify it', true],
+  ['/everlong:compact', false],
+  ['/everlong:recall the plan', true],
   ['/home/me/a.ts is broken', true],
   ['compact the table', true],
 ])('whether %j is for the agent: %s', (text, isIt) => {

@@ -77,7 +77,7 @@ function withoutWrappers(text: string): string {
 
 /** Commands to the client itself. They ask nothing of the agent. */
 const clientCommands = new Set(
-  'exit quit clear compact context cost status statusline model ide config help login logout resume memory doctor theme vim usage mcp agents hooks permissions export fast effort rewind plugin add-dir bashes bug feedback output-style privacy-settings release-notes rename stats tasks terminal-setup todos upgrade'.split(
+  'exit quit clear compact context cost status statusline model ide config help login logout resume memory doctor theme vim usage mcp agents hooks permissions export fast effort rewind plugin add-dir bashes bug feedback output-style privacy-settings release-notes rename stats tasks terminal-setup todos upgrade everlong:context everlong:compact everlong:undo everlong:lost'.split(
     ' ',
   ),
 )
@@ -85,7 +85,7 @@ const clientCommands = new Set(
 /** Whether the agent has anything to do with this text. */
 export function isForTheAgent(text: string): boolean {
   if (text === '') return false
-  const command = /^\/([a-z-]+)(?:\s|$)/.exec(text)?.[1]
+  const command = /^\/([a-z:-]+)(?:\s|$)/.exec(text)?.[1]
   return command === undefined || !clientCommands.has(command)
 }
 

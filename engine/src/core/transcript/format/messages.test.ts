@@ -15,6 +15,7 @@ describe('the messages of a window', () => {
       .assistant('No response requested.', { model: '<synthetic>' })
       .attachment('command_permissions', { allowed: [] })
       .attachment('hook_success', { content: '' })
+      .attachment('prompt_snapshot', { systemPrompt: ['You are'], tools: [] })
       .assistant('hi')
     expect(messages(records).map(({ origin, uuid }) => [origin, uuid])).toEqual([
       ['human', 'u1'],

@@ -79,7 +79,14 @@ export function withoutResults(
   return isCleared ? { ...message, content } : message
 }
 
-const unseen = new Set(['command_permissions', 'async_hook_response', 'hook_non_blocking_error', 'structured_output'])
+/** Records of the client's own. A `prompt_snapshot` is the system prompt and the tools, which are no messages. */
+const unseen = new Set([
+  'command_permissions',
+  'async_hook_response',
+  'hook_non_blocking_error',
+  'structured_output',
+  'prompt_snapshot',
+])
 
 /** What the client injected. A prompt typed while the agent worked lives only in such a record. */
 function attachmentMessage(record: JsonObject): Found | undefined {

@@ -1,0 +1,44 @@
+// Records that are appended to a transcript when its session ends. Until then Claude Code adds to the conversation that it
+// holds in memory, and on resuming goes on from whatever was added last.
+import { appendFileSync, closeSync, openSync, readSync, statSync } from 'node:fs'
+import type { HookEvent } from './event.ts'
+import type { Memory } from './notes.ts'
+
+export type Planned = {
+  /** The size of the transcript that the records were made for. */
+  readonly bytes: number
+  /** Records as JSON, one per line. */
+  readonly text: string
+}
+
+/** Appends what is planned, unless the conversation went on: then it is about a conversation that is no more. */
+export function appendPlanned({ session, transcript }: HookEvent, { atEnd }: Memory): void {
+  const planned = atEnd.get(session)
+  if (planned === undefined) return
+  atEnd.remove(session)
+  const { bytes, text } = JSON.parse(planned) as Planned
+  const since = tailOf(transcript, bytes)
+  if (since === undefined || since.split('\n').some(isSpoken)) return
+  appendFileSync(transcript, since === '' || since.endsWith('\n') ? text : `\n${text}`)
+}
+
+/** Undefined if the file is shorter than that. */
+function tailOf(path: string, from: number): string | undefined {
+  const length = statSync(path).size - from
+  if (length < 0) return undefined
+  const buffer = Buffer.alloc(length)
+  const file = openSync(path, 'r')
+  try {
+    let done = 0
+    for (let read = -1; read !== 0; done += read) read = readSync(file, buffer, done, length - done, from + done)
+    return buffer.toString('utf8', 0, done)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A message of the user or the agent. Claude Code puts words into the agent's mouth when it resumes; those do not count. */
+function isSpoken(line: string): boolean {
+  const isMessage = line.includes('"message":{') && /"type":"(user|assistant)"/.test(line)
+  return isMessage && !line.includes('"model":"<synthetic>"')
+}

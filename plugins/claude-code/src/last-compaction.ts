@@ -1,0 +1,37 @@
+// The last compaction of a transcript, and whether the conversation went on from it.
+import { forEachEntry } from 'everlong/node'
+import { type JsonObject, objectAt, readBoundary, stringAt } from 'everlong/transcript'
+
+export type LastCompaction = {
+  readonly boundary: string
+  /** The entry that the conversation ended with before. */
+  readonly before: string | undefined
+  readonly isContinued: boolean
+  /** What every record of the session has. */
+  readonly envelope: JsonObject
+}
+
+/** Undefined if there was none. */
+export function lastCompaction(transcript: string): LastCompaction | undefined {
+  let found: LastCompaction | undefined
+  forEachEntry(transcript, ({ record }) => {
+    const uuid = stringAt(record, 'uuid')
+    if (record.isSidechain === true || uuid === undefined) return
+    if (readBoundary(record)) found = { boundary: uuid, isContinued: false, ...placeOf(record) }
+    else if (found && isAnswer(record)) found = { ...found, isContinued: true }
+  })
+  return found
+}
+
+function placeOf(record: JsonObject): Pick<LastCompaction, 'before' | 'envelope'> {
+  const { cwd, sessionId, version, gitBranch, userType } = record
+  return { before: stringAt(record, 'logicalParentUuid'), envelope: { cwd, sessionId, version, gitBranch, userType } }
+}
+
+/**
+ * Claude Code itself writes messages of the user behind a boundary (the summary, and what it kept), and words of its own in
+ * the agent's name.
+ */
+function isAnswer(record: JsonObject): boolean {
+  return record.type === 'assistant' && stringAt(objectAt(record, 'message'), 'model') !== '<synthetic>'
+}
