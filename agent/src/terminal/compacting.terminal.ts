@@ -52,7 +52,7 @@ test('a receipt says what happened, expands to everything behind it, and undo ta
   expect(seen.slice(seen.lastIndexOf('The original'))).toContain('say Never touch the generated files.')
   expect(seen).toContain('\n  fill 3000 once\n')
   program.type(keys.escape)
-  await program.hides('What happened')
+  await program.hides('Esc closes')
   program.type('/undo\r')
   await program.shows(/› \/undo\n\n.*(taken back|undone|back)/i)
 })
