@@ -74,11 +74,15 @@ const mostRunning = 5
 function statusLines(state: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
   const status = statusOf(state, now)
   if (status === undefined) return []
-  const text = cut(`${status.text}${status.keys === undefined ? '' : ` · ${status.keys}`}`, width - 2)
-  return [`${paint(status.style, spinner(now))} ${paint(status.style, text)}`]
+  const { text, keys, style } = status
+  const mark = paint(style, spinner(now))
+  const whole = `${text} · ${keys}`
+  if (columnsOf(whole) <= width - 2) return [`${mark} ${paint(style, whole)}`]
+  // How to stop it is never cut off.
+  return [`${mark} ${paint(style, cut(text, width - 2))}`, `  ${paint(style, cut(keys, width - 2))}`]
 }
 
-type Status = { readonly text: string; readonly keys?: string; readonly style: 'magenta' | 'yellow' | 'cyan' }
+type Status = { readonly text: string; readonly keys: string; readonly style: 'magenta' | 'yellow' | 'cyan' }
 
 export function statusOf(state: TerminalState, now: number): Status | undefined {
   const { compaction, retry, command, agent, busySince, running } = state
