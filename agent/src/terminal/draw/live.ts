@@ -24,10 +24,9 @@ export function drawLive(state: TerminalState, now: number): Drawing {
   const footer = footerLines(state.gauge, state.agent, sheet)
   const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(state.hint, sheet.width))]
   // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
-  const room = Math.max(0, rows - 1 - bottom.lines.length - happening.length - footer.length - hint.length - 1)
-  const answer = answerLines(state, sheet).slice(-room || Number.MAX_SAFE_INTEGER)
-  const above = [...(room > 0 ? answer : []), ...happening].slice(-Math.max(1, rows - 2 - bottom.lines.length))
-  const before = above.length > 0 ? ['', ...above] : ['']
+  const room = rows - 1 - 1 - bottom.lines.length - hint.length - footer.length
+  const above = [...answerLines(state, sheet), ...happening]
+  const before = ['', ...(room > 0 ? above.slice(-room) : [])]
   const { cursor } = bottom
   return {
     lines: [...before, ...bottom.lines, ...hint, ...footer],
