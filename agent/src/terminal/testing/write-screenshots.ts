@@ -20,6 +20,7 @@ writeRepository(syntheticRepository({ seed: 7, files: 60 }), folder)
 try {
   await noModel()
   await working()
+  await compacting()
   await narrow()
 } finally {
   rmSync(root, { recursive: true, force: true })
@@ -30,7 +31,10 @@ function start(words: readonly string[], size: { readonly columns: number; reado
 }
 
 function draw(name: string, { terminal }: Pty): void {
-  writeFileSync(join(pictures, `${name}.svg`), svgOf(terminal).replaceAll(root, '~'))
+  writeFileSync(
+    join(pictures, `${name}.svg`),
+    svgOf(terminal, (text) => text.replaceAll(root, '~')),
+  )
   console.log(`docs/pictures/${name}.svg`)
 }
 
@@ -51,8 +55,21 @@ async function working(): Promise<void> {
   await allowUntil(program, 'The task is finished')
   await program.hides('Esc to interrupt')
   draw('terminal-answer', program)
+  program.kill('SIGKILL')
+  await program.ended
+}
+
+async function compacting(): Promise<void> {
+  const program = start(['agent', 'shop', '--model', 'demo', '--permission-mode', 'allow'], { columns: 80, rows: 26 })
+  await program.shows('% left')
+  for (const turn of [1, 2, 3]) {
+    program.type('Take the next failure.\r')
+    await program.shows(new RegExp(`(The task is finished[^]*){${turn}}`), 'everything')
+    await program.hides('Esc to interrupt')
+  }
   program.type('/compact Keep the names of the failing tests.\r')
   await program.shows('● Compacted')
+  await program.shows('(estimated)')
   draw('terminal-receipt', program)
   program.type(keys.ctrlO)
   await program.shows('What happened')
