@@ -10,6 +10,12 @@ const agents: Readonly<Record<string, string>> = {
   '@anthropic-ai/claude-code': '2.1.325',
   '@openai/codex': '0.166.0',
   'opencode-ai': '1.18.33',
+  '@earendil-works/pi-coding-agent': '1.5.0',
+}
+
+/** Agents whose program is bundled, and the packages that it still needs. Not every registry has the others. */
+const bundled: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '@earendil-works/pi-coding-agent': { jiti: '2.7.0' },
 }
 
 const folder = join(root, '.everlong/agents')
@@ -17,7 +23,9 @@ mkdirSync(folder, { recursive: true })
 let available: Readonly<Record<string, string>> = {}
 for (const [name, version] of Object.entries(agents)) {
   const wanted = { ...available, [name]: version }
+  const alone = () => ({ ...available, [name]: unpacked(name, version) })
   if (isInstalled(name, version) || installs(wanted)) available = wanted
+  else if (name in bundled && installs(alone())) available = alone()
   else console.log(`skipped: ${name} ${version} could not be installed from npm`)
 }
 
@@ -43,5 +51,21 @@ function installs(dependencies: Readonly<Record<string, string>>): boolean {
   // The install scripts of agents only put the binary of this platform in place.
   const options = ['--no-audit', '--no-fund', '--no-package-lock', '--foreground-scripts']
   const { status } = spawnSync('npm', ['install', ...options], { cwd: folder, stdio: 'inherit', shell: false })
-  return status === 0 && Object.entries(dependencies).every(([name, version]) => isInstalled(name, version))
+  return status === 0 && Object.keys(dependencies).every((name) => isInstalled(name, agents[name] ?? ''))
+}
+
+/** The package in a folder of its own, asking only for what its bundle needs. */
+function unpacked(name: string, version: string): string {
+  const place = join(folder, 'unpacked', name)
+  mkdirSync(place, { recursive: true })
+  const options = { cwd: place, stdio: 'ignore', shell: false } as const
+  const [file] = spawnSync('npm', ['pack', `${name}@${version}`, '--silent'], { ...options, stdio: 'pipe' })
+    .stdout.toString()
+    .split('\n')
+  spawnSync('tar', ['-xzf', file ?? '', '--strip-components=1'], options)
+  const manifest = join(place, 'package.json')
+  if (!existsSync(manifest)) return version
+  const { devDependencies: _, ...own } = JSON.parse(readFileSync(manifest, 'utf8'))
+  writeFileSync(manifest, JSON.stringify({ ...own, dependencies: bundled[name] }))
+  return `file:${place}`
 }

@@ -11,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
   handover: () => import('./handover/run.ts'),
+  'built-ins': () => import('./built-ins/run.ts'),
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
   micro: () => import('./micro/run.ts'),

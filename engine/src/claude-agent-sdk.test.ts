@@ -216,6 +216,11 @@ describe('the hooks', () => {
     }
   })
 
+  test('ask the SDK’s own summary to keep the words of the user', async () => {
+    const output = await run(agent().hooks, hookInput('PreCompact', { trigger: 'auto' }))
+    expect(output).toEqual({ systemMessage: expect.stringMatching(/from now on.*word for word/) })
+  })
+
   test('bring standing rules back after a compaction, and with the next message what its summary left out', async () => {
     const { hooks } = agent()
     writeFileSync(join(folder, 'session.jsonl'), talk.map((one) => `${JSON.stringify(one)}\n`).join(''))

@@ -39,7 +39,7 @@ export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 
 // Compaction
 
-export { piCompaction } from './core/compaction/foreign.ts'
+export { piCompaction, piCompactionRecord } from './core/compaction/foreign.ts'
 export type {
   Compacted,
   CompactionJob,

@@ -16,9 +16,15 @@ export function lostIn({ records, path, shown }: Compaction, maxTokens: number):
   return missingFromSummary(job, { summary: shown.join('\n'), maxTokens })
 }
 
-/** `search` names the tool that finds the rest. */
-export function introduced(missing: string, search: string): string {
-  return `This session was compacted. The summary leaves out what follows; it was read off the transcript by code. It is context, not a request. For everything else use ${search}.\n\n${missing}`
+/** Whether somebody but the model can read the summary. */
+export type Readable = { readonly isReadable: boolean }
+
+/** For the agent. `search` names the tool that finds the rest. */
+export function introduced(missing: string, search: string, { isReadable }: Readable): string {
+  const lead = isReadable
+    ? 'The summary leaves out what follows; it was read off the transcript by code.'
+    : 'What follows was read off the transcript by code. It may repeat what the summary says, which only you can read.'
+  return `This session was compacted. ${lead} It is context, not a request. For everything else use ${search}.\n\n${missing}`
 }
 
 /** Cut to a number of bytes, never inside a character. */

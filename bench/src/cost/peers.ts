@@ -39,7 +39,7 @@ const editing: Strategy = byList({
   send: async (messages, { port }) => {
     const list = toLangChain(messages)
     const before = [...list]
-    await clearToolUses(list, editingTrigger)
+    await clearToolUses(list, { trigger: editingTrigger })
     if (list.every((message, at) => message === before[at])) return messages
     port.note('clearing')
     return fromLangChain(list)

@@ -12,7 +12,7 @@ import { countTokens } from './measure.ts'
 import { type Contender, endOf, recordedSummary, sessionOf, startOf } from './parts.ts'
 
 /** The summary, cut at its end where it is too long alone, and as much of the end of what follows as fits. */
-function within(budget: number, summary: string, newer: string): string {
+export function within(budget: number, summary: string, newer: string): string {
   const start = startOf(summary, budget)
   const whole = endOf(newer, budget, `${start}\n\n`)
   return newer !== '' && countTokens(whole) <= budget ? whole : start

@@ -40,11 +40,12 @@ function shaped(block: Block): object {
   return { type: 'file', data: '', mediaType: 'image/png' }
 }
 
-export function prune(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+/** Calls and results before the last so many messages go: two in its documentation. */
+export function prune(messages: readonly ModelMessage[], keep = 2): readonly ModelMessage[] {
   return pruneMessages({
     messages: [...messages],
     reasoning: 'before-last-message',
-    toolCalls: 'before-last-2-messages',
+    toolCalls: `before-last-${keep}-messages`,
     emptyMessages: 'remove',
   })
 }

@@ -40,9 +40,15 @@ export function fromLangChain(list: readonly BaseMessage[]): readonly Message[] 
   return repairRequest(messages).messages
 }
 
+export type Clearing = {
+  readonly trigger: number
+  /** The newest results that stay: its default is 3. */
+  readonly keep?: number
+}
+
 /** contextEditingMiddleware's own edit, on a list that it changes. */
-export async function clearToolUses(messages: BaseMessage[], trigger: number): Promise<void> {
-  const edit = new ClearToolUsesEdit({ trigger: { tokens: trigger }, keep: { messages: 3 } })
+export async function clearToolUses(messages: BaseMessage[], { trigger, keep = 3 }: Clearing): Promise<void> {
+  const edit = new ClearToolUsesEdit({ trigger: { tokens: trigger }, keep: { messages: keep } })
   await edit.apply({ messages, countTokens: countTokensApproximately } as never)
 }
 
@@ -52,21 +58,21 @@ type Hook = (state: { readonly messages: BaseMessage[] }, runtime: { readonly co
 export type Summarizing = {
   readonly tokens: number
   /** Its default is 20 messages. */
-  readonly keep?: number
+  readonly keep?: { readonly messages: number } | { readonly tokens: number }
   /** Its default is 4,000: what is longer is cut before the model sees it. */
   readonly mostToSummarize?: number
   readonly answer: (prompt: string) => string | Promise<string>
 }
 
 /** summarizationMiddleware with whoever answers as its model: the new list, or the old one when it did nothing. */
-export function summarizeWith({ tokens, keep = 20, mostToSummarize, answer }: Summarizing) {
+export function summarizeWith({ tokens, keep = { messages: 20 }, mostToSummarize, answer }: Summarizing) {
   const model = {
     invoke: async (prompt: unknown) => new AIMessage(await answer(wordsOf(prompt))),
   }
   const options = {
     model,
     trigger: { tokens },
-    keep: { messages: keep },
+    keep,
     ...(mostToSummarize === undefined ? {} : { trimTokensToSummarize: mostToSummarize }),
   }
   const { beforeModel } = summarizationMiddleware(options as never)

@@ -25,7 +25,7 @@ export const clearing: Contest = {
       side: 'peer',
       ready: (size) => {
         const list = inLangChain(size)
-        return { run: () => clearToolUses([...list], 1) }
+        return { run: () => clearToolUses([...list], { trigger: 1 }) }
       },
     },
     {

@@ -19,6 +19,7 @@ const benchmarks: readonly (readonly string[])[] = [
   ['simulator'],
   ['rounds'],
   ['handover'],
+  ['built-ins'],
   ['fidelity'],
   ['cost', '--quick'],
 ]

@@ -14,7 +14,7 @@ export function render(report: CompactReport, screen: Screen): readonly string[]
   if (report.out !== undefined) {
     return [heading(`Wrote ${visible(report.out)}`, screen), ...account(report, screen), untouched(report, screen)]
   }
-  if (report.isAppended) {
+  if (report.appendedFor !== undefined) {
     return [
       heading(`Compacted ${visible(report.file)}`, screen),
       ...account(report, screen),
@@ -31,8 +31,9 @@ function untouched({ file }: CompactReport, screen: Screen): string {
   return screen.paint('dim', `  ${visible(file)} was not changed.`)
 }
 
-function howToUndo({ file }: CompactReport, screen: Screen): readonly string[] {
-  return [screen.paint('dim', `  Resume it to continue. To take it back: everlong undo ${shellWord(visible(file))}`)]
+function howToUndo({ file, appendedFor }: CompactReport, screen: Screen): readonly string[] {
+  const how = appendedFor === 'pi' ? '/tree in pi' : `everlong undo ${shellWord(visible(file))}`
+  return [screen.paint('dim', `  Resume it to continue. To take it back: ${how}`)]
 }
 
 function account(report: CompactReport, screen: Screen): readonly string[] {

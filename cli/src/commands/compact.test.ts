@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServer, summarizer } from '@everlong/simulator'
-import { generateWithTruth, session } from 'everlong/testing'
+import { generatePiSession, generateWithTruth, session } from 'everlong/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { CompactReport } from './compact.ts'
@@ -124,6 +124,55 @@ describe('everlong compact', () => {
     expect(JSON.stringify(plain.messages)).toContain(added[1].message.content.slice(0, 100).replaceAll('\n', '\\n'))
     await report('undo', own)
     expect((await report<CompactReport>('compact', own)).tokens.before).toBe(plain.tokens.before)
+  })
+
+  test('a session of pi gets a compaction entry of pi, appended or in a copy', async () => {
+    const talk = generatePiSession({ seed: 5, turns: 8, compactions: 0 }).records
+    const own = folder.write('pi.jsonl', talk)
+    const before = readFileSync(own, 'utf8')
+    const out = join(folder.path, 'pi-copy.jsonl')
+    const keep = String(talk.findLast(({ message }) => (message as { role?: string } | undefined)?.role === 'user')?.id)
+    const made = await report<CompactReport>('compact', own, '--up-to', keep, '--out', out)
+    const ran = await everlong(['compact', own, '--up-to', keep, '--append'])
+    expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
+    expect(ran.stdout).toContain('To take it back: /tree in pi')
+    for (const path of [own, out]) {
+      const after = readFileSync(path, 'utf8')
+      expect(after.startsWith(before)).toBe(true)
+      const added = after
+        .slice(before.length)
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(added).toEqual([
+        {
+          type: 'compaction',
+          id: expect.any(String),
+          parentId: talk.at(-1)?.id,
+          timestamp: expect.any(String),
+          summary: expect.stringContaining('This conversation continues from an earlier one'),
+          firstKeptEntryId: keep,
+          tokensBefore: expect.any(Number),
+          details: { everlong: expect.anything() },
+          fromHook: true,
+        },
+      ])
+    }
+    const { tokens } = await report<CompactReport>('compact', own, '--dry-run')
+    expect(tokens.before).toBeLessThan(made.tokens.before)
+  })
+
+  test('what pi could not read is not written', async () => {
+    const complaint = async (version: 1 | 3, ...words: readonly string[]) => {
+      const talk = generatePiSession({ seed: 5, turns: 8, compactions: 0, version }).records
+      const own = folder.write(`pi-${version}.jsonl`, talk)
+      const { exitCode, stderr } = await everlong(['compact', own, '--append', ...words])
+      expect(readFileSync(own, 'utf8').trimEnd().split('\n')).toHaveLength(talk.length)
+      return [exitCode, stderr.trim()]
+    }
+    const newest = String(generatePiSession({ seed: 5, turns: 8, compactions: 0 }).records.at(-6)?.id)
+    expect(await complaint(1)).toEqual([1, expect.stringContaining('old format of pi')])
+    expect(await complaint(3, '--from', newest)).toEqual([1, expect.stringContaining('--up-to')])
   })
 
   test('--append and --out exclude each other', async () => {

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { countTokens, type Message, type ModelClient } from 'everlong'
 import {
+  type Compacted,
   type CompactionJob,
   type CompactionPlan,
   type CompactionResult,
@@ -10,6 +11,7 @@ import {
   type FidelityReport,
   noHooks,
   type PartialChoice,
+  piCompactionRecord,
   planCompaction,
   runCompaction,
   type Tried,
@@ -23,7 +25,7 @@ import {
   type SessionAt,
   writeNewTranscript,
 } from 'everlong/node'
-import type { JsonObject, ViewMessage } from 'everlong/transcript'
+import type { Format, JsonObject, ViewMessage } from 'everlong/transcript'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
 import type { ModelWords } from '../option-values.ts'
@@ -66,8 +68,8 @@ export type CompactReport = {
   readonly failed?: { readonly reason: string; readonly detail: string }
   /** Of --out: the new file. */
   readonly out?: string
-  /** Of --append: the session goes on from its summary. */
-  readonly isAppended?: true
+  /** Of --append: the agent that can resume the session from its summary. */
+  readonly appendedFor?: Format
 }
 
 type Asked = CompactOptions & { readonly surroundings: Surroundings }
@@ -77,6 +79,8 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
   if (trouble) return failed(trouble)
   const made = await compactSession(file, options)
   if (made.type === 'failed' || made.report.records.length === 0) return onlyReport(made)
+  const problem = options.append || options.out !== undefined ? notWritable(made.report.session, options) : undefined
+  if (problem !== undefined) return failed(`nothing was written. ${visible(file)}: ${problem}`)
   return options.append ? appended(made.report) : written(made.report, options)
 }
 
@@ -101,7 +105,23 @@ export async function compactSession(file: string, options: Asked): Promise<Outc
   if (options.dryRun) return planned(session, { input, client: model.client, options })
   const result = await compact(input, model.client, options.surroundings)
   if (result.type === 'failed') return notDone(session, input, result)
-  return gathered({ report: reportOf(session, result, options), session, records: result.records })
+  return gathered({ report: reportOf(session, result, options), session, records: recordsFor(session, result) })
+}
+
+/** In the session's own format where its agent can go on from a compaction; else as Claude Code has them. */
+function recordsFor({ format, lastUuid }: SessionAt, result: Compacted): readonly JsonObject[] {
+  const [boundary] = result.records
+  if (format !== 'pi' || lastUuid === undefined) return result.records
+  const place = { id: randomUUID(), parentId: lastUuid, timestamp: String(boundary?.timestamp) }
+  return [piCompactionRecord(result, place)]
+}
+
+/** Why this compaction cannot be written into a session of this agent. */
+function notWritable({ format, lastUuid = '' }: SessionAt, { from }: CompactOptions): string | undefined {
+  if (format !== 'pi') return undefined
+  if (from !== undefined) return 'pi keeps the newest messages only. Use --up-to instead of --from.'
+  // As the reader names entries that have no id.
+  return /^pi-\d+$/.test(lastUuid) ? 'It is in an old format of pi. Open it once in pi, which updates it.' : undefined
 }
 
 function onlyReport(made: Outcome<MadeCompaction>): Outcome<CompactReport> {
@@ -205,11 +225,7 @@ function notDone(
   }
 }
 
-function reportOf(
-  session: SessionAt,
-  result: Extract<CompactionResult, { type: 'compacted' }>,
-  options: Asked,
-): CompactReport {
+function reportOf(session: SessionAt, result: Compacted, options: Asked): CompactReport {
   return {
     file: session.path,
     ...(options.before === undefined ? {} : { before: options.before }),
@@ -232,7 +248,7 @@ function written({ report, session, records }: MadeCompaction, { out, before }: 
   if (out === undefined) return gathered(report)
   return writing(out, () => {
     const wrote = writeNewTranscript(out, (write) => {
-      forEachRecordAt(session.path, { before }, write)
+      forEachRecordAt(session, { before }, write)
       for (const record of records) write(record)
     })
     if (wrote.type === 'refused')
@@ -244,7 +260,8 @@ function written({ report, session, records }: MadeCompaction, { out, before }: 
 async function appended({ report, session, records }: MadeCompaction): Promise<Outcome<CompactReport>> {
   const { path, format, fold, lastUuid } = session
   const why = (reason: string) => failed(`nothing was written. ${visible(reason)}`)
-  if (format !== 'claude-code') return why(`${path} is a session of another agent (${format}). Use --out.`)
+  if (format !== 'claude-code' && format !== 'pi')
+    return why(`${path} is a session of another agent (${format}). Use --out.`)
   const knows = (uuid: string) => fold.entry(uuid) !== undefined
   const opened = await openWriter(path, { owner: 'everlong compact', knows })
   if (opened.type === 'held') return why(`${opened.by.owner} is writing to it (process ${opened.by.pid}).`)
@@ -255,7 +272,7 @@ async function appended({ report, session, records }: MadeCompaction): Promise<O
     const now = openSessionAt(path)
     if (now.type !== 'session' || now.lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
     const result = writer.appendAll(records)
-    if (result.type === 'appended') return gathered({ ...report, isAppended: true })
+    if (result.type === 'appended') return gathered({ ...report, appendedFor: format })
     return why('message' in result ? result.message : 'The session could not be written.')
   } finally {
     writer.close()

@@ -6,6 +6,7 @@ import { wrongFigures } from './figures.ts'
 import { langChainAdapters } from './langchain.ts'
 import { openaiAdapters } from './openai.ts'
 import { openaiAgentsAdapters } from './openai-agents.ts'
+import { responsesAdapter } from './openai-responses.ts'
 
 const first = (page: string, [adapter]: readonly Adapter[]) => ({ page, adapter: adapter as Adapter })
 
@@ -13,7 +14,9 @@ test.each([
   first('anthropic-sdk.md', anthropicAdapters),
   first('langchain.md', langChainAdapters),
   first('openai.md', openaiAgentsAdapters),
+  { page: 'openai.md', adapter: openaiAgentsAdapters[1] as Adapter },
   first('openai.md', openaiAdapters),
+  { page: 'openai.md', adapter: responsesAdapter },
 ])('$page: $adapter.name goes on for 200 turns', { timeout: 600_000 }, async ({ page, adapter }) => {
   const { broken, managed, bare } = await runAdapterContract(adapter)
   expect(broken).toEqual([])

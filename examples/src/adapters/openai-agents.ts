@@ -1,19 +1,27 @@
-// Agents on the OpenAI Agents SDK for the contract of adapters, over chat completions.
-import { Agent, MemorySession, OpenAIChatCompletionsModel, run, setTracingDisabled, tool } from '@openai/agents'
+// Agents on the OpenAI Agents SDK for the contract of adapters, over chat completions and the Responses API.
+import {
+  Agent,
+  MemorySession,
+  OpenAIChatCompletionsModel,
+  OpenAIResponsesModel,
+  run,
+  setTracingDisabled,
+  tool,
+} from '@openai/agents'
 import { openai } from 'everlong/openai'
 import { everlong } from 'everlong/openai-agents'
 import OpenAI from 'openai'
 import { z } from 'zod'
 import type { Adapter, AgentInput, Said } from './contract.ts'
 
-type How = { readonly by: 'model' | 'filter'; readonly streams: boolean }
+type How = { readonly by: 'model' | 'filter'; readonly api?: 'chat' | 'responses'; readonly streams?: boolean }
 
 export const openaiAgentsAdapters: readonly Adapter[] = [
+  { name: 'model', recovers: true, thinks: false, start: (input) => start(input, { by: 'model' }) },
   {
-    name: 'model',
+    name: 'model, Responses API',
     recovers: true,
-    thinks: false,
-    start: (input) => start(input, { by: 'model', streams: false }),
+    start: (input) => start(input, { by: 'model', api: 'responses' }),
   },
   {
     name: 'model, streaming',
@@ -21,17 +29,17 @@ export const openaiAgentsAdapters: readonly Adapter[] = [
     thinks: false,
     start: (input) => start(input, { by: 'model', streams: true }),
   },
-  {
-    name: 'input filter',
-    thinks: false,
-    start: (input) => start(input, { by: 'filter', streams: false }),
-  },
+  { name: 'input filter', thinks: false, start: (input) => start(input, { by: 'filter' }) },
 ]
 
-async function start({ url, model: name, window, isManaged, system, read }: AgentInput, { by, streams }: How) {
+async function start(input: AgentInput, { by, api = 'chat', streams = false }: How) {
   setTracingDisabled(true)
+  const { url, model: name, window, isManaged, system, read } = input
   const baseURL = `${url}/v1`
-  const model = new OpenAIChatCompletionsModel(new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 }), name)
+  const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
+  const model = api === 'chat' ? new OpenAIChatCompletionsModel(client, name) : new OpenAIResponsesModel(client, name)
+  // Nothing is stored on the server: reasoning comes sealed and is sent back.
+  const sealed = { store: false, providerData: { include: ['reasoning.encrypted_content'] } }
   const managed = everlong({
     model: openai({ model: name, apiKey: 'none', baseURL }),
     settings: { contextWindow: window },
@@ -42,8 +50,9 @@ async function start({ url, model: name, window, isManaged, system, read }: Agen
     parameters: z.object({ module: z.number(), part: z.number() }),
     execute: async (of) => read(of),
   })
+  const settings = api === 'chat' ? {} : { modelSettings: sealed }
   const wrapped = isManaged && by === 'model' ? managed.model(model) : model
-  const agent = new Agent({ name: 'engineer', instructions: system, model: wrapped, tools: [reading] })
+  const agent = new Agent({ name: 'engineer', instructions: system, model: wrapped, tools: [reading], ...settings })
   const store = new MemorySession()
   const { callModelInputFilter } = managed
   const options = {
@@ -54,9 +63,9 @@ async function start({ url, model: name, window, isManaged, system, read }: Agen
     say: async ({ text, image }: Said) => {
       const shown = image ? [{ type: 'input_image' as const, image: `data:image/png;base64,${image}` }] : []
       const content = [{ type: 'input_text' as const, text }, ...shown]
-      const input = [{ role: 'user' as const, content }]
-      if (!streams) return String((await run(agent, input, options)).finalOutput ?? '')
-      const result = await run(agent, input, { ...options, stream: true })
+      const said = [{ role: 'user' as const, content }]
+      if (!streams) return String((await run(agent, said, options)).finalOutput ?? '')
+      const result = await run(agent, said, { ...options, stream: true })
       await result.completed
       return String(result.finalOutput ?? '')
     },

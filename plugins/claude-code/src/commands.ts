@@ -52,7 +52,7 @@ async function compact(transcript: string, env: Environment): Promise<Answer> {
   if (outcome.type === 'failed') return { text: outcome.message }
   const { report, records } = outcome.report
   if (records.length === 0) return { text: outcome.complaint ?? 'There is nothing to compact.' }
-  const { before, after } = report.tokens
+  const [before, after] = [report.tokens.before, report.tokens.after].map((count) => count.toLocaleString('en-US'))
   const text = `A compaction is ready: ${before} tokens become ${after}. ${howToResume(transcript)}`
   return { text, planned: { bytes, text: asLines(records) } }
 }

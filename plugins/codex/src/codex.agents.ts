@@ -88,6 +88,17 @@ describe.skipIf(codex === '')('Codex', () => {
     expect(resultsIn(host.sinceLast())).toContain(wish)
   })
 
+  test('where the server writes the summary, the agent is told that nobody else can read it', async () => {
+    await say('Run the tests.', ...resume)
+    host.sinceLast()
+    // Codex leaves the compaction to a provider of this name.
+    const remote = ['-c', 'model_auto_compact_token_limit=5000', '-c', 'model_providers.local.name="OpenAI"']
+    await say('Go on.', ...resume, ...remote)
+    const [next] = host.sinceLast()
+    expect(said(next)).toContain('It may repeat what the summary says, which only you can read.')
+    expect(said(next)).toMatch(/`npm test` failed \(exit 1\)/)
+  })
+
   test('another project finds nothing of it', async () => {
     const other = join(host.folder, 'other')
     mkdirSync(other)

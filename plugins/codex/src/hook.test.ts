@@ -70,6 +70,15 @@ test('a rule from before an earlier compaction is still known, and what was kept
   expect(lost(path)).not.toContain('without a reply')
 })
 
+test('of a summary that only the model can read nothing is claimed', () => {
+  const sealed = { type: 'compaction', encrypted_content: 'gAAA' }
+  const records = [...start, line('compacted', { message: '', replacement_history: [message('user', wish), sealed] })]
+  const text = hook(rollout('sealed.jsonl', records)) ?? ''
+  expect(text).toContain('It may repeat what the summary says')
+  expect(text).not.toContain('The summary leaves out')
+  expect(text).toContain(rule)
+})
+
 test('a summary that says everything needs nothing more', () => {
   const path = rollout('whole.jsonl', [
     said('user', 'Say hello.'),

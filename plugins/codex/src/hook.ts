@@ -12,9 +12,10 @@ const missingTokens = 2_200
 export function onHook(input: unknown): string | undefined {
   if (!isObject(input) || input.hook_event_name !== 'SessionStart' || input.source !== 'compact') return undefined
   const rollout = stringAt(input, 'transcript_path')
-  const missing = rollout === undefined ? '' : lost(rollout)
-  if (missing === '') return undefined
-  const additionalContext = cutToBytes(introduced(missing, 'the search tool of the everlong server'), longest)
+  const last = rollout === undefined ? undefined : lastCompaction(rollout)
+  const missing = last === undefined ? '' : lostIn(last, missingTokens)
+  if (last === undefined || missing === '') return undefined
+  const additionalContext = cutToBytes(introduced(missing, 'the search tool of the everlong server', last), longest)
   return JSON.stringify({ hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext } })
 }
 

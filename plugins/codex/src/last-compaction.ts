@@ -9,7 +9,12 @@ const compactedMark = '"type":"compacted","payload"'
 const itemMark = '"type":"response_item"'
 const userMark = '"role":"user"'
 
-export function lastCompaction(rollout: string): Compaction | undefined {
+export type CodexCompaction = Compaction & {
+  /** False for summaries that a server wrote and encrypted. */
+  readonly isReadable: boolean
+}
+
+export function lastCompaction(rollout: string): CodexCompaction | undefined {
   const bytes = readFileSync(rollout)
   const last = bytes.lastIndexOf(compactedMark)
   if (last < 0) return undefined
@@ -23,6 +28,7 @@ export function lastCompaction(rollout: string): Compaction | undefined {
     records: [...earlier, ...epoch].map(recordIn).filter((record) => record !== undefined),
     path: rollout,
     shown: shownIn(compaction),
+    isReadable: !arrayAt(compaction, 'replacement_history').some((item) => stringAt(item, 'type') === 'compaction'),
   }
 }
 

@@ -54,12 +54,15 @@ beforeAll(async () => {
   mkdirSync(folder, { recursive: true })
   writeFileSync(config, userConfig(host.url))
 })
-afterAll(() => host.close())
+afterAll(() => host.close(), 60_000)
 
+/** opencode fetches updates, models and packages for plug-ins; none of them is needed. */
 const quiet = {
   OPENCODE_DISABLE_AUTOUPDATE: '1',
   OPENCODE_DISABLE_MODELS_FETCH: '1',
   OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  npm_config_registry: 'http://127.0.0.1:9',
+  npm_config_fetch_retries: '0',
 }
 
 /** `window`: a smaller one for this run. */
@@ -114,8 +117,11 @@ describe.skipIf(opencode === '')('opencode', () => {
     const before = everythingIn(host.home)
     await host.everlong('uninstall', 'opencode')
     expect(readFileSync(config, 'utf8')).toBe(userConfig(host.url))
-    // The settings are the user's own file.
-    expect(leftBehind(host.home, before)).toEqual({ gone: [], ours: ['.config/opencode/everlong.json'] })
+    // Installing made the folder, and the settings are the user's own file.
+    expect(leftBehind(host.home, before)).toEqual({
+      gone: ['.config/opencode/plugins'],
+      ours: ['.config/opencode/everlong.json'],
+    })
     expect(await run('ps', ['-eo', 'args'])).not.toContain(host.folder)
   })
 })

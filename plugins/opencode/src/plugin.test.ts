@@ -153,6 +153,14 @@ test('large results are shortened once they are stored, and can be read in full'
   await hooks.dispose()
 })
 
+test('a result that cannot be stored stays whole', async () => {
+  const hooks = await Everlong(host({}), { largeResults: 2_000 })
+  await hooks['tool.execute.after'](after, { ...long })
+  const other = { output: long.output.toUpperCase() }
+  await hooks['tool.execute.after'](after, other)
+  expect(other.output).toBe(long.output.toUpperCase())
+})
+
 test('a setting that makes no sense is logged and ignored', async () => {
   const hooks = await Everlong(host({}), { largeResults: 3 })
   const result = { ...long }

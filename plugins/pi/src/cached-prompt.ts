@@ -9,8 +9,10 @@ export type CachedPrompt = {
   readonly messagesFor: (request: Pick<ModelRequest, 'messages'>) => readonly ProviderMessage[] | undefined
 }
 
-/** How long a cached prompt lives at the least, with any provider. */
-const lifetime = 5 * 60_000
+/** How long the provider keeps what pi sends: five minutes, or as long as the person asked pi for. */
+export function cacheLifetime(env: NodeJS.ProcessEnv): number {
+  return (env.PI_CACHE_RETENTION === 'long' ? 60 : 5) * 60_000
+}
 
 export type Sent = { readonly context: BoundaryContext; readonly model: string; readonly time: number }
 
@@ -18,7 +20,7 @@ export type Sent = { readonly context: BoundaryContext; readonly model: string; 
 export function isCached(sent: Sent | undefined, model: Model, now: number): sent is Sent {
   const { input, cacheRead } = model.cost
   const isCheaper = cacheRead > 0 && cacheRead < input
-  return isCheaper && sent !== undefined && sent.model === model.id && now - sent.time < lifetime
+  return isCheaper && sent !== undefined && sent.model === model.id && now - sent.time < cacheLifetime(process.env)
 }
 
 export function cachedPrompt({ context }: Sent, view: View): CachedPrompt {

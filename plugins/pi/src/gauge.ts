@@ -11,10 +11,14 @@ export function gaugeText(context: Context, settings: CompactionSettings): strin
   const tokens = usage.tokens ?? 0
   const left = Math.max(0, Math.round((1 - tokens / threshold) * 100))
   const ahead = predictCompaction(turnSizes(context.sessionManager.getBranch()), threshold)
-  const when = !settings.enabled || !ahead || usage.tokens === null ? '' : `, compaction in ${turnsText(ahead.turns)}`
+  const isSoon = settings.enabled && ahead !== undefined && ahead.turns <= furthest
+  const when = isSoon ? `, compaction in ${turnsText(ahead.turns)}` : ''
   // Right after a compaction nobody knows the size before the next answer.
   return usage.tokens === null ? 'everlong: compacted' : `everlong: ${short(tokens)} tokens, ${left} % left${when}`
 }
+
+/** Turns: a guess about more is worth nothing. */
+const furthest = 50
 
 /** The size at the end of each turn since the last compaction. */
 export function turnSizes(branch: readonly SessionEntry[]): readonly { readonly tokens: number }[] {

@@ -1,7 +1,7 @@
 // What the last compaction of a branch left out, whoever wrote it: the summary and what was kept are compared with the
 // conversation before it.
 import { compactionJobAt, missingFromSummary } from 'everlong/node'
-import { stringAt, textOf } from 'everlong/transcript'
+import { objectAt, stringAt, textOf } from 'everlong/transcript'
 import type { Context, SessionEntry } from './pi-api.ts'
 import { lastCompaction, openBranch } from './session.ts'
 
@@ -13,7 +13,10 @@ export function lostText(context: Context): string {
   const session = openBranch(context, before)
   const summary = withoutPointers(stringAt(compaction, 'summary') ?? '')
   const shown = [summary, keptText(session.fold.view(), compaction)].join('\n')
-  return missingFromSummary(compactionJobAt(session), { summary: shown }) || nothing
+  const missing = missingFromSummary(compactionJobAt(session), { summary: shown })
+  // What a summary of ours says was checked when it was written; the rest of it are figures of our own.
+  const isOurs = objectAt(objectAt(compaction, 'details'), 'everlong') !== undefined
+  return (isOurs ? missing.replace(/\s*## Also on record\nUnverified[^\n]*$/, '') : missing) || nothing
 }
 
 const nothing = 'The last compaction left nothing out that code can find.'

@@ -1,6 +1,6 @@
 // The extension: what pi calls, and when. pi keeps deciding when to compact; nothing runs in the background.
 import { compactionOff } from 'everlong/mechanisms'
-import { objectAt, stringAt } from 'everlong/transcript'
+import { numberAt, objectAt, stringAt } from 'everlong/transcript'
 import type { Sent } from './cached-prompt.ts'
 import { compactForPi } from './compaction.ts'
 import { gaugeText, short } from './gauge.ts'
@@ -80,11 +80,13 @@ function registerCommands(pi: Pi, search: (words: string, context: Context) => s
   }
 }
 
+/** Sizes as pi counts them; of the size after, only its share is known. */
 function compactedText({ compactionEntry }: CompactEvent): string {
   const everlong = objectAt(objectAt(compactionEntry, 'details'), 'everlong')
   const compaction = objectAt(everlong, 'compaction')
-  const tokens = objectAt(compaction, 'tokens')
+  const { before = 1, after = 1 } = (objectAt(compaction, 'tokens') ?? {}) as { before?: number; after?: number }
+  const size = numberAt(compactionEntry, 'tokensBefore') ?? before
   const by = stringAt(compaction, 'mechanism') === 'offline' ? 'written by code' : 'written by the model and checked'
-  const sizes = `${short(Number(tokens?.before))} → ${short(Number(tokens?.after))} tokens`
+  const sizes = `${short(size)} → ${short((size * after) / before)} tokens`
   return `Everlong compacted the context (${sizes}; the summary was ${by}). /everlong lost shows what it left out.`
 }

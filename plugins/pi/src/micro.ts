@@ -2,6 +2,7 @@
 // going back in pi's tree brings them back. The engine decides whether it is worth a broken prompt cache.
 import { compactionOff, microBySize, situationOf } from 'everlong/mechanisms'
 import { blocksOf, type Edit, editRecord, isText, isToolResult, stringAt } from 'everlong/transcript'
+import { cacheLifetime } from './cached-prompt.ts'
 import type { CompactionSettings, Context, ContextEditDraft, Model } from './pi-api.ts'
 import { openBranch, thresholdOf } from './session.ts'
 
@@ -38,6 +39,7 @@ export function clearingEdits(input: MicroInput): readonly ContextEditDraft[] {
     view,
     situationOf(view, {
       now: input.now,
+      cacheLifetime: cacheLifetime(process.env),
       model: model.id,
       settings: {
         contextWindow: model.contextWindow,

@@ -3,14 +3,15 @@
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningServer, type Script, type ScriptRequest, startServer, text, toolUse } from '@everlong/simulator'
-import { blocksOf, isToolResult, type JsonObject, textOf } from 'everlong/transcript'
+import type { Message } from 'everlong'
+import { blocksOf, isToolResult, type JsonObject, objectAt, textOf } from 'everlong/transcript'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { everythingIn, root, searchPath } from '../../testing/agent.ts'
 import { type Conversation, openConversation } from './testing/conversation.ts'
 
-const root = join(import.meta.dirname, '../../..')
 const program = join(root, '.everlong/agents/node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js')
 const rule = 'From now on never touch the file schema.sql.'
 const wish = 'Rename the column total to amount in every report.'
@@ -20,11 +21,14 @@ const filler = 'The report lists every order of the month with its total in cent
 /** Forgets everything when it summarizes, reads a file when asked to, and searches the archive when asked to. */
 const script: Script = (request) => {
   requests.push(request)
-  const last = textOf(request.messages.findLast(({ role }) => role === 'user')?.content)
+  const isSaid = ({ role, content }: Message) => role === 'user' && !blocksOf(content).some(isToolResult)
+  const last = textOf(request.messages.findLast(isSaid)?.content)
   if (last.includes('<analysis>')) return text(`<analysis>x</analysis><summary>\n${summary}\n</summary>`)
   const isAnswered = blocksOf(request.messages.at(-1)?.content).some(isToolResult)
   if (last.includes('Look it up') && !isAnswered) return toolUse('recall', { query: 'column total' })
-  if (last.includes('Read it') && !isAnswered) return toolUse('read', { path: 'report.txt' })
+  const reads = request.messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult)).length
+  if (last.includes('Read it often') && reads < 12) return toolUse('read', { path: 'report.txt' })
+  if (last.includes('Read it.') && !isAnswered) return toolUse('read', { path: 'report.txt' })
   return text('Done.')
 }
 
@@ -50,8 +54,8 @@ beforeEach(() => {
 })
 
 /** pi in its RPC mode: one process for several prompts. */
-function converse(...options: readonly string[]): Conversation {
-  return openConversation([program, '--mode', 'rpc', ...words, ...options], { cwd: project, env: environment() })
+function converse(more: NodeJS.ProcessEnv = {}): Conversation {
+  return openConversation([program, '--mode', 'rpc', ...words], { cwd: project, env: { ...environment(), ...more } })
 }
 
 /** A session with the extension, compacted once by hand. */
@@ -69,7 +73,6 @@ async function withCompaction(then: (pi: Conversation) => Promise<void> = async 
 /** Skipped where pi could not be installed. */
 const inPi = test.skipIf(!existsSync(program))
 
-const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
 const agentFolder = () => join(home, '.pi/agent')
 const sessionFile = () => globSync(join(agentFolder(), 'sessions/*/*.jsonl'))[0] ?? ''
 const records = (): readonly JsonObject[] =>
@@ -88,7 +91,7 @@ function configure(more: JsonObject = {}): void {
   writeFileSync(join(agentFolder(), 'settings.json'), JSON.stringify({ compaction: { keepRecentTokens: 200 } }))
 }
 
-const environment = () => ({ PATH: path, HOME: home, PI_OFFLINE: '1' })
+const environment = () => ({ PATH: searchPath, HOME: home, PI_OFFLINE: '1' })
 const words = ['--model', 'anthropic/claude-sonnet-4-5', '--thinking', 'off']
 
 async function everlong(...command: readonly string[]): Promise<string> {
@@ -164,6 +167,26 @@ inPi('a compaction that is not worth it is left to pi, and what its summary lost
   await pi.end()
 })
 
+inPi('old tool results are cleared for good, and the agent can read them again', async () => {
+  configure()
+  await everlong('install', 'pi')
+  const pi = converse({ EVERLONG_MICRO: 'always' })
+  await pi.prompt('Read it often.')
+  await pi.end()
+  const edits = records().filter(({ type }) => type === 'context_edit')
+  const results = records().filter((record) => objectAt(record, 'message')?.role === 'toolResult')
+  expect(results).toHaveLength(12)
+  expect(edits.length).toBeGreaterThan(3)
+  expect(results.map(({ id }) => id)).toEqual(expect.arrayContaining(edits.map(({ targetId }) => targetId)))
+  sinceLast()
+
+  await everlong('uninstall', 'pi')
+  await say('Go on.', '--continue')
+  const sent = sinceLast()[0]?.messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult)) ?? []
+  const cleared = sent.filter(({ content }) => textOf(blocksOf(content)).includes('Recall it by its id'))
+  expect(cleared).toHaveLength(edits.length)
+})
+
 inPi('without the extension pi opens the session as well', async () => {
   await withCompaction()
   await everlong('uninstall', 'pi')
@@ -174,11 +197,26 @@ inPi('without the extension pi opens the session as well', async () => {
   expect(said(next)).toContain(rule)
 })
 
+inPi('a session that everlong compact compacted goes on from its summary', async () => {
+  configure()
+  await say(`Look at the reports. ${rule} ${filler.repeat(200)}`)
+  await say(wish, '--continue')
+  sinceLast()
+  await everlong('compact', sessionFile(), '--append', '--model', 'offline')
+  expect(await say('Go on.', '--continue')).toBe('Done.\n')
+  const [next] = sinceLast()
+  expect(said(next)).toContain('This conversation continues from an earlier one')
+  expect(said(next)).toContain(rule)
+  expect(said(next)).toContain(wish)
+  expect(next?.messages).toHaveLength(1)
+  expect(JSON.stringify(next?.system)).toContain('coding assistant')
+})
+
 inPi('uninstalling leaves the home folder as it was', async () => {
   configure()
   // pi writes some files of its own when it first runs.
   await say('Hello.', '--no-session')
-  const before = everything(home)
+  const before = everythingIn(home)
   await everlong('install', 'pi')
   expect(await say('Look it up.', '--no-session')).toBe('Done.\n')
   await say(`Look at the reports. ${rule}`)
@@ -186,21 +224,6 @@ inPi('uninstalling leaves the home folder as it was', async () => {
   expect(existsSync(join(agentFolder(), 'everlong'))).toBe(true)
   await everlong('uninstall', 'pi')
   rmSync(join(agentFolder(), 'sessions'), { recursive: true })
-  expect(everything(home)).toEqual(before)
+  expect(everythingIn(home)).toEqual(before)
   expect(readdirSync(project)).toEqual(['report.txt'])
 })
-
-/** Every file below a folder with its content. */
-function everything(below: string): Readonly<Record<string, string>> {
-  const names = readdirSync(below, { recursive: true, encoding: 'utf8' }).toSorted()
-  const found = names.map((name) => [name, globSync(join(below, name, '*')).length > 0 ? '' : read(join(below, name))])
-  return Object.fromEntries(found)
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'base64')
-  } catch {
-    return 'a folder'
-  }
-}

@@ -13,7 +13,7 @@ export type Recall = {
   readonly close: () => void
 }
 
-const unsaved = 'this session is not saved (--no-session).'
+const unsaved = 'This session is not saved (--no-session), so there is nothing to search.'
 
 /** In pi's own folder, where `everlong uninstall pi` finds it. */
 function indexFolder(env: NodeJS.ProcessEnv): string {
@@ -22,7 +22,7 @@ function indexFolder(env: NodeJS.ProcessEnv): string {
 }
 
 export function createRecall(): Recall {
-  let folder: string | undefined
+  let folder = ''
   let archive: Archive | undefined
   const close = () => {
     archive?.close()
@@ -30,15 +30,14 @@ export function createRecall(): Recall {
   }
   const tool = createRecallTool({
     archive: () => {
-      if (folder === undefined) throw new Error(unsaved)
       archive ??= openArchive(folder, { folder: indexFolder(process.env), budgetMs: 0 })
       return archive
     },
   })
   const run = (input: unknown, { sessionManager }: Context) => {
-    const wanted = sessionManager.getSessionFile() === undefined ? undefined : sessionManager.getSessionDir()
-    if (wanted !== folder) close()
-    folder = wanted
+    if (sessionManager.getSessionFile() === undefined) return { text: unsaved, isError: true }
+    if (folder !== sessionManager.getSessionDir()) close()
+    folder = sessionManager.getSessionDir()
     return tool.run(input)
   }
   return {

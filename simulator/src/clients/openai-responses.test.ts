@@ -171,6 +171,21 @@ describe('the Responses API', () => {
     await client.responses.create({ ...hello, input: [...asInput(compacted.output), { role: 'user', content: 'On.' }] })
     expect(JSON.stringify(lastAsked().messages)).toContain('Last said: It is empty.')
   })
+
+  test('answers a compaction trigger with a sealed summary of what stands before it', async () => {
+    const input: ResponseInput = [
+      { role: 'user', content: 'Read the file a.ts.' },
+      { role: 'assistant', content: 'It is empty.' },
+    ]
+    const stream = client.responses.stream({ ...hello, input: [...input, { type: 'compaction_trigger' }] })
+    const types: string[] = []
+    for await (const { type } of stream) types.push(type)
+    expect(types).toContain('response.compaction.compacting')
+    const { output } = await stream.finalResponse()
+    expect(output.map(({ type }) => type)).toEqual(['compaction'])
+    await client.responses.create({ ...hello, input: [...asInput(output), { role: 'user', content: 'On.' }] })
+    expect(JSON.stringify(lastAsked().messages)).toContain('Last said: It is empty.')
+  })
 })
 
 describe('what the Responses API refuses', () => {

@@ -5,7 +5,7 @@ import type { LoopEvent } from '../../events.ts'
 import { outcomeOf, subjectOf, withoutRoot } from '../../render/calls.ts'
 import type { Call, UiEvent } from './protocol.ts'
 
-const mostOutput = 100_000
+const mostOutput = 40_000
 const mostInput = 20_000
 
 export function callOf(

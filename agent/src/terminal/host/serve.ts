@@ -52,6 +52,9 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
   for (const message of waiting) receive(message)
 }
 
+/** Characters of a message that the terminal shows; the transcript has all of them. */
+const mostOriginal = 4_000
+
 function callsOf(agent: Agent, narrator: Narrator): { readonly [Name in keyof Calls]: (...args: never[]) => unknown } {
   return {
     submit: (prompt: Parameters<Agent['submit']>[0]) => agent.submit(prompt),
@@ -60,7 +63,10 @@ function callsOf(agent: Agent, narrator: Narrator): { readonly [Name in keyof Ca
     setMode: (mode: Parameters<Agent['setMode']>[0]) => agent.setMode(mode),
     command: (line: string, signal: AbortSignal) => agent.command(line, signal).finally(narrator.refresh),
     original: async (receipt: string) =>
-      (await originalOf(agent.session(), receipt)).map(({ role, content }) => ({ role, text: textOf(content) })),
+      (await originalOf(agent.session(), receipt)).map(({ role, content }) => {
+        const text = textOf(content)
+        return { role, text: text.slice(0, mostOriginal), isCut: text.length > mostOriginal }
+      }),
     close: async () => {
       narrator.stop()
       await agent.close()

@@ -1,5 +1,7 @@
 // The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
 // lines out; whatever came from a tool or a model is made harmless here.
+
+import { textWithoutMarks } from '@everlong/agent/host'
 import { compactionPhases, type FinishedCall, outcomeOf, subjectOf } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/mechanisms'
@@ -10,7 +12,6 @@ import { oneLine } from '../../render/safe.ts'
 import type { Screen } from '../../render/screen.ts'
 import { columnsOf, cut, cutStart, padEnd, wrap } from '../../render/width.ts'
 import type { Act } from './acts.ts'
-import { withoutMarks } from './marks.ts'
 
 const indent = '    '
 
@@ -26,7 +27,7 @@ export function typingLine(text: string, screen: Screen): string {
 }
 
 export function agentLines(text: string, screen: Screen): readonly string[] {
-  const words = oneLine(withoutMarks(text))
+  const words = oneLine(textWithoutMarks(text))
   return words === '' ? [] : wrap(words, screen.width - 4).map((line) => `${indent}${line}`)
 }
 

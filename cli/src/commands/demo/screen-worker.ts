@@ -1,11 +1,9 @@
 // The agent of the demo on the screen: the real one, with its tools, on a made-up repository in a folder of its own.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent } from '@everlong/agent'
-import { demoModel, repositoryIn, startAgent, writeRepository } from '@everlong/agent/host'
+import { agentWithoutMarks, demoModel, repositoryIn, startAgent, writeRepository } from '@everlong/agent/host'
 import { commandInfos, serveInWorker } from '@everlong/agent/terminal/worker'
 import { syntheticRepository } from '@everlong/simulator'
-import { createMarkRemover } from './marks.ts'
 import { demoAgent } from './model.ts'
 import { settings, window } from './stage.ts'
 
@@ -25,25 +23,6 @@ serveInWorker<DemoData>(async ({ folder, home }, person) => {
   const chosen = await demoModel(folder, { window, isSlow: true, script: demoAgent(repositoryIn(folder)) })
   const started = await startAgent({ folder, env, person, mode: 'allow', chosen })
   if (started.type !== 'started') throw new Error('The agent of the demo did not start.')
-  const agent = withoutMarks(started.agent)
+  const agent = agentWithoutMarks(started.agent)
   return { type: 'agent', agent, folder, commands: commandInfos() }
 })
-
-/** Where the made-up agent stands is written into its answers, for itself alone. */
-function withoutMarks(agent: Agent): Agent {
-  return {
-    ...agent,
-    on: (listener) => {
-      const clean = createMarkRemover()
-      return agent.on((event) => {
-        if (event.type === 'stream' && event.event.type === 'text') {
-          const text = clean.take(event.event.text)
-          if (text !== '') listener({ ...event, event: { ...event.event, text } })
-        } else {
-          if (event.type === 'answer') clean.reset()
-          listener(event)
-        }
-      })
-    },
-  }
-}

@@ -1,5 +1,5 @@
-// Hooks for queries of the Claude Agent SDK: what a compaction of the SDK's own leaves out comes back with the next message,
-// standing rules come back at once, and large tool results are shortened with their originals kept.
+// Hooks for queries of the Claude Agent SDK: its own summaries are asked to keep what matters, what they leave out comes back
+// with the next message and standing rules at once, and large tool results are shortened with their originals kept.
 import { isObject, stringAt } from '../../core/message/json.ts'
 import { shortenedResult } from '../../core/transcript/view/edited.ts'
 import type { AgentHooks, HookInput, HookOutput } from './types.ts'
@@ -19,6 +19,10 @@ export type HookParts = {
 
 const nothing: HookOutput = {}
 
+/** The SDK adds the message of this hook to its request for a summary. */
+const instructions =
+  'Quote what the user wants done or not done from now on, and the latest request, word for word. Say what is finished, what is under way, what failed and how it was fixed, and the exact next step. Call nothing tested or approved unless the conversation shows it.'
+
 export function agentHooks(parts: HookParts): AgentHooks {
   /** By session: texts that wait for the next message, and rules that were told. */
   const waiting = new Map<string, string>()
@@ -32,7 +36,7 @@ export function agentHooks(parts: HookParts): AgentHooks {
     }
   return {
     PreCompact: hooked(async ({ session_id }) => {
-      if (!parts.blocks) return nothing
+      if (!parts.blocks) return { systemMessage: instructions }
       parts.onBlocked(session_id)
       return { decision: 'block', reason: 'Everlong compacts this session before it is resumed.' }
     }),

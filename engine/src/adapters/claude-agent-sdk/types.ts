@@ -48,6 +48,7 @@ export type HookInput = {
 export type HookOutput = {
   decision?: 'block'
   reason?: string
+  systemMessage?: string
   hookSpecificOutput?:
     | { hookEventName: 'SessionStart' | 'UserPromptSubmit' | 'PostToolBatch'; additionalContext: string }
     | { hookEventName: 'PostToolUse'; updatedToolOutput: unknown }

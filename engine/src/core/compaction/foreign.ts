@@ -1,6 +1,6 @@
 // A compaction as a record of another agent's session. Such an agent stores one text, so what was restored and the latest
 // request go into it behind the summary.
-import { numberAt, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { neutralizePiece } from '../text/neutralize.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import type { Compacted } from './job.ts'
@@ -30,4 +30,11 @@ export function piCompaction(compacted: Compacted, id: string) {
     // All of the new context is in the summary, so all of it counts.
     details: { everlong: { metadata, compaction: { ...own, freed: tokens.before - tokens.after } } },
   }
+}
+
+export type PiPlace = { readonly id: string; readonly parentId: string; readonly timestamp: string }
+
+/** To be appended to a session of pi, which goes on from it. */
+export function piCompactionRecord(compacted: Compacted, { id, parentId, timestamp }: PiPlace): JsonObject {
+  return { type: 'compaction', id, parentId, timestamp, ...piCompaction(compacted, id), fromHook: true }
 }

@@ -53,7 +53,7 @@ test.for(keptLayouts)('as of a boundary it is what the compaction had: %s', (kep
   const listed = records[at]?.compactMetadata as { preservedMessages?: { uuids: readonly string[] } }
   for (const one of listed.preservedMessages?.uuids ?? []) expect(uuids).toContain(one)
   const copied: JsonObject[] = []
-  forEachRecordAt(path, { before: uuid }, (record) => copied.push(record))
+  forEachRecordAt({ path, format: 'claude-code' }, { before: uuid }, (record) => copied.push(record))
   expect(messagesIn(written(copied))).toEqual(session.fold.view().messages)
   expect(session.recordedSummary).toBeDefined()
 })

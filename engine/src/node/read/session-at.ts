@@ -13,13 +13,16 @@ import { createSeenFiles, seenFileStore } from '../../core/restore/seen-files.ts
 import { createStateBook } from '../../core/restore/state-book.ts'
 import { touchedFiles } from '../../core/restore/touched.ts'
 import { readBoundary } from '../../core/transcript/format/boundary.ts'
+import { decodeLine } from '../../core/transcript/format/decode.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
+import { createRecordReader, createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
 import { messageOf } from '../../core/transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../../core/transcript/format/queued-words.ts'
 import { createFold, type Fold } from '../../core/transcript/view/fold.ts'
 import { forEachEntry } from './entries.ts'
+import { forEachLine, type Line } from './lines.ts'
 import {
+  type Cutoff,
   createCutoff,
   type Loaded,
   type LoadOptions,
@@ -144,9 +147,26 @@ function createFacts() {
 }
 
 /** Every record up to there, in file order: for a copy to append to. */
-export function forEachRecordAt(path: string, options: SessionAtOptions, visit: (record: JsonObject) => void): void {
+export function forEachRecordAt(
+  { path, format }: Pick<SessionAt, 'path' | 'format'>,
+  options: SessionAtOptions,
+  visit: (record: JsonObject) => void,
+): void {
   const cutoff = createCutoff(options.before)
-  forEachEntry(path, ({ record }) => cutoff.includes(record) && visit(record))
+  if (format !== 'pi') forEachEntry(path, ({ record }) => cutoff.includes(record) && visit(record))
+  else forEachLine(path, (line) => recordsBefore(line, cutoff).forEach(visit))
+}
+
+/** pi goes on from a copy only if it is in its own format. */
+function recordsBefore({ buffer, start, end, ...line }: Line, { includes }: Cutoff): readonly JsonObject[] {
+  const { records } = decodeLine(buffer.toString('utf8', start, end))
+  const read = createRecordReader('pi')
+  const position = { line: line.number, offset: line.offset, length: end - start, nth: 0 }
+  return records.filter((record) =>
+    read(record, position)
+      .map((entry) => includes(entry.record))
+      .at(-1),
+  )
 }
 
 /** Pinned messages that the compaction removes from the view. */

@@ -59,8 +59,10 @@ function begun(item: JsonObject): JsonObject {
       return { ...item, status: 'in_progress', arguments: '' }
     case 'custom_tool_call':
       return { ...item, status: 'in_progress', input: '' }
-    default:
+    case 'reasoning':
       return { ...item, summary: [] }
+    default:
+      return item
   }
 }
 
@@ -72,6 +74,8 @@ function inside(item: JsonObject): readonly Event[] {
       return callEvents('response.function_call_arguments', 'arguments', item)
     case 'custom_tool_call':
       return callEvents('response.custom_tool_call_input', 'input', item)
+    case 'compaction':
+      return [{ type: 'response.compaction.compacting' }]
     default:
       return arrayAt(item, 'summary').filter(isObject).flatMap(summaryEvents)
   }

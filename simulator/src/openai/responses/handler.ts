@@ -8,7 +8,7 @@ import { overflowResponse, readShape } from '../../overflow/overflow.ts'
 import { buildPrompt } from '../../prompt/prompt.ts'
 import type { MessagesRequest } from '../../request/request.ts'
 import { nowhere } from '../../thinking/binding.ts'
-import { complete, factsFor, overflowIn } from '../complete.ts'
+import { type Completed, complete, factsFor, overflowIn } from '../complete.ts'
 import { type ChatProblem, chatProblem, chatProblemBody, noKey } from '../problem.ts'
 import { failedEvents, responseEvents } from './events.ts'
 import { isMessage } from './items.ts'
@@ -65,7 +65,10 @@ async function respond(asked: Asked): Promise<Response> {
   const prompt = buildPrompt(request, request.messages, world.ports())
   if (overflowIn(request, prompt.tokens) !== undefined) return refuseOverflow(asked, prompt.tokens)
   if (world.options.latency.first > 0) await world.clock.sleep(world.options.latency.first)
-  const completed = await complete(request, { world, organization, prompt, started })
+  const completed = read.isCompaction
+    ? await summarized(asked)
+    : await complete(request, { world, organization, prompt, started })
+  if (completed instanceof Response) return completed
   const id = world.ids('resp')
   const output = outputItems(completed.finished.content, body, { ids: world.ids, seal: sealWith(world) })
   world.organization(organization).responses.hold({ id, input: items, output }, { isStored: body.store !== false })
@@ -75,27 +78,36 @@ async function respond(asked: Asked): Promise<Response> {
   return Response.json(responseBody(answered), { headers: idHeaders(world) })
 }
 
+/** A summary as the one block of an answer, or why there is none. */
+async function summarized({ http, trace, read, started }: Asked): Promise<Completed | Response> {
+  const { world, organization } = trace
+  const { request } = read
+  const work = { request, messages: request.messages, ports: world.ports() }
+  const made = await compactOnDemand(work, nowhere, { world, organization: world.organization(organization), started })
+  if ('window' in made) return refuseOverflow({ http, trace, read, started }, made.tokens)
+  if (made.content.length === 0) {
+    return refuse({ ...chatProblem('The conversation could not be compacted.', null, null), status: 500 }, trace)
+  }
+  const { content, sampling } = made
+  const { output: outputTokens, thinking: thinkingTokens } = sampling
+  const finished = { content, stopReason: 'compaction', stopSequence: null, outputTokens, thinkingTokens }
+  return { finished, sampling }
+}
+
 /** The words of the user stay, everything else becomes one sealed summary. */
 async function compact(asked: Asked): Promise<Response> {
   const { trace, read, started } = asked
-  const { world, organization } = trace
-  const { request, items } = read
-  const work = { request, messages: request.messages, ports: world.ports() }
-  const context = { world, organization: world.organization(organization), started }
-  const made = await compactOnDemand(work, nowhere, context)
-  if ('window' in made) return refuseOverflow(asked, made.tokens)
-  const [summary] = made.content
-  if (summary === undefined) {
-    return refuse({ ...chatProblem('The conversation could not be compacted.', null, null), status: 500 }, trace)
-  }
-  note(trace, { status: 200, outcome: 'compaction', samplings: [made.sampling] })
-  const sealed = sealWith(world)(String(summary.content))
+  const { world } = trace
+  const completed = await summarized(asked)
+  if (completed instanceof Response) return completed
+  const { finished, sampling } = completed
+  note(trace, { status: 200, outcome: finished.stopReason, samplings: [sampling] })
   const output = [
-    ...items.filter((item) => isMessage(item) && item.role === 'user'),
-    { id: world.ids('cmp'), type: 'compaction', encrypted_content: sealed },
+    ...read.items.filter((item) => isMessage(item) && item.role === 'user'),
+    ...outputItems(finished.content, read.body, { ids: world.ids, seal: sealWith(world) }),
   ]
   const facts = { id: world.ids('resp'), object: 'response.compaction', created_at: Math.floor(started / 1_000) }
-  return Response.json({ ...facts, output, usage: responseUsage(made.sampling) }, { headers: idHeaders(world) })
+  return Response.json({ ...facts, output, usage: responseUsage(sampling) }, { headers: idHeaders(world) })
 }
 
 function sealWith(world: World): (text: string) => string {

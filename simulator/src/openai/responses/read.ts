@@ -13,6 +13,8 @@ export type ResponsesRequest = {
   /** Everything the model reads, also what the server held. */
   readonly items: readonly JsonObject[]
   readonly body: JsonObject
+  /** The input ends with a trigger: the answer is a summary of what stands before it. */
+  readonly isCompaction: boolean
 }
 
 export type ReadPorts = {
@@ -27,15 +29,19 @@ export function readResponses(value: unknown, ports: ReadPorts): ResponsesReques
   if (problem) return { problem }
   const held = ports.stored.before(body.previous_response_id)
   if ('status' in held) return { problem: held }
-  const items = [...held, ...itemsIn(body.input)]
+  const given = itemsIn(body.input)
+  const isCompaction = given.at(-1)?.type === compactionTrigger
+  const items = [...held, ...given.filter(({ type }) => type !== compactionTrigger)]
   const broken = brokenItems(items, ports.stored.reasoningOf)
   if (broken) return { problem: broken }
   const read = items.map((item, at) => messageOf(item, at, ports.unseal))
   const failed = read.find((one) => 'status' in one)
   if (failed) return { problem: failed }
   const messages = read.filter((one) => 'role' in one)
-  return { request: requestOf(body, messages, ports), items, body }
+  return { request: requestOf(body, messages, ports), items, body, isCompaction }
 }
+
+const compactionTrigger = 'compaction_trigger'
 
 function checkRequired(body: JsonObject): ChatProblem | undefined {
   const missing = (name: string) =>

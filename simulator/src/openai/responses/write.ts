@@ -15,6 +15,7 @@ export function outputItems(content: readonly Block[], body: JsonObject, ports: 
   return content.flatMap((block): readonly JsonObject[] => {
     if (isText(block)) return [messageItem(block.text, ports)]
     if (isToolUse(block)) return [callItem(block, callables.get(block.name), ports)]
+    if (block.type === 'compaction') return [compactionItem(String(block.content), ports)]
     return isThinking(block) ? [reasoningItem(String(block.thinking ?? ''), showsSummary, ports)] : []
   })
 }
@@ -27,6 +28,10 @@ function messageItem(text: string, { ids }: ItemPorts): JsonObject {
 function reasoningItem(text: string, showsSummary: boolean, { ids, seal }: ItemPorts): JsonObject {
   const summary = showsSummary ? [{ type: 'summary_text', text }] : []
   return { id: ids('rs'), type: 'reasoning', summary, encrypted_content: seal(text) }
+}
+
+function compactionItem(text: string, { ids, seal }: ItemPorts): JsonObject {
+  return { id: ids('cmp'), type: 'compaction', encrypted_content: seal(text) }
 }
 
 type Call = { readonly id: string; readonly name: string; readonly input: unknown }

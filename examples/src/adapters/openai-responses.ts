@@ -1,0 +1,47 @@
+// A loop of one's own on the OpenAI SDK for the contract of adapters, over the Responses API. Nothing is stored on the server:
+// reasoning comes sealed and is sent back with the history.
+import { manageResponses, openai } from 'everlong/openai'
+import OpenAI from 'openai'
+import type { Adapter, AgentInput, Said } from './contract.ts'
+
+export const responsesAdapter: Adapter = { name: 'Responses API', recovers: true, start }
+
+type Item = OpenAI.Responses.ResponseInputItem
+
+async function start({ url, model, window, isManaged, system: instructions, read }: AgentInput) {
+  const baseURL = `${url}/v1`
+  const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
+  const summaries = openai({ model, apiKey: 'none', baseURL })
+  const responses = manageResponses({ model: summaries, settings: { contextWindow: window } })
+  const number = { type: 'number' }
+  const parameters = { type: 'object', properties: { module: number, part: number } }
+  const tools: OpenAI.Responses.FunctionTool[] = [{ type: 'function', name: 'read', parameters, strict: false }]
+  const input: Item[] = []
+  const send = ({ messages }: { readonly messages: Item[] }) =>
+    client.responses.create({
+      ...{ model, instructions, tools, input: messages, store: false },
+      include: ['reasoning.encrypted_content'],
+    })
+  return {
+    say: async (said: Said) => {
+      input.push({ type: 'message', role: 'user', content: contentOf(said) })
+      for (;;) {
+        const call = { model, instructions, tools }
+        const response = await (isManaged ? responses.run(input, call, send) : send({ messages: input }))
+        input.push(...(response.output as Item[]))
+        const calls = response.output.filter((item) => item.type === 'function_call')
+        if (calls.length === 0) return response.output_text
+        for (const { call_id, arguments: given } of calls) {
+          input.push({ type: 'function_call_output', call_id, output: read(JSON.parse(given)) })
+        }
+      }
+    },
+    close: responses.close,
+  }
+}
+
+function contentOf({ text, image }: Said): OpenAI.Responses.ResponseInputContent[] {
+  const image_url = `data:image/png;base64,${image}`
+  const shown = image === undefined ? [] : [{ type: 'input_image' as const, image_url, detail: 'auto' as const }]
+  return [{ type: 'input_text', text }, ...shown]
+}
