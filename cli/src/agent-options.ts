@@ -1,25 +1,8 @@
 // `everlong agent`: how it is called. What it does is in commands/agent.ts.
-import type { SessionWish } from '@everlong/agent/host'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { AgentWords } from './agent-words.ts'
 import { collected, wholeNumber } from './option-values.ts'
 import type { Surroundings } from './surroundings.ts'
-
-export type AgentWords = {
-  /** True without a text: the prompt comes from stdin. */
-  readonly prompt?: string | true
-  readonly output?: 'text' | 'json' | 'stream-json'
-  readonly continue?: boolean
-  /** True without an id: a list to choose from. */
-  readonly resume?: string | true
-  readonly fork?: boolean
-  readonly model?: string
-  readonly permissionMode?: 'ask' | 'accept-edits' | 'plan' | 'allow'
-  readonly allow?: readonly string[]
-  readonly deny?: readonly string[]
-  readonly maxTurns?: number
-  readonly trust?: boolean
-  readonly plain?: boolean
-}
 
 export type AgentParts = { readonly end: (exitCode: number) => void; readonly surroundings: Surroundings }
 
@@ -56,16 +39,6 @@ export function addAgent(program: Command, { end, surroundings }: AgentParts): v
         end(await agentWithoutScreen(folder, words, surroundings))
       }
     })
-}
-
-export function startOptions(words: AgentWords) {
-  const { model, permissionMode: mode, allow = [], deny = [], maxTurns, trust = false } = words
-  return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(words) }
-}
-
-function sessionIn({ continue: isContinuing, resume, fork }: AgentWords): SessionWish {
-  if (typeof resume === 'string') return { type: fork ? 'fork' : 'resume', id: resume }
-  return { type: isContinuing ? 'continue' : 'new' }
 }
 
 function atLeastOne(text: string): number {

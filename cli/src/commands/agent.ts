@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { exitCodes, headlessPerson, runHeadless, type Started, startAgent } from '@everlong/agent/host'
-import { type AgentWords, startOptions } from '../agent-options.ts'
+import { type AgentWords, startOptions } from '../agent-words.ts'
 import { oneLine, visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
 

@@ -1,0 +1,29 @@
+// What `everlong agent` was told, and what that means for the agent.
+import type { SessionWish } from '@everlong/agent/host'
+
+export type AgentWords = {
+  /** True without a text: the prompt comes from stdin. */
+  readonly prompt?: string | true
+  readonly output?: 'text' | 'json' | 'stream-json'
+  readonly continue?: boolean
+  /** True without an id: a list to choose from. */
+  readonly resume?: string | true
+  readonly fork?: boolean
+  readonly model?: string
+  readonly permissionMode?: 'ask' | 'accept-edits' | 'plan' | 'allow'
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly maxTurns?: number
+  readonly trust?: boolean
+  readonly plain?: boolean
+}
+
+export function startOptions(words: AgentWords) {
+  const { model, permissionMode: mode, allow = [], deny = [], maxTurns, trust = false } = words
+  return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(words) }
+}
+
+function sessionIn({ continue: isContinuing, resume, fork }: AgentWords): SessionWish {
+  if (typeof resume === 'string') return { type: fork ? 'fork' : 'resume', id: resume }
+  return { type: isContinuing ? 'continue' : 'new' }
+}
