@@ -28,6 +28,7 @@ const jobs = {
   format: ['scripts/format.ts'],
   'soak:properties': ['scripts/soak-properties.ts'],
   'soak:stores': ['engine/src/stores/testing/soak.ts'],
+  'soak:agent': ['bench/src/soak/agent.ts'],
 }
 
 const [jobName = '', ...words] = process.argv.slice(2)

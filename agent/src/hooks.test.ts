@@ -59,7 +59,12 @@ test('every event reaches its hooks, with what happened', async () => {
   expect(of('PreCompact')).toMatchObject({ trigger: 'manual', custom_instructions: 'keep the plan' })
 })
 
-const plain = defineTool({ name: 'Plain', description: 'Runs.', input: z.object({}), run: () => 'It ran.' })
+const plain = defineTool({
+  name: 'Plain',
+  description: 'Runs.',
+  input: z.object({ how: z.string().optional() }),
+  run: ({ how }) => (how === undefined ? 'It ran.' : `It ran ${how}.`),
+})
 
 /** The result of one call of Plain under these hooks. */
 async function resultUnder(hooks: HookSettings): Promise<unknown> {
@@ -70,6 +75,8 @@ async function resultUnder(hooks: HookSettings): Promise<unknown> {
 }
 
 const deny = { hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'not here' } }
+const change = { hookSpecificOutput: { updatedInput: { how: 'slowly' } } }
+const spoil = { hookSpecificOutput: { updatedInput: { how: 5 } } }
 const add = { hookSpecificOutput: { additionalContext: 'It was slow.' } }
 
 test.each<[string, HookSettings, unknown]>([
@@ -88,6 +95,12 @@ test.each<[string, HookSettings, unknown]>([
     'add to a result',
     { PostToolUse: hook(`echo '${JSON.stringify(add)}'`) },
     ['It ran.\n[From a hook] It was slow.', false],
+  ],
+  ['change an input', { PreToolUse: hook(`echo '${JSON.stringify(change)}'`) }, ['It ran slowly.', false]],
+  [
+    'not make an input invalid',
+    { PreToolUse: hook(`echo '${JSON.stringify(spoil)}'`) },
+    [expect.stringContaining('Invalid input'), true],
   ],
   ['be broken', { PreToolUse: hook('exit 1') }, ['It ran.', false]],
 ])('hooks of tools may %s', async (_, hooks, result) => {

@@ -1,22 +1,36 @@
-// Hooks around tools and questions: PreToolUse may refuse a call, PostToolUse may add to its result, and Notification tells
-// that the agent waits for the person.
+// Hooks around tools and questions: PreToolUse may refuse a call or change it, PostToolUse may add to its result, and
+// Notification tells that the agent waits for the person.
 import type { EngineSession } from 'everlong/node'
+import { objectAt, stringAt } from 'everlong/transcript'
 import type { Person } from './app.ts'
 import type { AnyTool, ToolOutput } from './tool.ts'
 
 export function toolsWithHooks(tools: readonly AnyTool[]): readonly AnyTool[] {
   return tools.map((tool) => ({
     ...tool,
-    call: async (input, context) => {
+    call: async (given, context) => {
       const { session, signal, toolUseId } = context
-      const call = { tool: tool.name, input, toolUseId }
-      const before = await session.runHooks({ event: 'PreToolUse', ...call }, { signal })
+      const { name, input, wrapped } = namedCall(tool.name, given)
+      const before = await session.runHooks({ event: 'PreToolUse', tool: name, input, toolUseId }, { signal })
       if (before.veto !== undefined) return { content: `A hook refused this call: ${before.veto}`, isError: true }
-      const output = await tool.call(input, context)
-      const after = await session.runHooks({ event: 'PostToolUse', ...call, output: output.content }, { signal })
+      const ran = before.input ?? input
+      const output = await tool.call(wrapped(ran), context)
+      const call = { tool: name, input: ran, toolUseId, output: output.content }
+      const after = await session.runHooks({ event: 'PostToolUse', ...call }, { signal })
       return withContext(output, [...before.context, ...after.context])
     },
   }))
+}
+
+/** Hooks know the tool of a server by its own name and input. */
+function namedCall(tool: string, given: unknown) {
+  const name = tool === 'McpCall' ? stringAt(given, 'tool') : undefined
+  if (name === undefined) return { name: tool, input: given, wrapped: (input: unknown) => input }
+  return {
+    name,
+    input: objectAt(given, 'arguments') ?? {},
+    wrapped: (input: unknown) => ({ tool: name, arguments: input }),
+  }
 }
 
 function withContext(output: ToolOutput, context: readonly string[]): ToolOutput {

@@ -14,6 +14,7 @@ import {
   textOf,
   type ViewMessage,
 } from 'everlong/transcript'
+import { count, counted, exactDollars, seconds } from './render/numbers.ts'
 
 export type Receipt = {
   /** Of the boundary: names the compaction. */
@@ -29,6 +30,8 @@ export type Receipt = {
   readonly cost?: number
   readonly instructions?: string
   readonly summary: string
+  /** Messages of the person since the compaction before, and how many the new context has word for word. */
+  readonly kept: { readonly total: number; readonly verbatim: number }
   /** What code marked in the summary or added to it, each with its reason. */
   readonly annotations: readonly Annotation[]
   readonly restored: readonly { readonly kind: string; readonly title: string }[]
@@ -48,6 +51,8 @@ function receiptOf([boundary = {}, ...rest]: readonly JsonObject[]): Receipt {
   const { trigger = 'manual', preTokens = 0, postTokens = 0, durationMs = 0 } = readBoundary(boundary) ?? {}
   const data = objectAt(boundary, 'compactMetadata')
   const own = objectAt(objectAt(boundary, 'everlong'), 'compaction')
+  const fidelity = objectAt(own, 'fidelity')
+  const human = objectAt(fidelity, 'humanMessages')
   const summary = rest.find(({ isCompactSummary }) => isCompactSummary === true)
   const attachments = rest.map((record) => objectAt(record, 'attachment')).filter((each) => each !== undefined)
   const optional = {
@@ -67,7 +72,8 @@ function receiptOf([boundary = {}, ...rest]: readonly JsonObject[]): Receipt {
     durationMs,
     ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<Receipt>),
     summary: textOf(contentOf(summary)),
-    annotations: annotationsIn(objectAt(own, 'fidelity')),
+    kept: { total: numberAt(human, 'total') ?? 0, verbatim: numberAt(human, 'verbatim') ?? 0 },
+    annotations: annotationsIn(fidelity),
     restored: attachments.flatMap(restoredIn),
   }
 }
@@ -100,22 +106,21 @@ function annotationsIn(fidelity: JsonObject | undefined): readonly Annotation[] 
   const shortened = numberAt(human, 'shortened') ?? 0
   const added =
     putIn > 0
-      ? [{ text: counted(putIn, 'of your messages'), reason: 'Missing in the summary, so added from the transcript.' }]
+      ? [{ text: `${putIn} of your messages`, reason: 'Missing in the summary, so added from the transcript.' }]
       : []
-  const cut = shortened > 0 ? [{ text: counted(shortened, 'of your messages'), reason: 'Too long to keep whole.' }] : []
+  const cut = shortened > 0 ? [{ text: `${shortened} of your messages`, reason: 'Too long to keep whole.' }] : []
   return [...added, ...cut, ...lists]
 }
 
-function counted(count: number, what: string): string {
-  return `${count} ${what}`
-}
-
-/** One line: `Compacted 41,200 → 9,800 tokens in 3.1 s by model, $0.02; restored 3; kept 12 of your messages`. */
-export function receiptLine({ before, after, durationMs, mechanism, cost, restored }: Receipt): string {
-  const number = (value: number) => Math.round(value).toLocaleString('en-US')
-  const price = cost === undefined ? '' : `, $${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`
-  const pieces = restored.length === 0 ? '' : `; restored ${restored.length}`
-  return `Compacted ${number(before)} → ${number(after)} tokens in ${(durationMs / 1000).toFixed(1)} s (${mechanism}${price})${pieces}`
+/** `Compacted 41,200 → 9,800 tokens in 3.1 s (direct, $0.0214); kept 12 of your 12 messages word for word; restored 3 pieces` */
+export function receiptLine({ before, after, durationMs, mechanism, cost, kept, restored }: Receipt): string {
+  const price = cost === undefined ? '' : `, ${exactDollars(cost)}`
+  const parts = [
+    `Compacted ${count(before)} → ${count(after)} tokens in ${seconds(durationMs)} (${mechanism}${price})`,
+    ...(kept.total === 0 ? [] : [`kept ${kept.verbatim} of your ${counted(kept.total, 'message')} word for word`]),
+    ...(restored.length === 0 ? [] : [`restored ${counted(restored.length, 'piece')}`]),
+  ]
+  return parts.join('; ')
 }
 
 /** The messages that the compaction summarized: from the boundary before it up to its own. */

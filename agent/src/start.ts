@@ -1,26 +1,25 @@
 // From what a person typed to a running agent: settings, trust, model, session, tools. Whatever is wrong comes back as a
 // value that a host shows.
 import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Environment } from 'everlong'
 import type { Agent, PermissionMode, Person } from './app.ts'
-import { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
+import { type AgentOptions, createAgent, type ToolSetup } from './create-agent.ts'
 import { chooseModel, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel } from './models/chosen.ts'
 import { parseRules } from './permissions/rule.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
-import { findSession, listSessions } from './sessions/sessions.ts'
+import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
 import { type LoadedSettings, loadSettings, type Settings } from './settings/load.ts'
 import { trustFolder } from './settings/trust.ts'
 import { type AgentTools, createTools } from './tools/create-tools.ts'
 
-/** A new session, the newest one of the project, or one by its id or name. */
+/** A new session, the newest one of the project, or one by its id or name; the last two also as a copy. */
 export type SessionWish =
   | { readonly type: 'new' }
-  | { readonly type: 'continue' }
-  | { readonly type: 'resume'; readonly id: string }
-  | { readonly type: 'fork'; readonly id: string }
+  | { readonly type: 'continue'; readonly isCopy?: boolean }
+  | { readonly type: 'resume'; readonly id: string; readonly isCopy?: boolean }
 
 export type StartOptions = {
   readonly folder: string
@@ -67,14 +66,18 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options
+  const notices = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
   const setup: AgentOptions = {
     ...{ folder, home, settings, model, person, env, session, isHeadless },
     ...(mode === undefined ? {} : { mode }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
-    createTools: (given) => toolsFor(given, { folder, home, settings, env }),
+    createTools: async (given) => {
+      const tools = await toolsFor(given, { folder, home, settings, env })
+      notices.push(...tools.problems)
+      return tools
+    },
   }
   try {
-    const notices = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
     return { type: 'started', agent: await createAgent(setup), notices }
   } catch (error) {
     await model.close?.()
@@ -130,13 +133,18 @@ function withRules(settings: Settings, { allow = [], deny = [] }: StartOptions):
 /** A string says why not. */
 function sessionFor(wish: SessionWish = { type: 'new' }, sessions: string): SessionChoice | string {
   if (wish.type === 'new') return wish
-  if (wish.type === 'continue') {
-    const [newest] = listSessions(sessions)
-    return newest ? { type: 'open', path: newest.path } : 'There is no session to continue in this folder.'
-  }
-  const found = findSession(sessions, wish.id)
+  const found = wish.type === 'continue' ? newestSession(sessions) : findSession(sessions, wish.id)
   if (typeof found === 'string') return found
-  return { type: wish.type === 'fork' ? 'fork' : 'open', path: found.path }
+  return { type: wish.isCopy ? 'fork' : 'open', path: found.path }
+}
+
+function newestSession(sessions: string): SessionSummary | string {
+  return listSessions(sessions)[0] ?? 'There is no session to continue in this folder.'
+}
+
+/** The project's own come first. */
+function skillFolders({ home, folder }: Places): readonly string[] {
+  return [join(folder, '.everlong/skills'), join(folder, '.claude/skills'), join(home, 'skills')]
 }
 
 /** What the settings give to MCP servers and nobody else may see. */
@@ -153,7 +161,7 @@ function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
 
 type ToolPlaces = Places & { readonly settings: Settings; readonly env: Environment }
 
-async function toolsFor(setup: ToolSetup, { folder, settings, env }: ToolPlaces): Promise<ToolSet> {
+async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolPlaces): Promise<AgentTools> {
   const { allow, deny } = settings.permissions
   const tools: AgentTools = await createTools({
     workspace: folder,
@@ -162,6 +170,8 @@ async function toolsFor(setup: ToolSetup, { folder, settings, env }: ToolPlaces)
     permissions: { allow, deny },
     environment: env,
     secrets: secretsIn(settings),
+    mcpServers: settings.mcpServers,
+    skillFolders: skillFolders({ home, folder }),
     onTasks: () => setup.onTasks(tools.tasks()),
     tell: setup.tell,
   })

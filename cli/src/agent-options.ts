@@ -1,4 +1,4 @@
-// `everlong agent`: how it is called. What it does is in commands/agent.ts.
+// `everlong agent`: how it is called. What it does is in commands/agent.ts and agent-screen.ts.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { AgentWords } from './agent-words.ts'
 import { collected, wholeNumber } from './option-values.ts'

@@ -1,4 +1,4 @@
-// What `everlong agent` was told, and what that means for the agent.
+// What a person typed behind `everlong agent`, and what it means for the agent.
 import type { SessionWish } from '@everlong/agent/host'
 
 export type AgentWords = {
@@ -23,7 +23,7 @@ export function startOptions(words: AgentWords) {
   return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(words) }
 }
 
-function sessionIn({ continue: isContinuing, resume, fork }: AgentWords): SessionWish {
-  if (typeof resume === 'string') return { type: fork ? 'fork' : 'resume', id: resume }
-  return { type: isContinuing ? 'continue' : 'new' }
+function sessionIn({ continue: isContinuing, resume, fork = false }: AgentWords): SessionWish {
+  if (typeof resume === 'string') return { type: 'resume', id: resume, isCopy: fork }
+  return isContinuing ? { type: 'continue', isCopy: fork } : { type: 'new' }
 }

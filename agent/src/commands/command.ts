@@ -5,6 +5,8 @@ import type { JsonObject } from 'everlong/transcript'
 import type { CommandResult, PermissionMode } from '../app.ts'
 import type { ModelChoice } from '../models/choose.ts'
 import type { ChosenModel } from '../models/chosen.ts'
+import { oneLine } from '../render/safe.ts'
+import { cut } from '../render/width.ts'
 import type { SessionChoice } from '../session-host.ts'
 import type { Settings } from '../settings/load.ts'
 import type { AnyTool } from '../tool.ts'
@@ -51,16 +53,7 @@ export function error(message: string): CommandResult {
   return { type: 'error', text: message }
 }
 
-export function number(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
-}
-
-export function dollars(value: number): string {
-  return `$${value < 0.01 ? value.toFixed(4) : value.toFixed(2)}`
-}
-
-/** One line of at most so many characters, without control characters. */
+/** One line of at most so many columns, without control characters. */
 export function short(words: string, most = 70): string {
-  const flat = words.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
-  return flat.length <= most ? flat : `${flat.slice(0, most - 1)}…`
+  return cut(oneLine(words), most)
 }

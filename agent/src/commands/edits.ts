@@ -3,7 +3,8 @@
 import type { EngineSession } from 'everlong/node'
 import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/transcript'
 import type { CommandResult } from '../app.ts'
-import { error, number, type SlashCommand, short, text } from './command.ts'
+import { count, dateTime } from '../render/numbers.ts'
+import { error, type SlashCommand, short, text } from './command.ts'
 
 export const undo: SlashCommand = {
   name: 'undo',
@@ -12,9 +13,7 @@ export const undo: SlashCommand = {
   run: async (_, { session }) => {
     const outcome = await session().undo()
     if (outcome.type === 'nothing-to-undo') return text('There is nothing to undo.')
-    return text(
-      `Undone: ${outcome.change.type}. The context has ${number(session().explain().size.tokens)} tokens now.`,
-    )
+    return text(`Undone: ${outcome.change.type}. The context has ${count(session().explain().size.tokens)} tokens now.`)
   },
 }
 
@@ -44,7 +43,7 @@ export const snip: SlashCommand = {
     const [from = '', to = lastOfTurn(session(), from)] = words.split(/\s+/)
     const outcome = await session().snip({ from, to })
     if (outcome.type === 'declined') return error(outcome.why)
-    return text(`Removed ${number(outcome.freed)} tokens from the context. /undo takes this back.`)
+    return text(`Removed ${count(outcome.freed)} tokens from the context. /undo takes this back.`)
   },
 }
 
@@ -105,9 +104,7 @@ function choices(name: string, title: string, listed: readonly Listed[]): Comman
 }
 
 function timeOf({ time }: ViewMessage): { readonly detail?: string } {
-  return time === undefined
-    ? {}
-    : { detail: new Date(time).toLocaleString('en-US', { timeStyle: 'short', dateStyle: 'medium' }) }
+  return time === undefined ? {} : { detail: dateTime(time, undefined) }
 }
 
 /** Newest first. */

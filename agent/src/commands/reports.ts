@@ -5,7 +5,8 @@ import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everl
 import { openMemory } from 'everlong/node'
 import { memoryFiles } from '../context/memory-files.ts'
 import { systemPrompt } from '../context/system-prompt.ts'
-import { type CommandContext, dollars, number, type SlashCommand, text } from './command.ts'
+import { count, exactDollars } from '../render/numbers.ts'
+import { type CommandContext, type SlashCommand, text } from './command.ts'
 
 export const context: SlashCommand = {
   name: 'context',
@@ -16,11 +17,11 @@ export const context: SlashCommand = {
     const rows = [...kinds, ...(unattributed > 0 ? [{ kind: 'other', tokens: unattributed }] : [])]
     const width = Math.max(...rows.map(({ kind }) => kind.length), 0)
     const lines = rows.map(
-      ({ kind, tokens }) => `${kind.padEnd(width)}  ${bar(tokens / size.tokens)}  ${number(tokens)}`,
+      ({ kind, tokens }) => `${kind.padEnd(width)}  ${bar(tokens / size.tokens)}  ${count(tokens)}`,
     )
     const how = size.source === 'usage' ? 'reported' : 'estimated'
     return text(
-      `${number(size.tokens)} tokens (${how}, ${model}), ${percentLeft} % left of ${number(limit.value)}`,
+      `${count(size.tokens)} tokens (${how}, ${model}), ${percentLeft} % left of ${count(limit.value)}`,
       ...lines,
     )
   },
@@ -62,12 +63,12 @@ export const explain: SlashCommand = {
       ['error', found.error],
       ['blocking', found.blocking],
     ]
-    const width = Math.max(...figures.map(([, { value }]) => number(value).length))
+    const width = Math.max(...figures.map(([, { value }]) => count(value).length))
     const lines = figures.map(
-      ([name, { value, source }]) => `${name.padEnd(16)}  ${number(value).padStart(width)}  ${source}`,
+      ([name, { value, source }]) => `${name.padEnd(16)}  ${count(value).padStart(width)}  ${source}`,
     )
     return text(
-      `${number(found.size.tokens)} tokens, ${found.percentLeft} % left (${found.state})`,
+      `${count(found.size.tokens)} tokens, ${found.percentLeft} % left (${found.state})`,
       ...lines,
       predictionText(found),
       ...found.warnings,
@@ -79,7 +80,7 @@ function predictionText({ prediction, autoCompact }: SessionExplanation): string
   if (autoCompact.mode === false) return 'No compaction comes by itself: auto-compact is off.'
   if (!prediction) return 'It is too early to say when the next compaction comes.'
   if (prediction.turns === 0) return 'The next compaction is due now.'
-  return `The next compaction comes in about ${prediction.turns} turns; the median turn adds ${number(prediction.growth)} tokens.`
+  return `The next compaction comes in about ${prediction.turns} turns; the median turn adds ${count(prediction.growth)} tokens.`
 }
 
 const purposes = {
@@ -98,7 +99,7 @@ export const cost: SlashCommand = {
     if (used.length === 0) return text('Nothing was spent yet.')
     const lines = used.map(([purpose, line]) => `${purposes[purpose].padEnd(20)}  ${costText(line)}`)
     const total = used.every(([, line]) => line.cost !== undefined)
-      ? `Total: ${dollars(used.reduce((sum, [, line]) => sum + (line.cost ?? 0), 0))}`
+      ? `Total: ${exactDollars(used.reduce((sum, [, line]) => sum + (line.cost ?? 0), 0))}`
       : 'The price of this model is not known.'
     return text(...lines, total)
   },
@@ -106,8 +107,8 @@ export const cost: SlashCommand = {
 
 function costText({ requests, usage, cost: price }: PurposeUsage): string {
   const { input, output, cacheRead, cacheWrite } = usage
-  const counts = `in ${number(input)}, out ${number(output)}, cache read ${number(cacheRead)}, cache written ${number(cacheWrite)}`
-  return `${number(requests)} requests: ${counts}${price === undefined ? '' : `, ${dollars(price)}`}`
+  const counts = `in ${count(input)}, out ${count(output)}, cache read ${count(cacheRead)}, cache written ${count(cacheWrite)}`
+  return `${count(requests)} requests: ${counts}${price === undefined ? '' : `, ${exactDollars(price)}`}`
 }
 
 export const memory: SlashCommand = {
@@ -115,7 +116,7 @@ export const memory: SlashCommand = {
   help: 'shows the instruction files in use and the notes about this session',
   run: (_, { session, home, folder }) => {
     const files = memoryFiles({ home, folder }).map(
-      ({ path, text: words }) => `  ${path} (${number(words.length)} characters)`,
+      ({ path, text: words }) => `  ${path} (${count(words.length)} characters)`,
     )
     const { path } = session()
     const notes = path === undefined ? undefined : openMemory(path)

@@ -1,4 +1,5 @@
 // Commands that change the session: another one, a copy, a new one, another name.
+import { dateTime } from '../render/numbers.ts'
 import { findSession, listSessions, renameSession } from '../sessions/sessions.ts'
 import { error, type SlashCommand, short, text } from './command.ts'
 
@@ -13,7 +14,7 @@ export const resume: SlashCommand = {
       if (others.length === 0) return text('There is no other session in this project.')
       const choices = others.map(({ id, title, firstPrompt, changed }) => ({
         label: short(title ?? firstPrompt),
-        detail: `${new Date(changed).toLocaleString('en-US', { dateStyle: 'medium', timeStyle: 'short' })} · ${id.slice(0, 8)}`,
+        detail: `${dateTime(changed, undefined)} · ${id.slice(0, 8)}`,
         command: `/resume ${id}`,
       }))
       return { type: 'choose', title: 'Continue which session?', choices }

@@ -1,8 +1,9 @@
 // Commands about how the agent works: its model and its permissions.
 import { knownModels } from 'everlong/models'
 import { modelForms } from '../models/choose.ts'
+import { count } from '../render/numbers.ts'
 import { permissionModes } from '../settings/schema.ts'
-import { error, number, type SlashCommand, text } from './command.ts'
+import { error, type SlashCommand, text } from './command.ts'
 
 const offered = 8
 
@@ -31,7 +32,7 @@ export const model: SlashCommand = {
     const { compaction } = switched
     const fitted =
       compaction?.type === 'compacted'
-        ? ` The conversation was compacted to fit: ${number(compaction.after)} tokens.`
+        ? ` The conversation was compacted to fit: ${count(compaction.after)} tokens.`
         : ''
     return text(`${words} from now on.${fitted}`)
   },

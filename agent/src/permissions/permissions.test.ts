@@ -45,6 +45,19 @@ describe('asking', () => {
   })
 })
 
+test('a question that is interrupted holds up no other', async () => {
+  const stop = new AbortController()
+  let questions = 0
+  const bench = await setBench({ answer: () => (++questions === 1 ? new Promise(() => undefined) : { type: 'allow' }) })
+  const first = bench.call('Bash', { command: 'touch a' }, stop.signal)
+  const second = bench.call('Bash', { command: 'echo second' })
+  await expect.poll(() => questions).toBe(1)
+  stop.abort()
+  expect((await first).isError).toBe(true)
+  expect((await second).content).toBe('second')
+  expect(await bench.say('Glob', { pattern: '*' })).toBe('No files match.')
+})
+
 describe('modes', () => {
   test('accept-edits lets edits in the workspace pass, and nothing else', async () => {
     const bench = await setBench({ startMode: 'accept-edits', answer: never })

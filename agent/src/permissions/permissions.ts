@@ -1,7 +1,7 @@
 // Permissions of a running agent: decides by mode and rules, asks the person one question at a time, and remembers what
 // is always allowed until the session ends.
 import type { EngineSession } from 'everlong/node'
-import type { PermissionMode, PermissionRequest, Person } from '../app.ts'
+import type { PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
 import { type Access, coversPath, decide } from './decide.ts'
 import { formatRule, type Rule, type RuleSet } from './rule.ts'
 
@@ -55,7 +55,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
     if (decision.type === 'allow') return { type: 'allowed' }
     if (decision.type === 'deny') return byRule(decision.reason)
     const { rule, reason } = decision
-    const answer = await options.person.askPermission(requestOf(asked, rule, reason), asked.signal)
+    const answer = await answerOf(options.person, requestOf(asked, rule, reason), asked.signal)
     if (answer.type === 'deny') return byPerson(asked, answer.reason)
     if (answer.type === 'always' && rule) always.push(rule)
     return { type: 'allowed' }
@@ -71,14 +71,31 @@ export function createPermissions(options: PermissionOptions): Permissions {
   }
 }
 
+/** A question that was interrupted is over, whether the host says so or not: others wait behind it. */
+async function answerOf(person: Person, request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
+  const { promise, resolve } = Promise.withResolvers<PermissionAnswer>()
+  const stop = () => resolve({ type: 'deny', reason: 'The question was interrupted.' })
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop)
+  try {
+    return await Promise.race([person.askPermission(request, signal), promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
 function requestOf(asked: Asked, rule: Rule | undefined, reason: string | undefined): PermissionRequest {
-  const { toolUseId, tool, title, detail } = asked
+  const { toolUseId, tool, title, detail, session } = asked
+  const reasons = [
+    ...(session.agentId === undefined ? [] : ['for a sub-agent']),
+    ...(reason === undefined ? [] : [reason]),
+  ]
   return {
     toolUseId,
     tool,
     title,
     ...(detail ? { detail } : {}),
-    ...(reason === undefined ? {} : { reason }),
+    ...(reasons.length === 0 ? {} : { reason: reasons.join('; ') }),
     ...(rule ? { rule: formatRule(rule) } : {}),
   }
 }

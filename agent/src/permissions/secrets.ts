@@ -4,7 +4,7 @@
 /** Keys that pay for models. No command of the agent needs them. */
 const providerKey =
   /^(?:ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|GOOGLE_GENERATIVE_AI|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|COHERE|TOGETHER|FIREWORKS|CEREBRAS|PERPLEXITY|EVERLONG)_(?:API_KEY|AUTH_TOKEN|ADMIN_KEY)$|^AWS_BEARER_TOKEN_BEDROCK$/
-/** Commands may need these (GITHUB_TOKEN), but nobody needs to see them. */
+/** Commands may need these (GITHUB_TOKEN), but nobody needs to see them. A path (SSL_KEY=/etc/x.key) is no secret. */
 const secretName = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i
 /** Shorter values stand in ordinary text by chance. */
 const shortest = 8
@@ -26,9 +26,9 @@ export type Redactor = {
 }
 
 export function createRedactor(environment: Environment, more: Secrets = {}): Redactor {
-  const fromEnvironment = Object.entries(environment).filter(
-    ([name]) => secretName.test(name) || providerKey.test(name),
-  )
+  const isSecret = ([name, value = '']: readonly [string, string | undefined]) =>
+    providerKey.test(name) || (secretName.test(name) && !/^[~.]?\//.test(value))
+  const fromEnvironment = Object.entries(environment).filter(isSecret)
   const values = new Map<string, string>()
   for (const [name, value] of [...Object.entries(more), ...fromEnvironment]) {
     if (value !== undefined && value.length >= shortest && !values.has(value)) values.set(value, name)

@@ -170,6 +170,8 @@ async function setModel(repository: Repository, { faults, watch }: ModelSetup): 
   const server = await startServer({
     script: route(rules, main),
     windows: { [modelName]: longRunWindow },
+    // It is not what is measured.
+    logEntries: 20,
     ...(faults ? { faults: { wait, ...faults, onFault: watch.fault } } : {}),
   })
   const client = anthropic({

@@ -45,11 +45,14 @@ export async function setBench(options: BenchOptions = {}): Promise<Bench> {
   const folder = join(outside, 'work')
   mkdirSync(folder)
   const stage = await setStage(stageOptions)
-  const envelope = { cwd: folder }
-  const session = await stage.engine.start({ envelope, ...(isOnDisk ? { path: join(outside, 'session.jsonl') } : {}) })
+  const session = await stage.engine.start({
+    envelope: { cwd: folder },
+    state: () => tools.state(),
+    ...(isOnDisk ? { path: join(outside, 'session.jsonl') } : {}),
+  })
   const people = createPerson(options)
   let mode = startMode
-  const tools = await createTools({
+  const tools: AgentTools = await createTools({
     workspace: folder,
     environment: { PATH: process.env.PATH },
     mode: {

@@ -1,7 +1,6 @@
 // Read: a text file with line numbers, a part of one, or an image.
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { extname } from 'node:path'
 import { z } from 'zod'
 import type { Place } from '../files/paths.ts'
 import { binaryKind, imageType } from '../files/text-file.ts'
@@ -59,7 +58,11 @@ async function read(kit: Kit, reading: Reading): Promise<ToolOutput> {
     const stats = await file.stat()
     if (stats.isDirectory()) return failed(`${place.shown} is a folder. List its files with Glob, pattern "*".`)
     if (!stats.isFile()) return failed(`${place.shown} is not a regular file and cannot be read.`)
-    if (stats.size > largestFile) return failed(tooLarge(place, stats.size))
+    if (stats.size > largestFile) {
+      return failed(
+        `${place.shown} has ${sizeText(stats.size)}, too much for Read. Use Grep, or Bash with head, tail or sed -n.`,
+      )
+    }
     const bytes = await file.readFile()
     const image = imageType(bytes)
     if (image) return showImage(place, bytes, image)
@@ -105,12 +108,10 @@ async function showText(kit: Kit, { given, place, context }: Reading, bytes: Buf
 }
 
 function tooLarge({ shown }: Place, size: number): string {
-  const how =
-    extname(shown) === '.jsonl' || extname(shown) === '.log' ? 'the last lines with Bash tail' : 'a part of it'
-  return `${shown} has ${sizeText(size)}, too much to read at once. Search it with Grep, or read ${how} with offset and limit.`
+  return `${shown} has ${sizeText(size)}, too much to read at once. Search it with Grep, or read a part of it with offset and limit.`
 }
 
-export function sizeText(bytes: number): string {
+function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`
   const kilobytes = bytes / 1024
   return kilobytes < 1024 ? `${kilobytes.toFixed(1)} KB` : `${(kilobytes / 1024).toFixed(1)} MB`

@@ -2,8 +2,9 @@
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { exitCodes, headlessPerson, runHeadless, type Started, startAgent } from '@everlong/agent/host'
+import { safeText } from '@everlong/agent/render'
 import { type AgentWords, startOptions } from '../agent-words.ts'
-import { oneLine, visible } from '../render/safe.ts'
+import { oneLine } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export async function agentWithoutScreen(
@@ -31,8 +32,9 @@ export async function agentWithoutScreen(
     for (const notice of started.notices) warn(notice)
     try {
       const { output = 'text' } = words
-      // JSON escapes what could move the cursor; text from a model may hold anything.
-      const write = (line: string) => stdout.write(`${output === 'text' ? shown(line) : line}\n`)
+      // A terminal must not obey what a model wrote; a file gets it as it is.
+      const isShown = output === 'text' && stdout.isTTY === true
+      const write = (line: string) => stdout.write(`${isShown ? safeText(line) : line}\n`)
       return await runHeadless({ agent: started.agent, prompt, output, denied, write, warn, signal: stop.signal, now })
     } finally {
       await started.agent.close()
@@ -51,11 +53,6 @@ function whyNot(started: Exclude<Started, { readonly type: 'started' }>): readon
 function refuse(why: readonly string[], warn: (line: string) => void): number {
   for (const line of why) warn(line)
   return exitCodes.usage
-}
-
-/** Line by line: an answer has many. */
-function shown(text: string): string {
-  return text.split('\n').map(visible).join('\n')
 }
 
 const patienceMs = 3_000

@@ -42,18 +42,23 @@ export function startProcess(command: string, { cwd, env, onText }: ProcessOptio
     return { ended, stop: () => ended, kill: () => undefined }
   }
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onText)
-  const { pid } = child
-  const ended = endOf(child)
+  let isOver = false
+  const ended = endOf(child).then((end) => {
+    isOver = true
+    return end
+  })
+  /** Once it is gone, the number may be another's. */
+  const signal = (kind: NodeJS.Signals) => !isOver && signalGroup(child.pid, kind)
   return {
     ended,
     stop: async () => {
-      signalGroup(pid, 'SIGTERM')
-      const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), patienceMs)
+      signal('SIGTERM')
+      const timer = setTimeout(() => signal('SIGKILL'), patienceMs)
       const end = await ended
       clearTimeout(timer)
       return end
     },
-    kill: () => signalGroup(pid, 'SIGKILL'),
+    kill: () => void signal('SIGKILL'),
   }
 }
 

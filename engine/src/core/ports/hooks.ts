@@ -1,5 +1,5 @@
 // Hooks: what they are told at fixed points, and what they may answer. node/hooks runs them.
-import { isObject } from '../message/json.ts'
+import { isObject, type JsonObject } from '../message/json.ts'
 import type { FidelityReport } from './fidelity.ts'
 import type { AbortSignalPort } from './model.ts'
 
@@ -34,6 +34,8 @@ export type HookOutcome = {
   readonly instructions: readonly string[]
   /** PreCompact only: the summary; no model is asked. The first counts. */
   readonly summary?: string
+  /** PreToolUse only: runs in place of the input that the model gave. The first counts. */
+  readonly input?: JsonObject
   /** For the model. */
   readonly context: readonly string[]
   /** For the person. */
@@ -54,11 +56,12 @@ export const noHooks: Hooks = { run: async () => noOutcome }
 export function readOutcome(value: unknown): HookOutcome | undefined {
   if (value === undefined || value === null) return noOutcome
   if (!isObject(value)) return undefined
-  const { veto, summary } = value
+  const { veto, summary, input } = value
   const isVeto = veto !== undefined && veto !== null && veto !== false
   return {
     ...(isVeto ? { veto: typeof veto === 'string' ? veto : 'A hook said no.' } : {}),
     ...(isText(summary) ? { summary } : {}),
+    ...(isObject(input) ? { input } : {}),
     instructions: textsIn(value.instructions),
     context: textsIn(value.context),
     messages: textsIn(value.messages),

@@ -192,6 +192,15 @@ describe('skills and commands', () => {
     ])
   })
 
+  test('what a skill says may be its result, but a word that it starts is not', () => {
+    const text = 'Skill release\n\nPublish on Tuesdays.'
+    const skills = skillsOf((book) => {
+      use(book, { name: 'Skill', input: { skill: 'release' }, text })
+      use(book, { name: 'Skill', input: { skill: 'review' }, text: 'Launching skill: review' })
+    })
+    expect(skills).toEqual([{ name: 'release', text, isRunning: true }])
+  })
+
   test('of skills that a client lists only the first was invoked last', () => {
     const listed = ['now', 'before'].map((name) => ({ name, content: name }))
     expect(skillsOf((book) => attach(book, { type: 'invoked_skills', skills: listed }))).toEqual([

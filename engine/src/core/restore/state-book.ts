@@ -16,6 +16,8 @@ export type StateBook = {
 }
 
 const mostCalls = 256
+/** A shorter result on one line only says that a skill starts. */
+const shortestSkill = 120
 /** A skill counts as running until this many messages of the user later. */
 const mostRequests = 3
 
@@ -136,6 +138,12 @@ class Book implements StateBook {
     })
   }
 
+  /** Some agents return the text of a skill as the result; others only say that it starts, and send the text later. */
+  private noteLoaded(name: string | undefined, content: string): void {
+    const isText = content.length >= shortestSkill || content.trim().includes('\n')
+    if (name !== undefined && isText) this.noteSkill({ name, content })
+  }
+
   /** Fields that are not given stay as they are, except the text of another plan file. */
   private notePlan({ path, text, isOn }: PlanNews): void {
     const before = this.plan
@@ -194,6 +202,7 @@ class Book implements StateBook {
     }
     if (isError) return
     if (call.type === 'plan' && call.act === 'enter') this.notePlan({ isOn: true })
+    if (call.type === 'skill') this.noteLoaded(call.skill, textOf(result.content))
     if (call.type === 'todo') {
       if (call.change?.type === 'list-replaced') this.listed = undefined
       this.hasChanged = true

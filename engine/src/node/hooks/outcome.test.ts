@@ -22,6 +22,17 @@ test('only before a compaction can a hook give instructions or the summary', () 
   expect(outcomeOf('PostCompact', answer)).toEqual({ context: ['b'] })
 })
 
+test('only before a tool runs can a hook change its input; the first counts', () => {
+  const answer = printed(JSON.stringify({ hookSpecificOutput: { updatedInput: { path: 'b' } } }))
+  expect(outcomeOf('PreToolUse', answer)).toEqual({ input: { path: 'b' } })
+  expect(outcomeOf('PostToolUse', answer)).toEqual({})
+  const wrong = printed(JSON.stringify({ hookSpecificOutput: { updatedInput: 'b' } }))
+  expect(outcomeOf('PreToolUse', wrong)).toEqual({
+    problems: ['hook: its output is not understood: hookSpecificOutput.updatedInput'],
+  })
+  expect(mergeOutcomes([{}, { input: { a: 1 } }, { input: { a: 2 } }])).toEqual({ ...noOutcome, input: { a: 1 } })
+})
+
 test('words of a matcher may have spaces around them', () => {
   const hook = { type: 'command', command: 'x' } as const
   const settings = { PreCompact: [{ matcher: 'auto | manual', hooks: [hook] }] }

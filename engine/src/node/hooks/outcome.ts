@@ -57,6 +57,8 @@ function fromJson(event: HookCall['event'], text: string, problem: (text: string
   if (!isObject(said)) return odd('hookSpecificOutput')
   const wrong = saidFields.find((field) => !isText(said[field]))
   if (wrong !== undefined) return odd(`hookSpecificOutput.${wrong}`)
+  const { updatedInput: input } = said
+  if (input !== undefined && !isObject(input)) return odd('hookSpecificOutput.updatedInput')
   const isBefore = event === 'PreCompact'
   const summary = stringAt(said, 'summary')
   const part: Part = {
@@ -64,6 +66,7 @@ function fromJson(event: HookCall['event'], text: string, problem: (text: string
     ...listed('context', stringAt(said, 'additionalContext')),
     ...listed('messages', stringAt(said, 'userDisplayMessage')),
     ...(isBefore && summary?.trim() ? { summary } : {}),
+    ...(event === 'PreToolUse' ? defined({ input }) : {}),
   }
   const isDenied = event === 'PreToolUse' && said.permissionDecision === 'deny'
   if (decision !== 'block' && !isDenied) return part
@@ -79,12 +82,13 @@ function firstLine(text: string): string {
   return headOf(text.trim().split('\n', 1)[0] ?? '', 300)
 }
 
-/** In the order of configuration; of several vetoes and summaries the first counts. */
+/** In the order of configuration; of several vetoes, summaries and inputs the first counts. */
 export function mergeOutcomes(parts: readonly Part[]): HookOutcome {
   const veto = parts.find((part) => part.veto !== undefined)?.veto
   const summary = parts.find((part) => part.summary !== undefined)?.summary
+  const input = parts.find((part) => part.input !== undefined)?.input
   return {
-    ...defined({ veto, summary }),
+    ...defined({ veto, summary, input }),
     instructions: parts.flatMap((part) => part.instructions ?? []),
     context: parts.flatMap((part) => part.context ?? []),
     messages: parts.flatMap((part) => part.messages ?? []),

@@ -1,0 +1,39 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { commandEnvironment, createRedactor } from './secrets.ts'
+
+test('commands keep their environment, but not the keys of model providers', () => {
+  const keys = { ANTHROPIC_API_KEY: 'a', ANTHROPIC_AUTH_TOKEN: 'b', OPENAI_API_KEY: 'c', AWS_BEARER_TOKEN_BEDROCK: 'd' }
+  const kept = { PATH: '/bin', HOME: '/home/x', GITHUB_TOKEN: 'e', DATABASE_URL: 'f', MY_API_KEY: 'g' }
+  expect(commandEnvironment({ ...keys, ...kept, GONE: undefined })).toEqual(kept)
+})
+
+test('a secret is named, a path or a short value is left alone, and the longest of two counts', () => {
+  const environment = { A_TOKEN: 'abcdefgh', SSL_KEY: '/etc/ssl/server.key', X_KEY: 'short', HOME: '/home/somebody' }
+  const { text } = createRedactor(environment, { long: 'abcdefgh-ijkl' })
+  expect(text('abcdefgh-ijkl abcdefgh /etc/ssl/server.key short /home/somebody')).toBe(
+    '[redacted: long] [redacted: A_TOKEN] /etc/ssl/server.key short /home/somebody',
+  )
+  expect(createRedactor({}).text('a.*b')).toBe('a.*b')
+})
+
+test('however a text is cut into pieces, no secret gets through', () => {
+  const part = fc.oneof(
+    fc.constantFrom('p@ss+word(1)', 'p@ss', 'word(1)', '0123456789abcdef'),
+    fc.string({ maxLength: 6 }),
+  )
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), fc.array(fc.nat({ max: 9 }), { maxLength: 40 }), (parts, cuts) => {
+      const { text, stream } = createRedactor({}, { one: 'p@ss+word(1)', two: '0123456789abcdef' })
+      const whole = parts.join('')
+      const { add, end } = stream()
+      let out = ''
+      let at = 0
+      for (const size of [...cuts, whole.length]) {
+        out += add(whole.slice(at, at + size))
+        at += size
+      }
+      expect(out + end()).toBe(text(whole))
+    }),
+  )
+})
