@@ -8,8 +8,14 @@ const palette = ['#1e1e2e', '#e06c75', '#98c379', '#e5c07b', '#61afef', '#c678dd
 const foreground = '#d7dae0'
 const background = '#1e1e2e'
 
-/** `clean` may change texts, such as paths that differ from run to run. */
-export function svgOf(terminal: xterm.Terminal, clean: (text: string) => string): string {
+export type Picture = {
+  /** For those who cannot see it. */
+  readonly title: string
+  /** Changes texts, such as paths that differ from run to run. */
+  readonly clean: (text: string) => string
+}
+
+export function svgOf(terminal: xterm.Terminal, { title, clean }: Picture): string {
   const { active } = terminal.buffer
   const rows = Array.from({ length: terminal.rows }, (_, row) => spansOf(terminal, active.baseY + row))
   const used = rows.findLastIndex((spans) => spans.length > 0) + 1
@@ -20,6 +26,7 @@ export function svgOf(terminal: xterm.Terminal, clean: (text: string) => string)
     .flatMap((spans, row) => spans.map((span) => textElement({ ...span, text: clean(span.text).trimEnd() }, row)))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<title>${escaped(title)}</title>`,
     `<rect width="100%" height="100%" rx="6" fill="${background}"/>`,
     `<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">`,
     ...lines,

@@ -30,10 +30,20 @@ function start(words: readonly string[], size: { readonly columns: number; reado
   return startPty({ ...size, command: [...everlong, ...words], cwd: root, env: { EVERLONG_HOME: home } })
 }
 
-function draw(name: string, { terminal }: Pty): void {
+const titles = {
+  'terminal-no-model': 'What the agent shows without a key',
+  'terminal-permission-command': 'The agent asks before it runs a command',
+  'terminal-permission-diff': 'The agent asks before it changes a file, and shows the diff',
+  'terminal-answer': 'An answer, with folded tool calls and a diff',
+  'terminal-receipt': 'The receipt of a compaction in one line',
+  'terminal-receipt-expanded': 'The receipt in full',
+  'terminal-narrow': 'The list of commands in 40 columns',
+} as const
+
+function draw(name: keyof typeof titles, { terminal }: Pty): void {
   writeFileSync(
     join(pictures, `${name}.svg`),
-    svgOf(terminal, (text) => text.replaceAll(root, '~')),
+    svgOf(terminal, { title: titles[name], clean: (text) => text.replaceAll(root, '~') }),
   )
   console.log(`docs/pictures/${name}.svg`)
 }
