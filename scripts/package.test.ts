@@ -71,7 +71,8 @@ test.each(packageFolders(root))('%s has the script that refuses npm pack', (room
 
 test('the library holds built files, declarations, docs, examples, README and license, and no tests', () => {
   const files = filesIn(library)
-  const usual = /^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md|docs\/contexts\/.*|examples\/src\/[\w-]+\.ts)$/
+  const usual =
+    /^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md|docs\/(contexts|pictures)\/.*|examples\/src\/[\w-]+\.ts)$/
   expect(files.filter((name) => !usual.test(name))).toEqual(['LICENSE', 'README.md', 'package.json'])
   const built = files.filter((name) => name.startsWith('dist/')).length
   // Each entry and what it shares with others, as code and declarations.
