@@ -79,6 +79,12 @@ test('the library holds built files, declarations, docs, examples, README and li
   expect(built).toBeLessThan(6 * subpaths.length)
 })
 
+test('the README of the library lists every entry', () => {
+  const readme = readFileSync(join(library, 'README.md'), 'utf8')
+  const entries = subpaths.filter((path) => path !== './package.json').map((path) => `everlong${path.slice(1)}`)
+  expect(entries.filter((entry) => !readme.includes(`| \`${entry}\` |`))).toEqual([])
+})
+
 test('the command holds built files, the sample session, the plug-ins, docs and licenses, and no sources', () => {
   const files = filesIn(command)
   const usual = /^(dist\/[\w-]+\.js|plugins\/[\w-]+\/.*)$/
