@@ -66,21 +66,19 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options
-  let skillProblems: readonly string[] = []
+  const notices = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
   const setup: AgentOptions = {
     ...{ folder, home, settings, model, person, env, session, isHeadless },
     ...(mode === undefined ? {} : { mode }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     createTools: async (given) => {
       const tools = await toolsFor(given, { folder, home, settings, env })
-      skillProblems = tools.problems
+      notices.push(...tools.problems)
       return tools
     },
   }
   try {
-    const agent = await createAgent(setup)
-    const withheld = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
-    return { type: 'started', agent, notices: [...withheld, ...skillProblems.map((each) => `Skill not used: ${each}`)] }
+    return { type: 'started', agent: await createAgent(setup), notices }
   } catch (error) {
     await model.close?.()
     return refused(error instanceof Error ? error.message : String(error))
@@ -168,7 +166,7 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolP
     environment: env,
     secrets: secretsIn(settings),
     mcpServers: settings.mcpServers,
-    skillFolders: [join(folder, '.everlong', 'skills'), join(folder, '.claude', 'skills'), join(home, 'skills')],
+    skillFolders: skillFolders({ home, folder }),
     onTasks: () => setup.onTasks(tools.tasks()),
     tell: setup.tell,
   })

@@ -8,6 +8,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   tokens: () => import('./tokens/report.ts'),
   store: () => import('./store/run.ts'),
   hooks: () => import('./hooks/run.ts'),
+  terminal: () => import('./terminal/run.ts'),
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
   handover: () => import('./handover/run.ts'),

@@ -30,6 +30,7 @@ export function createCopies(input: PluginInput, folder: string): Copies {
     pathOf,
     update: async () => {
       const deadline = performance.now() + mostMs
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
       const { data: sessions = [] } = await client.session.list()
       const stale = sessions.filter((session) => isOurs(session) && !isFresh(pathOf(session.id), session))
       for (const session of stale.toSorted((a, b) => b.time.updated - a.time.updated)) {
@@ -63,7 +64,6 @@ function isFresh(path: string, session: SessionInfo): boolean {
 }
 
 function write(path: string, messages: readonly SessionMessage[], updated: number): void {
-  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
   const draft = `${path}.${process.pid}.tmp`
   writeFileSync(
     draft,

@@ -52,7 +52,7 @@ export type Hooks = {
   ) => Promise<void>
   readonly 'tool.execute.after': (
     input: { readonly tool: string; readonly sessionID: string; readonly callID: string },
-    output: { output: string },
+    output: { output?: string },
   ) => Promise<void>
   readonly event: (input: { readonly event: JsonObject }) => Promise<void>
   readonly dispose: () => Promise<void>

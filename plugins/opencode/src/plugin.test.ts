@@ -91,7 +91,8 @@ test('whatever fails is logged, and the session goes on', async () => {
   await hooks['experimental.session.compacting']({ sessionID: session }, { context: [] })
   const output = { text: 'A summary.' }
   await hooks['experimental.text.complete']({ sessionID: session, messageID: 's1' }, output)
-  expect([output.text, logged]).toEqual(['A summary.', ['the database is locked']])
+  expect([output.text, logged]).toEqual(['A summary.', ['everlong: the database is locked']])
+  expect(await hooks.tool.recall?.execute({ query: 'x' })).toMatch(/cannot be read\. .*the database is locked/)
 })
 
 test('recall finds what was said in all sessions of the project, and nothing of other projects', async () => {
@@ -101,7 +102,7 @@ test('recall finds what was said in all sessions of the project, and nothing of 
   expect(await hooks.tool.recall?.execute({ read: 'u2' })).toContain(wish)
   await hooks.dispose()
   const elsewhere = await Everlong({ ...host({ [session]: talk }, { projectID: 'p2' }), worktree: '/work/other' })
-  expect(await elsewhere.tool.recall?.execute({ query: 'column' })).not.toContain(wish)
+  expect(await elsewhere.tool.recall?.execute({ query: 'column' })).toContain('Nothing found.')
   await elsewhere.dispose()
 })
 
@@ -161,9 +162,24 @@ test('a result that cannot be stored stays whole', async () => {
   expect(other.output).toBe(long.output.toUpperCase())
 })
 
+test('results of MCP servers stay as they are', async () => {
+  const hooks = await Everlong(host({}), { largeResults: 2_000 })
+  const result = { content: [{ type: 'text', text: long.output }] }
+  await hooks['tool.execute.after'](after, result as { output?: string })
+  expect(result).toEqual({ content: [{ type: 'text', text: long.output }] })
+})
+
+test('settings that cannot be read are named in the log, once', async () => {
+  mkdirSync(join(home, '.config/opencode'), { recursive: true })
+  writeFileSync(join(home, '.config/opencode/everlong.json'), '{ broken')
+  const hooks = await Everlong(host({}))
+  for (const result of [{ ...long }, { ...long }]) await hooks['tool.execute.after'](after, result)
+  expect(logged).toEqual([expect.stringMatching(/^everlong: .*everlong\.json cannot be read\. /)])
+})
+
 test('a setting that makes no sense is logged and ignored', async () => {
   const hooks = await Everlong(host({}), { largeResults: 3 })
   const result = { ...long }
   await hooks['tool.execute.after'](after, result)
-  expect([result, logged]).toEqual([long, ['largeResults is 3; the smallest value is 1000 characters.']])
+  expect([result, logged]).toEqual([long, ['everlong: largeResults is 3; the smallest value is 1000 characters.']])
 })

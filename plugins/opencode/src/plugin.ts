@@ -1,6 +1,6 @@
 // The plug-in as opencode loads it: every export is taken for a plug-in, so there is one. Nothing here may throw: opencode
 // would end the session.
-import { stringAt } from 'everlong/transcript'
+import { objectAt, stringAt } from 'everlong/transcript'
 import { summaryInstructions } from '../../shared/instructions.ts'
 import { createCopies, isRepository } from './copies.ts'
 import { shortened } from './large-results.ts'
@@ -12,9 +12,14 @@ import { dataFolder, readSettings, type Settings } from './settings.ts'
 export async function Everlong(input: PluginInput, options?: unknown): Promise<Hooks> {
   const { client } = input
   const guarded = guardWith(client)
-  const settings = await guarded((): Settings => readSettings(options, process.env), { largeResults: undefined })
   const copies = createCopies(input, dataFolder(isRepository(input) ? input.worktree : input.directory, process.env))
   const recall = createRecall(copies)
+  // Read when they are needed: while plug-ins are loaded, opencode takes no log.
+  let settings: Promise<Settings> | undefined
+  const settled = () => {
+    settings ??= guarded((): Settings => readSettings(options, process.env), { largeResults: undefined })
+    return settings
+  }
   /** Sessions whose summary is being written. */
   const compacting = new Set<string>()
   return {
@@ -30,9 +35,11 @@ export async function Everlong(input: PluginInput, options?: unknown): Promise<H
       }, output.text)
     },
     'tool.execute.after': async ({ tool, sessionID, callID }, result) => {
-      const { largeResults } = settings
-      if (largeResults === undefined || tool === 'recall' || result.output.length <= largeResults) return
+      const { largeResults } = await settled()
       const { output } = result
+      // Results of MCP servers have another shape.
+      if (largeResults === undefined || tool === 'recall' || typeof output !== 'string') return
+      if (output.length <= largeResults) return
       const large = { callID, output, transcript: copies.pathOf(sessionID) }
       result.output = await guarded(() => shortened(large, largeResults), output)
     },
@@ -46,8 +53,7 @@ export async function Everlong(input: PluginInput, options?: unknown): Promise<H
 }
 
 function sessionIn(properties: unknown): string | undefined {
-  const { info, sessionID } = (properties ?? {}) as { readonly info?: unknown; readonly sessionID?: unknown }
-  return stringAt(info, 'id') ?? (typeof sessionID === 'string' ? sessionID : undefined)
+  return stringAt(objectAt(properties, 'info'), 'id') ?? stringAt(properties, 'sessionID')
 }
 
 /** What fails is written to opencode's log, and the session goes on as if the plug-in were not there. */
@@ -56,9 +62,9 @@ function guardWith(client: PluginInput['client']) {
     try {
       return await run()
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      // The log may be what fails.
-      await client.app.log({ body: { service: 'everlong', level: 'error', message } }).catch(() => undefined)
+      const message = `everlong: ${error instanceof Error ? error.message : String(error)}`
+      // Nobody waits for the log, and it may be what fails.
+      client.app.log({ body: { service: 'everlong', level: 'error', message } }).catch(() => undefined)
       return otherwise
     }
   }

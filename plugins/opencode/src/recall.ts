@@ -20,11 +20,10 @@ export function createRecall(copies: Copies): Recall {
       description: `${recall.description} It covers all sessions of this project.`,
       args: argsOf(recall.input_schema),
       execute: async (args) => {
-        const isComplete = await copies.update()
+        const updated = await copies.update().catch(String)
+        if (typeof updated === 'string') return `The sessions of the project cannot be read. ${updated}`
         const { text } = recall.run(args)
-        return isComplete
-          ? text
-          : `Not all sessions of the project have been read yet: ask again for the rest.\n${text}`
+        return updated ? text : `Not all sessions of the project have been read yet: ask again for the rest.\n${text}`
       },
     },
     close: () => archive?.close(),

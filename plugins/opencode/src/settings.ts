@@ -14,13 +14,21 @@ export type Settings = {
 const smallest = 1_000
 
 export function readSettings(options: unknown, env: Environment): Settings {
-  const file = join(configFolder(env), 'everlong.json')
-  const given = isObject(options) ? options : existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const given = isObject(options) ? options : fromFile(join(configFolder(env), 'everlong.json'))
   const largeResults = numberAt(given, 'largeResults')
   if (largeResults !== undefined && largeResults < smallest) {
     throw new Error(`largeResults is ${largeResults}; the smallest value is ${smallest} characters.`)
   }
   return { largeResults }
+}
+
+function fromFile(path: string): unknown {
+  if (!existsSync(path)) return {}
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new Error(`${path} cannot be read. ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 function configFolder(env: Environment): string {
