@@ -142,6 +142,11 @@ function newestSession(sessions: string): SessionSummary | string {
   return listSessions(sessions)[0] ?? 'There is no session to continue in this folder.'
 }
 
+/** The project's own come first. */
+function skillFolders({ home, folder }: Places): readonly string[] {
+  return [join(folder, '.everlong/skills'), join(folder, '.claude/skills'), join(home, 'skills')]
+}
+
 /** What the settings give to MCP servers and nobody else may see. */
 function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
   const isSecret = (name: string) => /key|token|secret|password|credential|auth/i.test(name)
