@@ -71,11 +71,18 @@ test.each(packageFolders(root))('%s has the script that refuses npm pack', (room
 
 test('the library holds built files, declarations, docs, examples, README and license, and no tests', () => {
   const files = filesIn(library)
-  const usual = /^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md|docs\/contexts\/.*|examples\/src\/[\w-]+\.ts)$/
+  const usual =
+    /^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md|docs\/(contexts|pictures)\/.*|examples\/src\/[\w-]+\.ts)$/
   expect(files.filter((name) => !usual.test(name))).toEqual(['LICENSE', 'README.md', 'package.json'])
   const built = files.filter((name) => name.startsWith('dist/')).length
   // Each entry and what it shares with others, as code and declarations.
   expect(built).toBeLessThan(6 * subpaths.length)
+})
+
+test('the README of the library lists every entry', () => {
+  const readme = readFileSync(join(library, 'README.md'), 'utf8')
+  const entries = subpaths.filter((path) => path !== './package.json').map((path) => `everlong${path.slice(1)}`)
+  expect(entries.filter((entry) => !readme.includes(`| \`${entry}\` |`))).toEqual([])
 })
 
 test('the command holds built files, the sample session, the plug-ins, docs and licenses, and no sources', () => {

@@ -1,7 +1,8 @@
 // Links between pages of documentation, in the checkout and in a package.
 import { dirname, join, relative } from 'node:path/posix'
 
-const linkPattern = /\[([^\]]*)\]\(([^)\s]+)\)/g
+/** A link, or an image with its exclamation mark. */
+const linkPattern = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g
 
 export type Link = {
   /** As it is written. */
@@ -14,7 +15,7 @@ export type Link = {
 
 /** The links of a page to other files, and to places on itself; web addresses are left out. */
 export function linksIn(text: string, page: string): readonly Link[] {
-  return [...text.matchAll(linkPattern)].flatMap(([, , target = '']) => linkOf(target, page) ?? [])
+  return [...text.matchAll(linkPattern)].flatMap(([, , , target = '']) => linkOf(target, page) ?? [])
 }
 
 /** Where a page lies in the checkout and in the package. Other files have the same path in both. */
@@ -22,12 +23,12 @@ export type Move = { readonly from: string; readonly to: string }
 
 /** The page as it goes into the package. Links to files that the package does not contain become plain text. */
 export function packagedPage(text: string, { from, to }: Move, has: (path: string) => boolean): string {
-  return text.replace(linkPattern, (whole, label: string, target: string) => {
+  return text.replace(linkPattern, (whole, mark: string, label: string, target: string) => {
     const link = linkOf(target, from)
     if (link === undefined || link.path === from) return whole
     if (!has(link.path)) return label
     const anchor = link.anchor === undefined ? '' : `#${link.anchor}`
-    return `[${label}](${relative(dirname(to), link.path)}${anchor})`
+    return `${mark}[${label}](${relative(dirname(to), link.path)}${anchor})`
   })
 }
 

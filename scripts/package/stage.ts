@@ -13,7 +13,7 @@ export type Staged = { readonly name: string; readonly version: string; readonly
 export async function stageLibrary(folder: string): Promise<Staged> {
   await buildLibrary(join(folder, 'dist'))
   const examples = filesOf('examples/src/*.ts').filter((path) => !path.endsWith('.test.ts'))
-  copy(['LICENSE', ...examples, ...filesOf('docs/contexts/*')], folder)
+  copy(['LICENSE', ...examples, ...filesOf('docs/{contexts,pictures}/*')], folder)
   copyPages('engine/README.md', filesOf('docs/*.md', 'docs/api/*.md'), folder)
   return finish(folder, publishedLibrary(manifestOf('engine')))
 }
