@@ -42,7 +42,8 @@ describe.each(sessions)('a session of $format', ({ format, records, truth }) => 
     expect(tokens.after).toBeLessThan(tokens.before)
     expect(existsSync(out)).toBe(true)
     // The copy has all of it, and one compaction more.
-    expect(await report('inspect', out)).toMatchObject({ epochs: truth.compactions + 2 })
+    const written = format === 'pi' ? 'pi' : 'claude-code'
+    expect(await report('inspect', out)).toMatchObject({ format: written, epochs: truth.compactions + 2 })
     if (format === 'pi') return
     const { exitCode, stderr } = await everlong(['compact', file, '--append'])
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`another agent (${format}). Use --out`)])
