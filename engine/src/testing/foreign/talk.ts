@@ -122,7 +122,14 @@ const pens: Readonly<Record<TalkOptions['format'], (setting: Setting) => Pen>> =
       lastUpdated: startTime,
     }
     return {
-      start: [{ ...start, kind: 'main' }],
+      start: [
+        { ...start, kind: 'main' },
+        {
+          $set: {
+            messages: [message('user', { content: [{ text: `<session_context>\n${cwd}\n</session_context>` }] })],
+          },
+        },
+      ],
       user: (text) => [message('user', { content: [{ text }] }), { $set: { lastUpdated: now() } }],
       answer: (content, calls) => {
         const tokens = { input: 20_000, output: 90, cached: 15_000, thoughts: 10, tool: 0, total: 20_100 }
@@ -132,8 +139,8 @@ const pens: Readonly<Record<TalkOptions['format'], (setting: Setting) => Pen>> =
           ...{ id, name, args: input, status: 'success', timestamp: now() },
           result: [{ functionResponse: { id, name, response: { output } } }],
         }))
-        // Written again once the tools have run.
-        return [first, { ...first, toolCalls }]
+        // Written again once the tools have run; the results follow as the model gets them.
+        return [first, { ...first, toolCalls }, message('user', { content: toolCalls.map(({ result }) => result[0]) })]
       },
       compaction: (summary) => {
         const snapshot = message('user', { content: [{ text: `<state_snapshot>\n${summary}\n</state_snapshot>` }] })

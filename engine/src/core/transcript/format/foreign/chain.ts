@@ -11,6 +11,8 @@ export type Chain = {
   readonly add: (record: JsonObject, place: ChainPlace) => Entry
   /** The boundary and the summary of a compaction, which keeps nothing: what follows hangs on the summary. */
   readonly compact: (compaction: ChainCompaction, place: ChainPlace) => readonly Entry[]
+  /** What follows is a conversation of its own. */
+  readonly restart: () => void
   /** The conversation goes on from before this entry, or from its start where nothing is before it. */
   readonly rewindBefore: (uuid: string, place: ChainPlace) => readonly Entry[]
 }
@@ -49,6 +51,9 @@ export function createChain(): Chain {
         add(boundary, { ...place, uuid: `${uuid}-boundary` }),
         ...(summary === '' ? [] : [add(said, { ...place, uuid })]),
       ]
+    },
+    restart: () => {
+      previous = null
     },
     rewindBefore: (target, place) => {
       const to = parents.get(target)

@@ -29,19 +29,24 @@ export function createGeminiReader(): RecordReader {
   }
 }
 
+/** A compression, or another history in place of this one, such as what the client begins with. */
 function replacement(messages: readonly JsonObject[], state: State, position: Position): readonly Entry[] {
-  const [first, ...rest] = messages
-  const summary = textOf(first?.content)
-  const isCompression = summary.includes('<state_snapshot>')
+  // The client's own words may stand before it.
+  const snapshot = messages.find(({ content }) => textOf(content).includes('<state_snapshot>'))
   const uuid = `gemini-${position.line}-${position.nth}`
-  const compaction = { trigger: 'unknown', summary: isCompression ? summary : '' }
   // The same messages may stand in it again, under the same ids.
   const named = (message: JsonObject) => ({ ...message, id: `${String(message.id)}-${position.line}` })
-  return [
-    ...state.chain.compact(compaction, { uuid, timestamp: first?.timestamp, position }),
-    ...(isCompression ? rest : messages).flatMap((message) => pieces(named(message), state, position)),
-  ]
+  if (!snapshot) {
+    state.chain.restart()
+    return messages.flatMap((message) => pieces(named(message), state, position))
+  }
+  const place = { uuid, timestamp: snapshot.timestamp, position }
+  const compacted = state.chain.compact({ trigger: 'unknown', summary: textOf(snapshot.content) }, place)
+  const rest = messages.filter((message) => message !== snapshot)
+  return [...compacted, ...rest.flatMap((message) => pieces(named(message), state, position))]
 }
+
+const clientMade = /^\s*<session_context>/
 
 /** What a message says that was not read yet. */
 function pieces(message: JsonObject, { chain, read }: State, position: Position): readonly Entry[] {
@@ -55,7 +60,7 @@ function pieces(message: JsonObject, { chain, read }: State, position: Position)
   const text = textOf(message.content)
   if (message.type === 'user') {
     if (known.pieces > 0 || text === '') return []
-    return [add({ type: 'user', message: { role: 'user', content: text } })]
+    return [add({ type: 'user', isMeta: clientMade.test(text), message: { role: 'user', content: text } })]
   }
   if (message.type !== 'gemini') return []
   const calls = arrayAt(message, 'toolCalls')
