@@ -175,7 +175,15 @@ function several(names: readonly string[]): string {
   return [...names.slice(0, mostNames).map(oneLine), ...more].join(', ')
 }
 
-const formatNames: Readonly<Record<Format, string>> = { 'claude-code': 'Claude Code', pi: 'pi', codex: 'Codex' }
+const formatNames: Readonly<Record<Format, string>> = {
+  'claude-code': 'Claude Code',
+  pi: 'pi',
+  codex: 'Codex',
+  copilot: 'Copilot CLI',
+  gemini: 'Gemini CLI',
+  cursor: 'Cursor',
+  opencode: 'opencode',
+}
 
 function fileLine(report: InspectReport): string {
   const client = `${formatNames[report.format]} ${several(report.versions)}`.trimEnd()

@@ -4,6 +4,7 @@ export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from '.
 export { type CodexRollout, type CodexTruth, generateCodexRollout } from './foreign/codex.ts'
 export { generatePiSession, type PiOptions, type PiSession, type PiTruth } from './foreign/pi.ts'
 export type { SmallSessionOptions } from './foreign/setting.ts'
+export { generateTalk, type Talk, type TalkOptions, type TalkTruth, talkFormats } from './foreign/talk.ts'
 export { mulberry32, type Random, random } from './random.ts'
 export {
   type AnswerChoices,

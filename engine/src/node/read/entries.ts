@@ -9,7 +9,7 @@ import {
   type TranscriptReader,
 } from '../../core/transcript/format/foreign/reader.ts'
 import { createScanner, type Scan } from '../../core/transcript/tree/scan.ts'
-import { forEachLine, type Line, type LineOptions, readFully } from './lines.ts'
+import { forEachLine, type Line, type LineOptions, readDocument, readFully } from './lines.ts'
 
 /** A line that is not exactly one whole record. */
 export type LineProblem = {
@@ -94,6 +94,8 @@ export function sniffFormat(path: string): Format | undefined {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
+    const document = readDocument(file, sniffLimit)
+    if (document) return decodeLine(document.buffer.toString('utf8', 0, document.end)).records.map(formatOf)[0]
     for (let length = Math.min(64 << 10, size); ; length = Math.min(length * 8, size)) {
       const buffer = Buffer.allocUnsafeSlow(length)
       readFully(file, buffer, 0)

@@ -29,10 +29,25 @@ const chunkSize = 1 << 18
 export function forEachLine(path: string, visit: (line: Line) => void, options: LineOptions = {}): void {
   const file = openSync(path, 'r')
   try {
-    streamLines(file, visit, options)
+    const document = options.from ? undefined : readDocument(file, options.to)
+    if (document) visit(document)
+    else streamLines(file, visit, options)
   } finally {
     closeSync(file)
   }
+}
+
+/** A file that is one JSON document over many lines, as an export is: all of it counts as one line. */
+export function readDocument(file: number, to?: number): Line | undefined {
+  const { size } = fstatSync(file)
+  const start = Buffer.alloc(Math.min(16, size))
+  readFully(file, start, 0)
+  if (!/^\uFEFF?\s*\{\s*\n/.test(start.toString('utf8'))) return undefined
+  const buffer = Buffer.allocUnsafeSlow(Math.min(to ?? size, size))
+  readFully(file, buffer, 0)
+  let end = buffer.length
+  while (end > 0 && (buffer[end - 1] ?? 0) <= 0x20) end--
+  return { buffer, start: 0, end, offset: 0, number: 1, ended: buffer.length === size }
 }
 
 function streamLines(file: number, visit: (line: Line) => void, options: LineOptions): void {

@@ -153,8 +153,10 @@ export function forEachRecordAt(
   visit: (record: JsonObject) => void,
 ): void {
   const cutoff = createCutoff(options.before)
-  if (format !== 'pi') forEachEntry(path, ({ record }) => cutoff.includes(record) && visit(record))
-  else forEachLine(path, (line) => recordsBefore(line, cutoff).forEach(visit))
+  // Of another agent's records only the converted ones belong into a session in our format.
+  const isOurs = (record: JsonObject) => format === 'claude-code' || typeof record.uuid === 'string'
+  if (format === 'pi') forEachLine(path, (line) => recordsBefore(line, cutoff).forEach(visit))
+  else forEachEntry(path, ({ record }) => cutoff.includes(record) && isOurs(record) && visit(record))
 }
 
 /** pi goes on from a copy only if it is in its own format. */

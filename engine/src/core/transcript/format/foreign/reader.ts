@@ -3,9 +3,23 @@
 import { isObject, type JsonObject } from '../../../message/json.ts'
 import type { RecordReader } from '../entry.ts'
 import { createCodexReader } from './codex.ts'
+import { createCopilotReader } from './copilot.ts'
+import { createCursorReader } from './cursor.ts'
+import { createGeminiReader } from './gemini.ts'
+import { createOpencodeReader } from './opencode.ts'
 import { createPiReader } from './pi.ts'
 
-export type Format = 'claude-code' | 'pi' | 'codex'
+const readers = {
+  'claude-code': (): RecordReader => (record, position) => [{ record, position }],
+  pi: createPiReader,
+  codex: createCodexReader,
+  copilot: createCopilotReader,
+  gemini: createGeminiReader,
+  cursor: createCursorReader,
+  opencode: createOpencodeReader,
+} as const
+
+export type Format = keyof typeof readers
 
 export type TranscriptReader = {
   readonly read: RecordReader
@@ -29,15 +43,17 @@ export function createTranscriptReader(): TranscriptReader {
 }
 
 export function createRecordReader(format: Format): RecordReader {
-  if (format === 'pi') return createPiReader()
-  if (format === 'codex') return createCodexReader()
-  return (record, position) => [{ record, position }]
+  return readers[format]()
 }
 
 export function formatOf(record: JsonObject): Format | undefined {
+  if ('projectHash' in record && 'sessionId' in record) return 'gemini'
   if ('uuid' in record || 'parentUuid' in record || 'sessionId' in record) return 'claude-code'
   if (record.type === 'summary' && 'leafUuid' in record) return 'claude-code'
+  if (isObject(record.info) && Array.isArray(record.messages)) return 'opencode'
   if (isObject(record.payload) && typeof record.timestamp === 'string') return 'codex'
+  if (isObject(record.data) && typeof record.type === 'string' && 'parentId' in record) return 'copilot'
+  if (record.type === undefined && typeof record.role === 'string' && isObject(record.message)) return 'cursor'
   if (record.type === 'session' && 'cwd' in record) return 'pi'
   if (record.type === 'message' && isObject(record.message) && 'role' in record.message) return 'pi'
   return undefined
