@@ -7,7 +7,7 @@ import type { Planned } from './at-end.ts'
 import { type Environment, projectFolder, sessionName } from './project.ts'
 
 /** A hook's text is shown without colors, below a few words of Claude Code's. */
-const screen: Screen = { width: 80, isTerminal: false, isColored: false, timeZone: undefined, paint: (_, text) => text }
+const screen: Screen = { width: 72, isTerminal: false, isColored: false, timeZone: undefined, paint: (_, text) => text }
 
 /** Names of commands come from outside. */
 export const commandNames = ['context', 'compact', 'undo', 'lost'] as const
@@ -52,7 +52,7 @@ async function compact(transcript: string, env: Environment): Promise<Answer> {
   if (outcome.type === 'failed') return { text: outcome.message }
   const { report, records } = outcome.report
   if (records.length === 0) return { text: outcome.complaint ?? 'There is nothing to compact.' }
-  const { before, after } = report.tokens
+  const [before, after] = [report.tokens.before, report.tokens.after].map((count) => count.toLocaleString('en-US'))
   const text = `A compaction is ready: ${before} tokens become ${after}. ${howToResume(transcript)}`
   return { text, planned: { bytes, text: asLines(records) } }
 }

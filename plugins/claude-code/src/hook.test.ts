@@ -96,6 +96,13 @@ describe('what the summary leaves out reaches the agent once', () => {
     for (const name of ['waiting', 'given']) expect(existsSync(join(data, name))).toBe(false)
   })
 
+  test('what the model wrote only on its scratchpad is missing', async () => {
+    await hook('PostCompact', { compact_summary: `<analysis>"${wish}"</analysis>${summary}` })
+    const text = contextOf(await hook('UserPromptSubmit'))
+    expect(text).toContain(wish)
+    expect(text).not.toContain('</summary>')
+  })
+
   test('the same if the background found it', async () => {
     await compacted()
     const expected = contextOf(await hook('UserPromptSubmit'))
@@ -118,6 +125,12 @@ describe('what the summary leaves out reaches the agent once', () => {
     await compacted()
     expect(await onHook(event('UserPromptSubmit', { session_id: 's2' }), data)).toBeUndefined()
     expect(contextOf(await hook('UserPromptSubmit'))).toContain(wish)
+  })
+
+  test('and no sub-agent', async () => {
+    await compacted()
+    expect(await hook('PostToolBatch', { agent_id: 'a1' })).toBeUndefined()
+    expect(contextOf(await hook('PostToolBatch'))).toContain(wish)
   })
 
   test('what the summary quotes is not said again', async () => {
