@@ -37,7 +37,8 @@ export async function headless(name: string, script: Script): Promise<Headless> 
       return script(request, context)
     },
   })
-  const env = { PATH: searchPath, HOME: home }
+  // npm would mention its updates in the output of the tests, now and then.
+  const env = { PATH: searchPath, HOME: home, npm_config_update_notifier: 'false' }
   return {
     ...{ folder, home, project, env, url: server.url },
     sinceLast: () => requests.splice(0),

@@ -1,11 +1,10 @@
 // What each hook event prints. The agent waits for these, so whatever takes long is left to background.ts, and the engine is
 // loaded only where a transcript must be read.
 import { statSync } from 'node:fs'
+import { summaryInstructions } from '../../shared/instructions.ts'
 import { appendPlanned } from './at-end.ts'
 import { type HookEvent, readEvent } from './event.ts'
 import { type Memory, memoryIn } from './notes.ts'
-
-const instructions = `Write down word for word what the user asked to be done or not done from now on, and the user's latest request. Name what is finished, what is in progress, what failed and how it was fixed, and the exact next step. Mark nothing as approved or tested that the conversation does not show.`
 
 /** The text for standard output; undefined for nothing. Throws if the transcript cannot be read. */
 export async function onHook(input: unknown, dataFolder: string): Promise<string | undefined> {
@@ -15,7 +14,7 @@ export async function onHook(input: unknown, dataFolder: string): Promise<string
   switch (event.name) {
     case 'PreCompact':
       memory.given.remove(event.session)
-      return instructions
+      return summaryInstructions
     case 'SessionStart':
       return startOfContext(event, memory)
     case 'PostCompact':

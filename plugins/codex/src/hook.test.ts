@@ -37,7 +37,7 @@ function rollout(name: string, records: readonly JsonObject[]): string {
 }
 
 const start = [
-  line('session_meta', { id: '0001', cwd: '/work/app', source: 'cli' }),
+  line('session_meta', { id: '0001', cwd: '/home/me/app', source: 'cli' }),
   said('user', `Read the reports first. ${rule}`),
   said('assistant', 'I have read the three reports. The totals are in cents.'),
   said('user', wish),

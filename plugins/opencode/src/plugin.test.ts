@@ -33,11 +33,11 @@ type Sessions = Readonly<Record<string, readonly SessionMessage[]>>
 /** opencode's side, with sessions in memory. */
 function host(sessions: Sessions, more: Partial<SessionInfo> = {}): PluginInput {
   const infos = Object.keys(sessions).map((id, at) => {
-    return { id, projectID: 'p1', directory: '/work/app', time: { updated: 1_794_804_000_000 + at }, ...more }
+    return { id, projectID: 'p1', directory: '/home/me/app', time: { updated: 1_794_804_000_000 + at }, ...more }
   })
   return {
-    directory: '/work/app',
-    worktree: '/work/app',
+    directory: '/home/me/app',
+    worktree: '/home/me/app',
     project: { id: 'p1' },
     client: {
       session: {
@@ -101,7 +101,7 @@ test('recall finds what was said in all sessions of the project, and nothing of 
   expect(await hooks.tool.recall?.execute({ query: 'column' })).toContain(wish)
   expect(await hooks.tool.recall?.execute({ read: 'u2' })).toContain(wish)
   await hooks.dispose()
-  const elsewhere = await Everlong({ ...host({ [session]: talk }, { projectID: 'p2' }), worktree: '/work/other' })
+  const elsewhere = await Everlong({ ...host({ [session]: talk }, { projectID: 'p2' }), worktree: '/home/me/other' })
   expect(await elsewhere.tool.recall?.execute({ query: 'column' })).toContain('Nothing found.')
   await elsewhere.dispose()
 })
@@ -114,13 +114,17 @@ test('outside of repositories a project is its folder', async () => {
     await hooks.dispose()
     return text?.includes(wish)
   }
-  expect([await found('/work/app'), await found('/work'), await found('/work/other')]).toEqual([true, true, false])
+  expect([await found('/home/me/app'), await found('/home/me'), await found('/home/me/other')]).toEqual([
+    true,
+    true,
+    false,
+  ])
 })
 
 test('a session that is deleted is forgotten', async () => {
   const hooks = await Everlong(host({ [session]: talk }))
   await hooks.tool.recall?.execute({ query: 'column' })
-  const copy = join(home, '.local/share/everlong/opencode/-work-app', `${session}.jsonl`)
+  const copy = join(home, '.local/share/everlong/opencode/-home-me-app', `${session}.jsonl`)
   expect(existsSync(copy)).toBe(true)
   await hooks.event({ event: { type: 'session.deleted', properties: { info: { id: session } } } })
   expect(existsSync(copy)).toBe(false)

@@ -43,7 +43,7 @@ test('what was said, called and answered is read in its order', () => {
       type: 'assistant',
       uuid: 'a1',
       parentUuid: 'u1',
-      cwd: '/work/app',
+      cwd: '/home/me/app',
       message: {
         id: 'a1',
         role: 'assistant',
@@ -67,7 +67,7 @@ test('what was said, called and answered is read in its order', () => {
       type: 'user',
       uuid: 'a1-results',
       parentUuid: 'a1',
-      cwd: '/work/app',
+      cwd: '/home/me/app',
       message: {
         role: 'user',
         content: [

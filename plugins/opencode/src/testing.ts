@@ -11,7 +11,7 @@ export function user(id: string, text: string): SessionMessage {
 
 export function assistant(id: string, parts: readonly JsonObject[], more: JsonObject = {}): SessionMessage {
   const tokens = { input: 10, output: 5, reasoning: 2, cache: { read: 100, write: 20 } }
-  const facts = { modelID: 'claude-sonnet-4-5', path: { cwd: '/work/app', root: '/work/app' }, tokens, time }
+  const facts = { modelID: 'claude-sonnet-4-5', path: { cwd: '/home/me/app', root: '/home/me/app' }, tokens, time }
   return { info: { id, sessionID: session, role: 'assistant', ...facts, ...more }, parts }
 }
 
