@@ -142,6 +142,8 @@ async function ask(prompt: string, options: object): Promise<{ readonly answer: 
 
 test.runIf(isInstalled)(
   'a conversation that ends at the window goes on with Everlong, and its rules are still there',
+  // Forty processes of the SDK, one after the other.
+  { timeout: 900_000 },
   async () => {
     const bare = await converse({ name: 'bare', env: { DISABLE_COMPACT: '1' } })
     const own = await converse({ name: 'own', env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(window) } })
