@@ -70,6 +70,23 @@ describe.each(stores)('a SessionStore on %s', (_, createStore) => {
     await store.close()
   })
 
+  test('waits while another process has the session, and loses nothing', async () => {
+    const store = createStore()
+    const { sessionStore } = managed(store)
+    await sessionStore.append(main, talk.slice(0, 2))
+    const [info] = await store.list()
+    const held = await store.open(info?.id ?? '', { as: 'existing', owner: 'worker 2' })
+    if (held.type !== 'opened') throw new Error(held.type)
+    const appended = sessionStore.append(main, talk.slice(2))
+    const other = sessionStore.append({ ...main, sessionId: 'second' }, talk)
+    await other
+    expect(await sessionStore.load(main)).toEqual(talk.slice(0, 2))
+    await held.session.release()
+    await appended
+    expect(await sessionStore.load(main)).toEqual(talk)
+    await store.close()
+  })
+
   test('has the transcripts of sub-agents under their own keys, and removes them with their session', async () => {
     const store = createStore()
     const { sessionStore } = managed(store)
