@@ -44,7 +44,7 @@ function cacheFolder({ home, env }: Place): string {
 }
 
 function configFolder({ home, env }: Place): string {
-  return env.CLAUDE_CONFIG_DIR ?? join(home, '.claude')
+  return env.CLAUDE_CONFIG_DIR || join(home, '.claude')
 }
 
 /** Names the Node to use, where the one on the PATH will not do. */

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningServer, type Script, type ScriptRequest, startServer, text, toolUse } from '@everlong/simulator'
 import { blocksOf, isToolResult, textOf } from 'everlong/transcript'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentCommand, everythingIn, root, searchPath } from '../../testing/agent.ts'
 
 const claude = agentCommand('claude') ?? ''
@@ -95,84 +95,87 @@ function namesIn(home: string): readonly string[] {
   return [...new Set(names)].filter((name) => name !== '.claude/.last-cleanup').toSorted()
 }
 
-describe.skipIf(!claude)('Everlong in the real Claude Code', () => {
-  test('installed, used and removed: what was lost comes back, and no trace is left', async () => {
-    const person = createPerson('one')
-    const before = everythingIn(person.home)
-    expect(person.everlong('install', 'claude-code')).toMatchObject({ status: 0, stderr: '' })
-    sinceLast()
-    await talk(person)
-    const all = sinceLast()
+const inClaudeCode = test.skipIf(!claude)
 
-    const compaction = all.find((request) => said(request)?.includes('<analysis>'))
-    expect(said(compaction)).toContain('Write down word for word what the user asked')
+inClaudeCode('installed, used and removed: what was lost comes back, and no trace is left', async () => {
+  const person = createPerson('one')
+  const before = everythingIn(person.home)
+  expect(person.everlong('install', 'claude-code')).toMatchObject({ status: 0, stderr: '' })
+  sinceLast()
+  await talk(person)
+  const all = sinceLast()
 
-    const next = all.find((request) => said(request)?.includes('Go on.'))
-    const context = said(next) ?? ''
-    expect(context).toContain(forgetful)
-    expect(context).toContain(`SessionStart hook additional context: What the user asked for once and for all`)
-    expect(context).toContain(`- "${rule}"`)
-    expect(context).toContain('This session was compacted. The summary leaves out what follows')
-    expect(context).toContain(wish)
-    expect(context).toMatch(/approved/)
+  const compaction = all.find((request) => said(request)?.includes('<analysis>'))
+  expect(said(compaction)).toContain('Write down word for word what the user asked')
 
-    expect(resultsIn(all)).toContain(wish)
-    expect(processesOf(person.home)).toEqual([])
-    expect(readdirSync(person.project)).toEqual([])
+  const next = all.find((request) => said(request)?.includes('Go on.'))
+  const context = said(next) ?? ''
+  expect(context).toContain(forgetful)
+  expect(context).toContain(`SessionStart hook additional context: What the user asked for once and for all`)
+  expect(context).toContain(`- "${rule}"`)
+  expect(context).toContain('This session was compacted. The summary leaves out what follows')
+  expect(context).toContain(wish)
+  expect(context).toMatch(/approved/)
 
-    expect(person.everlong('uninstall', 'claude-code')).toMatchObject({ status: 0, stderr: '' })
-    const after = everythingIn(person.home)
-    for (const [name, content] of before) expect([name, after.get(name)]).toEqual([name, content])
-    expect([...after.keys()].filter((name) => /everlong(?!-claude-code)/i.test(name))).toEqual([])
+  expect(resultsIn(all)).toContain(wish)
+  expect(processesOf(person.home)).toEqual([])
+  expect(readdirSync(person.project)).toEqual([])
 
-    const other = createPerson('two')
-    await talk(other)
-    expect(namesIn(person.home)).toEqual(namesIn(other.home))
-  })
+  expect(person.everlong('uninstall', 'claude-code')).toMatchObject({ status: 0, stderr: '' })
+  const after = everythingIn(person.home)
+  for (const [name, content] of before) expect([name, after.get(name)]).toEqual([name, content])
+  expect([...after.keys()].filter((name) => /everlong(?!-claude-code)/i.test(name))).toEqual([])
 
-  test('/everlong:compact, and resuming from it; undo, and resuming from before', async () => {
-    const person = createPerson('commands')
-    person.everlong('install', 'claude-code')
-    await person.say(`Read the reports. ${rule}`)
-    await person.say(wish, '--continue')
-    sinceLast()
-    expect(await person.say('/everlong:context', '--continue')).toContain('By kind')
-    expect(await person.say('/everlong:lost', '--continue')).toContain('This session was not compacted yet.')
-    expect(await person.say('/everlong:compact', '--continue')).toContain('claude --resume')
-    // No request was made for any of these.
-    expect(sinceLast()).toEqual([])
-    const session = basename(person.transcript(), '.jsonl')
-    const copy = readFileSync(person.transcript())
+  const other = createPerson('two')
+  await talk(other)
+  expect(namesIn(person.home)).toEqual(namesIn(other.home))
+})
 
-    await person.say('Go on.', '--resume', session)
-    const [resumed] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
-    expect(said(resumed)).toContain('This conversation continues from an earlier one')
-    expect(said(resumed)).toContain(rule)
-    expect(resumed?.messages.some(({ content }) => textOf(content) === wish)).toBe(false)
+inClaudeCode('/everlong:compact, and resuming from it; undo, and resuming from before', async () => {
+  const person = createPerson('commands')
+  person.everlong('install', 'claude-code')
+  await person.say(`Read the reports. ${rule}`)
+  await person.say(wish, '--continue')
+  sinceLast()
+  expect(await person.say('/everlong:context', '--continue')).toContain('By kind')
+  expect(await person.say('/everlong:lost', '--continue')).toContain('This session was not compacted yet.')
+  expect(await person.say('/everlong:compact', '--continue')).toContain('claude --resume')
+  // No request was made for any of these.
+  expect(sinceLast()).toEqual([])
+  const session = basename(person.transcript(), '.jsonl')
+  const copy = readFileSync(person.transcript())
 
-    writeFileSync(person.transcript(), copy)
-    expect(await person.say('/everlong:undo', '--continue')).toContain('will be taken back')
-    await person.say('Go on.', '--resume', session)
-    const [undone] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
-    expect(said(undone)).not.toContain('This conversation continues from an earlier one')
-    expect(said(undone)).toContain(wish)
-    expect(processesOf(person.home)).toEqual([])
-  })
+  await person.say('Go on.', '--resume', session)
+  const [resumed] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
+  expect(said(resumed)).toContain('This conversation continues from an earlier one')
+  expect(said(resumed)).toContain(rule)
+  expect(resumed?.messages.some(({ content }) => textOf(content) === wish)).toBe(false)
 
-  test('a session compacted by the command line resumes from its summary', async () => {
-    const person = createPerson('resumed')
-    await person.say(`Read the reports. ${rule}`)
-    await person.say(wish, '--continue')
-    sinceLast()
-    expect(person.everlong('compact', person.transcript(), '--append')).toMatchObject({ status: 0, stderr: '' })
-    await person.say('Go on.', '--resume', basename(person.transcript(), '.jsonl'))
-    const [resumed] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
-    expect(said(resumed)).toContain('This conversation continues from an earlier one')
-    expect(said(resumed)).toContain(rule)
-    expect(resumed?.messages.some(({ content }) => textOf(content) === wish)).toBe(false)
-  })
+  writeFileSync(person.transcript(), copy)
+  expect(await person.say('/everlong:undo', '--continue')).toContain('will be taken back')
+  await person.say('Go on.', '--resume', session)
+  const [undone] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
+  expect(said(undone)).not.toContain('This conversation continues from an earlier one')
+  expect(said(undone)).toContain(wish)
+  expect(processesOf(person.home)).toEqual([])
+})
 
-  test('when Claude Code compacts by itself, the next request has the rules, and the one after it the rest', async () => {
+inClaudeCode('a session compacted by the command line resumes from its summary', async () => {
+  const person = createPerson('resumed')
+  await person.say(`Read the reports. ${rule}`)
+  await person.say(wish, '--continue')
+  sinceLast()
+  expect(person.everlong('compact', person.transcript(), '--append')).toMatchObject({ status: 0, stderr: '' })
+  await person.say('Go on.', '--resume', basename(person.transcript(), '.jsonl'))
+  const [resumed] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
+  expect(said(resumed)).toContain('This conversation continues from an earlier one')
+  expect(said(resumed)).toContain(rule)
+  expect(resumed?.messages.some(({ content }) => textOf(content) === wish)).toBe(false)
+})
+
+inClaudeCode(
+  'when Claude Code compacts by itself, the next request has the rules, and the one after it the rest',
+  async () => {
     const small = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000', CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: '30' }
     const person = createPerson('full', small)
     person.everlong('install', 'claude-code')
@@ -187,29 +190,29 @@ describe.skipIf(!claude)('Everlong in the real Claude Code', () => {
     await person.say('And now?', '--continue')
     expect(said(sinceLast()[0])?.includes('The summary leaves out what follows')).toBe(true)
     expect(processesOf(person.home)).toEqual([])
-  })
+  },
+)
 
-  test('asked to, long results are stored whole and shortened, and the agent reads the whole one', async () => {
-    const person = createPerson('short', { EVERLONG_SHORTEN_RESULTS: '4000' })
-    person.everlong('install', 'claude-code')
-    sinceLast()
-    await person.say('Count them.')
-    const short = resultsIn(sinceLast())
-    expect(short).toContain('characters left out here')
-    expect(short).not.toContain('\\n2000\\n')
-    const [stored = ''] = globSync(join(person.home, '.claude/projects/*/*/tool-results/*.txt'))
-    expect(readFileSync(stored, 'utf8').split('\n').slice(0, 4_000)).toHaveLength(4_000)
-    await person.say('Read it.', '--continue')
-    expect(resultsIn(sinceLast())).toMatch(/1500\\+n1501/)
-  })
+inClaudeCode('asked to, long results are stored whole and shortened, and the agent reads the whole one', async () => {
+  const person = createPerson('short', { EVERLONG_SHORTEN_RESULTS: '4000' })
+  person.everlong('install', 'claude-code')
+  sinceLast()
+  await person.say('Count them.')
+  const short = resultsIn(sinceLast())
+  expect(short).toContain('characters left out here')
+  expect(short).not.toContain('\\n2000\\n')
+  const [stored = ''] = globSync(join(person.home, '.claude/projects/*/*/tool-results/*.txt'))
+  expect(readFileSync(stored, 'utf8').split('\n').slice(0, 4_000)).toHaveLength(4_000)
+  await person.say('Read it.', '--continue')
+  expect(resultsIn(sinceLast())).toMatch(/1500\\+n1501/)
+})
 
-  test('the plug-in passes the checks of the plug-in directory', async () => {
-    const person = createPerson('directory')
-    const plugin = join(folder, 'plugin')
-    cpSync(join(root, 'plugins/claude-code'), plugin, { recursive: true })
-    const output = await person.run(['plugin', 'validate', plugin, '--profile', 'directory'])
-    expect(output).toContain('Validation passed')
-  })
+inClaudeCode('the plug-in passes the checks of the plug-in directory', async () => {
+  const person = createPerson('directory')
+  const plugin = join(folder, 'plugin')
+  cpSync(join(root, 'plugins/claude-code'), plugin, { recursive: true })
+  const output = await person.run(['plugin', 'validate', plugin, '--profile', 'directory'])
+  expect(output).toContain('Validation passed')
 })
 
 /** Reading the engine takes longer than all else that a hook does. */

@@ -7,7 +7,7 @@ import type { Planned } from './at-end.ts'
 import { type Environment, projectFolder, sessionName } from './project.ts'
 
 /** A hook's text is shown without colors, below a few words of Claude Code's. */
-const screen: Screen = { width: 80, isTerminal: false, isColored: false, timeZone: undefined, paint: (_, text) => text }
+const screen: Screen = { width: 72, isTerminal: false, isColored: false, timeZone: undefined, paint: (_, text) => text }
 
 /** Names of commands come from outside. */
 export const commandNames = ['context', 'compact', 'undo', 'lost'] as const

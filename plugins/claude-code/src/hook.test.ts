@@ -127,6 +127,12 @@ describe('what the summary leaves out reaches the agent once', () => {
     expect(contextOf(await hook('UserPromptSubmit'))).toContain(wish)
   })
 
+  test('and no sub-agent', async () => {
+    await compacted()
+    expect(await hook('PostToolBatch', { agent_id: 'a1' })).toBeUndefined()
+    expect(contextOf(await hook('PostToolBatch'))).toContain(wish)
+  })
+
   test('what the summary quotes is not said again', async () => {
     const quoting = `<summary>\n- "Read the reports first. ${rule}"\n- "${wish}"\n- \`npm test\` failed: reports.test.ts: expected 3, got 2\n</summary>`
     await hook('PostCompact', { compact_summary: quoting })
