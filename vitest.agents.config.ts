@@ -2,5 +2,9 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  test: { include: ['plugins/*/src/**/*.agents.ts'], testTimeout: 240_000, maxWorkers: 1 },
+  test: {
+    include: ['plugins/*/src/**/*.agents.ts', 'examples/src/**/*.agents.ts'],
+    testTimeout: 240_000,
+    maxWorkers: 1,
+  },
 })

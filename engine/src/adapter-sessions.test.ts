@@ -1,28 +1,13 @@
 // A conversation of an adapter whose session lives in a store: another process that gets the same history continues it.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { createEngine } from './engine.ts'
 import { offline } from './models/offline.ts'
 import { manageChat } from './openai-history.ts'
-import { jsonlSessions } from './stores/disk/jsonl.ts'
-import { memorySessions } from './stores/memory.ts'
-import { postgresForTests } from './stores/testing/postgres-server.ts'
+import { everyStore } from './stores/testing/every-store.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'everlong-adapters-'))
-const server = await postgresForTests()
-const stores: readonly (readonly [string, () => SessionStore])[] = [
-  ['memory', () => memorySessions()],
-  ['a folder', () => jsonlSessions({ folder: mkdtempSync(join(folder, 'sessions-')) })],
-  ...(server ? [['PostgreSQL', () => server.store()] as const] : []),
-]
-
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  await server?.stop()
-})
+const { stores, stop } = await everyStore()
+afterAll(stop)
 
 type ChatMessage = { role: 'user' | 'assistant'; content: string }
 

@@ -1,29 +1,16 @@
 // The SessionStore for the Claude Agent SDK on every store of Everlong, and what happens to its sessions. The real SDK is
 // driven by `npm run test:agents`.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { AgentEntry, HookInput } from './adapters/claude-agent-sdk/types.ts'
 import { everlong } from './claude-agent-sdk.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { offline } from './models/offline.ts'
-import { jsonlSessions } from './stores/disk/jsonl.ts'
-import { memorySessions } from './stores/memory.ts'
-import { postgresForTests } from './stores/testing/postgres-server.ts'
+import { everyStore } from './stores/testing/every-store.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'everlong-agent-sdk-'))
-const server = await postgresForTests()
-const stores: readonly (readonly [string, () => SessionStore])[] = [
-  ['memory', () => memorySessions()],
-  ['a folder', () => jsonlSessions({ folder: mkdtempSync(join(folder, 'sessions-')) })],
-  ...(server ? [['PostgreSQL', () => server.store()] as const] : []),
-]
-
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  await server?.stop()
-})
+const { stores, folder, stop } = await everyStore()
+afterAll(stop)
 
 const project = '-home-ann-shop'
 const sessionId = '0b6b9b0e-6c5f-4a52-9a2b-0d8f3a1c7e55'
@@ -79,6 +66,23 @@ describe.each(stores)('a SessionStore on %s', (_, createStore) => {
     const store = createStore()
     const { sessionStore } = managed(store)
     await Promise.all(talk.map((one) => sessionStore.append(main, [one])))
+    expect(await sessionStore.load(main)).toEqual(talk)
+    await store.close()
+  })
+
+  test('waits while another process has the session, and loses nothing', async () => {
+    const store = createStore()
+    const { sessionStore } = managed(store)
+    await sessionStore.append(main, talk.slice(0, 2))
+    const [info] = await store.list()
+    const held = await store.open(info?.id ?? '', { as: 'existing', owner: 'worker 2' })
+    if (held.type !== 'opened') throw new Error(held.type)
+    const appended = sessionStore.append(main, talk.slice(2))
+    const other = sessionStore.append({ ...main, sessionId: 'second' }, talk)
+    await other
+    expect(await sessionStore.load(main)).toEqual(talk.slice(0, 2))
+    await held.session.release()
+    await appended
     expect(await sessionStore.load(main)).toEqual(talk)
     await store.close()
   })

@@ -21,6 +21,7 @@ import type { CompactionDone, CompactionNotDone } from './core/ladder/compaction
 import { defined, type JsonObject } from './core/message/json.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
+import { systemPorts } from './models/ports.ts'
 import { leftOutBy, standingRules } from './node/after-compaction.ts'
 import { memorySessions } from './stores/memory.ts'
 
@@ -66,6 +67,8 @@ export type ClaudeAgent = {
   readonly recallTool: (sessionId: () => string | undefined) => AgentRecallTool
 }
 
+type Work<T> = (session: EngineSession) => Promise<T>
+
 const usualLongestResult = 60_000
 /** Another process may still be writing the last batch. */
 const waitMs = 10_000
@@ -77,7 +80,8 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
   const engine = createEngine({ ...engineOptions, store })
   const newId = engineOptions.ports?.newId ?? (() => crypto.randomUUID())
   const now = engineOptions.ports?.now ?? (() => Date.now())
-  const inner = agentSessionStore({ store, newId, user, fold })
+  const wait = engineOptions.ports?.wait ?? systemPorts.wait
+  const inner = agentSessionStore({ store, newId, wait, user, fold })
   const projects = new Map<string, string>()
   const due = new Set<string>()
   const seen = ({ sessionId, projectKey: project }: AgentSessionKey) => projects.set(sessionId, project)
@@ -85,10 +89,8 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
     sessionId,
     projectKey: projectKey ?? projects.get(sessionId) ?? keyOfFolder(process.cwd()),
   })
-  const opened = async <T>(sessionId: string, work: (session: EngineSession) => Promise<T>): Promise<T> => {
-    const key = keyOf(sessionId)
-    const envelope = envelopeOf((await inner.load(key)) ?? [])
-    const session = await engine.open(storedId(key), { owner, waitMs, envelope })
+  const opened = async <T>(key: AgentSessionKey, entries: readonly AgentEntry[], work: Work<T>): Promise<T> => {
+    const session = await engine.open(storedId(key), { owner, waitMs, envelope: envelopeOf(entries) })
     try {
       return await work(session)
     } finally {
@@ -120,14 +122,20 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
       onBlocked: (sessionId) => due.add(sessionId),
     }),
     prepare: async (sessionId, how) => {
-      if (sessionId === undefined || (await inner.load(keyOf(sessionId))) === null) return undefined
-      return opened(sessionId, async (session) => {
+      if (sessionId === undefined) return undefined
+      const key = keyOf(sessionId)
+      const entries = await inner.load(key)
+      if (entries === null) return undefined
+      return opened(key, entries, async (session) => {
         if (!due.has(sessionId) && !session.explain().isAboveThreshold) return undefined
         due.delete(sessionId)
         return session.compact(how)
       })
     },
-    compact: (sessionId, how) => opened(sessionId, (session) => session.compact(how)),
+    compact: async (sessionId, how) => {
+      const key = keyOf(sessionId)
+      return opened(key, (await inner.load(key)) ?? [], (session) => session.compact(how))
+    },
     recallTool: (sessionId) =>
       agentRecallTool(store, () => {
         const id = sessionId()

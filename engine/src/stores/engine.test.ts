@@ -1,6 +1,4 @@
 // An engine whose sessions are in a store.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../core/message/json.ts'
@@ -11,20 +9,10 @@ import { offline } from '../models/offline.ts'
 import { createEngine as createNodeEngine } from '../node-engine.ts'
 import { jsonlSessions } from './disk/jsonl.ts'
 import { memorySessions } from './memory.ts'
-import { postgresForTests } from './testing/postgres-server.ts'
+import { everyStore } from './testing/every-store.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'everlong-stores-'))
-const server = await postgresForTests()
-const stores: readonly (readonly [string, () => SessionStore])[] = [
-  ['memory', () => memorySessions()],
-  ['a folder', () => jsonlSessions({ folder: mkdtempSync(join(folder, 'sessions-')) })],
-  ...(server ? [['PostgreSQL', () => server.store()] as const] : []),
-]
-
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  await server?.stop()
-})
+const { stores, folder, stop } = await everyStore()
+afterAll(stop)
 
 describe.each(stores)('a session in %s', (_, createStore) => {
   const engineOn = (store: SessionStore) => createEngine({ model: offline(), store })

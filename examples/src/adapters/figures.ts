@@ -4,8 +4,10 @@ import type { Run } from './contract.ts'
 
 const most = 0.1
 
+export type Figures = Pick<Run, 'turns' | 'refused' | 'promptTokens' | 'cost' | 'rules' | 'facts'>
+
 /** What the row of a table says and the run does not; none when they agree. Tokens and prices may differ by a tenth. */
-export function wrongFigures(page: string, row: string, run: Run): readonly string[] {
+export function wrongFigures(page: string, row: string, run: Figures): readonly string[] {
   const text = readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8')
   const line = text.split('\n').find((own) => own.startsWith(`| ${row} |`))
   const cells = (line ?? '').split('|').slice(2, -1)

@@ -10,6 +10,7 @@ import type { AgentEntry, AgentSessionKey, AgentSessionStore, AgentSummary, Fold
 export type AgentStoreOptions = {
   readonly store: SessionStore
   readonly newId: () => string
+  readonly wait: (milliseconds: number) => Promise<void>
   /** Whose sessions these are, for erasure. */
   readonly user?: string | undefined
   readonly fold?: FoldSummary | undefined
@@ -20,12 +21,18 @@ export const ownSubpath = 'everlong/'
 
 const owner = 'the Claude Agent SDK'
 
-export function agentSessionStore({ store, newId, user, fold }: AgentStoreOptions): AgentSessionStore {
-  const mutex = createMutex(() => undefined)
-  /** The uuids of a session at a version, so that they are not read again for every batch. */
-  const known = new Map<string, { readonly version: number; readonly uuids: ReadonlySet<string> }>()
+/** Another process has the session for a moment. After so long the SDK is told, which tries again twice. */
+const mostTries = 100
+const pauseMs = 100
+/** Sessions whose uuids are remembered. */
+const mostKnown = 1_000
 
-  const open = async (key: AgentSessionKey): Promise<HeldSession> => {
+export function agentSessionStore({ store, newId, wait, user, fold }: AgentStoreOptions): AgentSessionStore {
+  const inTurn = turnsById()
+  /** The uuids of a session at a version, so that they are not read again for every batch. */
+  const known = new Map<string, { readonly version: number; readonly uuids: Set<string> }>()
+
+  const open = async (key: AgentSessionKey, tries = 1): Promise<HeldSession> => {
     const id = storedId(key)
     const { projectKey, sessionId, subpath } = key
     const parent = subpath === undefined ? undefined : storedId({ projectKey, sessionId })
@@ -33,22 +40,30 @@ export function agentSessionStore({ store, newId, user, fold }: AgentStoreOption
     const result =
       found.type === 'missing' ? await store.open(id, { as: 'new', owner, user, parent, isCopy: true }) : found
     if (result.type === 'opened') return result.session
-    throw new StoreError(result.type === 'held' ? result.why : `The session ${id} is being created elsewhere.`)
+    if (tries === mostTries)
+      throw new StoreError(result.type === 'held' ? result.why : `Cannot open the session ${id}.`)
+    await wait(pauseMs)
+    return open(key, tries + 1)
   }
   const addTo = async (session: HeldSession, entries: readonly AgentEntry[]): Promise<void> => {
     const before = known.get(session.id)
-    const uuids = new Set(before?.version === session.version ? before.uuids : uuidsIn(await session.all()))
+    const uuids = before?.version === session.version ? before.uuids : new Set(uuidsIn(await session.all()))
+    const added = new Set<string>()
     const fresh = entries.filter(({ uuid }) => {
       if (uuid === undefined) return true
-      const isNew = !uuids.has(uuid)
-      uuids.add(uuid)
+      const isNew = !uuids.has(uuid) && !added.has(uuid)
+      added.add(uuid)
       return isNew
     })
     if (fresh.length === 0) return
     const records = fresh.map((record) => ({ id: record.uuid ?? newId(), record: record as JsonObject }))
     const appended = await session.append(records, session.version)
     if (appended.type !== 'stored') throw new StoreError(appended.why)
+    for (const uuid of added) uuids.add(uuid)
+    known.delete(session.id)
     known.set(session.id, { version: appended.version, uuids })
+    const [oldest] = known.keys()
+    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest)
   }
   const sessionsOf = async (projectKey: string) => {
     const first = storedId({ projectKey, sessionId: '' })
@@ -59,7 +74,7 @@ export function agentSessionStore({ store, newId, user, fold }: AgentStoreOption
   }
   return {
     append: (key, entries) =>
-      mutex.run(async () => {
+      inTurn(storedId(key), async () => {
         const session = await open(key)
         try {
           await addTo(session, entries)
@@ -82,6 +97,18 @@ export function agentSessionStore({ store, newId, user, fold }: AgentStoreOption
       const subpaths = (await allBehind(store, prefix)).map(({ id }) => subpathOf(id.slice(prefix.length)))
       return subpaths.filter((subpath) => !subpath.startsWith(ownSubpath))
     },
+  }
+}
+
+/** Calls about one session take turns; those about others do not wait for them. */
+function turnsById(): <T>(id: string, work: () => Promise<T>) => Promise<T> {
+  const turns = new Map<string, ReturnType<typeof createMutex>>()
+  return (id, work) => {
+    const own = turns.get(id) ?? createMutex(() => undefined)
+    turns.set(id, own)
+    return own.run(work).finally(() => {
+      if (!own.isBusy()) turns.delete(id)
+    })
   }
 }
 
