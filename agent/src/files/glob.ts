@@ -3,6 +3,9 @@
 /** A longer one is no pattern but an attack or a mistake. */
 const longestGlob = 1_000
 
+/** Where the file system does not tell `.env` from `.ENV`, a rule must not either. */
+const flags = process.platform === 'darwin' || process.platform === 'win32' ? 'si' : 's'
+
 export type Glob = (path: string) => boolean
 
 /**
@@ -23,8 +26,8 @@ export function ignoreGlob(pattern: string): { readonly own: Glob; readonly belo
   const isAnchored = trimmed.includes('/')
   const source = sourceOf(trimmed.replace(/^\//, ''))
   const start = isAnchored ? '^' : '^(?:.*/)?'
-  const own = new RegExp(`${start}${source}$`, 's')
-  const below = new RegExp(`${start}${source}(?:/.*)?$`, 's')
+  const own = new RegExp(`${start}${source}$`, flags)
+  const below = new RegExp(`${start}${source}(?:/.*)?$`, flags)
   return { own: (path) => own.test(path), below: (path) => below.test(path) }
 }
 

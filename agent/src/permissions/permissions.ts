@@ -85,13 +85,17 @@ async function answerOf(person: Person, request: PermissionRequest, signal: Abor
 }
 
 function requestOf(asked: Asked, rule: Rule | undefined, reason: string | undefined): PermissionRequest {
-  const { toolUseId, tool, title, detail } = asked
+  const { toolUseId, tool, title, detail, session } = asked
+  const reasons = [
+    ...(session.agentId === undefined ? [] : ['for a sub-agent']),
+    ...(reason === undefined ? [] : [reason]),
+  ]
   return {
     toolUseId,
     tool,
     title,
     ...(detail ? { detail } : {}),
-    ...(reason === undefined ? {} : { reason }),
+    ...(reasons.length === 0 ? {} : { reason: reasons.join('; ') }),
     ...(rule ? { rule: formatRule(rule) } : {}),
   }
 }

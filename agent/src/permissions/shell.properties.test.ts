@@ -43,7 +43,20 @@ const word = fc.constantFrom(
   '+q',
   'q,q',
 )
-const quoted = fc.constantFrom(`'q a'`, `"q b"`, `'$x;qz'`, `"a'b"`, `'a"b'`, `""`, `''`, `"#"`, `'|'`)
+const quoted = fc.constantFrom(
+  '"$(qz)"',
+  '"`qz`"',
+  '"\\"',
+  `'q a'`,
+  `"q b"`,
+  `'$x;qz'`,
+  `"a'b"`,
+  `'a"b'`,
+  `""`,
+  `''`,
+  `"#"`,
+  `'|'`,
+)
 const sign = fc.constantFrom(...[' && ', ' || ', ';', ' | ', '\n', '|', '&&', ' ', ' ', ' ', '\t'])
 const odd = fc.constantFrom(
   ...[

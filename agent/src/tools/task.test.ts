@@ -56,7 +56,7 @@ describe('Task', () => {
       { answer: () => ({ type: 'deny' }) },
     )
     expect(await bench.say('Task', { description: 'x', prompt: 'x' })).toBe('I may not.')
-    expect(bench.asked.map(({ title, toolUseId }) => [title, toolUseId])).toEqual([['Run touch a', 't_run']])
+    expect(bench.asked).toMatchObject([{ title: 'Run touch a', toolUseId: 't_run', reason: 'for a sub-agent' }])
   })
 
   test('in the background goes on, is told when it has ended, and reports', async () => {

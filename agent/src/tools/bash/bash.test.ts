@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../testing/over-http.ts'
@@ -116,6 +116,15 @@ describe('a long output', () => {
     expect(await bench.say('Read', { file_path: path, offset: 5_001, limit: 1 })).toContain('5001\tTypeError: x is not')
     expect(await bench.say('Grep', { pattern: 'TypeError', path, output_mode: 'count' })).toBe(`${path}:1`)
     expect(bench.asked).toEqual([])
+  })
+
+  test('that cannot be stored is still shown', async () => {
+    const bench = await setBench({ ...allow, isOnDisk: true })
+    mkdirSync(join(bench.outside, 'session'), { recursive: true })
+    writeFileSync(join(bench.outside, 'session', 'output'), 'a file in the way')
+    const text = await bench.say('Bash', { command: 'seq 1 9000' })
+    expect(text).toMatch(/^\[43,893 characters in 9,000 lines\. The whole output could not be stored: .*\]\n1\n2\n/)
+    expect(text.endsWith('\n9000')).toBe(true)
   })
 
   test('without an end stops the command', async () => {

@@ -2,6 +2,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Redactor } from '../../permissions/secrets.ts'
+import { problemOf } from '../kit.ts'
 import { cleanLine, createPreview, mostInline } from './preview.ts'
 
 export type OutputOptions = {
@@ -32,16 +33,25 @@ export function createOutput({ redactor, path, onFull }: OutputOptions): Output 
   let size = 0
   let partial = ''
   let isEnded = false
+  /** Why the output is not stored. */
+  let lost: string | undefined
+  const store = (text: string) => {
+    try {
+      file ??= openNew(path)
+      writeSync(file, text)
+    } catch (error) {
+      lost = problemOf(error, path)
+    }
+  }
   const addLine = (line: string) => {
     preview.add(line)
-    const isOver = size > largestFile
+    const isOver = size > largestFile || lost !== undefined
     size += line.length + 1
     if (isOver) return
-    if (file !== undefined) writeSync(file, `${line}\n`)
+    if (file !== undefined) store(`${line}\n`)
     else early.push(line)
     if (file === undefined && size > mostInline) {
-      file = openNew(path)
-      writeSync(file, `${early.join('\n')}\n`)
+      store(`${early.join('\n')}\n`)
       early = []
     }
     if (size > largestFile) onFull()
@@ -72,7 +82,11 @@ export function createOutput({ redactor, path, onFull }: OutputOptions): Output 
       preview = createPreview()
       if (!taken.isLong()) return taken.text()
       const { characters, lines } = taken.size()
-      return `[${characters.toLocaleString('en')} characters in ${lines.toLocaleString('en')} lines. The whole output is in ${path}: search it with Grep or read a part with Read.]\n${taken.text()}`
+      const where =
+        lost === undefined
+          ? `The whole output is in ${path}: search it with Grep or read a part with Read.`
+          : `The whole output could not be stored: ${lost}`
+      return `[${characters.toLocaleString('en')} characters in ${lines.toLocaleString('en')} lines. ${where}]\n${taken.text()}`
     },
   }
 }
