@@ -2,6 +2,8 @@
 
 export { commands, usageOf } from './commands/run.ts'
 export { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
+export { agentWithoutMarks, textWithoutMarks } from './demo/marks.ts'
+export { type DemoModelOptions, demoModel } from './demo/model.ts'
 export { repositoryIn, writeRepository } from './demo/repository.ts'
 export {
   exitCodes,

@@ -189,10 +189,13 @@ function addShowing(
     .option('--fast', 'no pauses for reading')
     .option('--folder <path>', 'keep the session in this folder (default: a temporary folder)')
     .action(async (options: DemoOptions) => {
-      const { demo } = await import('./commands/demo/demo.ts')
-      const outcome = await demo(options, surroundings)
+      const { demoOnScreen, fitsScreen } = await import('./commands/demo/on-screen.ts')
+      const run = fitsScreen(options, surroundings)
+        ? demoOnScreen(options, surroundings)
+        : (await import('./commands/demo/demo.ts')).demo(options, surroundings)
+      const outcome = await run
       if (outcome.type === 'failed') complain(outcome.message, surroundings)
-      end(outcome.type === 'failed' ? exitCodes.wrong : exitCodes.fine)
+      end(outcome.type === 'failed' ? exitCodes.wrong : (outcome.report ?? exitCodes.fine))
     })
   program
     .command('tour')

@@ -1,6 +1,5 @@
 // One short line for each tool call: what it was about, and what came of it. What tools say is untrusted: it is made
-// harmless and cut by whoever prints it.
-import { arrayAt, stringAt } from 'everlong/transcript'
+// harmless and cut by whoever prints it. Loads nothing of the engine.
 
 export type FinishedCall = {
   readonly name: string
@@ -10,11 +9,23 @@ export type FinishedCall = {
 }
 
 export function subjectOf({ name, input }: Pick<FinishedCall, 'name' | 'input'>, root: string): string {
-  const path = stringAt(input, 'file_path')
+  const path = wordsIn(input, 'file_path')
   if (path !== undefined) return withoutRoot(path, root)
-  const pattern = stringAt(input, 'pattern') ?? stringAt(input, 'query')
-  const todos = arrayAt(input, 'todos').length
-  return stringAt(input, 'command') ?? (pattern !== undefined ? `“${pattern}”` : todos > 0 ? `${todos} to do` : name)
+  const pattern = wordsIn(input, 'pattern') ?? wordsIn(input, 'query')
+  const list = fieldOf(input, 'todos')
+  const todos = Array.isArray(list) ? list.length : 0
+  return wordsIn(input, 'command') ?? (pattern !== undefined ? `“${pattern}”` : todos > 0 ? `${todos} to do` : name)
+}
+
+function wordsIn(input: unknown, name: string): string | undefined {
+  const value = fieldOf(input, name)
+  return typeof value === 'string' ? value : undefined
+}
+
+function fieldOf(input: unknown, name: string): unknown {
+  return typeof input === 'object' && input !== null && Object.hasOwn(input, name)
+    ? (input as Readonly<Record<string, unknown>>)[name]
+    : undefined
 }
 
 export function outcomeOf({ name, output, isError }: FinishedCall): string {

@@ -7,5 +7,5 @@ export const compactionPhases: Readonly<Record<CompactionPhase, string>> = {
   verifying: 'checking the summary',
   restoring: 'restoring context',
   committing: 'writing',
-  'hooks-after': 'running hooks',
+  'hooks-after': 'running hooks after it',
 }

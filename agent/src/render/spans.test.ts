@@ -22,6 +22,12 @@ test('each line opens and closes its own colors', () => {
   ])
 })
 
+test('an indent may have colors, which take no room', () => {
+  const sheet = createSheet({ width: 6, isColored: true })
+  const first = sheet.paint('red', '! ')
+  expect(wrapSpans([{ text: 'abcd' }], sheet, { first, rest: '  ' })).toEqual([`${first}abcd`])
+})
+
 test('what a person sees as one character is counted and cut as one', () => {
   expect(charactersOf('e\u0301👩‍👩‍👧🇩🇪x')).toEqual(['e\u0301', '👩‍👩‍👧', '🇩🇪', 'x'])
   expect(columnsOf('e\u0301👩‍👩‍👧🇩🇪x')).toBe(6)

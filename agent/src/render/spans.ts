@@ -1,9 +1,11 @@
 // Text with styles, broken into lines: every line opens and closes its own colors, so that lines can be cut apart.
+import { stripVTControlCharacters } from 'node:util'
 import type { Sheet, Style } from './sheet.ts'
 import { charactersOf, columnsOf } from './width.ts'
 
 export type Span = { readonly text: string; readonly style?: Style }
 
+/** May have colors. */
 export type Indent = { readonly first: string; readonly rest: string }
 
 const none: Indent = { first: '', rest: '' }
@@ -11,8 +13,8 @@ const none: Indent = { first: '', rest: '' }
 /** Breaks between words, and inside a word that is longer than a line. Line breaks in the text stay. */
 export function wrapSpans(spans: readonly Span[], sheet: Sheet, { first, rest }: Indent = none): readonly string[] {
   const lines: Span[][] = [[]]
-  let used = columnsOf(first)
-  const least = columnsOf(rest)
+  let used = columnsOf(stripVTControlCharacters(first))
+  const least = columnsOf(stripVTControlCharacters(rest))
   const newLine = () => {
     lines.push([])
     used = least

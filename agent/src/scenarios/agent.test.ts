@@ -1,7 +1,6 @@
 // The acceptance of the whole agent: real tools on a real folder, sub-agents, an MCP server and a skill, in a small window.
 import { expect, test } from 'vitest'
 import { type LongRunReport, longRun, longRunWindow } from '../testing/long-run.ts'
-import { soakFaults } from '../testing/soak.ts'
 
 const turns = 300
 
@@ -30,7 +29,7 @@ test('300 turns of coding in a window of 40,000 tokens: the bugs are fixed and n
 }, 300_000)
 
 test('the same with faults on one request in twenty', async () => {
-  const report = await longRun({ turns, faults: soakFaults })
+  const report = await longRun({ turns, hasFaults: true })
   expectGoodEnd(report)
   expect(report.faults).toBeGreaterThan(0.03 * turns)
 }, 300_000)

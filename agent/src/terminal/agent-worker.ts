@@ -1,4 +1,5 @@
 // The thread of the agent: starts it from what the command line said, and serves it to the terminal.
+import { agentWithoutMarks } from '../demo/marks.ts'
 import { type StartOptions, startAgent } from '../start.ts'
 import { commandInfos } from './host/command-infos.ts'
 import { serveInWorker } from './host/in-worker.ts'
@@ -10,7 +11,8 @@ serveInWorker<AgentWorkerData>(async (options, person) => {
   const started = await startAgent({ ...options, env: process.env, person })
   if (started.type === 'no-model') return { type: 'none', why: '', setup: started.setup }
   if (started.type === 'refused') return { type: 'none', why: started.why.join('\n') }
-  const { agent, notices } = started
+  const { notices } = started
+  const agent = started.agent.state().model === 'demo' ? agentWithoutMarks(started.agent) : started.agent
   return {
     type: 'agent',
     agent,

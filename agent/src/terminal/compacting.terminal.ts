@@ -2,7 +2,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { keys, type Program, type ProgramOptions, programs } from './testing/program.ts'
+import { keys } from './testing/keys.ts'
+import { type Program, type ProgramOptions, programs } from './testing/program.ts'
 
 const start = programs()
 
@@ -10,11 +11,10 @@ const start = programs()
 async function filled(options: ProgramOptions = {}): Promise<Program> {
   const program = start(options)
   await program.shows('% left')
-  for (const words of ['fill 3000', 'fill 3000', 'say Never touch the generated files.']) {
-    program.type(words)
-    await program.shows(`› ${words}`)
-    program.type(keys.enter)
-    await program.shows('Ask something')
+  const prompts = ['fill 3000 once', 'fill 3000 twice', 'say Never touch the generated files.']
+  for (const [at, last] of ['Filled once.', 'Filled twice.', 'Never touch the generated files.'].entries()) {
+    program.type(`${prompts[at]}\r`)
+    await program.shows(new RegExp(`^${last}$`, 'm'))
     await program.hides('Esc to interrupt')
   }
   return program
@@ -50,9 +50,10 @@ test('a receipt says what happened, expands to everything behind it, and undo ta
   ]) {
     expect(seen).toContain(part)
   }
-  expect(seen).toMatch(/The original\n.*\n {2}fill 3000/)
+  expect(seen.slice(seen.lastIndexOf('The original'))).toContain('say Never touch the generated files.')
+  expect(seen).toContain('\n  fill 3000 once\n')
   program.type(keys.escape)
-  await program.hides('What happened')
+  await program.hides('Esc closes')
   program.type('/undo\r')
   await program.shows(/› \/undo\n\n.*(taken back|undone|back)/i)
 })
@@ -74,10 +75,13 @@ describe('Esc cancels a compaction and leaves the conversation as it was', () =>
   const phases = [
     { phase: 'running hooks', file: 'hold-before' },
     { phase: 'summarizing', file: 'hold-summary' },
+    { phase: 'restoring context', file: 'hold-start' },
   ]
   for (const { phase, file } of phases) {
     test(`while it is ${phase}`, async () => {
-      const program = await filled({ prepare: holding(file) })
+      // Hooks run when a session starts, too: what holds them comes later.
+      const program = await filled({ prepare: holding() })
+      writeFileSync(join(program.folder, file), '')
       program.type('/compact\r')
       await program.shows(new RegExp(`Compacting.*: ${phase}`))
       program.type(keys.escape)
@@ -88,6 +92,14 @@ describe('Esc cancels a compaction and leaves the conversation as it was', () =>
       await program.shows(/^Still here\.$/m)
     })
   }
+})
+
+test('Esc while the hooks after a compaction run leaves the compaction, which is written by then', async () => {
+  const program = await filled({ prepare: holding('hold-after') })
+  program.type('/compact\r')
+  await program.shows(/Compacting.*: running hooks after it/)
+  program.type(keys.escape)
+  await program.shows(/● Compacted [\d,]+ → [\d,]+ tokens/)
 })
 
 test('after a kill -9 during a compaction, the session continues as if none had been started', async () => {

@@ -36,12 +36,16 @@ export type Controller = {
   readonly ended: Promise<number>
 }
 
+/** How often finished blocks of an answer go to the scrollback: an answer comes in hundreds of pieces. */
+const settleMs = 50
+
 export function createController(options: ControllerOptions): Controller {
   const { store, history, folder } = options
   const ended = Promise.withResolvers<number>()
   const ready = Promise.withResolvers<void>()
   const listeners = new Set<(event: UiEvent) => void>()
   const update = (change: (state: TerminalState) => TerminalState) => store.update(change)
+  const settleSoon = once(settleMs, () => update(settle))
   const agent = connectToWorker(options.worker, options.data, {
     hello: (hello) => {
       update((state) => greet(state, hello, Date.now()))
@@ -53,7 +57,8 @@ export function createController(options: ControllerOptions): Controller {
       ended.resolve(1)
     },
     event: (event) => {
-      update((state) => settle(hear(state, event, Date.now())))
+      update((state) => hear(state, event, Date.now()))
+      settleSoon()
       for (const listener of listeners) listener(event)
     },
     ask: (id, ask) => update((state) => asked(state, id, ask)),
@@ -94,6 +99,19 @@ export function createController(options: ControllerOptions): Controller {
       store.update(() => state, 'now')
       for (const effect of effects) void run(effect)
     },
+  }
+}
+
+/** Runs after so many milliseconds, however often it is called until then. */
+function once(milliseconds: number, run: () => void): () => void {
+  let isWaiting = false
+  return () => {
+    if (isWaiting) return
+    isWaiting = true
+    setTimeout(() => {
+      isWaiting = false
+      run()
+    }, milliseconds)
   }
 }
 

@@ -8,6 +8,7 @@ import { createDetailLines, detailTitle } from './draw/details.ts'
 import { gaugeWordings } from './draw/footer.ts'
 import { itemLines } from './draw/items.ts'
 import { keysFor, plainQuestion } from './plain-asks.ts'
+import type { Effect } from './state/effects.ts'
 import { type TerminalState, withoutPrinted } from './state/state.ts'
 import type { Store } from './store.ts'
 import type { View } from './view.ts'
@@ -23,9 +24,13 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
   const stop = store.subscribe(() => told(store))
   told(store)
   const input = createInterface({ input: stdin, terminal: false })
-  input.on('line', (line) => take(line, store.get(), controller, print))
+  const work: Promise<void>[] = []
+  input.on('line', (line) => {
+    const effect = take(line, store.get(), controller, print)
+    if (effect) work.push(controller.ready.then(() => controller.run(effect)))
+  })
   // What was asked is answered before the end of the input ends the program.
-  input.on('close', () => void untilIdle(store, controller).then(() => controller.quit()))
+  input.on('close', () => void Promise.all(work).then(() => controller.quit()))
   const onInterrupt = createInterrupt(store, controller, print)
   process.on('SIGINT', onInterrupt)
   return {
@@ -71,24 +76,26 @@ function endOfTurn({ gauge }: TerminalState): readonly string[] {
 
 const detailLines = createDetailLines()
 
+/** What a line asks for; undefined if it has been done. */
 function take(
   line: string,
   state: TerminalState,
   controller: Controller,
   print: (lines: readonly string[]) => void,
-): void {
+): Effect | undefined {
   const keys = keysFor(line, state)
   const text = line.trim()
   if (keys) {
     for (const key of keys) controller.press(key)
     if (keys.length === 0) print(['That is no answer. Type one of the numbers.'])
-  } else if (/^\/details\b/.test(text)) print(detailsOf(text, state))
-  else if (text !== '') {
-    const effect = text.startsWith('/')
-      ? ({ type: 'command', line: text } as const)
-      : ({ type: 'submit', prompt: { text }, shown: text } as const)
-    void controller.ready.then(() => controller.run(effect))
+    return undefined
   }
+  if (/^\/details\b/.test(text)) {
+    print(detailsOf(text, state))
+    return undefined
+  }
+  if (text === '') return undefined
+  return text.startsWith('/') ? { type: 'command', line: text } : { type: 'submit', prompt: { text }, shown: text }
 }
 
 /** `/details` shows the newest folded thing in full, `/details 3` the third newest. */
@@ -111,22 +118,4 @@ function createInterrupt(store: Store, controller: Controller, print: (lines: re
     else if (agent?.isBusy || asks.length > 0) void controller.run({ type: 'interrupt' })
     print(['Press Ctrl+C again to quit.'])
   }
-}
-
-function untilIdle(store: Store, controller: Controller): Promise<void> {
-  const isIdle = () => {
-    const { agent, command } = store.get()
-    return agent !== undefined && !agent.isBusy && command === undefined
-  }
-  return controller.ready.then(
-    () =>
-      new Promise((resolve) => {
-        if (isIdle()) return resolve()
-        const stop = store.subscribe(() => {
-          if (!isIdle()) return
-          stop()
-          resolve()
-        })
-      }),
-  )
 }

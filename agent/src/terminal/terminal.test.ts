@@ -3,7 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { keys, programs } from './testing/program.ts'
+import { keys } from './testing/keys.ts'
+import { programs } from './testing/program.ts'
 
 const start = programs()
 

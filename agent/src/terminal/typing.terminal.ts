@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { keys, type Program, programs } from './testing/program.ts'
+import { keys } from './testing/keys.ts'
+import { type Program, programs } from './testing/program.ts'
 
 const start = programs()
 

@@ -4,23 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import {
-  type Answer,
-  asksForNotes,
-  asksForSummary,
-  combine,
-  type FaultPlan,
-  noteTaker,
-  type Repository,
-  route,
-  type Script,
-  type ScriptRequest,
-  startServer,
-  summarizer,
-  syntheticRepository,
-  toolUse,
-  agent as worker,
-} from '@everlong/simulator'
+import { Worker } from 'node:worker_threads'
+import { syntheticRepository } from '@everlong/simulator'
 import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { contextTokens } from 'everlong/mechanisms'
@@ -30,11 +15,14 @@ import type { Agent, AgentEvent } from '../app.ts'
 import { writeRepository } from '../demo/repository.ts'
 import type { ChosenModel } from '../models/chosen.ts'
 import { startAgent } from '../start.ts'
+import type { FromApi, LongRunApi } from './long-run-api.ts'
+import { shortWait } from './stage.ts'
 
 export type LongRunOptions = {
   /** Answers of the agent itself, without those of its sub-agents. */
   readonly turns: number
-  readonly faults?: FaultPlan
+  /** On one request in twenty. */
+  readonly hasFaults?: boolean
   /** After each task, of which each takes about twelve answers. */
   readonly onTask?: ((task: number, agent: Agent) => void) | undefined
 }
@@ -68,13 +56,13 @@ const turnsPerTask = 12
 /** Beyond what a page for rules holds, the oldest give way. */
 const mostRules = 50
 
-export async function longRun({ turns, faults, onTask }: LongRunOptions): Promise<LongRunReport> {
+export async function longRun({ turns, hasFaults = false, onTask }: LongRunOptions): Promise<LongRunReport> {
   const base = mkdtempSync(join(tmpdir(), 'everlong-long-run-'))
   const folder = join(base, 'project')
-  const repository = writeRepository(syntheticRepository({ seed: 11, files: 60 }), folder)
+  writeRepository(syntheticRepository({ seed: 11, files: 60 }), folder)
   writeExtras(base, folder)
   const watch = createWatch()
-  const model = await setModel(repository, { faults, watch })
+  const model = await setModel(folder, { hasFaults, watch })
   try {
     const started = await startAgent({
       folder,
@@ -94,7 +82,7 @@ export async function longRun({ turns, faults, onTask }: LongRunOptions): Promis
     const { agent } = started
     try {
       const tasks = await work(agent, { turns, watch, onTask })
-      return { ...watch.report(), ...endOf(agent, { tasks, repository }) }
+      return { ...watch.report(), ...endOf(agent, { tasks, folder }) }
     } finally {
       await agent.close()
     }
@@ -121,7 +109,7 @@ function ruleOf(task: number): string {
   return `Never rename the export number ${task + 1} of src/generated/tables.ts.`
 }
 
-function endOf(agent: Agent, { tasks, repository }: { readonly tasks: number; readonly repository: Repository }) {
+function endOf(agent: Agent, { tasks, folder }: { readonly tasks: number; readonly folder: string }) {
   const session = agent.session()
   const context = session.messages().map(({ content }) => textOf(content))
   const rules = Array.from({ length: Math.min(tasks, mostRules) }, (_, at) => ruleOf(at))
@@ -131,7 +119,7 @@ function endOf(agent: Agent, { tasks, repository }: { readonly tasks: number; re
     tasks,
     lost: rules.filter((rule) => !isThere(rule)),
     cost: spent.reduce((sum, { cost = 0 }) => sum + cost, 0),
-    failing: failingTests(repository.root),
+    failing: failingTests(folder),
   }
 }
 
@@ -158,67 +146,27 @@ function writeExtras(base: string, folder: string): void {
 
 const settings = { contextWindow: longRunWindow, maxOutputTokens: maxTokens }
 
-type ModelSetup = { readonly faults: FaultPlan | undefined; readonly watch: Watch }
+type ModelSetup = { readonly hasFaults: boolean; readonly watch: Watch }
 
-async function setModel(repository: Repository, { faults, watch }: ModelSetup): Promise<ChosenModel> {
-  const rules = [
-    { when: asksForNotes, script: noteTaker() },
-    { when: asksForSummary, script: summarizer() },
-    { when: isSubagent, script: worker({ repository, seed: 5, turnsPerTask: 4 }) },
-  ]
-  const main = withHelpers(worker({ repository, seed: 3, turnsPerTask }))
-  const server = await startServer({
-    script: route(rules, main),
-    windows: { [modelName]: longRunWindow },
-    // It is not what is measured.
-    logEntries: 20,
-    ...(faults ? { faults: { wait, ...faults, onFault: watch.fault } } : {}),
-  })
+async function setModel(root: string, { hasFaults, watch }: ModelSetup): Promise<ChosenModel> {
+  const data: LongRunApi = { root, hasFaults, window: longRunWindow, model: modelName, turnsPerTask }
+  const api = new Worker(new URL('long-run-api.ts', import.meta.url), { workerData: data })
+  const { promise: url, resolve, reject } = Promise.withResolvers<string>()
+  api.on('message', (message: FromApi) => (message.type === 'ready' ? resolve(message.url) : watch.fault()))
+  api.on('error', reject)
   const client = anthropic({
     model: modelName,
     apiKey: 'none',
-    baseURL: server.url,
-    ports: { ...systemPorts, wait, random: () => 0.5 },
+    baseURL: await url,
+    ports: { ...systemPorts, wait: shortWait, random: () => 0.5 },
   })
   const send: ModelClient['send'] = async (request, how) => {
     const result = await client.send(request, how)
     watch.sent(request, result)
     return result
   }
-  return { type: 'model', words: 'simulated', name: modelName, client: { ...client, send }, close: server.close }
-}
-
-/** Back-off takes hardly any time. */
-function wait(milliseconds: number, signal?: Parameters<typeof systemPorts.wait>[1]): Promise<void> {
-  return systemPorts.wait(milliseconds < 10_000 ? milliseconds / 200 : milliseconds, signal)
-}
-
-/** Sub-agents cannot start others. */
-function isSubagent({ tools }: ScriptRequest): boolean {
-  return !tools.some(({ name }) => name === 'Task')
-}
-
-/** The same worker; next to its own calls it now and then starts a sub-agent, uses the skill, or calls the server. */
-function withHelpers(script: Script): Script {
-  return async (request, context) => {
-    const answer = await script(request, context)
-    const isWorking = answer.content.some(({ type }) => type === 'tool_use')
-    const helper = helpers[context.turn % 20]
-    return isWorking && helper ? combine(answer, helper) : answer
-  }
-}
-
-const helpers: Readonly<Record<number, Answer>> = {
-  2: toolUse('Task', { description: 'Find limits', prompt: 'Find where limits are read. Report the files.' }),
-  5: toolUse('Skill', { skill: 'release-notes' }),
-  8: toolUse('ToolSearch', { query: 'add numbers' }),
-  9: toolUse('McpCall', { tool: 'mcp__test__add_numbers', arguments: { a: 2, b: 3 } }),
-  14: toolUse('Task', {
-    description: 'Look for tests',
-    prompt: 'List the slowest tests.',
-    subagent_type: 'explore',
-    run_in_background: true,
-  }),
+  const close = async () => void (await api.terminate())
+  return { type: 'model', words: 'simulated', name: modelName, client: { ...client, send }, close }
 }
 
 function createWatch() {

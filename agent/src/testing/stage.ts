@@ -76,7 +76,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     ...(window === undefined ? {} : { windows: { [name]: window } }),
     ...options.simulator,
   }
-  const faults: FaultPlan | undefined = options.faults && { wait: (ms) => wait(ms), ...options.faults }
+  const faults: FaultPlan | undefined = options.faults && { wait: (ms) => shortWait(ms), ...options.faults }
   const served = over === 'http' ? await startServer({ ...settings, ...(faults ? { faults } : {}) }) : undefined
   const simulator = served?.simulator ?? createSimulator(settings)
   const handle = faults ? withFaults((request) => simulator.fetch(request), faults) : undefined
@@ -88,7 +88,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     apiKey: 'none',
     baseURL: served?.url ?? 'http://127.0.0.1',
     ...(served ? {} : { fetch }),
-    ports: { now: () => Date.now(), wait, random: () => 0.5 },
+    ports: { now: () => Date.now(), wait: shortWait, random: () => 0.5 },
   })
   const model: ModelClient = {
     ...client,
@@ -105,7 +105,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     onEvent: (event) => events.push(event),
     ...options.engine,
     settings: { ...(window === undefined ? {} : { contextWindow: window }), ...options.engine?.settings },
-    ports: { now: clock.now, wait, ...options.engine?.ports },
+    ports: { now: clock.now, wait: shortWait, ...options.engine?.ports },
   })
   return {
     engine,
@@ -138,7 +138,7 @@ export function setSmallStage(options: StageOptions = {}): Promise<Stage> {
 }
 
 /** Back-off takes hardly any time; what watches for silence, or keeps a connection alive, waits as it would. */
-function wait(milliseconds: number, signal?: AbortSignalPort): Promise<void> {
+export function shortWait(milliseconds: number, signal?: AbortSignalPort): Promise<void> {
   return systemPorts.wait(milliseconds < 10_000 ? milliseconds / 200 : milliseconds, signal)
 }
 

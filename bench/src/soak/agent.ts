@@ -1,6 +1,6 @@
 // `npm run soak:agent`: 2,000 turns of the whole agent with real tools, sub-agents, an MCP server and a skill. Memory must
 // stay flat. It prints what it saw and ends with 1 when something is wrong.
-import { longRun, soakFaults } from '@everlong/agent/testing'
+import { longRun } from '@everlong/agent/testing'
 import { bytesInUse } from './heap.ts'
 
 const turns = Number(process.env.EVERLONG_SOAK_TURNS ?? 2_000)
@@ -11,7 +11,7 @@ const mostGrowth = 1.15
 const sizes: number[] = []
 const report = await longRun({
   turns,
-  faults: soakFaults,
+  hasFaults: true,
   onTask: (task) => {
     sizes.push(bytesInUse())
     if (task % 10 === 9) console.log(`task ${task + 1}: ${(sizes.at(-1) ?? 0) / megabyte} MB`)

@@ -80,16 +80,13 @@ function priceLines({
   ]
 }
 
-const mostLinesOfAMessage = 40
-
 function originalLines(original: readonly OriginalMessage[] | undefined, { width, paint }: Sheet): readonly string[] {
   if (original === undefined) return ['Reading the transcript…']
   if (original.length === 0) return ['The transcript does not say.']
-  return original.flatMap(({ role, text }) => {
+  return original.flatMap(({ role, text, isCut }) => {
     const lines = wrapText(safeText(text).trimEnd(), width - 2, { first: '  ', rest: '  ' })
-    const left = lines.length - mostLinesOfAMessage
-    const more = left > 0 ? [paint('dim', `  … ${count(left)} more lines in the transcript`)] : []
-    return [paint('dim', oneLine(role)), ...lines.slice(0, mostLinesOfAMessage), ...more]
+    const more = isCut ? [paint('dim', '  … more in the transcript')] : []
+    return [paint('dim', oneLine(role)), ...lines, ...more]
   })
 }
 

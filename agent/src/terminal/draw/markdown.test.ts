@@ -72,6 +72,13 @@ test('blocks that more text cannot change are finished', () => {
   expect(splitFinished('```\na\n\nb')).toEqual({ finished: '', rest: '```\na\n\nb' })
 })
 
+test('a code block that goes on and on is cut between lines, and stays code', () => {
+  const text = `\`\`\`ts\n${'let a = 1\n'.repeat(1_000)}let b`
+  const { finished, rest } = splitFinished(text)
+  expect(finished).toBe(`\`\`\`ts\n${'let a = 1\n'.repeat(1_000)}\`\`\`\n`)
+  expect(rest).toBe('```\nlet b')
+})
+
 test('whatever comes in, in whatever pieces, nothing is lost and no line is too wide', () => {
   const pieces = fc.array(
     fc.constantFrom(

@@ -13,12 +13,23 @@ export function markdownLines(text: string, sheet: Sheet): readonly string[] {
 export function splitFinished(text: string): { readonly finished: string; readonly rest: string } {
   const tokens = lexer(text)
   const last = tokens.findLastIndex(({ type }) => type !== 'space')
-  if (last <= 0) return { finished: '', rest: text }
+  if (last <= 0) return splitLong(text)
   const length = tokens.slice(0, last).reduce((sum, { raw }) => sum + raw.length, 0)
   // The lexer rewrites some white space, so a length could be off: then nothing is finished yet.
   const finished = text.slice(0, length)
   const isExact = tokens.map(({ raw }) => raw).join('') === text
   return isExact ? { finished, rest: text.slice(length) } : { finished: '', rest: text }
+}
+
+const longestBlock = 8_000
+
+/** A code block or a list that goes on and on is cut between lines, so that drawing it does not take ever longer. */
+function splitLong(text: string): { readonly finished: string; readonly rest: string } {
+  const end = text.length > longestBlock ? text.lastIndexOf('\n') + 1 : 0
+  if (end === 0) return { finished: '', rest: text }
+  const fence = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1]
+  if (fence === undefined) return { finished: text.slice(0, end), rest: text.slice(end) }
+  return { finished: `${text.slice(0, end)}${fence}\n`, rest: `${fence}\n${text.slice(end)}` }
 }
 
 function blockLines(tokens: readonly Token[], sheet: Sheet): readonly string[] {

@@ -5,7 +5,7 @@ import type { LoopEvent } from '../../events.ts'
 import { outcomeOf, subjectOf, withoutRoot } from '../../render/calls.ts'
 import type { Call, UiEvent } from './protocol.ts'
 
-const mostOutput = 100_000
+const mostOutput = 40_000
 const mostInput = 20_000
 
 export function callOf(
@@ -34,15 +34,16 @@ export function finishedCall(call: Call, { content, isError }: Result, folder: s
   return { type: 'call-finished', call: diff === undefined || isError ? shown : { ...shown, diff } }
 }
 
-/** Of an edit, from what it replaces. Line numbers are those of the texts, not of the file. */
+/** Of an edit, from what it replaces. Where that is in the file is not known, so no line numbers are shown. */
 function diffOf(input: unknown): string | undefined {
   const [before, after] = [stringAt(input, 'old_string'), stringAt(input, 'new_string')]
   const path = stringAt(input, 'file_path') ?? ''
   if (before === undefined || after === undefined) return undefined
-  return createTwoFilesPatch(path, path, `${before}\n`, `${after}\n`, undefined, undefined, {
+  const patch = createTwoFilesPatch(path, path, `${before}\n`, `${after}\n`, undefined, undefined, {
     context: 3,
     timeout: 200,
   })
+  return patch?.replace(/^@@.*\n/gm, '')
 }
 
 /** Text, and a word for everything else. */

@@ -19,6 +19,8 @@ const gaugeEveryMs = 100
 export type Narrator = {
   /** A permission request knows the change best. */
   readonly rememberDiff: (request: PermissionRequest) => void
+  /** Something may have changed that no event tells. */
+  readonly refresh: () => void
   readonly stop: () => void
 }
 
@@ -30,6 +32,9 @@ export function createNarrator(agent: Agent, { folder, send }: NarratorOptions):
     timer = undefined
     const gauge = readGauge(agent)
     if (gauge) send({ type: 'gauge', gauge })
+  }
+  const refresh = () => {
+    timer ??= setTimeout(sendGauge, gaugeEveryMs)
   }
   let session = agent.state().sessionId
   const tell = (event: AgentEvent, parent?: string): void => {
@@ -44,11 +49,17 @@ export function createNarrator(agent: Agent, { folder, send }: NarratorOptions):
       calls.delete(event.toolUseId)
       diffs.delete(event.toolUseId)
     }
-    if (event.type === 'subagent') tell(event.event, event.toolUseId)
-    if (changesGauge.has(event.type)) timer ??= setTimeout(sendGauge, gaugeEveryMs)
+    if (event.type === 'subagent') tellOfSubagent(event.event, parent ?? event.toolUseId)
+    if (changesGauge.has(event.type)) refresh()
+  }
+  // What a sub-agent says goes to the agent that started it; a person sees its calls.
+  const tellOfSubagent = (event: AgentEvent, parent: string) => {
+    if (event.type === 'subagent' || event.type === 'tool-started' || event.type === 'tool-finished')
+      tell(event, parent)
   }
   const stopListening = agent.on((event) => tell(event))
   return {
+    refresh,
     rememberDiff: ({ toolUseId, detail }) => {
       if (detail?.type === 'diff') diffs.set(toolUseId, detail.text)
     },

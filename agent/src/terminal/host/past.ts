@@ -5,6 +5,7 @@ import { callOf, finishedCall } from './calls.ts'
 import type { UiEvent } from './protocol.ts'
 
 const mostMessages = 40
+const mostCharacters = 4_000
 
 export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
   const messages = agent.session().messages()
@@ -29,7 +30,8 @@ export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
 }
 
 function saidIn({ role, origin, content }: ViewMessage): readonly UiEvent[] {
-  const text = textOf(blocksOf(content).filter(isText)).trim()
+  const whole = textOf(blocksOf(content).filter(isText)).trim()
+  const text = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole
   if (text === '') return []
   if (role === 'assistant') return [{ type: 'answer', text }]
   if (origin === 'human') return [{ type: 'prompt', prompt: { text }, isQueued: false }]

@@ -83,7 +83,7 @@ export type Hello = {
   readonly notices: readonly string[]
 }
 
-export type OriginalMessage = { readonly role: string; readonly text: string }
+export type OriginalMessage = { readonly role: string; readonly text: string; readonly isCut: boolean }
 
 /** What the terminal may call, by name. Everything is a promise: the agent is in another thread. */
 export type Calls = {

@@ -2,7 +2,7 @@
 import { textOf } from 'everlong/transcript'
 import type { Agent, Person } from '../../app.ts'
 import { originalOf } from '../../receipt.ts'
-import { createNarrator, readGauge } from './narrator.ts'
+import { createNarrator, type Narrator, readGauge } from './narrator.ts'
 import type { Ask, AskAnswer, Calls, CommandInfo, FromHost, Hello, SetupScreen, ToHost } from './protocol.ts'
 
 /** One end of a MessageChannel, or a worker's parent port. */
@@ -43,10 +43,7 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
   const { agent, commands, folder, past = [], notices = [] } = started
   const narrator = createNarrator(agent, { folder, send: (event) => port.postMessage({ type: 'event', event }) })
   asking.onPermission(narrator.rememberDiff)
-  receive = createReceiver(
-    port,
-    callsOf(agent, () => narrator.stop()),
-  )
+  receive = createReceiver(port, callsOf(agent, narrator))
   const gauge = readGauge(agent)
   port.postMessage({
     type: 'hello',
@@ -55,17 +52,23 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
   for (const message of waiting) receive(message)
 }
 
-function callsOf(agent: Agent, stop: () => void): { readonly [Name in keyof Calls]: (...args: never[]) => unknown } {
+/** Characters of a message that the terminal shows; the transcript has all of them. */
+const mostOriginal = 4_000
+
+function callsOf(agent: Agent, narrator: Narrator): { readonly [Name in keyof Calls]: (...args: never[]) => unknown } {
   return {
     submit: (prompt: Parameters<Agent['submit']>[0]) => agent.submit(prompt),
     interrupt: () => agent.interrupt(),
     takeQueued: () => agent.takeQueued(),
     setMode: (mode: Parameters<Agent['setMode']>[0]) => agent.setMode(mode),
-    command: (line: string, signal: AbortSignal) => agent.command(line, signal),
+    command: (line: string, signal: AbortSignal) => agent.command(line, signal).finally(narrator.refresh),
     original: (receipt: string) =>
-      originalOf(agent.session(), receipt).map(({ role, content }) => ({ role, text: textOf(content) })),
+      originalOf(agent.session(), receipt).map(({ role, content }) => {
+        const text = textOf(content)
+        return { role, text: text.slice(0, mostOriginal), isCut: text.length > mostOriginal }
+      }),
     close: async () => {
-      stop()
+      narrator.stop()
       await agent.close()
     },
   }

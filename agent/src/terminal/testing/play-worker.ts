@@ -15,6 +15,7 @@ import {
   toolUse,
 } from '@everlong/simulator'
 import { createTwoFilesPatch } from 'diff'
+import type { EngineSettings, MessageInput } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { blocksOf, isText, textOf } from 'everlong/transcript'
 import { z } from 'zod'
@@ -24,6 +25,7 @@ import { sessionsFolder } from '../../sessions/places.ts'
 import { listSessions } from '../../sessions/sessions.ts'
 import { noSettings } from '../../settings/load.ts'
 import { type AnyTool, defineTool } from '../../tool.ts'
+import { pastOf } from '../host/past.ts'
 import { commandInfos, serveInWorker } from '../worker.ts'
 
 export type PlayData = {
@@ -33,10 +35,14 @@ export type PlayData = {
   readonly isContinued?: boolean
   /** Of the model, in tokens. */
   readonly window?: number
+  /** Compactions ask no model. */
+  readonly isOffline?: boolean
+  /** The session begins with about so many tokens. */
+  readonly tokens?: number
 }
 
 serveInWorker<PlayData>(async (data, person) => {
-  const { folder, home, window, isContinued = false } = data
+  const { folder, home, window, tokens = 0, isContinued = false } = data
   const name = 'claude-opus-4-5'
   const rules = [
     { when: asksForNotes, script: noteTaker() },
@@ -56,14 +62,34 @@ serveInWorker<PlayData>(async (data, person) => {
   const newest = isContinued ? listSessions(sessionsFolder(home, folder))[0] : undefined
   const agent = await createAgent({
     ...{ folder, home, person },
-    settings: { ...noSettings, ...hooksOf(folder), engine: window === undefined ? {} : { contextWindow: window } },
+    settings: { ...noSettings, ...hooksOf(folder), engine: engineSettings(data) },
     model: { type: 'model', words: `simulator:${name}`, name, client },
     env: process.env,
     createTools: async () => ({ tools: toolsFor(folder, person), close: async () => undefined }),
     ...(newest ? { session: { type: 'open', path: newest.path } } : {}),
   })
-  return { type: 'agent', agent, folder, commands: commandInfos() }
+  if (tokens > 0) agent.session().add(longHistory(tokens))
+  return { type: 'agent', agent, folder, commands: commandInfos(), past: pastOf(agent, folder) }
 })
+
+function engineSettings({ window, isOffline = false }: PlayData): EngineSettings {
+  return {
+    ...(window === undefined ? {} : { contextWindow: window }),
+    ...(isOffline ? { summary: { offline: 'always' } } : {}),
+  }
+}
+
+/** Questions and answers about files that do not exist; no two are the same. */
+function longHistory(tokens: number): readonly MessageInput[] {
+  const turns = Math.ceil(tokens / 1_850)
+  const sentence = (at: number) =>
+    `In src/part-${at % 97}/file-${at}.ts the value of total${at} must stay below ${at * 7}. `
+  const words = (turn: number) => Array.from({ length: 24 }, (_, at) => sentence(turn * 31 + at)).join('')
+  return Array.from({ length: turns }, (_, turn): readonly MessageInput[] => [
+    { role: 'user', content: `Question ${turn}: ${words(turn)}` },
+    { role: 'assistant', content: [{ type: 'text', text: `Answer ${turn}: ${words(turn + 1)}` }] },
+  ]).flat()
+}
 
 /** Waits as long as this file is there: a test removes it to go on. */
 async function whileThere(path: string, signal?: AbortSignal): Promise<void> {
@@ -89,7 +115,10 @@ function follow(folder: string): Script {
       await whileThere(join(folder, rest))
       return text(`Held ${rest}.`)
     }
-    if (verb === 'fill') return text('word '.repeat(Number(rest)))
+    if (verb === 'fill') {
+      const [words = '', name = ''] = rest.split(' ')
+      return text(`${'word '.repeat(Number(words))}\n\nFilled ${name}.`)
+    }
     if (verb === 'call') {
       const [tool = '', ...words] = rest.split(' ')
       return toolUse(tool, {

@@ -47,20 +47,3 @@ export function programs(): (options?: ProgramOptions) => Program {
     return { ...pty, folder, home }
   }
 }
-
-export const keys = {
-  enter: '\r',
-  escape: '\u001b',
-  up: '\u001b[A',
-  down: '\u001b[B',
-  left: '\u001b[D',
-  altEnter: '\u001b\r',
-  shiftTab: '\u001b[Z',
-  ctrlA: '\u0001',
-  ctrlC: '\u0003',
-  ctrlE: '\u0005',
-  ctrlO: '\u000f',
-  ctrlW: '\u0017',
-  end: '\u001b[F',
-  paste: (text: string) => `\u001b[200~${text}\u001b[201~`,
-} as const

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
 import { tourFile } from '../tour.ts'
 import { wanted } from './acts.ts'
-import { rule } from './story.ts'
+import { rule } from './rule.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)

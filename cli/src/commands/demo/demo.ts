@@ -1,20 +1,19 @@
 // `everlong demo`: the loop works on a made-up repository against the simulated API with a small window, and a person sees
 // what the engine does about it. Real requests, a real transcript; no key, no network.
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { PurposeUsage } from 'everlong/mechanisms'
 import { textOf } from 'everlong/transcript'
-import { failed, gathered, noPlaceFor, type Outcome, writing } from '../../outcome.ts'
-import { visible } from '../../render/safe.ts'
+import { gathered, type Outcome } from '../../outcome.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import { createChronicle } from './acts.ts'
 import { createBoard } from './board.ts'
 import { endingLines, openingLines } from './frame.ts'
 import { progressLine } from './lines.ts'
 import { createPace } from './pace.ts'
+import { placeIn } from './place.ts'
+import { rule } from './rule.ts'
 import { type Stage, setStage } from './stage.ts'
-import { playStory, rule, type Show } from './story.ts'
+import { playStory, type Show } from './story.ts'
 
 export type DemoOptions = {
   readonly fast?: boolean
@@ -43,21 +42,6 @@ export async function demo(
     board.end()
     release?.()
   }
-}
-
-/** The path of a new session in this folder, which is made if need be; in a new temporary one when none is named. */
-function placeIn(folder: string | undefined): Outcome<string> {
-  const trouble = folder === undefined ? undefined : noPlaceFor(folder)
-  if (trouble) return failed(trouble)
-  return writing(folder ?? tmpdir(), () => {
-    const kept = folder ?? mkdtempSync(join(tmpdir(), 'everlong-demo-'))
-    if (!existsSync(kept)) mkdirSync(kept)
-    if (!statSync(kept).isDirectory()) return failed(`${visible(kept)} is not a folder. Choose another --folder.`)
-    accessSync(kept, constants.W_OK)
-    const transcript = join(kept, 'session.jsonl')
-    if (!existsSync(transcript)) return gathered(transcript)
-    return failed(`${visible(transcript)} is there already and is left alone. Choose another --folder.`)
-  })
 }
 
 async function play(show: Show, now: () => number): Promise<void> {

@@ -4,7 +4,8 @@ import { counted, dollars, duration, exactDollars } from '../../render/numbers.t
 import { visible } from '../../render/safe.ts'
 import { commandList, facts, heading, paragraph, type Screen } from '../../render/screen.ts'
 import { shellWord } from '../../render/shell-word.ts'
-import { type ActName, wanted } from './acts.ts'
+import type { ActName } from './act-words.ts'
+import { wanted } from './acts.ts'
 import { type Stage, window } from './stage.ts'
 
 export function openingLines({ repository, server }: Stage, screen: Screen): readonly string[] {

@@ -1,5 +1,7 @@
 // The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
 // lines out; whatever came from a tool or a model is made harmless here.
+
+import { textWithoutMarks } from '@everlong/agent/host'
 import { compactionPhases, type FinishedCall, outcomeOf, subjectOf } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/mechanisms'
@@ -24,11 +26,8 @@ export function typingLine(text: string, screen: Screen): string {
   return screen.paint(['bold', 'cyan'], `you › ${cutStart(text, screen.width - 6)}`)
 }
 
-/** Where the made-up agent stands is written into its answers, for itself alone. */
-const mark = /\s*\[task \d+, [^\]]*\]/g
-
 export function agentLines(text: string, screen: Screen): readonly string[] {
-  const words = oneLine(text.replaceAll(mark, ''))
+  const words = oneLine(textWithoutMarks(text))
   return words === '' ? [] : wrap(words, screen.width - 4).map((line) => `${indent}${line}`)
 }
 

@@ -20,6 +20,14 @@ export function demoModel(repository: Repository): Script {
     [
       { when: asksForNotes, script: noteTaker() },
       { when: asksForSummary, script: summarizer() },
+    ],
+    demoAgent(repository),
+  )
+}
+
+export function demoAgent(repository: Repository): Script {
+  return route(
+    [
       { when: (request) => questionIn(request) !== undefined, script: lookUp },
       { when: (request) => foundIn(request) !== undefined, script: report },
     ],

@@ -36,7 +36,7 @@ const maxTokens = 4_000
 const pastedLines = 320
 
 /** As small as the window. What the server could do by itself is done by edits of ours, which the transcript shows. */
-const settings: EngineSettings = {
+export const settings: EngineSettings = {
   contextWindow: window,
   maxOutputTokens: maxTokens,
   warningDistance: 14_000,

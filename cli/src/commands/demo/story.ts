@@ -10,9 +10,8 @@ import { type Chronicle, restorationInWords } from './acts.ts'
 import type { Board } from './board.ts'
 import { actLines, agentLines, callLine, gaugeLine, personLines, typingLine } from './lines.ts'
 import type { Pace } from './pace.ts'
+import { rule } from './rule.ts'
 import type { Stage } from './stage.ts'
-
-export const rule = 'Never edit anything under src/generated: a tool writes those files.'
 
 export type Show = {
   readonly stage: Stage

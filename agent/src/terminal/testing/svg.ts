@@ -1,0 +1,68 @@
+// A terminal's screen as an SVG picture: text stays text, colors stay colors.
+import type xterm from '@xterm/headless'
+
+const cell = { width: 8.4, height: 18 }
+const margin = 12
+const palette = ['#1e1e2e', '#e06c75', '#98c379', '#e5c07b', '#61afef', '#c678dd', '#56b6c2', '#d7dae0']
+const foreground = '#d7dae0'
+const background = '#1e1e2e'
+
+export function svgOf(terminal: xterm.Terminal): string {
+  const { active } = terminal.buffer
+  const rows = Array.from({ length: terminal.rows }, (_, row) => spansOf(terminal, active.baseY + row))
+  const used = rows.findLastIndex((spans) => spans.length > 0) + 1
+  const width = Math.ceil(terminal.cols * cell.width + 2 * margin)
+  const height = used * cell.height + 2 * margin
+  const lines = rows.slice(0, used).flatMap((spans, row) => spans.map((span) => textElement(span, row)))
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<rect width="100%" height="100%" rx="6" fill="${background}"/>`,
+    `<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">`,
+    ...lines,
+    '</g>',
+    '</svg>',
+    '',
+  ].join('\n')
+}
+
+type Span = { readonly column: number; readonly text: string; readonly columns: number; readonly style: string }
+
+/** Neighboring cells of the same look. */
+function spansOf({ buffer, cols }: xterm.Terminal, row: number): readonly Span[] {
+  const line = buffer.active.getLine(row)
+  const spans: Span[] = []
+  for (let column = 0; line && column < cols; column++) {
+    const each = line.getCell(column)
+    if (!each || each.getWidth() === 0) continue
+    const text = each.getChars() || ' '
+    const style = styleOf(each)
+    const last = spans.at(-1)
+    if (last && last.style === style && last.column + last.columns === column) {
+      spans[spans.length - 1] = { ...last, text: last.text + text, columns: last.columns + each.getWidth() }
+    } else spans.push({ column, text, columns: each.getWidth(), style })
+  }
+  return spans.filter(({ text }) => text.trim() !== '')
+}
+
+function styleOf(each: xterm.IBufferCell): string {
+  const color = each.isFgPalette() ? (palette[each.getFgColor() % 8] ?? foreground) : foreground
+  return [
+    `fill="${color}"`,
+    ...(each.isBold() ? ['font-weight="bold"'] : []),
+    ...(each.isItalic() ? ['font-style="italic"'] : []),
+    ...(each.isUnderline() ? ['text-decoration="underline"'] : []),
+    ...(each.isDim() ? ['opacity="0.6"'] : []),
+  ].join(' ')
+}
+
+function textElement({ column, text, columns, style }: Span, row: number): string {
+  const x = (margin + column * cell.width).toFixed(1)
+  const y = margin + row * cell.height + 13
+  return `<text x="${x}" y="${y}" textLength="${(columns * cell.width).toFixed(1)}" ${style}>${escaped(text)}</text>`
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+function escaped(text: string): string {
+  return text.replace(/[&<>]/g, (character) => entities[character] ?? character)
+}

@@ -1,0 +1,85 @@
+// Writes the pictures of docs/agent-terminal.md: runs the real program in a pseudo-terminal and draws its screen. Run it
+// with Node from the root: node agent/src/terminal/testing/write-screenshots.ts
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { syntheticRepository } from '@everlong/simulator'
+import { writeRepository } from '../../demo/repository.ts'
+import { keys } from './keys.ts'
+import { type Pty, startPty } from './pty.ts'
+import { svgOf } from './svg.ts'
+
+const pictures = join(process.cwd(), 'docs/pictures')
+const everlong = [process.execPath, join(process.cwd(), 'scripts/launch.mjs'), 'cli']
+const root = mkdtempSync(join(tmpdir(), 'everlong-'))
+const [folder, home] = [join(root, 'shop'), join(root, 'home')]
+mkdirSync(pictures, { recursive: true })
+for (const each of [folder, home]) mkdirSync(each)
+writeRepository(syntheticRepository({ seed: 7, files: 60 }), folder)
+
+try {
+  await noModel()
+  await working()
+  await narrow()
+} finally {
+  rmSync(root, { recursive: true, force: true })
+}
+
+function start(words: readonly string[], size: { readonly columns: number; readonly rows: number }): Pty {
+  return startPty({ ...size, command: [...everlong, ...words], cwd: root, env: { EVERLONG_HOME: home } })
+}
+
+function draw(name: string, { terminal }: Pty): void {
+  writeFileSync(join(pictures, `${name}.svg`), svgOf(terminal).replaceAll(root, '~'))
+  console.log(`docs/pictures/${name}.svg`)
+}
+
+async function noModel(): Promise<void> {
+  const program = start(['agent', 'shop'], { columns: 80, rows: 20 })
+  await program.ended
+  draw('terminal-no-model', program)
+}
+
+async function working(): Promise<void> {
+  const program = start(['agent', 'shop', '--model', 'demo'], { columns: 80, rows: 26 })
+  await program.shows('% left')
+  program.type('Make the tests pass, one failure at a time.\r')
+  await program.shows('Allow once')
+  draw('terminal-permission-command', program)
+  await allowUntil(program, /Edit src[^\n]*\n[\s\S]*Allow once/)
+  draw('terminal-permission-diff', program)
+  await allowUntil(program, 'The task is finished')
+  await program.hides('Esc to interrupt')
+  draw('terminal-answer', program)
+  program.type('/compact Keep the names of the failing tests.\r')
+  await program.shows('● Compacted')
+  draw('terminal-receipt', program)
+  program.type(keys.ctrlO)
+  await program.shows('What happened')
+  await program.hides('Reading the transcript')
+  draw('terminal-receipt-expanded', program)
+  program.kill('SIGKILL')
+  await program.ended
+}
+
+/** Allows what is asked until the screen shows this. */
+async function allowUntil(program: Pty, wanted: string | RegExp): Promise<void> {
+  const isThere = () => (typeof wanted === 'string' ? program.screen().includes(wanted) : wanted.test(program.screen()))
+  for (;;) {
+    await program.shows(/Allow once|The task is finished/)
+    if (isThere()) return
+    const asked = /─\n([^\n]*)\n/.exec(program.screen().slice(program.screen().lastIndexOf('─\n')))?.[1] ?? ''
+    program.type('y')
+    await program.hides(`${asked}\n`)
+  }
+}
+
+async function narrow(): Promise<void> {
+  const program = start(['agent', 'shop', '--model', 'demo'], { columns: 40, rows: 20 })
+  await program.shows('% left')
+  program.type('/')
+  await program.shows('/compact')
+  draw('terminal-narrow', program)
+  program.kill('SIGKILL')
+  await program.ended
+}

@@ -1,0 +1,21 @@
+// Where a demo is kept.
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { failed, gathered, noPlaceFor, type Outcome, writing } from '../../outcome.ts'
+import { visible } from '../../render/safe.ts'
+
+/** The path of a new session in this folder, which is made if need be; in a new temporary one when none is named. */
+export function placeIn(folder: string | undefined): Outcome<string> {
+  const trouble = folder === undefined ? undefined : noPlaceFor(folder)
+  if (trouble) return failed(trouble)
+  return writing(folder ?? tmpdir(), () => {
+    const kept = folder ?? mkdtempSync(join(tmpdir(), 'everlong-demo-'))
+    if (!existsSync(kept)) mkdirSync(kept)
+    if (!statSync(kept).isDirectory()) return failed(`${visible(kept)} is not a folder. Choose another --folder.`)
+    accessSync(kept, constants.W_OK)
+    const transcript = join(kept, 'session.jsonl')
+    if (!existsSync(transcript)) return gathered(transcript)
+    return failed(`${visible(transcript)} is there already and is left alone. Choose another --folder.`)
+  })
+}
