@@ -166,7 +166,7 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolP
     environment: env,
     secrets: secretsIn(settings),
     mcpServers: settings.mcpServers,
-    skillFolders: skillFolders({ home, folder }),
+    skillFolders: [join(folder, '.everlong', 'skills'), join(folder, '.claude', 'skills'), join(home, 'skills')],
     onTasks: () => setup.onTasks(tools.tasks()),
     tell: setup.tell,
   })
