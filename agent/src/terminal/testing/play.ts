@@ -1,5 +1,5 @@
 // The program of the terminal's tests: runs in a pseudo-terminal, as the command line would run the agent.
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import type { Play } from '../player.ts'
 import { runTerminal } from '../run-terminal.ts'
 import type { PlayData } from './play-worker.ts'
@@ -28,7 +28,8 @@ function playTurns(turns: number): Play {
       if (turn % 100 !== 0) continue
       globalThis.gc?.()
       heaps[turn] = process.memoryUsage().heapUsed
-      writeFileSync(`${data.home}/heap.json`, JSON.stringify(heaps))
+      writeFileSync(`${data.home}/heap.new`, JSON.stringify(heaps))
+      renameSync(`${data.home}/heap.new`, `${data.home}/heap.json`)
     }
   }
 }

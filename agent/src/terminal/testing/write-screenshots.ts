@@ -9,6 +9,16 @@ import { keys } from './keys.ts'
 import { type Pty, startPty } from './pty.ts'
 import { svgOf } from './svg.ts'
 
+const titles = {
+  'terminal-no-model': 'What the agent shows without a key',
+  'terminal-permission-command': 'The agent asks before it runs a command',
+  'terminal-permission-diff': 'The agent asks before it changes a file, and shows the diff',
+  'terminal-answer': 'An answer, with folded tool calls and a diff',
+  'terminal-receipt': 'The receipt of a compaction in one line',
+  'terminal-receipt-expanded': 'The receipt in full',
+  'terminal-narrow': 'The list of commands in 40 columns',
+} as const
+
 const pictures = join(process.cwd(), 'docs/pictures')
 const everlong = [process.execPath, join(process.cwd(), 'scripts/launch.mjs'), 'cli']
 const root = mkdtempSync(join(tmpdir(), 'everlong-'))
@@ -29,16 +39,6 @@ try {
 function start(words: readonly string[], size: { readonly columns: number; readonly rows: number }): Pty {
   return startPty({ ...size, command: [...everlong, ...words], cwd: root, env: { EVERLONG_HOME: home } })
 }
-
-const titles = {
-  'terminal-no-model': 'What the agent shows without a key',
-  'terminal-permission-command': 'The agent asks before it runs a command',
-  'terminal-permission-diff': 'The agent asks before it changes a file, and shows the diff',
-  'terminal-answer': 'An answer, with folded tool calls and a diff',
-  'terminal-receipt': 'The receipt of a compaction in one line',
-  'terminal-receipt-expanded': 'The receipt in full',
-  'terminal-narrow': 'The list of commands in 40 columns',
-} as const
 
 function draw(name: keyof typeof titles, { terminal }: Pty): void {
   writeFileSync(
