@@ -212,5 +212,5 @@ test('an interrupt during an automatic compaction leaves the conversation as it 
   expect(JSON.stringify(set.agent.session().messages()).startsWith(before.slice(0, -1))).toBe(true)
   await set.agent.submit({ text: 'Go on.' })
   expect(set.events.filter(({ type }) => type === 'receipt')).toHaveLength(1)
-  expect(said(set).at(-1)).toBe('assistant: Here you are.')
+  expect((await said(set)).at(-1)).toBe('assistant: Here you are.')
 })
