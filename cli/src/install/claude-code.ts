@@ -33,6 +33,8 @@ export const claudeCode: InstallTarget = {
     join(configFolder(place), 'plugins', 'data', 'everlong-skills-dir'),
     // What Claude Code logs about our server, for each project.
     { folder: join(cacheFolder(place), 'claude-cli-nodejs'), match: '*/mcp-logs-plugin-everlong-everlong' },
+    // Claude Code makes one for each session with a SessionStart hook.
+    { folder: join(configFolder(place), 'session-env'), match: '*', ifEmpty: true },
   ],
 }
 
@@ -42,7 +44,7 @@ function cacheFolder({ home, env }: Place): string {
 }
 
 function configFolder({ home, env }: Place): string {
-  return env.CLAUDE_CONFIG_DIR ?? join(home, '.claude')
+  return env.CLAUDE_CONFIG_DIR || join(home, '.claude')
 }
 
 /** Names the Node to use, where the one on the PATH will not do. */

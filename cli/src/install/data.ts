@@ -1,15 +1,26 @@
 // The folders that a plug-in filled while it ran: which of them exist, and which folders would have to exist for them.
-import { globSync, lstatSync } from 'node:fs'
+import { globSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { InstallTarget, Place } from './target.ts'
 
-/** Those that exist. A link is none: it leads somewhere else. */
-export function dataFolders(target: InstallTarget, place: Place): readonly string[] {
+/** Those that exist; `made` are the folders that did not exist before the installation. A link leads somewhere else. */
+export function dataFolders(target: InstallTarget, place: Place, made: readonly string[]): readonly string[] {
   const found = (target.data?.(place) ?? []).flatMap((data) => {
     if (typeof data === 'string') return [data]
-    return globSync(data.match, { cwd: data.folder }).map((name) => join(data.folder, name))
+    const { folder, match, ifEmpty = false } = data
+    if (ifEmpty && !made.includes(folder)) return []
+    const paths = globSync(match, { cwd: folder }).map((name) => join(folder, name))
+    return ifEmpty ? paths.filter(isEmptyFolder) : paths
   })
-  return found.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory())
+  return found.filter(isFolder)
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function isEmptyFolder(path: string): boolean {
+  return isFolder(path) && readdirSync(path).length === 0
 }
 
 /** A path in each of them, whether it exists or not, as far as it is known beforehand. */

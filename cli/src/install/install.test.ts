@@ -44,7 +44,11 @@ const agent = (content = 'one'): InstallTarget => ({
     { type: 'toml', path: config(), text: 'prompt = "x"', where: 'start' },
     { type: 'toml', path: config(), text: `[mcp.everlong]\ncommand = "${content}"` },
   ],
-  data: () => [join(home, '.agent', 'data', 'everlong')],
+  data: () => [
+    join(home, '.agent', 'data', 'everlong'),
+    { folder: join(home, '.cache', 'agent'), match: '*/logs-of-everlong' },
+    { folder: join(home, '.agent', 'runs'), match: '*', ifEmpty: true },
+  ],
 })
 
 const version = '1.0.0'
@@ -78,6 +82,24 @@ test('an empty home folder is empty again afterwards', () => {
   expect(statSync(recordPath(home, 'agent')).mode & 0o777).toBe(0o600)
   expect(uninstall()?.isDone).toBe(true)
   expect(everything()).toEqual({})
+})
+
+test('what the plug-in and the agent left while it ran goes too, and what others left stays', () => {
+  install()
+  put(join(home, '.agent/data/everlong/deep/note.txt'), 'x')
+  put(join(home, '.cache/agent/project/logs-of-everlong/1.log'), 'x')
+  mkdirSync(join(home, '.agent/runs/1'), { recursive: true })
+  const data = uninstall()?.data.map((path) => path.slice(home.length + 1))
+  expect(data).toEqual(['.agent/data/everlong', '.cache/agent/project/logs-of-everlong', '.agent/runs/1'])
+  expect(everything()).toEqual({})
+
+  mkdirSync(join(home, '.agent/runs/1'), { recursive: true })
+  put(join(home, '.cache/agent/project/logs-of-others/1.log'), 'x')
+  const before = everything()
+  install()
+  put(join(home, '.cache/agent/project/logs-of-everlong/1.log'), 'x')
+  uninstall()
+  expect(everything()).toEqual(before)
 })
 
 test('whatever was in the files, it is there again afterwards, byte for byte', () => {

@@ -35,7 +35,7 @@ export function removeFrom(
   const record = readRecord(place.home, target.name)
   if (!record) return undefined
   const plan = planUninstall(record, place.home)
-  const data = dataFolders(target, place)
+  const data = dataFolders(target, place, record.folders)
   const isDone = !dryRun && plan.refusals.length === 0
   if (isDone) {
     writeAll(plan)

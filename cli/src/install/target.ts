@@ -35,4 +35,9 @@ export type InstallTarget = {
 }
 
 /** Folders whose names are not known beforehand: those below `folder` that match the glob. */
-export type DataPattern = { readonly folder: string; readonly match: string }
+export type DataPattern = {
+  readonly folder: string
+  readonly match: string
+  /** Only empty ones, and only if `folder` did not exist before: the agent makes them for any plug-in like ours. */
+  readonly ifEmpty?: boolean
+}

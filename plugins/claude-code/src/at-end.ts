@@ -37,7 +37,8 @@ function tailOf(path: string, from: number): string | undefined {
   }
 }
 
-/** A message of the user or the agent. */
+/** A message of the user or the agent. Claude Code puts words into the agent's mouth when it resumes; those do not count. */
 function isSpoken(line: string): boolean {
-  return line.includes('"message":{') && /"type":"(user|assistant)"/.test(line)
+  const isMessage = line.includes('"message":{') && /"type":"(user|assistant)"/.test(line)
+  return isMessage && !line.includes('"model":"<synthetic>"')
 }

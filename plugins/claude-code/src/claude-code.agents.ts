@@ -1,94 +1,240 @@
 // The plug-in in the real Claude Code, without a person and without a network: the model is the simulator, the home folder
-// is empty. `npm run test:agents` installs Claude Code and runs this.
-import { execFile } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+// is new. `npm run test:agents` installs Claude Code and runs this.
+import { execFile, spawnSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningServer, type Script, type ScriptRequest, startServer, text, toolUse } from '@everlong/simulator'
 import { blocksOf, isToolResult, textOf } from 'everlong/transcript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentCommand, everythingIn, root, searchPath } from '../../testing/agent.ts'
 
-const root = join(import.meta.dirname, '../../..')
-const claude = join(root, '.everlong/agents/node_modules/.bin/claude')
-const plugin = join(root, 'plugins/claude-code')
+const claude = agentCommand('claude') ?? ''
 const folder = mkdtempSync(join(tmpdir(), 'everlong-claude-code-'))
-const project = join(folder, 'project')
-const home = join(folder, 'home')
 const rule = 'From now on never touch the file schema.sql.'
 const wish = 'Rename the column total to amount in every report.'
+const forgetful = '1. The reports were read, and the user approved the release.'
 
 const requests: ScriptRequest[] = []
 let server: RunningServer
 
-/** Forgets everything when it summarizes, and searches the archive when it is asked to. */
+/** Forgets everything when it summarizes, and calls a tool when it is asked to. */
 const script: Script = (request) => {
   requests.push(request)
   const last = textOf(request.messages.findLast(({ role }) => role === 'user')?.content)
-  if (last.includes('<analysis>')) return text('<analysis>x</analysis><summary>1. The reports were read.</summary>')
+  if (last.includes('<analysis>')) return text(`<analysis>x</analysis><summary>${forgetful}</summary>`)
+  const hasCalled = blocksOf(request.messages.at(-1)?.content).some(isToolResult)
   const search = request.tools.find(({ name }) => name.endsWith('everlong__search'))
-  const hasLooked = request.messages.some(({ content }) => blocksOf(content).some(isToolResult))
-  if (last.includes('Look it up') && search && !hasLooked) return toolUse(search.name, { query: 'column total' })
+  if (last.includes('Look it up') && search && !hasCalled) return toolUse(search.name, { query: 'column total' })
+  if (last.includes('Count them') && !hasCalled) return toolUse('Bash', { command: 'seq 1 4000', description: 'count' })
+  const read = request.tools.find(({ name }) => name.endsWith('everlong__read'))
+  const id = /everlong read tool reads it as (\w+)/.exec(resultsIn([request]))?.[1]
+  if (last.includes('Read it') && read && id && !hasCalled) return toolUse(read.name, { id })
   return text('Done.')
 }
 
 beforeAll(async () => {
-  for (const path of [project, home]) mkdirSync(path)
   server = await startServer({ script, port: 0 })
 })
-
 afterAll(async () => {
   await server?.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
-// Hooks and servers run with the Node that is found first.
-const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
 const sinceLast = () => requests.splice(0)
 const said = (request: ScriptRequest | undefined) => request?.messages.map(({ content }) => textOf(content)).join('\n')
+const resultsIn = (all: readonly ScriptRequest[]) =>
+  JSON.stringify(
+    all.flatMap(({ messages }) => messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult))),
+  )
 
-async function say(prompt: string, ...options: readonly string[]): Promise<string> {
+/** A person's home folder and a project, with settings and a skill of their own. */
+function createPerson(name: string, more: Readonly<Record<string, string>> = {}) {
+  const home = join(folder, name)
+  const project = join(folder, `${name}-project`)
+  mkdirSync(join(home, '.claude/skills/mine'), { recursive: true })
+  mkdirSync(project)
+  writeFileSync(join(home, '.claude/settings.json'), '{\n\t"cleanupPeriodDays":  99\n}')
+  writeFileSync(join(home, '.claude/skills/mine/SKILL.md'), '---\ndescription: mine\n---\nMine.\n')
   const env = {
-    ...{ PATH: path, HOME: home, ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: 'none' },
+    ...{ PATH: searchPath, HOME: home, ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: 'none' },
     ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', IS_SANDBOX: '1', ENABLE_TOOL_SEARCH: 'false' },
+    ...more,
   }
-  const words = ['-p', prompt, '--plugin-dir', plugin, '--dangerously-skip-permissions', ...options]
-  const { stdout } = await promisify(execFile)(claude, words, { cwd: project, env, timeout: 120_000 })
-  return stdout
+  const run = async (words: readonly string[]): Promise<string> => {
+    const running = promisify(execFile)(claude, words, { cwd: project, env, timeout: 120_000 })
+    running.child.stdin?.end()
+    return (await running).stdout
+  }
+  return {
+    ...{ home, project, run },
+    say: (prompt: string, ...options: readonly string[]) =>
+      run(['-p', prompt, '--dangerously-skip-permissions', ...options]),
+    everlong: (...words: readonly string[]) =>
+      spawnSync(process.execPath, [join(root, 'cli/src/main.ts'), ...words], { env, encoding: 'utf8' }),
+    transcript: () => globSync(join(home, '.claude/projects/*/*.jsonl'))[0] ?? '',
+  }
 }
+type Person = ReturnType<typeof createPerson>
 
-test('what a compaction loses is in the next request, and older things can be looked up', async () => {
+async function talk({ say }: Person): Promise<void> {
   await say(`Read the reports. ${rule}`)
   await say(wish, '--continue')
-  sinceLast()
-
   await say('/compact', '--continue')
-  const [compaction] = sinceLast()
+  await say('Go on.', '--continue')
+  await say('Look it up.', '--continue')
+}
+
+/** Names of files, without what differs from run to run. */
+function namesIn(home: string): readonly string[] {
+  const names = [...everythingIn(home).keys()].map((name) =>
+    name.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[\d-]+Z|\d{6,}/g, '…').replace(basename(home), ''),
+  )
+  // Claude Code writes it when it finds the time.
+  return [...new Set(names)].filter((name) => name !== '.claude/.last-cleanup').toSorted()
+}
+
+const inClaudeCode = test.skipIf(!claude)
+
+inClaudeCode('installed, used and removed: what was lost comes back, and no trace is left', async () => {
+  const person = createPerson('one')
+  const before = everythingIn(person.home)
+  expect(person.everlong('install', 'claude-code')).toMatchObject({ status: 0, stderr: '' })
+  sinceLast()
+  await talk(person)
+  const all = sinceLast()
+
+  const compaction = all.find((request) => said(request)?.includes('<analysis>'))
   expect(said(compaction)).toContain('Write down word for word what the user asked')
 
-  await say('Go on.', '--continue')
-  const [next] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
-  expect(said(next)).toContain('1. The reports were read.')
-  expect(said(next)).toContain(rule)
-  expect(said(next)).toContain(wish)
+  const next = all.find((request) => said(request)?.includes('Go on.'))
+  const context = said(next) ?? ''
+  expect(context).toContain(forgetful)
+  expect(context).toContain(`SessionStart hook additional context: What the user asked for once and for all`)
+  expect(context).toContain(`- "${rule}"`)
+  expect(context).toContain('This session was compacted. The summary leaves out what follows')
+  expect(context).toContain(wish)
+  expect(context).toMatch(/approved/)
 
-  await say('Look it up.', '--continue')
-  const found = sinceLast().flatMap(({ messages }) =>
-    messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult)),
-  )
-  expect(JSON.stringify(found)).toContain(wish)
+  expect(resultsIn(all)).toContain(wish)
+  expect(processesOf(person.home)).toEqual([])
+  expect(readdirSync(person.project)).toEqual([])
+
+  expect(person.everlong('uninstall', 'claude-code')).toMatchObject({ status: 0, stderr: '' })
+  const after = everythingIn(person.home)
+  for (const [name, content] of before) expect([name, after.get(name)]).toEqual([name, content])
+  expect([...after.keys()].filter((name) => /everlong(?!-claude-code)/i.test(name))).toEqual([])
+
+  const other = createPerson('two')
+  await talk(other)
+  expect(namesIn(person.home)).toEqual(namesIn(other.home))
 })
 
-test('nothing is left behind but the notes of the plug-in, and nothing waits', () => {
-  const data = globSync(join(home, '.claude/plugins/data/everlong*'))
-  expect(data).toHaveLength(1)
-  expect(existsSync(join(data[0] ?? '', 'waiting'))).toBe(false)
-  expect(readdirSync(project)).toEqual([])
+inClaudeCode('/everlong:compact, and resuming from it; undo, and resuming from before', async () => {
+  const person = createPerson('commands')
+  person.everlong('install', 'claude-code')
+  await person.say(`Read the reports. ${rule}`)
+  await person.say(wish, '--continue')
+  sinceLast()
+  expect(await person.say('/everlong:context', '--continue')).toContain('By kind')
+  expect(await person.say('/everlong:lost', '--continue')).toContain('This session was not compacted yet.')
+  expect(await person.say('/everlong:compact', '--continue')).toContain('claude --resume')
+  // No request was made for any of these.
+  expect(sinceLast()).toEqual([])
+  const session = basename(person.transcript(), '.jsonl')
+  const copy = readFileSync(person.transcript())
+
+  await person.say('Go on.', '--resume', session)
+  const [resumed] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
+  expect(said(resumed)).toContain('This conversation continues from an earlier one')
+  expect(said(resumed)).toContain(rule)
+  expect(resumed?.messages.some(({ content }) => textOf(content) === wish)).toBe(false)
+
+  writeFileSync(person.transcript(), copy)
+  expect(await person.say('/everlong:undo', '--continue')).toContain('will be taken back')
+  await person.say('Go on.', '--resume', session)
+  const [undone] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
+  expect(said(undone)).not.toContain('This conversation continues from an earlier one')
+  expect(said(undone)).toContain(wish)
+  expect(processesOf(person.home)).toEqual([])
 })
 
-test('the plug-in passes the checks of the plug-in directory', async () => {
-  const run = promisify(execFile)(claude, ['plugin', 'validate', plugin, '--profile', 'directory'], {
-    env: { PATH: path, HOME: home },
-  })
-  await expect(run).resolves.toMatchObject({ stdout: expect.stringContaining('Validation passed') })
+inClaudeCode('a session compacted by the command line resumes from its summary', async () => {
+  const person = createPerson('resumed')
+  await person.say(`Read the reports. ${rule}`)
+  await person.say(wish, '--continue')
+  sinceLast()
+  expect(person.everlong('compact', person.transcript(), '--append')).toMatchObject({ status: 0, stderr: '' })
+  await person.say('Go on.', '--resume', basename(person.transcript(), '.jsonl'))
+  const [resumed] = sinceLast().filter((request) => said(request)?.includes('Go on.'))
+  expect(said(resumed)).toContain('This conversation continues from an earlier one')
+  expect(said(resumed)).toContain(rule)
+  expect(resumed?.messages.some(({ content }) => textOf(content) === wish)).toBe(false)
 })
+
+inClaudeCode(
+  'when Claude Code compacts by itself, the next request has the rules, and the one after it the rest',
+  async () => {
+    const small = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000', CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: '30' }
+    const person = createPerson('full', small)
+    person.everlong('install', 'claude-code')
+    await person.say(`Read the reports. ${rule}`)
+    await person.say(`${wish} ${'The report says that the total is in cents. '.repeat(1_600)}`, '--continue')
+    sinceLast()
+    await person.say('Go on.', '--continue')
+    const all = sinceLast()
+    const at = all.findIndex((request) => said(request)?.includes('<analysis>'))
+    const next = said(all[at + 1])
+    expect([at >= 0, next?.includes(forgetful), next?.includes(`- "${rule}"`)]).toEqual([true, true, true])
+    await person.say('And now?', '--continue')
+    expect(said(sinceLast()[0])?.includes('The summary leaves out what follows')).toBe(true)
+    expect(processesOf(person.home)).toEqual([])
+  },
+)
+
+inClaudeCode('asked to, long results are stored whole and shortened, and the agent reads the whole one', async () => {
+  const person = createPerson('short', { EVERLONG_SHORTEN_RESULTS: '4000' })
+  person.everlong('install', 'claude-code')
+  sinceLast()
+  await person.say('Count them.')
+  const short = resultsIn(sinceLast())
+  expect(short).toContain('characters left out here')
+  expect(short).not.toContain('\\n2000\\n')
+  const [stored = ''] = globSync(join(person.home, '.claude/projects/*/*/tool-results/*.txt'))
+  expect(readFileSync(stored, 'utf8').split('\n').slice(0, 4_000)).toHaveLength(4_000)
+  await person.say('Read it.', '--continue')
+  expect(resultsIn(sinceLast())).toMatch(/1500\\+n1501/)
+})
+
+inClaudeCode('the plug-in passes the checks of the plug-in directory', async () => {
+  const person = createPerson('directory')
+  const plugin = join(folder, 'plugin')
+  cpSync(join(root, 'plugins/claude-code'), plugin, { recursive: true })
+  const output = await person.run(['plugin', 'validate', plugin, '--profile', 'directory'])
+  expect(output).toContain('Validation passed')
+})
+
+/** Reading the engine takes longer than all else that a hook does. */
+test.each(['PreCompact', 'PostCompact', 'UserPromptSubmit', 'PostToolBatch', 'PostToolUse', 'SessionEnd'])(
+  '%s does not load the engine',
+  (event) => {
+    const alone = mkdtempSync(join(folder, 'alone-'))
+    cpSync(join(root, 'plugins/claude-code/dist/everlong.js'), join(alone, 'everlong.mjs'))
+    const input = JSON.stringify({
+      hook_event_name: event,
+      session_id: 's1',
+      transcript_path: join(alone, 'everlong.mjs'),
+    })
+    const run = spawnSync(process.execPath, [join(alone, 'everlong.mjs'), 'hook', join(alone, 'data')], {
+      ...{ input, encoding: 'utf8', env: { CLAUDE_PLUGIN_DATA: join(alone, 'data') } },
+    })
+    expect([run.status, run.stderr]).toEqual([0, ''])
+  },
+)
+
+/** What still runs with this home folder in its command. */
+function processesOf(home: string): readonly string[] {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
+  return stdout.split('\n').filter((line) => line.includes(home))
+}

@@ -7,7 +7,7 @@ import type { Planned } from './at-end.ts'
 import { type Environment, projectFolder, sessionName } from './project.ts'
 
 /** A hook's text is shown without colors, below a few words of Claude Code's. */
-const screen: Screen = { width: 80, isTerminal: false, isColored: false, timeZone: undefined, paint: (_, text) => text }
+const screen: Screen = { width: 72, isTerminal: false, isColored: false, timeZone: undefined, paint: (_, text) => text }
 
 /** Names of commands come from outside. */
 export const commandNames = ['context', 'compact', 'undo', 'lost'] as const
@@ -52,7 +52,7 @@ async function compact(transcript: string, env: Environment): Promise<Answer> {
   if (outcome.type === 'failed') return { text: outcome.message }
   const { report, records } = outcome.report
   if (records.length === 0) return { text: outcome.complaint ?? 'There is nothing to compact.' }
-  const { before, after } = report.tokens
+  const [before, after] = [report.tokens.before, report.tokens.after].map((count) => count.toLocaleString('en-US'))
   const text = `A compaction is ready: ${before} tokens become ${after}. ${howToResume(transcript)}`
   return { text, planned: { bytes, text: asLines(records) } }
 }
@@ -66,14 +66,17 @@ async function undo(transcript: string): Promise<Answer> {
   if (found.isContinued || found.before === undefined) {
     return { text: 'The conversation went on after the last compaction, so it cannot be taken back in Claude Code.' }
   }
-  const record = {
+  const uuid = randomUUID()
+  const notice = {
     ...{ parentUuid: found.before, isSidechain: false, type: 'system', subtype: 'informational' },
     ...{ content: 'The last compaction was taken back by everlong.', isMeta: false, level: 'info' },
-    ...{ ...found.envelope, timestamp: new Date().toISOString(), uuid: randomUUID() },
+    ...{ ...found.envelope, timestamp: new Date().toISOString(), uuid },
   }
+  // Claude Code resumes from the entry that this names.
+  const leaf = { type: 'last-prompt', lastPrompt: '', leafUuid: uuid, sessionId: found.envelope.sessionId }
   return {
     text: `The last compaction will be taken back. ${howToResume(transcript)}`,
-    planned: { bytes, text: asLines([record]) },
+    planned: { bytes, text: asLines([notice, leaf]) },
   }
 }
 

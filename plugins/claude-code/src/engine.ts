@@ -4,5 +4,6 @@ export { inBackground } from './background.ts'
 export { answerAbout, answerTo, commandNames } from './commands.ts'
 export { compare } from './lost.ts'
 export { readRules } from './rules.ts'
+export { shortened } from './shorten.ts'
 
 export const loadServer = () => import('@everlong/cli/mcp')

@@ -8,11 +8,12 @@ export type HookEvent = {
   readonly input: { readonly [key: string]: unknown }
 }
 
-/** Undefined if it is not an event of a session. */
+/** Undefined if it is not an event of a session, or one of a sub-agent, whose context is none of the session's. */
 export function readEvent(input: unknown): HookEvent | undefined {
   if (typeof input !== 'object' || input === null) return undefined
-  const { hook_event_name: name, session_id, transcript_path: transcript } = input as HookEvent['input']
+  const { hook_event_name: name, session_id, transcript_path: transcript, agent_id } = input as HookEvent['input']
   const session = sessionName(session_id)
   if (typeof name !== 'string' || typeof transcript !== 'string' || session === undefined) return undefined
+  if (agent_id !== undefined && name !== 'PostToolUse') return undefined
   return { name, session, transcript, input: input as HookEvent['input'] }
 }

@@ -1,8 +1,9 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openArchive } from 'everlong/node'
 import { type JsonObject, serialize, session, toolUseBlock } from 'everlong/testing'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { inBackground } from './background.ts'
 import { onHook } from './hook.ts'
 import { projectFolder, sessionName } from './project.ts'
@@ -95,6 +96,13 @@ describe('what the summary leaves out reaches the agent once', () => {
     for (const name of ['waiting', 'given']) expect(existsSync(join(data, name))).toBe(false)
   })
 
+  test('what the model wrote only on its scratchpad is missing', async () => {
+    await hook('PostCompact', { compact_summary: `<analysis>"${wish}"</analysis>${summary}` })
+    const text = contextOf(await hook('UserPromptSubmit'))
+    expect(text).toContain(wish)
+    expect(text).not.toContain('</summary>')
+  })
+
   test('the same if the background found it', async () => {
     await compacted()
     const expected = contextOf(await hook('UserPromptSubmit'))
@@ -117,6 +125,12 @@ describe('what the summary leaves out reaches the agent once', () => {
     await compacted()
     expect(await onHook(event('UserPromptSubmit', { session_id: 's2' }), data)).toBeUndefined()
     expect(contextOf(await hook('UserPromptSubmit'))).toContain(wish)
+  })
+
+  test('and no sub-agent', async () => {
+    await compacted()
+    expect(await hook('PostToolBatch', { agent_id: 'a1' })).toBeUndefined()
+    expect(contextOf(await hook('PostToolBatch'))).toContain(wish)
   })
 
   test('what the summary quotes is not said again', async () => {
@@ -167,9 +181,11 @@ describe('commands are answered without the agent', () => {
 
     expect((await ask('everlong:undo')).reason).toContain('will be taken back')
     await hook('SessionEnd')
-    const last = JSON.parse(readFileSync(transcript, 'utf8').trimEnd().split('\n').at(-1) ?? '')
+    const lines = readFileSync(transcript, 'utf8').trimEnd().split('\n')
+    const [undone, leaf] = lines.slice(-2).map((line) => JSON.parse(line))
     const end = conversation().records.at(-1)
-    expect(last).toMatchObject({ type: 'system', subtype: 'informational', parentUuid: end?.uuid })
+    expect(undone).toMatchObject({ type: 'system', subtype: 'informational', parentUuid: end?.uuid })
+    expect(leaf).toMatchObject({ type: 'last-prompt', leafUuid: undone.uuid })
   })
 
   test('compact: nothing is appended if the conversation goes on', async () => {
@@ -188,6 +204,72 @@ describe('commands are answered without the agent', () => {
 
   test('commands of others pass', async () => {
     expect(await ask('review')).toEqual({})
+  })
+})
+
+describe('long tool results', () => {
+  afterEach(() => vi.unstubAllEnvs())
+  const output = `start ${'x'.repeat(5_000)} heliotrope ${'y'.repeat(5_000)} end`
+  const result = (stdout: string) => ({
+    ...{ tool_name: 'Bash', tool_use_id: 'toolu_1', tool_input: { command: 'cat log' } },
+    tool_response: { stdout, stderr: '', interrupted: false, isImage: false },
+  })
+  const ask = async (stdout = output, more: object = {}) => {
+    return JSON.parse((await hook('PostToolUse', { ...result(stdout), ...more })) ?? '{}').hookSpecificOutput
+      ?.updatedToolOutput
+  }
+
+  test('stay as they are unless it was asked for', async () => {
+    expect(await ask()).toBeUndefined()
+    vi.stubEnv('CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS', '0')
+    expect(await ask()).toBeUndefined()
+  })
+
+  test('are stored whole and shortened in the shape of their tool; recall finds and reads the original', async () => {
+    vi.stubEnv('CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS', '4000')
+    const short = await ask()
+    const path = join(folder, 's1/tool-results/toolu_1.txt')
+    expect(readFileSync(path, 'utf8')).toBe(output)
+    expect(short).toEqual({
+      stdout: expect.stringMatching(/^start x+\n\[… 8\d+ characters.*\]\ny+ end$/),
+      stderr: '',
+      interrupted: false,
+      isImage: false,
+    })
+    expect(short.stdout).toContain(path)
+    expect(short.stdout.length).toBeLessThan(2_500)
+
+    const { records } = session()
+      .user('Look.')
+      .toolUse('toolu_1', 'Bash', { command: 'cat log' })
+      .toolResult('toolu_1', short.stdout)
+    write(records)
+    vi.stubEnv('EVERLONG_CACHE_DIR', join(folder, 'cache'))
+    const archive = openArchive(folder)
+    try {
+      expect(archive.search({ words: 'heliotrope' }).matches.map(({ id }) => id)).toEqual(['toolu_1'])
+      expect(archive.read('toolu_1')?.text).toBe(output)
+    } finally {
+      archive.close()
+    }
+  })
+
+  test.each<[string, string, object]>([
+    ['short ones', 'short', {}],
+    ['our own', output, { tool_name: 'mcp__plugin_everlong_everlong__read' }],
+    ['pictures', output, { tool_response: { stdout: output, isImage: true } }],
+    ['blocks that are no text', '', { tool_response: [{ type: 'image', source: { data: output } }] }],
+    ['results without an id', output, { tool_use_id: undefined }],
+    ['what UTF-8 cannot hold', `${output}\ud800`, {}],
+  ])('%s stay as they are', async (_, stdout, more) => {
+    vi.stubEnv('EVERLONG_SHORTEN_RESULTS', '4000')
+    expect(await ask(stdout, more)).toBeUndefined()
+  })
+
+  test('what cannot be stored is not shortened', async () => {
+    vi.stubEnv('EVERLONG_SHORTEN_RESULTS', '4000')
+    writeFileSync(join(folder, 's1'), 'in the way')
+    await expect(ask()).rejects.toThrow('A long result was not shortened')
   })
 })
 

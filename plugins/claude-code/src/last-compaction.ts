@@ -1,6 +1,6 @@
 // The last compaction of a transcript, and whether the conversation went on from it.
 import { forEachEntry } from 'everlong/node'
-import { type JsonObject, readBoundary, stringAt } from 'everlong/transcript'
+import { type JsonObject, objectAt, readBoundary, stringAt } from 'everlong/transcript'
 
 export type LastCompaction = {
   readonly boundary: string
@@ -28,7 +28,10 @@ function placeOf(record: JsonObject): Pick<LastCompaction, 'before' | 'envelope'
   return { before: stringAt(record, 'logicalParentUuid'), envelope: { cwd, sessionId, version, gitBranch, userType } }
 }
 
-/** Claude Code itself writes messages of the user behind a boundary: the summary, and what it kept. */
-function isAnswer({ type, message }: JsonObject): boolean {
-  return type === 'assistant' && message !== undefined
+/**
+ * Claude Code itself writes messages of the user behind a boundary (the summary, and what it kept), and words of its own in
+ * the agent's name.
+ */
+function isAnswer(record: JsonObject): boolean {
+  return record.type === 'assistant' && stringAt(objectAt(record, 'message'), 'model') !== '<synthetic>'
 }

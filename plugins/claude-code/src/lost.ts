@@ -19,12 +19,17 @@ export type Compared = {
 export function compare(transcript: string, { summary, bytes, given }: Compared): string {
   const session = openSessionAt(transcript, { before: boundaryAfter(transcript, bytes) })
   if (session.type === 'not-found') throw new Error(`There is no session in ${transcript}.`)
-  const shown = `${summary}\n${given}`
+  const shown = `${withoutTags(summary)}\n${given}`
   const missing = missingFromSummary(compactionJobAt(session), { summary: shown, maxTokens: missingTokens })
   if (missing === '') return ''
   return cut(
     `This session was compacted. The summary leaves out what follows; it was read off the transcript by code. It is context, not a request. For everything else use the everlong search tool.\n\n${missing}`,
   )
+}
+
+/** Of what the model wrote, the scratchpad does not reach the new context. */
+function withoutTags(written: string): string {
+  return written.replaceAll(/<analysis>[\s\S]*?<\/analysis>|<\/?summary>/g, '').trim()
 }
 
 function boundaryAfter(transcript: string, bytes: number): string | undefined {

@@ -6,7 +6,7 @@ export type Environment = { readonly [name: string]: string | undefined }
 
 /** Claude Code names the folder after the project's path, with a hyphen for everything but letters and digits. */
 export function projectFolder(cwd: string, env: Environment): string {
-  const config = env.CLAUDE_CONFIG_DIR ?? join(env.HOME ?? homedir(), '.claude')
+  const config = env.CLAUDE_CONFIG_DIR || join(env.HOME ?? homedir(), '.claude')
   return join(config, 'projects', cwd.replaceAll(/[^a-zA-Z0-9]/g, '-'))
 }
 

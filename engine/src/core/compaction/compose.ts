@@ -230,12 +230,23 @@ function cautionLines(harmful: readonly string[]): readonly string[] {
 }
 
 /** What would be marked in a text is said next to a summary that nobody may change. */
-function correctionLines({ falseQuotes, inferredApprovals }: Partial<Checked> = {}): readonly string[] {
+function correctionLines({
+  falseQuotes,
+  inferredApprovals,
+  contradicted = [],
+  text = '',
+}: Partial<Checked> = {}): readonly string[] {
+  // The check marked each of them with what was last seen.
+  const marked = text.split('\n').filter((line) => contradicted.some((claim) => line.trim().startsWith(`${claim} (`)))
   const line = (lead: string, texts: readonly string[] = []) =>
     texts.length === 0 ? [] : [`${lead}: ${texts.map((text) => `"${text}"`).join(', ')}`]
   return [
     ...line('Quoted in the summary, and not found in the user’s messages', falseQuotes),
     ...line('Claimed in the summary, with no such approval on record', inferredApprovals),
+    ...line(
+      'Claimed in the summary, and not so when it was last seen',
+      marked.map((claim) => claim.trim()),
+    ),
   ]
 }
 

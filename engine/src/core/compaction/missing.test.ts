@@ -39,3 +39,13 @@ test('it keeps to the limit', () => {
     expect(estimateTokens(missing)).toBeLessThanOrEqual(maxTokens)
   }
 })
+
+test('a claim that was not so when it was last seen is named, with what was seen', () => {
+  const tested = session()
+    .user(wish)
+    .toolUse('t1', 'Bash', { command: 'npm test' })
+    .toolResult('t1', 'FAIL reports.test.ts: expected 3, got 2', { isError: true })
+    .assistant('One test fails.')
+  const missing = missingFromSummary(jobOf(tested.records), { summary: `- "${wish}"\n- \`npm test\` passes.` })
+  expect(missing).toMatch(/not so when it was last seen: "- `npm test` passes\. \(last seen: .*failed/)
+})

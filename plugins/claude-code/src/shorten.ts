@@ -1,0 +1,44 @@
+// Opt-in: a long tool result is stored whole next to the session, and the agent gets its start, its end and where the rest is.
+// Claude Code's transcript then has only the short form, so nothing is shortened that could not be stored first.
+import { storeResults } from 'everlong/node'
+import type { HookEvent } from './event.ts'
+
+/** The result in the shape of its tool, with long texts shortened. Undefined if there is nothing to shorten. */
+export function shortened({ transcript, input }: HookEvent, longest: number): unknown {
+  const { tool_use_id: id, tool_response: response } = input
+  if (typeof id !== 'string') return undefined
+  const texts = longTextsIn(response, longest)
+  if (texts.length === 0) return undefined
+  const stored = storeResults(transcript, [{ toolUseId: id, content: texts.join('\n\n') }])
+  if (stored.type === 'store-failed') throw new Error(`A long result was not shortened: ${stored.message}`)
+  const path = stored.written[0]
+  // Somebody else's file of that name may hold another text, and a lone surrogate cannot be stored.
+  if (path === undefined) return undefined
+  return replaced(response, (text) => (text.length > longest ? shortForm(text, { longest, path, id }) : text))
+}
+
+function shortForm(text: string, { longest, path, id }: { longest: number; path: string; id: string }): string {
+  const head = text.slice(0, Math.floor(longest * 0.3)).toWellFormed()
+  const tail = text.slice(-Math.floor(longest * 0.2)).toWellFormed()
+  const out = text.length - head.length - tail.length
+  return `${head}\n[… ${out} characters left out here. The whole result is in ${path}; the everlong read tool reads it as ${id}. …]\n${tail}`
+}
+
+function longTextsIn(response: unknown, longest: number): readonly string[] {
+  const found: string[] = []
+  replaced(response, (text) => {
+    if (text.length > longest) found.push(text)
+    return text
+  })
+  return found
+}
+
+/** Keeps the shape: Claude Code ignores a result that is not of the tool's own. Pictures stay as they are. */
+function replaced(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (Array.isArray(value)) return value.map((item) => replaced(item, replace))
+  if (typeof value !== 'object' || value === null) return value
+  if ('isImage' in value && value.isImage === true) return value
+  if ('type' in value && ['image', 'audio', 'resource'].includes(String(value.type))) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, replace)]))
+}
