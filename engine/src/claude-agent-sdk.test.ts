@@ -225,13 +225,32 @@ describe('the hooks', () => {
     expect(output).toEqual({ systemMessage: expect.stringMatching(/from now on.*word for word/) })
   })
 
-  test('bring standing rules back after a compaction, and with the next message what its summary left out', async () => {
+  const compaction = {
+    ...entry(4, ''),
+    type: 'system',
+    subtype: 'compact_boundary',
+    parentUuid: null,
+    message: undefined,
+  }
+  const summaryEntry = { ...entry(5, 'Summary: They talked.'), isCompactSummary: true }
+
+  test.each([
+    ['before it is in the transcript', talk],
+    ['when it is there already', [...talk, compaction, summaryEntry]],
+  ])('bring rules back after a compaction, and with the next message what it left out: %s', async (_, entries) => {
     const { hooks } = agent()
-    writeFileSync(join(folder, 'session.jsonl'), talk.map((one) => `${JSON.stringify(one)}\n`).join(''))
+    writeFileSync(join(folder, 'session.jsonl'), entries.map((one) => `${JSON.stringify(one)}\n`).join(''))
     const start = await run(hooks, hookInput('SessionStart', { source: 'compact' }))
     expect(JSON.stringify(start)).toContain(rule)
     expect(await run(hooks, hookInput('SessionStart', { source: 'startup' }))).toEqual({})
-    expect(await run(hooks, hookInput('PostCompact', { compact_summary: 'They talked.' }))).toEqual({})
+    expect(
+      await run(
+        hooks,
+        hookInput('PostCompact', {
+          compact_summary: '<analysis>The port is 41037.</analysis>\n<summary>They talked.</summary>',
+        }),
+      ),
+    ).toEqual({})
     const next = await run(hooks, hookInput('UserPromptSubmit', { prompt: 'Go on.' }))
     expect(JSON.stringify(next)).toContain('The port is 41037.')
     expect(await run(hooks, hookInput('PostToolBatch'))).toEqual({})

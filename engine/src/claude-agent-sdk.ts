@@ -115,7 +115,7 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
     },
     hooks: agentHooks({
       rulesIn: standingRules,
-      missingFrom: (transcript, summary) => leftOutBy(transcript, summary, ''),
+      missingFrom: leftOutBy,
       keep,
       longestResult,
       blocks: ownCompaction === 'block',

@@ -7,7 +7,7 @@ import type { AgentHooks, HookInput, HookOutput } from './types.ts'
 export type HookParts = {
   /** What the user asked for once and for all, and what a summary leaves out, as texts for the model; empty for nothing. */
   readonly rulesIn: (transcript: string) => string
-  readonly missingFrom: (transcript: string, summary: string) => string
+  readonly missingFrom: (transcript: string, compacted: { readonly summary: string; readonly given: string }) => string
   /** Keeps a tool result as it was. A result that cannot be kept is not shortened. */
   readonly keep: (input: HookInput, original: unknown) => Promise<void>
   /** Characters of a text in a tool result; longer ones are shortened. */
@@ -48,9 +48,9 @@ export function agentHooks(parts: HookParts): AgentHooks {
     }),
     PostCompact: hooked(async (input) => {
       const { session_id, transcript_path } = input
-      const summary = [stringAt(input, 'compact_summary') ?? '', told.get(session_id) ?? ''].join('\n')
+      const compacted = { summary: stringAt(input, 'compact_summary') ?? '', given: told.get(session_id) ?? '' }
       told.delete(session_id)
-      const text = parts.missingFrom(transcript_path, summary)
+      const text = parts.missingFrom(transcript_path, compacted)
       if (text !== '') waiting.set(session_id, text)
       return nothing
     }),
