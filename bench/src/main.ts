@@ -7,6 +7,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   soak: () => import('./soak/report.ts'),
   tokens: () => import('./tokens/report.ts'),
   store: () => import('./store/run.ts'),
+  terminal: () => import('./terminal/run.ts'),
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
   handover: () => import('./handover/run.ts'),

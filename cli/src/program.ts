@@ -1,7 +1,6 @@
 // The commands, and the exit codes: 0 success, 1 failure, 2 usage error. Each command is loaded on demand, so that
 // --help is quick.
 import { Argument, Command, CommanderError, Option } from 'commander'
-import { StoreError } from 'everlong'
 import packageFacts from '../package.json' with { type: 'json' }
 import { addAgent } from './agent-options.ts'
 import type { CompactOptions } from './commands/compact.ts'
@@ -42,6 +41,8 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   try {
     return await withStores(words, surroundings, runHere)
   } catch (error) {
+    // Loaded late: the engine is large, and most commands are quick.
+    const { StoreError } = await import('everlong')
     if (!(error instanceof StoreError)) throw error
     complain(error.message, surroundings)
     return exitCodes.wrong

@@ -1,5 +1,6 @@
 // Runs the agent in a terminal until the person quits. Returns the exit code.
 import { type Controller, createController } from './controller.ts'
+import { drawFirstFrame } from './first-frame.ts'
 import { createHistory } from './input/history.ts'
 import type { TerminalOptions } from './options.ts'
 import { createPlayer } from './player.ts'
@@ -21,10 +22,12 @@ export async function runTerminal(options: TerminalOptions): Promise<number> {
   const isColored = !isPlain && (stdout.hasColors?.(16, env) ?? false)
   const welcome = withItem({ ...firstState, size, isColored, history: history.entries() }, { type: 'welcome', folder })
   const store = createStore(notices.reduce((state, text) => withItem(state, { type: 'notice', text }), welcome))
+  const first = isPlain ? undefined : drawFirstFrame(store, options)
   const { worker, data } = options
   const controller = createController({ worker, data, folder, store, history, redraw: () => show.redraw() })
   const view = isPlain ? await import('./plain.ts') : await loadScreen()
   const release = onSignals(controller)
+  first?.remove()
   const show = view.show({ ...options, store, controller })
   void begin(options, controller, store)
   const exitCode = await controller.ended

@@ -77,7 +77,9 @@ function menuLines(state: TerminalState, { width, paint }: Sheet): readonly stri
   const selected = Math.min(state.completion, matches.length - 1)
   const top = Math.max(0, Math.min(selected - mostRows + 1, matches.length - mostRows))
   const rows = matches.slice(top, top + mostRows)
-  const names = rows.map(({ name, usage }) => oneLine(`/${name}${usage === undefined ? '' : ` ${usage}`}`))
+  // In a narrow terminal, what a command does is worth more than how it is called in full.
+  const isNarrow = width < 60
+  const names = rows.map(({ name, usage }) => oneLine(`/${name}${usage === undefined || isNarrow ? '' : ` ${usage}`}`))
   const column = Math.min(Math.max(0, ...names.map(columnsOf)), Math.floor(width / 2))
   const lines = rows.map(({ description }, at) => {
     const isSelected = top + at === selected

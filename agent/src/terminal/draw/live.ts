@@ -24,10 +24,9 @@ export function drawLive(state: TerminalState, now: number): Drawing {
   const footer = footerLines(state.gauge, state.agent, sheet)
   const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(state.hint, sheet.width))]
   // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
-  const room = Math.max(0, rows - 1 - bottom.lines.length - happening.length - footer.length - hint.length - 1)
-  const answer = answerLines(state, sheet).slice(-room || Number.MAX_SAFE_INTEGER)
-  const above = [...(room > 0 ? answer : []), ...happening].slice(-Math.max(1, rows - 2 - bottom.lines.length))
-  const before = above.length > 0 ? ['', ...above] : ['']
+  const room = rows - 1 - 1 - bottom.lines.length - hint.length - footer.length
+  const above = [...answerLines(state, sheet), ...happening]
+  const before = ['', ...(room > 0 ? above.slice(-room) : [])]
   const { cursor } = bottom
   return {
     lines: [...before, ...bottom.lines, ...hint, ...footer],
@@ -74,11 +73,15 @@ const mostRunning = 5
 function statusLines(state: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
   const status = statusOf(state, now)
   if (status === undefined) return []
-  const text = cut(`${status.text}${status.keys === undefined ? '' : ` · ${status.keys}`}`, width - 2)
-  return [`${paint(status.style, spinner(now))} ${paint(status.style, text)}`]
+  const { text, keys, style } = status
+  const mark = paint(style, spinner(now))
+  const whole = `${text} · ${keys}`
+  if (columnsOf(whole) <= width - 2) return [`${mark} ${paint(style, whole)}`]
+  // How to stop it is never cut off.
+  return [`${mark} ${paint(style, cut(text, width - 2))}`, `  ${paint(style, cut(keys, width - 2))}`]
 }
 
-type Status = { readonly text: string; readonly keys?: string; readonly style: 'magenta' | 'yellow' | 'cyan' }
+type Status = { readonly text: string; readonly keys: string; readonly style: 'magenta' | 'yellow' | 'cyan' }
 
 export function statusOf(state: TerminalState, now: number): Status | undefined {
   const { compaction, retry, command, agent, busySince, running } = state

@@ -37,6 +37,8 @@ export type PlayData = {
   readonly window?: number
   /** Compactions ask no model. */
   readonly isOffline?: boolean
+  /** So many turns are played by themselves, and the heap of the terminal's thread is written to `heap.json`. */
+  readonly turns?: number
   /** The session begins with about so many tokens. */
   readonly tokens?: number
 }

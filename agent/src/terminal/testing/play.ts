@@ -1,5 +1,6 @@
 // The program of the terminal's tests: runs in a pseudo-terminal, as the command line would run the agent.
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
+import type { Play } from '../player.ts'
 import { runTerminal } from '../run-terminal.ts'
 import type { PlayData } from './play-worker.ts'
 
@@ -13,8 +14,25 @@ process.exitCode = await runTerminal({
   stdout: process.stdout,
   env: process.env,
   historyFile: `${data.home}/history`,
+  ...(data.turns === undefined ? {} : { play: playTurns(data.turns) }),
 })
 writeFileSync(`${data.home}/busiest-ms`, String(busiest()))
+
+/** Each with a tool call, a diff and an answer. */
+function playTurns(turns: number): Play {
+  return async (player) => {
+    const heaps: Record<number, number> = {}
+    for (let turn = 1; turn <= turns && !player.isStopped(); turn++) {
+      player.paste(`call Read notes.txt; say # Turn ${turn}\\n\\n- one\\n- two\\n\\nSome **words** about it.`)
+      await player.send()
+      if (turn % 100 !== 0) continue
+      globalThis.gc?.()
+      heaps[turn] = process.memoryUsage().heapUsed
+      writeFileSync(`${data.home}/heap.new`, JSON.stringify(heaps))
+      renameSync(`${data.home}/heap.new`, `${data.home}/heap.json`)
+    }
+  }
+}
 
 /**
  * The longest that this thread worked without a pause since the signal SIGUSR2, in milliseconds of its own time: what else

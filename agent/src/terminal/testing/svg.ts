@@ -1,5 +1,6 @@
 // A terminal's screen as an SVG picture: text stays text, colors stay colors.
 import type xterm from '@xterm/headless'
+import { columnsOf } from '../../render/width.ts'
 
 const cell = { width: 8.4, height: 18 }
 const margin = 12
@@ -7,15 +8,25 @@ const palette = ['#1e1e2e', '#e06c75', '#98c379', '#e5c07b', '#61afef', '#c678dd
 const foreground = '#d7dae0'
 const background = '#1e1e2e'
 
-export function svgOf(terminal: xterm.Terminal): string {
+export type Picture = {
+  /** For those who cannot see it. */
+  readonly title: string
+  /** Changes texts, such as paths that differ from run to run. */
+  readonly clean: (text: string) => string
+}
+
+export function svgOf(terminal: xterm.Terminal, { title, clean }: Picture): string {
   const { active } = terminal.buffer
   const rows = Array.from({ length: terminal.rows }, (_, row) => spansOf(terminal, active.baseY + row))
   const used = rows.findLastIndex((spans) => spans.length > 0) + 1
   const width = Math.ceil(terminal.cols * cell.width + 2 * margin)
   const height = used * cell.height + 2 * margin
-  const lines = rows.slice(0, used).flatMap((spans, row) => spans.map((span) => textElement(span, row)))
+  const lines = rows
+    .slice(0, used)
+    .flatMap((spans, row) => spans.map((span) => textElement({ ...span, text: clean(span.text).trimEnd() }, row)))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<title>${escaped(title)}</title>`,
     `<rect width="100%" height="100%" rx="6" fill="${background}"/>`,
     `<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">`,
     ...lines,
@@ -55,10 +66,10 @@ function styleOf(each: xterm.IBufferCell): string {
   ].join(' ')
 }
 
-function textElement({ column, text, columns, style }: Span, row: number): string {
+function textElement({ column, text, style }: Span, row: number): string {
   const x = (margin + column * cell.width).toFixed(1)
   const y = margin + row * cell.height + 13
-  return `<text x="${x}" y="${y}" textLength="${(columns * cell.width).toFixed(1)}" ${style}>${escaped(text)}</text>`
+  return `<text x="${x}" y="${y}" textLength="${(columnsOf(text) * cell.width).toFixed(1)}" ${style}>${escaped(text)}</text>`
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }

@@ -9,6 +9,16 @@ import { keys } from './keys.ts'
 import { type Pty, startPty } from './pty.ts'
 import { svgOf } from './svg.ts'
 
+const titles = {
+  'terminal-no-model': 'What the agent shows without a key',
+  'terminal-permission-command': 'The agent asks before it runs a command',
+  'terminal-permission-diff': 'The agent asks before it changes a file, and shows the diff',
+  'terminal-answer': 'An answer, with folded tool calls and a diff',
+  'terminal-receipt': 'The receipt of a compaction in one line',
+  'terminal-receipt-expanded': 'The receipt in full',
+  'terminal-narrow': 'The list of commands in 40 columns',
+} as const
+
 const pictures = join(process.cwd(), 'docs/pictures')
 const everlong = [process.execPath, join(process.cwd(), 'scripts/launch.mjs'), 'cli']
 const root = mkdtempSync(join(tmpdir(), 'everlong-'))
@@ -20,6 +30,7 @@ writeRepository(syntheticRepository({ seed: 7, files: 60 }), folder)
 try {
   await noModel()
   await working()
+  await compacting()
   await narrow()
 } finally {
   rmSync(root, { recursive: true, force: true })
@@ -29,8 +40,11 @@ function start(words: readonly string[], size: { readonly columns: number; reado
   return startPty({ ...size, command: [...everlong, ...words], cwd: root, env: { EVERLONG_HOME: home } })
 }
 
-function draw(name: string, { terminal }: Pty): void {
-  writeFileSync(join(pictures, `${name}.svg`), svgOf(terminal).replaceAll(root, '~'))
+function draw(name: keyof typeof titles, { terminal }: Pty): void {
+  writeFileSync(
+    join(pictures, `${name}.svg`),
+    svgOf(terminal, { title: titles[name], clean: (text) => text.replaceAll(root, '~') }),
+  )
   console.log(`docs/pictures/${name}.svg`)
 }
 
@@ -51,8 +65,21 @@ async function working(): Promise<void> {
   await allowUntil(program, 'The task is finished')
   await program.hides('Esc to interrupt')
   draw('terminal-answer', program)
+  program.kill('SIGKILL')
+  await program.ended
+}
+
+async function compacting(): Promise<void> {
+  const program = start(['agent', 'shop', '--model', 'demo', '--permission-mode', 'allow'], { columns: 80, rows: 26 })
+  await program.shows('% left')
+  for (const turn of [1, 2, 3]) {
+    program.type('Take the next failure.\r')
+    await program.shows(new RegExp(`(The task is finished[^]*){${turn}}`), 'everything')
+    await program.hides('Esc to interrupt')
+  }
   program.type('/compact Keep the names of the failing tests.\r')
   await program.shows('● Compacted')
+  await program.shows('(estimated)')
   draw('terminal-receipt', program)
   program.type(keys.ctrlO)
   await program.shows('What happened')

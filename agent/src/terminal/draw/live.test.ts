@@ -1,0 +1,90 @@
+// The screen below the scrollback, drawn at several sizes.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AgentState } from '../../app.ts'
+import { columnsOf } from '../../render/width.ts'
+import type { GaugeReading } from '../host/protocol.ts'
+import { editorWith } from '../input/editor.ts'
+import { asked } from '../state/hear.ts'
+import { firstState, type TerminalState } from '../state/state.ts'
+import { drawLive } from './live.ts'
+
+const agent: AgentState = { isBusy: false, sessionId: 's', mode: 'ask', model: 'claude-opus-5', queued: [], tasks: [] }
+const gauge: GaugeReading = {
+  state: 'ok',
+  percentLeft: 78,
+  tokens: 36_700,
+  limit: 167_000,
+  isAutoCompactOn: true,
+  isEstimated: true,
+  turnsLeft: 9,
+}
+const ready: TerminalState = { ...firstState, agent, gauge }
+const at = (columns: number, rows = 24) => ({ size: { columns, rows } })
+
+describe('the gauge', () => {
+  test('says what is left, the tokens, that they are estimated, and when to expect a compaction', () => {
+    const { lines } = drawLive({ ...ready, ...at(120) }, 0)
+    const left = '██░░░░░░ 78 % left · 36,700 of 167,000 tokens (estimated) · compacts in ~9 turns'
+    const right = 'asks first · claude-opus-5'
+    expect(lines.at(-1)).toBe(left.padEnd(120 - right.length) + right)
+  })
+
+  test('takes two lines in 40 columns, and still says that it is estimated', () => {
+    const { lines } = drawLive({ ...ready, ...at(40) }, 0)
+    expect(lines.slice(-2)).toEqual(['██░░░░░░ 78 % left · 36.7k est.', 'asks first · claude-opus-5'])
+  })
+})
+
+test('a compaction shows its phase, tokens, time and how to cancel it', () => {
+  const compaction = { startedAt: 0, tokens: 150_000, phase: 'summarizing', outputTokens: 1_200 }
+  const { lines } = drawLive({ ...ready, compaction }, 7_400)
+  expect(lines.slice(1, 3)).toEqual([
+    '⠙ Compacting 150,000 tokens: summarizing, 1,200 tokens written, 7 s',
+    '  Esc to cancel',
+  ])
+})
+
+test('the cursor is where the text goes on, also in wrapped lines and after wide characters', () => {
+  const draw = (text: string) => drawLive({ ...ready, ...at(20), editor: editorWith(text) }, 0).cursor
+  expect(draw('ab')).toEqual({ x: 4, y: 2 })
+  expect(draw('日本')).toEqual({ x: 6, y: 2 })
+  expect(draw('a'.repeat(20))).toEqual({ x: 5, y: 3 })
+  expect(draw('one\ntwo')).toEqual({ x: 5, y: 3 })
+})
+
+test('whatever is shown, in whatever size, no line is too wide and the screen is never full', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 300 })
+  const request = fc.record({ title: text, text })
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 20, max: 130 }),
+      fc.integer({ min: 16, max: 50 }),
+      fc.record({ editor: text, answer: text, queued: fc.array(text, { maxLength: 5 }), request: fc.option(request) }),
+      (columns, rows, shown) => {
+        const state: TerminalState = {
+          ...ready,
+          ...at(columns, rows),
+          editor: editorWith(shown.editor),
+          answer: shown.answer,
+          agent: { ...agent, isBusy: true, queued: shown.queued.map((each) => ({ text: each })) },
+        }
+        const { request: given } = shown
+        const drawn = given
+          ? asked(state, 1, {
+              type: 'permission',
+              request: {
+                toolUseId: 't',
+                tool: 'Bash',
+                title: given.title.slice(0, 60),
+                detail: { type: 'text', text: given.text },
+              },
+            })
+          : state
+        const { lines } = drawLive(drawn, 0)
+        expect(lines.filter((line) => columnsOf(line) > columns)).toEqual([])
+        expect(lines.length).toBeLessThan(rows)
+      },
+    ),
+  )
+})

@@ -1,0 +1,225 @@
+// What the agent does and what keys do, as changes of one value.
+import { describe, expect, test } from 'vitest'
+import type { AgentState } from '../../app.ts'
+import type { Receipt } from '../../receipt.ts'
+import type { FinishedCall, UiEvent } from '../host/protocol.ts'
+import { editorWith } from '../input/editor.ts'
+import type { Press } from '../input/keys.ts'
+import type { Effect } from './effects.ts'
+import { asked, hear, settle, withdrawn } from './hear.ts'
+import { press } from './press.ts'
+import { firstState, type TerminalState, withoutPrinted } from './state.ts'
+
+const idle: AgentState = { isBusy: false, sessionId: 's', mode: 'ask', model: 'm', queued: [], tasks: [] }
+const ready: TerminalState = { ...firstState, agent: idle }
+const call: FinishedCall = {
+  id: 'c1',
+  name: 'Read',
+  subject: 'a.ts',
+  input: '{}',
+  output: 'x',
+  outcome: '1 line',
+  isError: false,
+}
+
+function after(state: TerminalState, ...events: readonly UiEvent[]): TerminalState {
+  return events.reduce((before, event) => hear(before, event, 0), state)
+}
+
+const contents = ({ items }: TerminalState) => items.map((item) => item && { ...item, hasGap: undefined })
+
+describe('events', () => {
+  test('finished blocks of an answer go to the scrollback, and the rest when the answer is complete', () => {
+    const streaming = settle(after(ready, { type: 'text', text: 'One.\n\nTw' }))
+    expect([contents(streaming), streaming.answer]).toEqual([[{ type: 'answer', text: 'One.\n\n' }], 'Tw'])
+    const done = after(streaming, { type: 'text', text: 'o.' }, { type: 'answer', text: 'One.\n\nTwo.' })
+    expect([contents(done).at(-1), done.answer]).toEqual([{ type: 'answer', text: 'Two.' }, ''])
+  })
+
+  test('an answer that was not streamed is shown when it is complete', () => {
+    expect(contents(after(ready, { type: 'answer', text: 'All at once.' }))).toEqual([
+      { type: 'answer', text: 'All at once.' },
+    ])
+  })
+
+  test('what a failed attempt streamed is forgotten when the request is sent again', () => {
+    const retried = after(
+      ready,
+      { type: 'text', text: 'Half' },
+      { type: 'retrying', attempt: 2, waitMs: 500, why: 'overloaded' },
+    )
+    expect([retried.answer, retried.retry]).toEqual(['', { attempt: 2, why: 'overloaded', until: 500 }])
+  })
+
+  test('a call runs, then it is one folded item that can be expanded', () => {
+    const running = after(ready, { type: 'call-started', call })
+    expect(running.running).toEqual([{ call, startedAt: 0, steps: 0 }])
+    const finished = after(running, { type: 'call-finished', call })
+    expect([finished.running, contents(finished), finished.details]).toEqual([
+      [],
+      [{ type: 'call', call }],
+      [{ type: 'call', call }],
+    ])
+  })
+
+  test("a sub-agent's calls are counted on the call that runs it", () => {
+    const inner = { ...call, id: 'c2', parent: 'c1' }
+    const events: readonly UiEvent[] = [
+      { type: 'call-started', call },
+      { type: 'call-started', call: inner },
+      { type: 'call-finished', call: inner },
+    ]
+    const state = after(ready, ...events)
+    expect([state.running, contents(state)]).toEqual([[{ call, startedAt: 0, steps: 1 }], []])
+  })
+
+  test('a compaction has phases, and ends with a receipt that can be expanded', () => {
+    const receipt = { uuid: 'r' } as Receipt
+    const started = after(ready, {
+      type: 'engine',
+      event: { type: 'compaction-started', trigger: 'auto', tokens: 900 },
+    })
+    const writing = after(started, {
+      type: 'engine',
+      event: { type: 'compaction-progressed', phase: 'summarizing', outputTokens: 40 },
+    })
+    expect(writing.compaction).toEqual({ startedAt: 0, tokens: 900, phase: 'summarizing', outputTokens: 40 })
+    const done = after(writing, { type: 'receipt', receipt, line: 'Compacted' })
+    expect([done.compaction, contents(done), done.details]).toEqual([
+      undefined,
+      [{ type: 'receipt', line: 'Compacted' }],
+      [{ type: 'receipt', receipt, line: 'Compacted' }],
+    ])
+  })
+
+  test('over 2,000 turns the state does not grow', () => {
+    const sizeAfter = (turns: number) => {
+      let state = ready
+      for (let turn = 0; turn < turns; turn++) {
+        const output = `result ${turn % 10} `.repeat(100)
+        state = after(
+          state,
+          { type: 'prompt', prompt: { text: 'Go on.' }, isQueued: false },
+          { type: 'call-started', call },
+          { type: 'call-finished', call: { ...call, output } },
+          { type: 'answer', text: 'Done.\n\nNext.' },
+        )
+        state = withoutPrinted(state, state.items.length)
+      }
+      return JSON.stringify({ ...state, items: [] }).length
+    }
+    expect(sizeAfter(2_000)).toBe(sizeAfter(100))
+  })
+})
+
+/** The state and the effects after these keys, pressed one second apart. */
+function pressed(state: TerminalState, ...keys: readonly (string | Press)[]) {
+  const effects: Effect[] = []
+  let now = 0
+  let current = state
+  for (const key of keys) {
+    now += 1_000
+    const step = press(current, typeof key === 'string' ? { key } : key, now)
+    current = step.state
+    effects.push(...step.effects)
+  }
+  return { state: current, effects }
+}
+
+const typed = (text: string): Press => ({ key: 'text', text })
+const commands = [
+  { name: 'compact', usage: '[instructions]', description: 'summarizes' },
+  { name: 'context', description: 'shows' },
+  { name: 'recall', usage: '<words>', description: 'searches' },
+]
+
+describe('keys at the prompt', () => {
+  test('Enter sends, a backslash before it starts a new line', () => {
+    const { state, effects } = pressed(ready, typed('one\\'), 'enter', typed('two'), 'enter')
+    expect([state.editor.text, effects]).toEqual([
+      '',
+      [{ type: 'submit', prompt: { text: 'one\ntwo' }, shown: 'one\ntwo' }],
+    ])
+  })
+
+  test('a command is completed, chosen with arrows, and waits for its words where it needs them', () => {
+    const open = { ...ready, commands }
+    expect(pressed(open, typed('/co'), 'down', 'enter').effects).toEqual([{ type: 'command', line: '/context' }])
+    expect(pressed(open, typed('/co'), 'tab').state.editor.text).toBe('/compact ')
+    expect(pressed(open, typed('/re'), 'enter').state.editor.text).toBe('/recall ')
+  })
+
+  test('the history goes back and forth, and the draft is there again', () => {
+    const state = { ...ready, history: ['first', 'second'] }
+    const back = pressed(state, typed('draft'), 'up', 'up')
+    expect(back.state.editor.text).toBe('first')
+    expect(pressed(back.state, 'down', 'down').state.editor.text).toBe('draft')
+  })
+
+  test('Up takes back what is queued, and Esc interrupts', () => {
+    const busy = { ...ready, agent: { ...idle, isBusy: true, queued: [{ text: 'later' }] } }
+    expect(pressed(busy, 'up').effects).toEqual([{ type: 'take-queued' }])
+    expect(pressed(busy, 'escape').effects).toEqual([{ type: 'interrupt' }])
+  })
+
+  test('Ctrl+C clears the text; only the second one in a row quits', () => {
+    const cleared = press({ ...ready, editor: editorWith('text') }, { key: 'ctrl+c' }, 0)
+    expect([cleared.state.editor.text, cleared.effects]).toEqual(['', []])
+    expect(press(cleared.state, { key: 'ctrl+c' }, 500).effects).toEqual([{ type: 'quit' }])
+    expect(press(cleared.state, { key: 'ctrl+c' }, 5_000).effects).toEqual([])
+  })
+
+  test('Shift+Tab goes through the modes', () => {
+    expect(pressed(ready, 'shift+tab').effects).toEqual([{ type: 'set-mode', mode: 'accept-edits' }])
+  })
+
+  test('while the demo plays, only Esc does something', () => {
+    const playing = { ...ready, isPlaying: true }
+    expect(pressed(playing, typed('x'), 'enter').effects).toEqual([])
+    expect(pressed(playing, 'escape').effects).toEqual([{ type: 'stop-playing' }])
+  })
+})
+
+const request = { toolUseId: 't', tool: 'Bash', title: 'Run npm test', rule: 'Bash(npm test)' }
+const asking = asked(ready, 7, { type: 'permission', request })
+
+describe('dialogs', () => {
+  test('a permission is allowed, always allowed, or denied with a reason', () => {
+    expect(pressed(asking, 'enter').effects).toEqual([{ type: 'answer', id: 7, answer: { type: 'allow' } }])
+    expect(pressed(asking, typed('a')).effects).toEqual([{ type: 'answer', id: 7, answer: { type: 'always' } }])
+    expect(pressed(asking, typed('n'), typed('too slow'), 'enter').effects).toEqual([
+      { type: 'answer', id: 7, answer: { type: 'deny', reason: 'too slow' } },
+    ])
+    expect(pressed(asking, typed('n'), 'escape', 'enter').state.asks).toMatchObject([{ id: 7, reason: { text: '' } }])
+  })
+
+  test('a dialog that comes up in the middle of a word takes no letter and no Enter for an answer', () => {
+    const typing = press(ready, typed('y'), 1_000).state
+    const surprised = asked(typing, 7, { type: 'permission', request })
+    const { state, effects } = press(surprised, typed('es'), 1_200)
+    expect([state.editor.text, state.asks.length, effects]).toEqual(['yes', 1, []])
+    expect(press(state, typed('y'), 5_000).effects).toEqual([{ type: 'answer', id: 7, answer: { type: 'allow' } }])
+  })
+
+  test('a question that is no longer asked goes away', () => {
+    expect(withdrawn(asking, 7).asks).toEqual([])
+  })
+
+  test('several answers are ticked with Space and sent with Enter', () => {
+    const options = [{ label: 'A' }, { label: 'B' }]
+    const state = asked(ready, 8, { type: 'questions', questions: [{ question: 'Which?', options, isMultiple: true }] })
+    expect(pressed(state, typed(' '), 'down', typed(' '), 'enter').effects).toEqual([
+      { type: 'answer', id: 8, answer: [['A', 'B']] },
+    ])
+  })
+
+  test('a picker filters, moves and runs what was chosen', () => {
+    const choices = ['one', 'two', 'three'].map((label) => ({ label, command: `/resume ${label}` }))
+    const state: TerminalState = {
+      ...ready,
+      overlay: { type: 'picker', title: 'Resume', choices, filter: '', selected: 0 },
+    }
+    expect(pressed(state, typed('t'), 'down', 'enter').effects).toEqual([{ type: 'command', line: '/resume three' }])
+    expect(pressed(state, 'escape').state.overlay).toBe(undefined)
+  })
+})
