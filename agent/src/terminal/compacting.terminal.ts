@@ -126,6 +126,7 @@ test('after a kill -9 during a tool call, the session continues and says that th
   const { folder, home } = first
   const second = start({ data: { folder, home, isContinued: true } })
   await second.shows('✗ Slow hold')
+  expect(second.everything()).toContain('\n› call Slow hold; say Never\n')
   second.type('say Going on.\r')
   await second.shows(/^Going on\.$/m)
 })

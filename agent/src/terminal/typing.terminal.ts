@@ -193,3 +193,18 @@ test('history is there in the next run', async () => {
   second.type(keys.up)
   await second.shows(/› (\/quit|say remembered)/)
 })
+
+test('another session is chosen from a list, and what was said in it is shown', async () => {
+  const program = await ready(start())
+  program.type('say Hello there\r')
+  await program.shows(/^Hello there$/m)
+  await program.hides('Esc to interrupt')
+  program.type('/clear\r')
+  await program.shows('A new session.')
+  program.type('/resume\r')
+  await program.shows('Filter:')
+  program.type('hello')
+  await program.shows('Filter: hello')
+  program.type(keys.enter)
+  await program.shows(/Session [0-9a-f-]+\n\n› say Hello there\n\nHello there\n/)
+})

@@ -29,8 +29,14 @@ export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
   ])
 }
 
+/** What the client put in front of a person's words is not shown. */
+function saidBy(content: ViewMessage['content']): string {
+  const text = textOf(blocksOf(content).filter(isText))
+  return text.replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '').trim()
+}
+
 function saidIn({ role, origin, content }: ViewMessage): readonly UiEvent[] {
-  const whole = textOf(blocksOf(content).filter(isText)).trim()
+  const whole = saidBy(content)
   const text = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole
   if (text === '') return []
   if (role === 'assistant') return [{ type: 'answer', text }]
