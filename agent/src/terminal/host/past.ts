@@ -4,8 +4,8 @@ import type { Agent } from '../../app.ts'
 import { callOf, finishedCall } from './calls.ts'
 import type { UiEvent } from './protocol.ts'
 
-const mostMessages = 40
-const mostCharacters = 4_000
+const mostMessages = 20
+const mostCharacters = 1_000
 
 export function pastOf(agent: Agent, folder: string): readonly UiEvent[] {
   const messages = agent.session().messages()

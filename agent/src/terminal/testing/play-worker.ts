@@ -15,7 +15,7 @@ import {
   toolUse,
 } from '@everlong/simulator'
 import { createTwoFilesPatch } from 'diff'
-import type { EngineSettings, MessageInput } from 'everlong'
+import type { EngineSettings, MessageInput, ModelClient } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { blocksOf, isText, textOf } from 'everlong/transcript'
 import { z } from 'zod'
@@ -35,7 +35,7 @@ export type PlayData = {
   readonly isContinued?: boolean
   /** Of the model, in tokens. */
   readonly window?: number
-  /** Compactions ask no model. */
+  /** Summaries are written without a model. */
   readonly isOffline?: boolean
   /** So many turns are played by themselves, and the heap of the terminal's thread is written to `heap.json`. */
   readonly turns?: number
@@ -44,7 +44,7 @@ export type PlayData = {
 }
 
 serveInWorker<PlayData>(async (data, person) => {
-  const { folder, home, window, tokens = 0, isContinued = false } = data
+  const { folder, home, window, tokens = 0, isContinued = false, isOffline = false } = data
   const name = 'claude-opus-4-5'
   const rules = [
     { when: asksForNotes, script: noteTaker() },
@@ -65,7 +65,7 @@ serveInWorker<PlayData>(async (data, person) => {
   const agent = await createAgent({
     ...{ folder, home, person },
     settings: { ...noSettings, ...hooksOf(folder), engine: engineSettings(data) },
-    model: { type: 'model', words: `simulator:${name}`, name, client },
+    model: { type: 'model', words: `simulator:${name}`, name, client: isOffline ? withoutSummaries(client) : client },
     env: process.env,
     createTools: async () => ({ tools: toolsFor(folder, person), close: async () => undefined }),
     ...(newest ? { session: { type: 'open', path: newest.path } } : {}),
@@ -74,10 +74,18 @@ serveInWorker<PlayData>(async (data, person) => {
   return { type: 'agent', agent, folder, commands: commandInfos(), past: pastOf(agent, folder) }
 })
 
-function engineSettings({ window, isOffline = false }: PlayData): EngineSettings {
+function engineSettings({ window }: PlayData): EngineSettings {
+  return window === undefined ? {} : { contextWindow: window }
+}
+
+/** Cannot be reached for a summary, so that code writes it. */
+function withoutSummaries(client: ModelClient): ModelClient {
   return {
-    ...(window === undefined ? {} : { contextWindow: window }),
-    ...(isOffline ? { summary: { offline: 'always' } } : {}),
+    ...client,
+    send: async (request, options) =>
+      request.source === 'compact'
+        ? { type: 'failed', reason: 'transient', message: 'The model is offline.', tries: 1 }
+        : client.send(request, options),
   }
 }
 
