@@ -15,6 +15,7 @@ import type { CompactionPorts } from './core/ports/ports.ts'
 import type { Recalled } from './core/ports/recalled.ts'
 import type { Restore } from './core/ports/restore.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
+import type { Store } from './core/ports/store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { type CleanUp, createCleanUps, hooksInto } from './core/session/callbacks.ts'
 import { Collapser } from './core/session/collapser.ts'
@@ -161,6 +162,11 @@ type Shared = {
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
+/** Some stores are read from memory, others from a database. */
+async function entriesOf({ load, entries }: Store): Promise<Iterable<Entry>> {
+  return load ? load() : entries()
+}
+
 async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
   const session = sessionOrClosed(shared, opened, options)
   const { agentId } = session
@@ -173,7 +179,7 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
     read: (id: string) => opened.read(id),
-    entries: async () => (opened.store.load ? opened.store.load() : opened.store.entries()),
+    entries: () => entriesOf(opened.store),
     subagent: async (own: SessionOptions = {}) => {
       const agentId = shared.ports.newId()
       const envelope = { ...(own.envelope ?? options.envelope), isSidechain: true, agentId }
@@ -231,7 +237,14 @@ function runtimeFor(
   const { files, see } = platform.files({ given, entries, cwd, named, permitted: (path) => restoring.permitted(path) })
   const ofTurnOnly = settings.economy === 'thrifty'
   const host = state && guardedState(state, guard)
-  const restoring: Restoring = new Restoring({ files, ofTurnOnly, host, root: cwd, named, entries: store.entries })
+  const restoring: Restoring = new Restoring({
+    files,
+    ofTurnOnly,
+    host,
+    root: cwd,
+    named,
+    entries: () => entriesOf(store),
+  })
   const written = createConversation({
     store,
     sessionId: id,

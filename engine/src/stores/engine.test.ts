@@ -82,6 +82,33 @@ describe.each(stores)('a session in %s', (_, createStore) => {
     await store.close()
   })
 
+  test('keeps an old message that is pinned after another worker opened the session', async () => {
+    const store = createStore()
+    const session = await engineOn(store).start({ id: 'chat' })
+    const log = Array.from({ length: 60 }, (_, at) => `zeppelin ${at} landed`).join('\n')
+    const [uuid = ''] = session.add({ role: 'user', content: `Look at the log:\n\`\`\`\n${log}\n\`\`\`` })
+    await session.send()
+    for (let at = 0; at < 6; at++) {
+      session.add({ role: 'user', content: `Question ${at}: ${'why '.repeat(400)}` })
+      await session.send()
+    }
+    expect((await session.compact()).type).toBe('compacted')
+    session.add({ role: 'user', content: `And then? ${'why '.repeat(2_000)}` })
+    await session.send()
+    expect((await session.compact()).type).toBe('compacted')
+    await session.close()
+
+    const again = await engineOn(store).open('chat')
+    expect(JSON.stringify(again.messages())).not.toContain('zeppelin 30 landed')
+    await again.pin(uuid)
+    again.add({ role: 'user', content: `And now? ${'why '.repeat(2_000)}` })
+    await again.send()
+    expect((await again.compact()).type).toBe('compacted')
+    expect(JSON.stringify(again.messages())).toContain('zeppelin 30 landed')
+    await again.close()
+    await store.close()
+  })
+
   test('has sub-agents with sessions of their own, which are erased with it', async () => {
     const store = createStore()
     const session = await engineOn(store).start({ id: 'chief' })

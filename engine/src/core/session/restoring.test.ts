@@ -8,7 +8,7 @@ const countTokens = (text: string) => Math.ceil(text.length / 4)
 
 function opened(input: Partial<RestoringInput> = {}, store = memoryStore()) {
   const files: RestoringInput['files'] = { read: async () => ({ type: 'missing' }) }
-  const restoring = new Restoring({ files, entries: store.entries, ...input })
+  const restoring = new Restoring({ files, entries: async () => store.entries(), ...input })
   let id = 0
   const conversation: Conversation = createConversation({
     store,

@@ -47,7 +47,7 @@ export type RestoringInput = {
   /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
   /** All entries of the session, for pinned ones that are no longer in memory. */
-  readonly entries: () => Iterable<Entry>
+  readonly entries: () => Promise<Iterable<Entry>>
 }
 
 export class Restoring {
@@ -92,7 +92,7 @@ export class Restoring {
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     this.rulePaths = new Set(rulePlaces(touched, root))
     const found = this.book.state(conversation.ledger().todos)
-    const state = { ...found, ...host, pinned: this.pinned(kept, conversation) }
+    const state = { ...found, ...host, pinned: await this.pinned(kept, conversation) }
     const { transcript: transcriptPath } = conversation.place()
     return restoreContext(
       { files, countTokens, touched, kept, next, state, root, named, recordOf: conversation.record, transcriptPath },
@@ -110,7 +110,7 @@ export class Restoring {
   }
 
   /** The text of pinned entries that are not among the kept messages. */
-  private pinned(kept: readonly ViewMessage[], { record }: Conversation): SessionState['pinned'] {
+  private async pinned(kept: readonly ViewMessage[], { record }: Conversation): Promise<SessionState['pinned']> {
     const stays = new Set(kept.map(({ uuid }) => uuid))
     const isUnknown = (uuid: string) => this.pins.has(uuid) && this.pins.get(uuid) === undefined
     const look = (uuid: string, found: JsonObject | undefined) => {
@@ -119,7 +119,7 @@ export class Restoring {
     }
     for (const uuid of this.pins.keys()) if (isUnknown(uuid)) look(uuid, record(uuid))
     if ([...this.pins.keys()].some(isUnknown)) {
-      for (const entry of this.input.entries()) {
+      for (const entry of await this.input.entries()) {
         const uuid = stringAt(entry.record, 'uuid') ?? ''
         if (isUnknown(uuid)) look(uuid, entry.record)
       }
