@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { AgentEvent } from './app.ts'
 import { sessionsFolder } from './sessions/places.ts'
 import { type AgentStage, agentStages } from './testing/agent-stage.ts'
+import { fill } from './testing/history.ts'
 import { gate, until } from './testing/over-http.ts'
 import { defineTool } from './tool.ts'
 
@@ -169,4 +170,47 @@ test('instructions of a folder join when a file in it is touched, once', async (
   const count = (words: string) => JSON.stringify(requests.at(-1)).split(words).length - 1
   expect([count('Root rule.'), count('My own rule.'), count('Rule of src.'), count('And more.')]).toEqual([1, 1, 1, 1])
   expect(JSON.stringify(requests[0])).not.toContain('Rule of src.')
+})
+
+test.each([
+  ['yes', { type: 'allow' }, 1],
+  ['no', { type: 'deny' }, 0],
+] as const)(
+  'in ask mode the person is asked before a compaction; with %s it runs accordingly',
+  async (_, answer, compactions) => {
+    const asked: string[] = []
+    const set = await stage({
+      script: () => text('Here you are.'),
+      settings: { engine: { compaction: 'ask', contextWindow: 60_000, maxOutputTokens: 4_000 } },
+      person: {
+        askPermission: async ({ title }) => {
+          asked.push(title)
+          return answer
+        },
+      },
+    })
+    fill(set.agent.session(), { rounds: 10, tokens: 4_500 })
+    await set.agent.submit({ text: 'And now?' })
+    expect(asked).toEqual(['Compact the conversation now'])
+    expect(set.events.filter(({ type }) => type === 'receipt')).toHaveLength(compactions)
+  },
+)
+
+test('an interrupt during an automatic compaction leaves the conversation as it was', async () => {
+  const set = await stage({
+    script: () => text('Here you are.'),
+    settings: { engine: { contextWindow: 60_000, maxOutputTokens: 4_000 } },
+  })
+  fill(set.agent.session(), { rounds: 10, tokens: 4_500 })
+  const before = JSON.stringify(set.agent.session().messages())
+  const stop = set.agent.on((event) => {
+    if (event.type === 'engine' && event.event.type === 'compaction-progressed') set.agent.interrupt()
+  })
+  await set.agent.submit({ text: 'And now?' })
+  stop()
+  expect(set.events.filter(({ type }) => type === 'receipt')).toEqual([])
+  expect(JSON.stringify(set.agent.session().messages()).startsWith(before.slice(0, -1))).toBe(true)
+  await set.agent.submit({ text: 'Go on.' })
+  expect(set.events.filter(({ type }) => type === 'receipt')).toHaveLength(1)
+  expect(said(set).at(-1)).toBe('assistant: Here you are.')
 })

@@ -57,8 +57,14 @@ export type AgentOptions = {
 /** Throws an Error that says why when the session cannot be opened. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const agent = new RunningAgent(options)
-  await agent.start()
-  return agent
+  try {
+    await agent.start()
+    return agent
+  } catch (error) {
+    // Servers and processes of the tools must not outlive it.
+    await agent.closeTools()
+    throw error
+  }
 }
 
 class RunningAgent implements Agent {
@@ -178,12 +184,14 @@ class RunningAgent implements Agent {
   }
 
   close = async (): Promise<void> => {
-    const { toolSet, host } = this.open()
+    const { host } = this.open()
     this.commandStop?.abort()
     await this.turns.close()
-    await toolSet.close()
+    await this.closeTools()
     await host.close()
   }
+
+  closeTools = async (): Promise<void> => this.parts?.toolSet.close()
 
   private open() {
     if (!this.parts) throw new Error('The agent has not started yet.')

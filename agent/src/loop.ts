@@ -97,7 +97,7 @@ async function* iterate(
 /** Returns whether anything came. */
 async function* takeIncoming({ session, incoming, channel }: Loop): AsyncGenerator<LoopEvent, boolean> {
   const messages = yield* channel.until(incoming())
-  session.add(messages)
+  if (messages.length > 0) session.add(messages)
   return messages.length > 0
 }
 

@@ -66,19 +66,21 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options
-  const notices = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
+  let skillProblems: readonly string[] = []
   const setup: AgentOptions = {
     ...{ folder, home, settings, model, person, env, session, isHeadless },
     ...(mode === undefined ? {} : { mode }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     createTools: async (given) => {
       const tools = await toolsFor(given, { folder, home, settings, env })
-      notices.push(...tools.problems)
+      skillProblems = tools.problems
       return tools
     },
   }
   try {
-    return { type: 'started', agent: await createAgent(setup), notices }
+    const agent = await createAgent(setup)
+    const withheld = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
+    return { type: 'started', agent, notices: [...withheld, ...skillProblems.map((each) => `Skill not used: ${each}`)] }
   } catch (error) {
     await model.close?.()
     return refused(error instanceof Error ? error.message : String(error))

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fixed, text, toolUse } from '@everlong/simulator'
 import { messagesOf, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
@@ -219,6 +221,13 @@ describe('reports', () => {
     expect(await run(agent, '/quit')).toBe('quit')
     expect(await run(agent, '/exit')).toBe('quit')
   })
+})
+
+test('docs/agent.md lists every command', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/agent.md'), 'utf8')
+  const [, section = ''] = page.split('\n## Commands\n')
+  const listed = new Set([...(section.split('\n## ')[0]?.matchAll(/`\/(\w+)/g) ?? [])].map(([, name]) => name))
+  expect([...listed].toSorted()).toEqual(commands.map(({ name }) => name).toSorted())
 })
 
 describe('setup', () => {

@@ -164,8 +164,9 @@ function commandText(command: CommandResult): string {
   return [command.title, ...command.choices.map(({ label, command: line }) => `${line}  ${label}`)].join('\n')
 }
 
-function writeText({ result, reason, problem, denied }: HeadlessReport, { write, warn }: HeadlessOptions): void {
+function writeText({ result, reason, problem, denied }: HeadlessReport, { agent, write, warn }: HeadlessOptions): void {
   if (result !== '') write(result)
+  for (const { title, isRunning } of agent.state().tasks) if (isRunning) warn(`Stopped in the background: ${title}`)
   for (const each of denied) warn(`Denied: ${each}`)
   if (reason === 'failed') warn(problem ?? 'The turn failed.')
   if (reason === 'turn-limit') warn('Stopped at the turn limit. Continue with --continue.')

@@ -4,7 +4,11 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
+import {
+  type CallToolResult,
+  type Tool as McpTool,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 
 export type McpServer =
   | {
@@ -20,7 +24,8 @@ export type McpServer =
     }
 
 export type Connection = {
-  readonly tools: readonly McpTool[]
+  /** As the server last listed them. */
+  readonly tools: () => readonly McpTool[]
   readonly instructions: string | undefined
   readonly call: (
     tool: string,
@@ -47,9 +52,12 @@ export async function connect(server: McpServer, { cwd }: { readonly cwd: string
   }
   try {
     await client.connect(transport, { timeout: connectMs })
-    const tools = await listTools(client)
+    let tools = await listTools(client)
+    client.setNotificationHandler(ToolListChangedNotificationSchema, async () => {
+      tools = await listTools(client)
+    })
     return {
-      tools,
+      tools: () => tools,
       instructions: client.getInstructions(),
       call: async (name, input, signal) => {
         const options = { signal, timeout: callMs, resetTimeoutOnProgress: true }

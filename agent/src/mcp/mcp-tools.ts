@@ -1,12 +1,11 @@
 // Two tools for all MCP servers: ToolSearch finds tools and shows how they are called, McpCall calls one. So a hundred tools
 // cost no tokens until they are needed, and the tool list, which caches depend on, stays as it is.
-import { join } from 'node:path'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { JsonObject } from 'everlong/transcript'
 import { z } from 'zod'
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '../tool.ts'
 import { createOutput } from '../tools/bash/output.ts'
-import { failed, guardedTool, type Kit } from '../tools/kit.ts'
+import { failed, guardedTool, type Kit, outputPath } from '../tools/kit.ts'
 import { foundText, searchTools } from './search.ts'
 import type { Server, ServerTool } from './servers.ts'
 
@@ -91,8 +90,8 @@ async function findTool(servers: readonly Server[], name: string): Promise<Found
 }
 
 /** Texts and images as the API takes them; a long text goes to a file. */
-function resultOf(kit: Kit, result: CallToolResult, { session, toolUseId }: ToolContext): ToolOutput {
-  const path = join(kit.outputFolder(session), `${toolUseId.replace(/[^\w-]/g, '_')}.txt`)
+function resultOf(kit: Kit, result: CallToolResult, context: ToolContext): ToolOutput {
+  const path = outputPath(kit, context)
   const output = createOutput({ redactor: kit.redactor, path, onFull: () => undefined })
   const images: JsonObject[] = []
   for (const block of result.content ?? []) {

@@ -67,6 +67,16 @@ describe('tools of a server', () => {
     )
   })
 
+  test('that a server adds later are found', async () => {
+    const bench = await setBench(allowed)
+    expect(await bench.say('McpCall', { tool: 'mcp__counter__grown' })).toContain('There is no tool')
+    expect(await bench.say('McpCall', { tool: 'mcp__counter__grow' })).toBe('Done.')
+    await expect
+      .poll(() => bench.say('ToolSearch', { query: 'mcp__counter__grown' }), { timeout: 20_000 })
+      .toContain('Was added.')
+    expect(await bench.say('McpCall', { tool: 'mcp__counter__grown' })).toBe('Here I am.')
+  })
+
   test('return images as images, and a long text as a file', async () => {
     const bench = await setBench(allowed)
     const { content } = await bench.call('McpCall', { tool: 'mcp__counter__picture' })

@@ -56,7 +56,7 @@ export function createServer(name: string, settings: McpServer, options: { reado
     instructions: () => instructions,
     tools: async () => {
       const connection = await connectedInTurn()
-      return 'why' in connection ? connection : namedTools(name, connection.tools)
+      return 'why' in connection ? connection : namedTools(name, connection.tools())
     },
     call: async ({ tool }, input, signal) => {
       const connection = await connectedInTurn()

@@ -1,7 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { engineSchema } from './engine-schema.ts'
 import { loadSettings, noSettings } from './load.ts'
 import { isTrusted, trustFolder } from './trust.ts'
 
@@ -148,3 +150,19 @@ test.each<[string, Files, readonly string[]]>([
 test('nothing of a file with a mistake is used', () => {
   expect(loadSettings(placesWith({ user: { model: 'demo', nonsense: true } })).settings).toEqual(noSettings)
 })
+
+test('every setting of the engine that docs/settings.md lists can be given, and no other', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/settings.md'), 'utf8')
+  const listed = [...page.matchAll(/^\| `([A-Za-z.]+)` \|/gm)].map(([, name = '']) => name)
+  expect(namesIn(engineSchema).toSorted()).toEqual(listed.toSorted())
+})
+
+/** Those of nested objects with dots; `keep.tokens` and `background.from` are other ways to say `keep` and `background`. */
+function namesIn(schema: unknown, before = ''): readonly string[] {
+  if (schema instanceof z.ZodOptional) return namesIn(schema.unwrap(), before)
+  if (schema instanceof z.ZodUnion && before === 'sessionMemory') return namesIn(schema.options[1], before)
+  if (!(schema instanceof z.ZodObject)) return [before]
+  return Object.entries(schema.shape).flatMap(([name, inner]) =>
+    namesIn(inner, before === '' ? name : `${before}.${name}`),
+  )
+}

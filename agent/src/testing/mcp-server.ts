@@ -29,8 +29,12 @@ function testServer(): McpServer {
       JSON.stringify({ pid: process.pid, mine: process.env.MINE ?? null, key: process.env.ANTHROPIC_API_KEY ?? null }),
     ),
   )
+  server.registerTool('grow', { description: 'Adds a tool.' }, () => {
+    server.registerTool('grown', { description: 'Was added.' }, () => text('Here I am.'))
+    return text('Done.')
+  })
   server.registerTool('long', { description: 'Says a lot.' }, () => text('many words\n'.repeat(10_000)))
-  for (let at = 1; at <= 95; at++) {
+  for (let at = 1; at <= 94; at++) {
     const description = `Counts the widgets of shelf ${at}. ${'It is rather careful about it. '.repeat(10)}`
     server.registerTool(`count_widgets_${at}`, { description, inputSchema: { shelf: z.string() } }, () => text(`${at}`))
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type EngineSession, sessionFolder } from 'everlong/node'
 import type { z } from 'zod'
 import type { PermissionRequest } from '../app.ts'
-import type { Workspace } from '../files/paths.ts'
+import { codeOf, type Workspace } from '../files/paths.ts'
 import type { Access } from '../permissions/decide.ts'
 import type { Permissions } from '../permissions/permissions.ts'
 import type { Redactor } from '../permissions/secrets.ts'
@@ -59,10 +59,14 @@ export function outputFolderOf(transcript: string): string {
   return join(sessionFolder(transcript), 'output')
 }
 
+/** Where the whole output of a call goes when it is long. */
+export function outputPath(kit: Kit, { session, toolUseId }: ToolContext): string {
+  return join(kit.outputFolder(session), `${toolUseId.replace(/[^\w-]/g, '_')}.txt`)
+}
+
 /** Unix errors in words. */
 export function problemOf(error: unknown, path: string): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const known = words[code]
+  const known = words[codeOf(error) ?? '']
   return known === undefined
     ? `${path}: ${error instanceof Error ? error.message : String(error)}`
     : `${path}: ${known}`

@@ -17,7 +17,8 @@ import {
   text,
   toolUse,
 } from '@everlong/simulator'
-import { fsck } from 'everlong/node'
+import { offline } from 'everlong'
+import { createEngine, fsck } from 'everlong/node'
 import { textOf } from 'everlong/transcript'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { everlong, type RunOptions, root } from '../testing/harness.ts'
@@ -129,6 +130,25 @@ describe('everlong agent -p', () => {
       exitCode: exitCodes.usage,
       stderr: expect.stringContaining('There is no session ffffffff-0 in this project.'),
     })
+  })
+
+  test('leaves a session alone that another process works in; a copy of it can be continued', async () => {
+    const { run, folder, home } = await world(() => text('Noted.'))
+    await run(['-p', 'The word is marzipan.'])
+    const [name = ''] = readdirSync(sessionsFolder(home, folder)).filter((each) => each.endsWith('.jsonl'))
+    const held = await createEngine({ model: offline(), environment: {} }).open(
+      join(sessionsFolder(home, folder), name),
+    )
+    try {
+      const { exitCode, stderr } = await run(['-p', 'Hi', '--continue'])
+      expect([exitCode, stderr]).toEqual([
+        exitCodes.usage,
+        expect.stringMatching(/is (being )?(held|written|used|in use)/),
+      ])
+      expect(await run(['-p', 'Hi', '--continue', '--fork'])).toMatchObject({ exitCode: 0, stdout: 'Noted.\n' })
+    } finally {
+      await held.close()
+    }
   })
 
   test('runs a slash command as a prompt', async () => {

@@ -1,8 +1,7 @@
 // Bash: runs a command in the workspace, in the foreground with a timeout or in the background.
-import { join } from 'node:path'
 import { z } from 'zod'
 import type { AnyTool, ToolContext, ToolOutput } from '../../tool.ts'
-import { failed, guardedTool, type Kit } from '../kit.ts'
+import { failed, guardedTool, type Kit, outputPath } from '../kit.ts'
 import { newTaskId, type Tasks } from '../tasks.ts'
 import { createOutput, type Output } from './output.ts'
 import { type ProcessEnd, type RunningProcess, startProcess } from './process.ts'
@@ -61,7 +60,7 @@ function start({ kit, given, context, running }: Run): Started {
     isFull = true
     void child.stop()
   }
-  const path = join(kit.outputFolder(context.session), `${context.toolUseId.replace(/[^\w-]/g, '_')}.txt`)
+  const path = outputPath(kit, context)
   const output = createOutput({ redactor: kit.redactor, path, onFull })
   const options = { cwd: kit.workspace.realRoot, env: kit.environment, onText: output.add }
   const child: RunningProcess = startProcess(given.command, options)

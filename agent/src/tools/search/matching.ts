@@ -1,5 +1,5 @@
 // Searches files for a pattern without ripgrep. It runs in a worker (matching-worker.ts), because some patterns take for ever.
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 
 export type Search = {
   readonly files: readonly string[]
@@ -21,12 +21,26 @@ export function expressionOf({ pattern, ignoreCase, multiline }: Omit<Search, 'f
   const source = inline ? pattern.slice(inline[0].length) : pattern
   const isInsensitive = ignoreCase || inline?.[1]?.includes('i') === true
   const flags = `g${isInsensitive ? 'i' : ''}m${multiline || inline?.[1]?.includes('s') ? 's' : ''}`
-  try {
-    return new RegExp(source, `${flags}u`)
-  } catch {
-    // Some escapes are fine without the Unicode flag only.
-    return new RegExp(source, flags)
-  }
+  return new RegExp(withUnicode(source), `${flags}u`)
+}
+
+const letters = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}'
+const edge = `(?:(?<=[${letters}])(?![${letters}])|(?<![${letters}])(?=[${letters}]))`
+
+/** ripgrep's words and digits are those of every script, and it takes an escape before any mark. */
+function withUnicode(source: string): string {
+  let isSet = false
+  return source.replace(/\\[\s\S]|[[\]]/g, (part) => {
+    if (part === '[') isSet = true
+    if (part === ']') isSet = false
+    if (part === '\\d') return '\\p{Nd}'
+    if (part === '\\D') return '\\P{Nd}'
+    if (part === '\\w') return isSet ? letters : `[${letters}]`
+    if (part === '\\W' && !isSet) return `[^${letters}]`
+    if (part === '\\b' && !isSet) return edge
+    const [, mark = ''] = part
+    return /^[!-/:-@[-`{-~]$/.test(mark) && !`${isSet ? '-' : ''}^$\\.*+?()[]{}|/`.includes(mark) ? mark : part
+  })
 }
 
 export function searchFiles(search: Search): readonly FileMatch[] {
@@ -54,7 +68,9 @@ function singleLines(text: string, expression: RegExp): readonly number[] {
   return found
 }
 
-function spanningLines(text: string, expression: RegExp): readonly number[] {
+/** Of CRLF the model sees LF; ripgrep does not let `\n` match CRLF. */
+function spanningLines(given: string, expression: RegExp): readonly number[] {
+  const text = given.replaceAll('\r\n', '\n')
   const found = new Set<number>()
   let line = 1
   let at = 0
@@ -63,7 +79,9 @@ function spanningLines(text: string, expression: RegExp): readonly number[] {
     const last = line + match[0].replace(/\n$/, '').split('\n').length - 1
     for (let each = line; each <= last; each++) found.add(each)
   }
-  return [...found]
+  // Behind the last line end there is no line.
+  const count = linesOf(text).length
+  return [...found].filter((each) => each <= count)
 }
 
 export function linesOf(text: string): readonly string[] {
@@ -74,9 +92,18 @@ export function linesOf(text: string): readonly string[] {
 
 /** Files that are binary, huge or gone have no matches. */
 function textAt(file: string): string | undefined {
+  return bytesAt(file)?.toString('utf8')
+}
+
+export function isSearched(file: string): boolean {
+  return bytesAt(file) !== undefined
+}
+
+function bytesAt(file: string): Buffer | undefined {
   try {
+    if (statSync(file).size > largestFile) return undefined
     const bytes = readFileSync(file)
-    return bytes.length > largestFile || bytes.includes(0) ? undefined : bytes.toString('utf8')
+    return bytes.includes(0) ? undefined : bytes
   } catch {
     return undefined
   }

@@ -2,9 +2,10 @@
 // results are the same.
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
+import { devNull } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { inWorker } from '../in-worker.ts'
-import { expressionOf, type FileMatch, type Search } from './matching.ts'
+import { expressionOf, type FileMatch, isSearched, type Search } from './matching.ts'
 
 export type Searched =
   | { readonly type: 'found'; readonly matches: readonly FileMatch[]; readonly isCut: boolean }
@@ -30,6 +31,7 @@ function isExecutable(file: string): boolean {
 }
 
 export async function search(wanted: Search, { signal, ripgrep }: SearchOptions): Promise<Searched> {
+  if (!wanted.multiline && crossesLines.test(wanted.pattern)) return { type: 'failed', why: oneLineOnly }
   if (ripgrep === undefined) return withoutRipgrep(wanted, signal)
   const matches: FileMatch[] = []
   let left = wanted.most
@@ -44,8 +46,13 @@ export async function search(wanted: Search, { signal, ripgrep }: SearchOptions)
   return { type: 'found', matches, isCut: false }
 }
 
+/** A line end, or `\n` that is not itself escaped. */
+const crossesLines = /\n|(?<!\\)(?:\\\\)*\\n/
+const oneLineOnly = 'The pattern contains a line end, and lines are searched one by one. Set multiline.'
+
 function batchesOf(files: readonly string[]): readonly (readonly string[])[] {
-  const batches: string[][] = []
+  // Without files, the pattern is still checked.
+  const batches: string[][] = files.length === 0 ? [[devNull]] : []
   let room = 0
   for (const file of files) {
     if (file.length + 1 > room) {
@@ -61,7 +68,16 @@ function batchesOf(files: readonly string[]): readonly (readonly string[])[] {
 /** Prints `file NUL line:` for each matching line; the texts are read from the files. */
 function withRipgrep(wanted: Search, { signal, ripgrep }: SearchOptions): Promise<Searched> {
   const { pattern, ignoreCase, multiline, files, most } = wanted
-  const flags = ['--no-config', '--no-messages', '--color=never', '-nH', '--null', '--no-heading', '-o', '--sort=path']
+  const flags = [
+    '--no-config',
+    '--no-messages',
+    '--color=never',
+    '-nH',
+    '--null',
+    '--no-heading',
+    '--crlf',
+    '--max-columns=300',
+  ]
   const own = [...(ignoreCase ? ['-i'] : []), ...(multiline ? ['-U', '--multiline-dotall'] : [])]
   const args = [...flags, ...own, '-e', pattern, '--', ...files]
   return new Promise((resolve) => {
@@ -96,7 +112,7 @@ function parsed(out: string, files: readonly string[], most: number) {
   let left = most
   for (const file of files) {
     const own = lines.get(file)
-    if (!own) continue
+    if (!own || !isSearched(file)) continue
     if (left <= 0) return { matches, isCut: true }
     matches.push({ file, lines: [...own] })
     left -= own.size

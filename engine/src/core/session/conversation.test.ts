@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldEntries } from '../transcript/view/fold.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
-import { answerOf, createTestWorld, type World } from './testing/world.ts'
+import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 const step = fc.constantFrom('turn', 'turn', 'turn', 'tool', 'compact', 'compact-typing', 'undo', 'snip', 'pin')
 
@@ -59,4 +59,17 @@ test('what is held in memory is bounded by the window, however long the conversa
   }
   expect(Math.max(...held.slice(2))).toBe(held[2])
   expect(world.records().length).toBeGreaterThan(1_000)
+})
+
+test('a request after a compaction brings nothing old back into memory', async () => {
+  const model = scripted(() => '', { capabilities: { promptCache: true } })
+  const world = createTestWorld({ model, compaction: [plainMechanism('A short summary.')] })
+  for (let round = 0; round < 4; round++) {
+    for (let at = 0; at < 10; at++) await take(world, 'turn', round * 10 + at)
+    await take(world, 'compact', 0)
+  }
+  const held = world.runtime.conversation.entryCount()
+  world.session.add({ role: 'user', content: 'And now?' })
+  expect((await world.session.prepare()).type).toBe('ready')
+  expect(world.runtime.conversation.entryCount()).toBeLessThan(held + 5)
 })

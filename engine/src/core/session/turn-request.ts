@@ -59,8 +59,10 @@ function anchorsIn(
 ): readonly number[] {
   // Results and inputs that were cleared together are one change.
   const changedBy = (uuids: readonly string[]) => {
-    const record = conversation.record(uuids.at(-1) ?? '')
-    return record ? actionOf(record) : uuids.at(-1)
+    const last = uuids.at(-1)
+    // An id that nobody has would make the conversation read the whole transcript.
+    const record = last === undefined ? undefined : conversation.record(last)
+    return record ? actionOf(record) : last
   }
   const isMended = messages.length !== view.messages.length
   const newest = isMended ? -1 : view.sources.findLastIndex(({ edits }) => edits.length > 0)
