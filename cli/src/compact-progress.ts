@@ -1,10 +1,9 @@
 // The line on stderr while a compaction runs: phase, tokens so far, time; and Esc to stop it. Only on a terminal, and
 // gone without a trace when it is over.
+
 import { clearLine, cursorTo } from 'node:readline'
-import { compactionPhases } from '@everlong/agent/render'
+import { compactionPhases, count, cut } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
-import { count } from './render/numbers.ts'
-import { cut } from './render/width.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type CompactProgress = {

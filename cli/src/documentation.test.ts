@@ -1,8 +1,9 @@
 // docs/command-line.md against the program itself: every command and every option, and none that does not exist.
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { wrap } from '@everlong/agent/render'
 import { expect, test } from 'vitest'
-import { wrap } from './render/width.ts'
 import { everlong, root } from './testing/harness.ts'
 
 const page = readFileSync(join(root, 'docs', 'command-line.md'), 'utf8')

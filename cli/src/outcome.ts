@@ -1,9 +1,10 @@
 // What a command comes back with, and how trouble with files is told: one clear line with what to do.
+
 import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { visible } from '@everlong/agent/render'
 import { ConfigurationError } from 'everlong'
 import { diskProblem } from 'everlong/node'
-import { visible } from './render/safe.ts'
 
 export type Outcome<R> =
   | {

@@ -1,5 +1,6 @@
 // The commands, and the exit codes: 0 success, 1 failure, 2 usage error. Each command is loaded on demand, so that
 // --help is quick.
+import { oneLine, safeJson, visible } from '@everlong/agent/render'
 import { Argument, Command, CommanderError, Option } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
 import { addAgent } from './agent-options.ts'
@@ -28,7 +29,6 @@ import {
   wholeNumber,
 } from './option-values.ts'
 import type { Outcome } from './outcome.ts'
-import { oneLine, safeJson, visible } from './render/safe.ts'
 import { foldedFor, type Screen, screenOf } from './render/screen.ts'
 import type { WindowChoice } from './session.ts'
 import type { Surroundings } from './surroundings.ts'

@@ -1,9 +1,9 @@
 // The progress line on stderr: only on a terminal, only when the work takes a while, and gone without a trace when it
 // is over or interrupted.
+
 import { clearLine, cursorTo } from 'node:readline'
+import { bytes, cut, padEnd } from '@everlong/agent/render'
 import { bar } from './render/bar.ts'
-import { bytes } from './render/numbers.ts'
-import { cut, padEnd } from './render/width.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type Progress = {

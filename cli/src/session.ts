@@ -1,5 +1,6 @@
 // What several commands need of a session file: a scan with a progress line, the live window as messages, and how
 // full the context is. Gathers only; renders nothing.
+import { count } from '@everlong/agent/render'
 import { ConfigurationError, type Environment } from 'everlong'
 import {
   type ContextNote,
@@ -12,7 +13,6 @@ import {
 import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
 import { type Entry, headOf, messagesOf, type Tally, tallyOf, type ViewMessage } from 'everlong/transcript'
 import { createProgress } from './progress.ts'
-import { count } from './render/numbers.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export function scanWithProgress(path: string, surroundings: Surroundings): FileScan {

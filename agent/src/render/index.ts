@@ -17,5 +17,5 @@ export {
 } from './numbers.ts'
 export { compactionPhases } from './phases.ts'
 export { oneLine, safeJson, safeText, visible } from './safe.ts'
-export type { Sheet, Style } from './sheet.ts'
+export { createSheet, type Sheet, type Style } from './sheet.ts'
 export { columnsOf, cut, cutStart, fold, padEnd, padStart, wrap } from './width.ts'

@@ -1,10 +1,10 @@
 // `everlong agent -p`: one prompt without a screen. Exit codes are in docs/agent.md.
+
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { exitCodes, headlessPerson, runHeadless, type Started, startAgent } from '@everlong/agent/host'
-import { safeText } from '@everlong/agent/render'
+import { oneLine, safeText } from '@everlong/agent/render'
 import { type AgentWords, startOptions } from '../agent-words.ts'
-import { oneLine } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export async function agentWithoutScreen(

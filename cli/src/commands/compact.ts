@@ -1,6 +1,8 @@
 // `everlong compact`: makes of a session the context one would go on with, as of now or as of any entry. Prints it, writes
 // the compacted session to a new file, or appends the compaction to the session. Nothing in it is ever overwritten.
+
 import { randomUUID } from 'node:crypto'
+import { visible } from '@everlong/agent/render'
 import { countTokens, type Message, type ModelClient } from 'everlong'
 import {
   type Compacted,
@@ -31,7 +33,6 @@ import { chooseModel } from '../model-choice.ts'
 import type { ModelWords } from '../option-values.ts'
 import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
-import { visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type CompactOptions = {

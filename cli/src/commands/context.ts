@@ -1,13 +1,21 @@
 // `everlong context`: a picture of what the context is made of, and where on the way to its end things happen.
+import {
+  count,
+  counted,
+  cut,
+  cutStart,
+  type Fullness,
+  fullnessOf,
+  oneLine,
+  padEnd,
+  padStart,
+} from '@everlong/agent/render'
 import { type Breakdown, breakdown, type Explanation, type Figure } from 'everlong/mechanisms'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
-import { type Fullness, fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
+import { gaugeLine, sourceInWords } from '../render/context.ts'
 import { compositionBar, legend } from '../render/kinds.ts'
-import { count, counted } from '../render/numbers.ts'
 import { type Mark, ruler } from '../render/ruler.ts'
-import { oneLine } from '../render/safe.ts'
 import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../render/screen.ts'
-import { cut, cutStart, padEnd, padStart } from '../render/width.ts'
 import { explainSession, type Measured, openLiveSession, windowHint } from '../session.ts'
 
 export type ContextReport = Breakdown &

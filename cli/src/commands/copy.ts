@@ -1,9 +1,8 @@
 // `everlong copy`: copies sessions between folders and databases. What is there already is never changed.
+import { count, visible } from '@everlong/agent/render'
 import { StoreError } from 'everlong'
 import { type Copied, copySessions } from 'everlong/stores'
 import { failed, gathered, type Outcome } from '../outcome.ts'
-import { count } from '../render/numbers.ts'
-import { visible } from '../render/safe.ts'
 import { facts, heading, type Screen } from '../render/screen.ts'
 import { placeOf, type StorePlace } from '../stores.ts'
 

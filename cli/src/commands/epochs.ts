@@ -1,8 +1,7 @@
 // `everlong epochs`: the stretches between compactions, one row each.
+import { count, counted, dateTime, oneLine, short } from '@everlong/agent/render'
 import { type Epoch, isTranscript } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
-import { count, counted, dateTime, short } from '../render/numbers.ts'
-import { oneLine } from '../render/safe.ts'
 import { type Cell, type Column, fileHeading, paragraph, type Screen, table } from '../render/screen.ts'
 import { scanWithProgress } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'

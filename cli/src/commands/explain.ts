@@ -1,4 +1,5 @@
 // `everlong explain`: every number about the window with its source, and when the next compaction will come.
+import { count, counted, dateTime, fullnessOf, oneLine, padEnd, padStart, wrap } from '@everlong/agent/render'
 import {
   type ExplainedReduction,
   type Explanation,
@@ -13,11 +14,8 @@ import {
 import { openView } from 'everlong/node'
 import { isTranscript, type View } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
-import { fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
-import { count, counted, dateTime } from '../render/numbers.ts'
-import { oneLine } from '../render/safe.ts'
+import { gaugeLine, sourceInWords } from '../render/context.ts'
 import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../render/screen.ts'
-import { padEnd, padStart, wrap } from '../render/width.ts'
 import {
   explainSession,
   groundsOf,

@@ -1,11 +1,20 @@
 // `everlong inspect`: one screen about one session. Reads the whole file once, in bounded memory; changes nothing.
+import {
+  bytes,
+  count,
+  counted,
+  dateTime,
+  duration,
+  type Fullness,
+  fullnessOf,
+  oneLine,
+  visible,
+} from '@everlong/agent/render'
 import type { ContextSize } from 'everlong/mechanisms'
 import { type FileScan, findSubagents, type SubAgents } from 'everlong/node'
 import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
-import { type Fullness, fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
-import { bytes, count, counted, dateTime, duration } from '../render/numbers.ts'
-import { oneLine, visible } from '../render/safe.ts'
+import { gaugeLine, sourceInWords } from '../render/context.ts'
 import { facts, fileHeading, heading, headingWith, remarks, type Screen } from '../render/screen.ts'
 import {
   type LiveSession,

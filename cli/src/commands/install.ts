@@ -1,4 +1,5 @@
 // `everlong install` and `everlong uninstall`: show what will be written, and write exactly that.
+import { bytes, counted, visible } from '@everlong/agent/render'
 import { structuredPatch } from 'diff'
 import packageFacts from '../../package.json' with { type: 'json' }
 import { ChangedMeanwhile, type Write } from '../install/disk.ts'
@@ -8,8 +9,6 @@ import { DamagedRecord } from '../install/record.ts'
 import type { InstallTarget, Place } from '../install/target.ts'
 import { targets } from '../install/targets.ts'
 import { failed, gathered, type Outcome, writing } from '../outcome.ts'
-import { bytes, counted } from '../render/numbers.ts'
-import { visible } from '../render/safe.ts'
 import { heading, paragraph, type Screen } from '../render/screen.ts'
 import type { Surroundings } from '../surroundings.ts'
 

@@ -1,7 +1,9 @@
 // `everlong mcp FILE|DIR`: an MCP server over standard input and output, with the tools search and read over the
 // archive of a session or a folder of them. Standard output carries the protocol and nothing else.
+
 import { pipeline, type Readable, type Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
+import { oneLine } from '@everlong/agent/render'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import {
@@ -12,7 +14,6 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { type Archive, type ArchiveOptions, createRecallTools, openArchive, type RecallTool } from 'everlong/node'
 import { expecting, gathered, type Outcome } from '../outcome.ts'
-import { oneLine } from '../render/safe.ts'
 import { boundedLines, type TooLong } from './mcp-input.ts'
 
 export type McpArguments = {

@@ -1,10 +1,8 @@
 // The screen of `everlong micro`: for each reduction what would go, why, and the sum.
+import { count, counted, cutStart, duration, oneLine, visible } from '@everlong/agent/render'
 import type { PlannedItem } from 'everlong/mechanisms'
 import { sourceInWords } from '../render/context.ts'
-import { count, counted, duration } from '../render/numbers.ts'
-import { oneLine, visible } from '../render/safe.ts'
 import { fileHeading, heading, paragraph, type Screen, table } from '../render/screen.ts'
-import { cutStart } from '../render/width.ts'
 import { type MicroApplied, type MicroReduction, type MicroReport, shortName } from './micro.ts'
 
 export function render(report: MicroReport, screen: Screen): readonly string[] {

@@ -1,10 +1,11 @@
 // One function feeds everybody: what the session explains, what its trigger was checked against, what the gauge shows and
 // what the command line reads off the file are the same numbers, whatever happened.
+
 import { join } from 'node:path'
+import { fullnessOf } from '@everlong/agent/render'
 import { type EngineEvent, type EngineSettings, type ModelClient, offline } from 'everlong'
 import { createEngine, type EngineSession } from 'everlong/node'
 import { afterAll, expect, test } from 'vitest'
-import { fullnessOf } from '../render/context.ts'
 import { report, sessionFolder } from '../testing/harness.ts'
 import type { ExplainReport } from './explain.ts'
 import type { MicroReport } from './micro.ts'

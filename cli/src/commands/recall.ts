@@ -1,5 +1,7 @@
 // `everlong recall`: searches the archive of a session or a folder of them, or reads one text of it again.
+
 import { statSync } from 'node:fs'
+import { oneLine, visible, wrap } from '@everlong/agent/render'
 import {
   type Archive,
   type CaughtUp,
@@ -13,9 +15,7 @@ import {
 } from 'everlong/node'
 import { expecting, failed, gathered, noTranscript, noTranscripts, type Outcome, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
-import { oneLine, visible } from '../render/safe.ts'
 import type { Screen } from '../render/screen.ts'
-import { wrap } from '../render/width.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type RecallOptions = {

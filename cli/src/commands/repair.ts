@@ -1,8 +1,7 @@
 // `everlong repair`: writes a repaired copy of a transcript. Never touches the original, never overwrites anything.
+import { count, visible } from '@everlong/agent/render'
 import { type RepairReport, repair } from 'everlong/node'
 import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../outcome.ts'
-import { count } from '../render/numbers.ts'
-import { visible } from '../render/safe.ts'
 import { facts, heading, type Screen } from '../render/screen.ts'
 
 export type RepairedReport = RepairReport & { readonly from: string; readonly to: string }

@@ -1,5 +1,6 @@
 // `everlong simulate`: the Messages API on this machine, until it is stopped. No key, no network, no model: behind it
 // works a made-up agent on a made-up repository, which also writes summaries when it is asked for one.
+import { counted, dollars } from '@everlong/agent/render'
 import {
   agent,
   asksForSummary,
@@ -12,7 +13,6 @@ import {
 } from '@everlong/simulator'
 import { knownModels } from 'everlong/models'
 import { failed, gathered, type Outcome, systemTrouble } from '../outcome.ts'
-import { counted, dollars } from '../render/numbers.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type SimulateOptions = {

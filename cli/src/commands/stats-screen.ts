@@ -1,9 +1,7 @@
 // The screen of `everlong stats`.
+import { bytes, count, counted, cut, dollars, oneLine, padStart, percent, short, visible } from '@everlong/agent/render'
 import { bar } from '../render/bar.ts'
-import { bytes, count, counted, dollars, percent, short } from '../render/numbers.ts'
-import { oneLine, visible } from '../render/safe.ts'
 import { type Cell, facts, heading, headingWith, type Screen, table } from '../render/screen.ts'
-import { cut, padStart } from '../render/width.ts'
 import type { Cost, ModelCost, StatsReport } from './stats.ts'
 
 export function render(report: StatsReport, screen: Screen): readonly string[] {

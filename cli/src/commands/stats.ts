@@ -1,12 +1,13 @@
 // `everlong stats`: figures over one session or thousands. Reads file by file; one that cannot be read is named.
+
 import { existsSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { visible } from '@everlong/agent/render'
 import { costOf } from 'everlong/models'
 import { collectingStatistics, type FolderStatistics, type StatsOptions } from 'everlong/node'
 import type { ModelTokens, Statistics } from 'everlong/transcript'
 import { failed, noTranscript, noTranscripts, notThere, type Outcome } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
-import { visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 /** US dollars; undefined where the model's price is not known. */

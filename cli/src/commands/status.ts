@@ -1,4 +1,5 @@
 // `everlong status`: which agents Everlong is installed in, and whether the files are still as they were written.
+import { counted, visible } from '@everlong/agent/render'
 import packageFacts from '../../package.json' with { type: 'json' }
 import { readFileAt } from '../install/disk.ts'
 import { homeOf } from '../install/place.ts'
@@ -6,8 +7,6 @@ import { hashOf, planUninstall } from '../install/plan.ts'
 import { DamagedRecord, type FileRecord, type InstallRecord, readRecord } from '../install/record.ts'
 import { targets } from '../install/targets.ts'
 import { expecting, failed, gathered, type Outcome } from '../outcome.ts'
-import { counted } from '../render/numbers.ts'
-import { visible } from '../render/safe.ts'
 import { facts, type Screen } from '../render/screen.ts'
 import type { Surroundings } from '../surroundings.ts'
 

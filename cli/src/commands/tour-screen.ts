@@ -1,12 +1,21 @@
 // The screen of the tour: a few short sections that somebody who has never seen a compaction can follow.
-import { stateStyles } from '../render/bar.ts'
+import {
+  bytes,
+  columnsOf,
+  count,
+  counted,
+  cut,
+  duration,
+  oneLine,
+  padEnd,
+  percent,
+  stateStyles,
+  visible,
+} from '@everlong/agent/render'
 import { epochsPicture } from '../render/epochs-picture.ts'
 import { compositionBar, legend } from '../render/kinds.ts'
-import { bytes, count, counted, duration, percent } from '../render/numbers.ts'
 import { ruler } from '../render/ruler.ts'
-import { oneLine, visible } from '../render/safe.ts'
 import { commandList, heading, headingWith, paragraph, type Screen } from '../render/screen.ts'
-import { columnsOf, cut, padEnd } from '../render/width.ts'
 import type { TourReport } from './tour.ts'
 
 export function render(report: TourReport, screen: Screen): readonly string[] {

@@ -1,8 +1,18 @@
 // The screen of `everlong tree`.
-import { clockTime, count, counted, dateTime, short } from '../render/numbers.ts'
-import { oneLine } from '../render/safe.ts'
-import { fileHeading, paragraph, type Screen, type Style } from '../render/screen.ts'
-import { columnsOf, cut, padEnd, padStart } from '../render/width.ts'
+import {
+  clockTime,
+  columnsOf,
+  count,
+  counted,
+  cut,
+  dateTime,
+  oneLine,
+  padEnd,
+  padStart,
+  type Style,
+  short,
+} from '@everlong/agent/render'
+import { fileHeading, paragraph, type Screen } from '../render/screen.ts'
 import type { TreeLine, TreeReport } from './tree.ts'
 
 type Look = { readonly glyph: string; readonly style: Style | undefined }

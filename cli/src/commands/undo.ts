@@ -1,10 +1,9 @@
 // `everlong undo`: takes back what was last done to a session's view, by appending an undo. It removes nothing.
+import { count, counted, visible } from '@everlong/agent/render'
 import type { ContextSize } from 'everlong/mechanisms'
 import { applyEdits, openView, type ViewFile } from 'everlong/node'
 import { type Edit, readBoundary, readEdit } from 'everlong/transcript'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
-import { count, counted } from '../render/numbers.ts'
-import { visible } from '../render/safe.ts'
 import { heading, paragraph, type Screen } from '../render/screen.ts'
 import { sizeOf } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'

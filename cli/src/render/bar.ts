@@ -1,7 +1,6 @@
-// Bars: a plain one for comparing, and one in segments for what something is made of. The gauge is the agent's.
-import type { Screen, Style } from './screen.ts'
-
-export { gauge, stateStyles } from '@everlong/agent/render'
+// Bars: a plain one for comparing, and one in segments for what something is made of.
+import type { Style } from '@everlong/agent/render'
+import type { Screen } from './screen.ts'
 
 /** A bar of eighths, for values beside one another. Something that is there shows at least a sliver. */
 export function bar(share: number, columns: number): string {

@@ -1,12 +1,7 @@
 // Words and pictures for how full a context is, the same on every screen.
-import type { Fullness } from '@everlong/agent/render'
+import { columnsOf, count, type Fullness, gauge, stateStyles } from '@everlong/agent/render'
 import type { ContextSize } from 'everlong/mechanisms'
-import { gauge, stateStyles } from './bar.ts'
-import { count } from './numbers.ts'
 import type { Screen } from './screen.ts'
-import { columnsOf } from './width.ts'
-
-export { type Fullness, fullnessOf } from '@everlong/agent/render'
 
 /** Where the number comes from, in words; an estimate is always called one. */
 export function sourceInWords(size: ContextSize): string {

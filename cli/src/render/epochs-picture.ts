@@ -1,9 +1,7 @@
 // Epochs as a picture: how far the context grew in each, and what each compaction left of it.
+import { counted, cut, oneLine, padEnd, padStart, short } from '@everlong/agent/render'
 import type { Epoch } from 'everlong/transcript'
-import { counted, short } from './numbers.ts'
-import { oneLine } from './safe.ts'
 import type { Screen } from './screen.ts'
-import { cut, padEnd, padStart } from './width.ts'
 
 export function epochsPicture(epochs: readonly Epoch[], screen: Screen): readonly string[] {
   const ends = epochs.map((epoch, index) => epochs[index + 1]?.openedBy?.tokensBefore ?? epoch.tokensAtEnd ?? 0)

@@ -1,10 +1,8 @@
 // How the kinds of a context look: name, color, and the letter that stands for them where there is no color.
+import { count, oneLine, padEnd, padStart, percent, type Style } from '@everlong/agent/render'
 import type { KindTokens } from 'everlong/mechanisms'
 import { bar, type Segment, segmentedBar } from './bar.ts'
-import { count, percent } from './numbers.ts'
-import { oneLine } from './safe.ts'
-import type { Screen, Style } from './screen.ts'
-import { padEnd, padStart } from './width.ts'
+import type { Screen } from './screen.ts'
 
 type Kind = KindTokens['kind'] | 'unattributed'
 type Look = { readonly name: string; readonly style: Style; readonly letter: string }

@@ -1,18 +1,25 @@
 // The sheet a command is rendered on: how wide it is, whether it has colors, and the few shapes all screens share.
-import { styleText } from 'node:util'
+import {
+  columnsOf,
+  createSheet,
+  cut,
+  cutStart,
+  fold,
+  oneLine,
+  padEnd,
+  padStart,
+  type Sheet,
+  type Style,
+  visible,
+  wrap,
+} from '@everlong/agent/render'
 import type { Surroundings } from '../surroundings.ts'
-import { oneLine, visible } from './safe.ts'
-import { columnsOf, cut, cutStart, fold, padEnd, padStart, wrap } from './width.ts'
 
-export type Style = Parameters<typeof styleText>[0]
-
-export type Screen = {
-  readonly width: number
+export type Screen = Sheet & {
   /** A person looks at it; else it goes into a file or another program. */
   readonly isTerminal: boolean
   readonly isColored: boolean
   readonly timeZone: string | undefined
-  readonly paint: (style: Style, text: string) => string
 }
 
 const narrowest = 40
@@ -22,11 +29,10 @@ export function screenOf({ stdout, env, timeZone }: Surroundings): Screen {
   const isColored = stdout.isTTY === true && (stdout.hasColors?.(16, env) ?? false)
   const asked = stdout.isTTY === true ? stdout.columns : Number(env.COLUMNS)
   return {
-    width: Math.min(widest, Math.max(narrowest, asked || 80)),
+    ...createSheet({ width: Math.min(widest, Math.max(narrowest, asked || 80)), isColored }),
     isTerminal: stdout.isTTY === true,
     isColored,
     timeZone,
-    paint: (style, text) => (isColored ? styleText(style, text, { validateStream: false }) : text),
   }
 }
 

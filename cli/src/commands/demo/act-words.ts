@@ -1,6 +1,6 @@
 // What the engine did, in one plain sentence each. Loads nothing of the engine: the screen shows its words.
+import { count, counted, exactDollars, seconds } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
-import { count, counted, exactDollars, seconds } from '../../render/numbers.ts'
 
 export type ActName =
   | 'micro-compact'

@@ -1,9 +1,9 @@
 // What the engine did, in plain words with the numbers: one act for each event that a person should see. Reads events;
 // makes nothing up.
+import { counted } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/mechanisms'
 import { type JsonObject, objectAt, stringAt } from 'everlong/transcript'
-import { counted } from '../../render/numbers.ts'
 import { type ActName, toldOf } from './act-words.ts'
 
 export type Act = {

@@ -1,7 +1,6 @@
 // How the demonstration begins and ends: what this is, then what it came to, where the transcript lies and how to look
 // into it.
-import { counted, dollars, duration, exactDollars } from '../../render/numbers.ts'
-import { visible } from '../../render/safe.ts'
+import { counted, dollars, duration, exactDollars, visible } from '@everlong/agent/render'
 import { commandList, facts, heading, paragraph, type Screen } from '../../render/screen.ts'
 import { shellWord } from '../../render/shell-word.ts'
 import type { ActName } from './act-words.ts'

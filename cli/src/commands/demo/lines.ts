@@ -2,15 +2,25 @@
 // lines out; whatever came from a tool or a model is made harmless here.
 
 import { textWithoutMarks } from '@everlong/agent/host'
-import { compactionPhases, type FinishedCall, outcomeOf, subjectOf } from '@everlong/agent/render'
+import {
+  columnsOf,
+  compactionPhases,
+  count,
+  cut,
+  cutStart,
+  type FinishedCall,
+  fullnessOf,
+  gauge,
+  oneLine,
+  outcomeOf,
+  padEnd,
+  stateStyles,
+  subjectOf,
+  wrap,
+} from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/mechanisms'
-import { gauge, stateStyles } from '../../render/bar.ts'
-import { fullnessOf } from '../../render/context.ts'
-import { count } from '../../render/numbers.ts'
-import { oneLine } from '../../render/safe.ts'
 import type { Screen } from '../../render/screen.ts'
-import { columnsOf, cut, cutStart, padEnd, wrap } from '../../render/width.ts'
 import type { Act } from './acts.ts'
 
 const indent = '    '

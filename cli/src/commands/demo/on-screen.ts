@@ -1,10 +1,11 @@
 // The demo in the agent's own terminal: it plays by itself, says in a sentence what each mechanism does, then hands over the
 // prompt.
+
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { visible } from '@everlong/agent/render'
 import { type Player, runTerminal, wantsPlain } from '@everlong/agent/terminal'
 import { gathered, type Outcome } from '../../outcome.ts'
-import { visible } from '../../render/safe.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import { type ActName, purposes, toldOf } from './act-words.ts'
 import type { DemoOptions } from './demo.ts'

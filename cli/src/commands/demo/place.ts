@@ -1,9 +1,10 @@
 // Where a demo is kept.
+
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { visible } from '@everlong/agent/render'
 import { failed, gathered, noPlaceFor, type Outcome, writing } from '../../outcome.ts'
-import { visible } from '../../render/safe.ts'
 
 /** The path of a new session in this folder, which is made if need be; in a new temporary one when none is named. */
 export function placeIn(folder: string | undefined): Outcome<string> {

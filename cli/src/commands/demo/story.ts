@@ -1,11 +1,11 @@
 // The story: what the person types, one line after another, and how each of them is carried out. What happens between the
 // lines is the agent's and the engine's doing; here it is only shown.
+
 import { isDeepStrictEqual } from 'node:util'
 import { type LoopEvent, query } from '@everlong/agent'
-import { withoutRoot } from '@everlong/agent/render'
+import { count, counted, withoutRoot } from '@everlong/agent/render'
 import type { Explanation } from 'everlong/mechanisms'
 import { type JsonObject, stringAt, textOf, type ViewMessage } from 'everlong/transcript'
-import { count, counted } from '../../render/numbers.ts'
 import { type Chronicle, restorationInWords } from './acts.ts'
 import type { Board } from './board.ts'
 import { actLines, agentLines, callLine, gaugeLine, personLines, typingLine } from './lines.ts'
