@@ -2,7 +2,7 @@
 // same bytes, and the next compaction gets it as part of the summary so far.
 import { cutToBytes, lostIn } from '../../shared/lost.ts'
 import type { SessionMessage } from './opencode-api.ts'
-import { isSummary, recordsOf } from './records.ts'
+import { recordsOf } from './records.ts'
 
 const missingTokens = 2_200
 const longest = 9_500
@@ -15,8 +15,7 @@ export type Completed = { readonly messageID: string; readonly text: string }
 /** The text with what it lost; the same text if it is no summary, or lost nothing that code can find. */
 export function withLost({ messageID, text }: Completed, messages: readonly SessionMessage[], path: string): string {
   const at = messages.findIndex(({ info }) => info.id === messageID)
-  const summary = messages[at]?.info
-  if (summary === undefined || !isSummary(summary)) return text
+  if (messages[at]?.info.summary !== true) return text
   const missing = lostIn({ records: recordsOf(messages.slice(0, at)), path, shown: [text] }, missingTokens)
   return missing === '' ? text : `${text}\n\n${cutToBytes(`${heading}\n\n${missing}`, longest)}`
 }

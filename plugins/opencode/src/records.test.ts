@@ -1,14 +1,7 @@
 import { compactionJobAt, sessionOfRecords } from 'everlong/node'
-import { type JsonObject, objectAt, textOf } from 'everlong/transcript'
 import { expect, test } from 'vitest'
-import type { SessionMessage } from './opencode-api.ts'
 import { recordsOf } from './records.ts'
 import { assistant, compaction, session, summary, user } from './testing.ts'
-
-const texts = (messages: readonly SessionMessage[]) =>
-  sessionOfRecords(recordsOf(messages), 'x.jsonl')
-    .fold.view()
-    .messages.map(({ role, content }) => [role, textOf(content)])
 
 test('what was said, called and answered is read in its order', () => {
   const records = recordsOf([
@@ -76,50 +69,6 @@ test('what was said, called and answered is read in its order', () => {
         ],
       },
     },
-  ])
-})
-
-test('what opencode says in the name of the user is not the words of the user', () => {
-  const [own, made] = recordsOf([
-    {
-      ...user('u1', 'Read this.'),
-      parts: [
-        { type: 'text', text: 'Read this.' },
-        { type: 'text', text: 'Called the Read tool', synthetic: true },
-        { type: 'text', text: 'shown to the user only', ignored: true },
-        { type: 'file', mime: 'text/plain', filename: 'a.ts' },
-      ],
-    },
-  ])
-  const said = (record: JsonObject | undefined) => [record?.isMeta, textOf(objectAt(record, 'message')?.content)]
-  expect([said(own), said(made)]).toEqual([
-    [false, 'Read this.\n[file a.ts]'],
-    [true, 'Called the Read tool'],
-  ])
-})
-
-test('after a compaction the context is the summary, what was kept, and what followed', () => {
-  const before = [
-    user('u1', 'First.'),
-    assistant('a1', [{ type: 'text', text: 'One.' }]),
-    user('u2', 'Second.'),
-    assistant('a2', [{ type: 'text', text: 'Two.' }]),
-  ]
-  const after = [user('u3', 'Third.')]
-  expect(texts([...before, compaction('x1', { tail_start_id: 'u2' }), summary('s1', 'So far.'), ...after])).toEqual([
-    ['user', 'So far.\nSecond.'],
-    ['assistant', 'Two.'],
-    ['user', 'Third.'],
-  ])
-  expect(texts([...before, compaction('x1'), summary('s1', 'So far.'), ...after])).toEqual([
-    ['user', 'So far.\nThird.'],
-  ])
-})
-
-test('a compaction that failed changes nothing', () => {
-  const failed = { ...summary('s1', 'Half a'), info: { ...summary('s1', '').info, error: { name: 'Aborted' } } }
-  expect(texts([user('u1', 'First.'), compaction('x1'), failed, user('u2', 'Second.')])).toEqual([
-    ['user', 'First.\nSecond.'],
   ])
 })
 

@@ -9,7 +9,7 @@ export type Chain = {
   /** What is on every record from now on: cwd, sessionId. */
   readonly know: (envelope: JsonObject) => void
   readonly add: (record: JsonObject, place: ChainPlace) => Entry
-  /** The boundary and the summary of a compaction, which keeps nothing: what follows hangs on the summary. */
+  /** The boundary and the summary of a compaction: what follows hangs on the summary. */
   readonly compact: (compaction: ChainCompaction, place: ChainPlace) => readonly Entry[]
   /** What follows is a conversation of its own. */
   readonly restart: () => void
@@ -22,6 +22,8 @@ export type ChainCompaction = {
   readonly summary: string
   readonly preTokens?: number | undefined
   readonly postTokens?: number | undefined
+  /** The first entry that was kept word for word: it and all that follow it. Left out: none was. */
+  readonly keptFrom?: string | undefined
 }
 
 export function createChain(): Chain {
@@ -39,12 +41,16 @@ export function createChain(): Chain {
       envelope = { ...envelope, ...more }
     },
     add,
-    compact: ({ summary, ...facts }, { uuid, ...place }) => {
+    compact: ({ summary, keptFrom, ...facts }, { uuid, ...place }) => {
       const logicalParentUuid = previous
+      const preservedSegment =
+        keptFrom === undefined || previous === null
+          ? undefined
+          : { headUuid: keptFrom, anchorUuid: uuid, tailUuid: previous }
       previous = null
       const boundary = {
         ...{ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', logicalParentUuid },
-        compactMetadata: defined(facts),
+        compactMetadata: defined({ ...facts, preservedSegment }),
       }
       const said = { type: 'user', isCompactSummary: true, message: { role: 'user', content: summary } }
       return [

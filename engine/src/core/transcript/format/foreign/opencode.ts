@@ -9,7 +9,7 @@ export function createOpencodeReader(): RecordReader {
     const chain = createChain()
     const cwd = stringAt(objectAt(record, 'info'), 'directory')
     chain.know({ sessionId: objectAt(record, 'info')?.id, ...(cwd === undefined ? {} : { cwd }) })
-    const session: Session = { chain, position, size: undefined, isAuto: undefined }
+    const session: Session = { chain, position, size: undefined, request: undefined }
     const messages = arrayAt(record, 'messages').filter(isObject)
     return [
       { record: withoutMessages(record), position },
@@ -23,8 +23,8 @@ type Session = {
   readonly position: Position
   /** Tokens of the newest answer. */
   size: number | undefined
-  /** Of the compaction that was asked for. */
-  isAuto: boolean | undefined
+  /** The part that asked for the newest compaction. */
+  request: JsonObject | undefined
 }
 
 /** The messages are entries of their own. */
@@ -41,18 +41,19 @@ function entriesOf(message: JsonObject, session: Session): readonly Entry[] {
   const place = (end = '') => ({ uuid: `${String(info.id)}${end}`, timestamp, position })
   const request = parts.find(({ type }) => type === 'compaction')
   if (request) {
-    session.isAuto = request.auto === true
+    session.request = request
     return []
   }
   if (info.role === 'user')
     return userRecords(parts).map((record, at) => chain.add(record, place(at === 0 ? '' : '-meta')))
   if (info.role !== 'assistant') return []
+  const cwd = stringAt(objectAt(info, 'path'), 'cwd')
+  if (cwd !== undefined) chain.know({ cwd })
   const text = textsOf(parts).join('\n')
   if (info.summary === true) {
-    const trigger = session.isAuto === undefined ? 'unknown' : session.isAuto ? 'auto' : 'manual'
     // One that failed or was stopped changed nothing.
     if (isObject(info.error) || text === '') return []
-    return chain.compact({ trigger, summary: text, preTokens: session.size }, place())
+    return chain.compact({ ...compactionFacts(session), summary: text }, place())
   }
   const tools = parts.filter(({ type, state }) => type === 'tool' && isFinished(state))
   const content = parts.flatMap((part) => answerBlock(part, tools))
@@ -61,6 +62,11 @@ function entriesOf(message: JsonObject, session: Session): readonly Entry[] {
   session.size = Object.values(usage).reduce((sum, tokens) => sum + tokens, 0) || session.size
   const answer = chain.add(assistantRecord({ id: info.id, model: info.modelID, content, usage }), place())
   return tools.length === 0 ? [answer] : [answer, chain.add(resultRecord(tools.map(resultOf)), place('-results'))]
+}
+
+function compactionFacts({ request, size }: Session) {
+  const trigger = request === undefined ? 'unknown' : request.auto === true ? 'auto' : 'manual'
+  return { trigger, preTokens: size, keptFrom: stringAt(request, 'tail_start_id') }
 }
 
 /** What opencode says in the user's name stands apart from what the user said. */

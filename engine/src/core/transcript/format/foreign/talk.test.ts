@@ -113,14 +113,35 @@ describe('opencode', () => {
         message('a', 'user', [
           { type: 'text', text: 'one' },
           { type: 'text', text: 'added', synthetic: true },
+          { type: 'text', text: 'shown to the user only', ignored: true },
+          { type: 'file', mime: 'text/plain', filename: 'a.ts' },
         ]),
         message('b', 'assistant', [{ type: 'tool', callID: 'c', tool: 'bash', state }]),
       ),
     )
-    expect(saidIn(entries)).toEqual(['one'])
+    expect(saidIn(entries)).toEqual(['one\n[file a.ts]'])
+    expect(JSON.stringify(entries)).not.toContain('shown to the user only')
     expect(blocksOf(foldEntries(entries).messages[2]?.content)).toEqual([
       { type: 'tool_result', tool_use_id: 'c', content: 'Exit code 1\nno', is_error: true },
     ])
+  })
+
+  test('after a compaction the context is the summary, what was kept, and what followed', () => {
+    const said = (id: string, role: string, text: string) => message(id, role, [{ type: 'text', text }])
+    const compacted = (request: JsonObject) =>
+      shown(
+        talk(
+          said('a', 'user', 'one'),
+          said('b', 'assistant', 'yes'),
+          said('c', 'user', 'two'),
+          said('d', 'assistant', 'sure'),
+          message('e', 'user', [{ type: 'compaction', auto: true, ...request }]),
+          message('f', 'assistant', [{ type: 'text', text: 'so far' }], { summary: true }),
+          said('g', 'user', 'three'),
+        ),
+      )
+    expect(compacted({ tail_start_id: 'c' })).toEqual(['user: so far\ntwo', 'assistant: sure', 'user: three'])
+    expect(compacted({})).toEqual(['user: so far\nthree'])
   })
 
   test('a compaction that failed changed nothing', () => {
