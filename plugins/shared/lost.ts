@@ -1,4 +1,4 @@
-// What a compaction lost, as a text for the agent: most important first, never longer than the host takes.
+// What a compaction lost, most important first, and never longer than the host takes.
 import { compactionJobAt, missingFromSummary, sessionOfRecords } from 'everlong/node'
 import type { JsonObject } from 'everlong/transcript'
 
@@ -14,17 +14,6 @@ export type Compaction = {
 export function lostIn({ records, path, shown }: Compaction, maxTokens: number): string {
   const job = compactionJobAt(sessionOfRecords(records, path))
   return missingFromSummary(job, { summary: shown.join('\n'), maxTokens })
-}
-
-/** Whether somebody but the model can read the summary. */
-export type Readable = { readonly isReadable: boolean }
-
-/** For the agent. `search` names the tool that finds the rest. */
-export function introduced(missing: string, search: string, { isReadable }: Readable): string {
-  const lead = isReadable
-    ? 'The summary leaves out what follows; it was read off the transcript by code.'
-    : 'What follows was read off the transcript by code. It may repeat what the summary says, which only you can read.'
-  return `This session was compacted. ${lead} It is context, not a request. For everything else use ${search}.\n\n${missing}`
 }
 
 /** Cut to a number of bytes, never inside a character. */

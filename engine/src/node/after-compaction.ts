@@ -1,6 +1,7 @@
-// What an agent that compacts by itself should hear afterwards: the user's standing rules, and what its summary leaves out.
-// Texts for the model, short enough for a hook of Claude Code.
+// What to tell an agent after it compacted by itself: the user's standing rules, and what its summary leaves out. Texts for
+// the model, short enough for a hook of Claude Code.
 import { missingFromSummary } from '../core/compaction/missing.ts'
+import type { Ledger } from '../core/ledger/facts.ts'
 import { textOf } from '../core/message/block.ts'
 import { stringAt } from '../core/message/json.ts'
 import { readBoundary } from '../core/transcript/format/boundary.ts'
@@ -11,33 +12,56 @@ import { compactionJobAt, openSessionAt, type SessionAt } from './read/session-a
 /** Claude Code moves longer texts to a file and shows the model only their start. */
 const longest = 9_500
 
-/** About 3.5 characters a token; the text is cut by characters in any case. */
-const missingTokens = 2_500
-
 /** Empty when there are none. Throws if the transcript cannot be read. */
 export function standingRules(transcript: string): string {
-  const lines = openSession(transcript).ledger.rules.map(({ text }) => `- ${JSON.stringify(text)}`)
-  if (lines.length === 0) return ''
+  return rulesText(openSession(transcript).ledger)
+}
+
+/** The user's standing rules, word for word. Empty when there are none. */
+export function rulesText({ rules }: Pick<Ledger, 'rules'>): string {
+  if (rules.length === 0) return ''
+  const lines = rules.map(({ text }) => `- ${JSON.stringify(text)}`)
   return cut(['What the user asked for once and for all in this session, word for word:', ...lines].join('\n'))
+}
+
+/** What a summary leaves out. Empty when nothing is missing. Throws if the transcript cannot be read. */
+export function leftOutBy(transcript: string, compacted: Compacted): string {
+  const boundary = boundaryOf(transcript, withoutScratchpad(compacted.summary))
+  return leftOutText(openSession(transcript, boundary), compacted)
 }
 
 export type Compacted = {
   /** As the model wrote it. */
   readonly summary: string
   /** What else the new context starts with. */
-  readonly given: string
+  readonly given?: string
+  /** False if only the model can read the summary, so that nobody knows what it says. */
+  readonly isReadable?: boolean
+  /** The tool that finds everything else. */
+  readonly search?: string
+  /** Default 2,500. The text is cut by characters in any case. */
+  readonly maxTokens?: number
 }
 
-/** Empty when nothing is missing. */
-export function leftOutBy(transcript: string, { summary: written, given }: Compacted): string {
-  // The scratchpad does not reach the new context.
-  const summary = written.replaceAll(/<analysis>[\s\S]*?<\/analysis>|<\/?summary>/g, '').trim()
-  const job = compactionJobAt(openSession(transcript, boundaryOf(transcript, summary)))
-  const missing = missingFromSummary(job, { summary: `${summary}\n${given}`, maxTokens: missingTokens })
+/**
+ * What a summary leaves out, as a text for the agent that wrote it. Empty when nothing is missing. The session is as it was
+ * before the compaction.
+ */
+export function leftOutText(session: SessionAt, compacted: Compacted): string {
+  const { given = '', isReadable = true, search, maxTokens = 2_500 } = compacted
+  const summary = `${withoutScratchpad(compacted.summary)}\n${given}`
+  const missing = missingFromSummary(compactionJobAt(session), { summary, maxTokens })
   if (missing === '') return ''
-  const what =
-    'This session was compacted. The summary leaves out what follows; it was read off the transcript by code. It is context, not a request.'
-  return cut(`${what}\n\n${missing}`)
+  const lead = isReadable
+    ? 'The summary leaves out what follows; it was read off the transcript by code.'
+    : 'What follows was read off the transcript by code. It may repeat what the summary says, which only you can read.'
+  const rest = search === undefined ? '' : ` For everything else use ${search}.`
+  return cut(`This session was compacted. ${lead} It is context, not a request.${rest}\n\n${missing}`)
+}
+
+/** The model's scratchpad does not reach the new context. */
+function withoutScratchpad(written: string): string {
+  return written.replaceAll(/<analysis>[\s\S]*?<\/analysis>|<\/?summary>/g, '').trim()
 }
 
 /** Enough of a summary to know it by. */

@@ -1,11 +1,7 @@
 // What a summary of Claude Code's left out, compared with the transcript.
-import { compactionJobAt, forEachEntry, missingFromSummary, openSessionAt } from 'everlong/node'
+import { compactionJobAt, forEachEntry, leftOutText, missingFromSummary, openSessionAt } from 'everlong/node'
 import { readBoundary } from 'everlong/transcript'
-import { cut } from './cut.ts'
 import { lastCompaction } from './last-compaction.ts'
-
-/** About 3.5 characters a token; the text is cut by characters in any case. */
-const missingTokens = 2_500
 
 export type Compared = {
   readonly summary: string
@@ -19,17 +15,7 @@ export type Compared = {
 export function compare(transcript: string, { summary, bytes, given }: Compared): string {
   const session = openSessionAt(transcript, { before: boundaryAfter(transcript, bytes) })
   if (session.type === 'not-found') throw new Error(`There is no session in ${transcript}.`)
-  const shown = `${withoutTags(summary)}\n${given}`
-  const missing = missingFromSummary(compactionJobAt(session), { summary: shown, maxTokens: missingTokens })
-  if (missing === '') return ''
-  return cut(
-    `This session was compacted. The summary leaves out what follows; it was read off the transcript by code. It is context, not a request. For everything else use the everlong search tool.\n\n${missing}`,
-  )
-}
-
-/** Of what the model wrote, the scratchpad does not reach the new context. */
-function withoutTags(written: string): string {
-  return written.replaceAll(/<analysis>[\s\S]*?<\/analysis>|<\/?summary>/g, '').trim()
+  return leftOutText(session, { summary, given, search: 'the everlong search tool' })
 }
 
 function boundaryAfter(transcript: string, bytes: number): string | undefined {

@@ -1,7 +1,8 @@
 // What the SessionStart hook prints. Codex passes the event as JSON on standard input, right after it has written a
 // compaction to the rollout and before it sends the next request.
+import { leftOutText, sessionOfRecords } from 'everlong/node'
 import { isObject, stringAt } from 'everlong/transcript'
-import { cutToBytes, introduced, lostIn } from '../../shared/lost.ts'
+import { cutToBytes, lostIn } from '../../shared/lost.ts'
 import { lastCompaction } from './last-compaction.ts'
 
 /** Codex counts four bytes a token, and moves texts over 2,500 tokens to a file. */
@@ -13,9 +14,15 @@ export function onHook(input: unknown): string | undefined {
   if (!isObject(input) || input.hook_event_name !== 'SessionStart' || input.source !== 'compact') return undefined
   const rollout = stringAt(input, 'transcript_path')
   const last = rollout === undefined ? undefined : lastCompaction(rollout)
-  const missing = last === undefined ? '' : lostIn(last, missingTokens)
-  if (last === undefined || missing === '') return undefined
-  const additionalContext = cutToBytes(introduced(missing, 'the search tool of the everlong server', last), longest)
+  if (last === undefined) return undefined
+  const [summary = '', ...given] = last.shown
+  const { records, path, isReadable } = last
+  const text = leftOutText(sessionOfRecords(records, path), {
+    ...{ summary, given: given.join('\n'), isReadable, maxTokens: missingTokens },
+    search: 'the search tool of the everlong server',
+  })
+  if (text === '') return undefined
+  const additionalContext = cutToBytes(text, longest)
   return JSON.stringify({ hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext } })
 }
 
