@@ -1,9 +1,11 @@
 // Runs the tool calls of one answer: adjacent read-only calls in parallel, all others one after another. Every call gets
 // a result, also for an unknown tool, an invalid input, an exception or an abort.
+
 import type { Block } from 'everlong'
 import type { EngineSession } from 'everlong/node'
 import type { ToolUseBlock } from 'everlong/transcript'
 import type { LoopEvent } from './events.ts'
+import { reasonOf } from './reason-of.ts'
 import type { AnyTool, ToolOutput } from './tool.ts'
 
 export type RunInput = {
@@ -61,7 +63,7 @@ async function outputOf(input: RunInput, call: ToolUseBlock): Promise<ToolOutput
     return await Promise.race([run, aborted])
   } catch (error) {
     // The model sees the error and may try another way.
-    return failed(error instanceof Error ? error.message : String(error))
+    return failed(reasonOf(error))
   } finally {
     // The signal lives as long as the session and must not collect listeners.
     signal.removeEventListener('abort', stop)

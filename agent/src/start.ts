@@ -1,5 +1,6 @@
 // From what a person typed to a running agent: settings, trust, model, session, tools. Whatever is wrong comes back as a
 // value that a host shows.
+
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Environment } from 'everlong'
@@ -8,6 +9,7 @@ import { type AgentOptions, createAgent, type ToolSetup } from './create-agent.t
 import { chooseModel, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel } from './models/chosen.ts'
 import { parseRules } from './permissions/rule.ts'
+import { reasonOf } from './reason-of.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
 import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
@@ -83,7 +85,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     return { type: 'started', agent, notices: [...withheld, ...skillProblems.map((each) => `Skill not used: ${each}`)] }
   } catch (error) {
     await model.close?.()
-    return refused(error instanceof Error ? error.message : String(error))
+    return refused(reasonOf(error))
   }
 }
 

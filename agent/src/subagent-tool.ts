@@ -1,10 +1,12 @@
 // A tool that starts a sub-agent: a separate conversation with its own window and state. Its last answer is the result. In
 // the background, the conversation goes on and is told when it has ended.
+
 import type { EngineSession } from 'everlong/node'
 import { textOf } from 'everlong/transcript'
 import { z } from 'zod'
 import type { LoopEvent } from './events.ts'
 import { query } from './loop.ts'
+import { reasonOf } from './reason-of.ts'
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from './tool.ts'
 import type { Tasks } from './tools/tasks.ts'
 
@@ -98,7 +100,7 @@ function inBackground(run: Run, { session }: ToolContext, tasks: Tasks): ToolOut
       return isError ? 'ended early' : 'finished'
     },
     (error: unknown) => {
-      output = error instanceof Error ? error.message : String(error)
+      output = reasonOf(error)
       return 'failed'
     },
   )

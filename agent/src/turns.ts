@@ -1,8 +1,10 @@
 // Runs turns one after another. What arrives while one runs waits for its next request; an interrupt stops the turn and
 // gives back what the person had queued.
+
 import type { MessageInput } from 'everlong'
 import type { AgentEvent, Prompt } from './app.ts'
 import type { LoopEvent } from './events.ts'
+import { reasonOf } from './reason-of.ts'
 
 export type Turn = {
   readonly signal: AbortSignal
@@ -118,8 +120,4 @@ export class Turns {
     }
     return messages
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

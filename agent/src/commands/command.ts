@@ -54,6 +54,6 @@ export function error(message: string): CommandResult {
 }
 
 /** One line of at most so many columns, without control characters. */
-export function short(words: string, most = 70): string {
+export function clipped(words: string, most = 70): string {
   return cut(oneLine(words), most)
 }

@@ -4,7 +4,7 @@ import type { EngineSession } from 'everlong/node'
 import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/transcript'
 import type { CommandResult } from '../app.ts'
 import { count, dateTime } from '../render/numbers.ts'
-import { error, type SlashCommand, short, text } from './command.ts'
+import { clipped, error, type SlashCommand, text } from './command.ts'
 
 export const undo: SlashCommand = {
   name: 'undo',
@@ -81,7 +81,7 @@ export const recall: SlashCommand = {
     const { matches, more } = await session().recall(words)
     if (matches.length === 0) return text(`Nothing was found for ${words}.`)
     const lines = matches.map(
-      ({ id, kind, time = '', snippet }) => `${[time.slice(0, 16), kind, id].join(' · ')}\n  ${short(snippet, 200)}`,
+      ({ id, kind, time = '', snippet }) => `${[time.slice(0, 16), kind, id].join(' · ')}\n  ${clipped(snippet, 200)}`,
     )
     return text(...lines, ...(more ? ['There is more. Use more words.'] : []), '/recall ID shows one of them whole.')
   },
@@ -97,7 +97,7 @@ function choices(name: string, title: string, listed: readonly Listed[]): Comman
     type: 'choose',
     title,
     choices: listed.map(({ uuid, words, detail }) => ({
-      label: short(words),
+      label: clipped(words),
       ...(detail === undefined ? {} : { detail }),
       command: `/${name} ${uuid}`,
     })),

@@ -1,5 +1,7 @@
 // Finds and runs a slash command. A mistake is answered with what would have been right.
+
 import type { CommandResult } from '../app.ts'
+import { reasonOf } from '../reason-of.ts'
 import { type CommandContext, error, type SlashCommand, text } from './command.ts'
 import { compact } from './compact.ts'
 import { pin, recall, rewind, snip, undo, unpin } from './edits.ts'
@@ -46,6 +48,6 @@ export async function runCommand(line: string, context: CommandContext): Promise
   try {
     return await command.run(line.trim().replace(/^\S+\s*/, ''), context)
   } catch (thrown) {
-    return error(`/${command.name} failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    return error(`/${command.name} failed: ${reasonOf(thrown)}`)
   }
 }

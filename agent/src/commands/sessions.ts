@@ -1,7 +1,7 @@
 // Commands that change the session: another one, a copy, a new one, another name.
 import { dateTime } from '../render/numbers.ts'
 import { findSession, listSessions, renameSession } from '../sessions/sessions.ts'
-import { error, type SlashCommand, short, text } from './command.ts'
+import { clipped, error, type SlashCommand, text } from './command.ts'
 
 export const resume: SlashCommand = {
   name: 'resume',
@@ -13,7 +13,7 @@ export const resume: SlashCommand = {
       const others = listSessions(sessions).filter(({ path }) => path !== session().path)
       if (others.length === 0) return text('There is no other session in this project.')
       const choices = others.map(({ id, title, firstPrompt, changed }) => ({
-        label: short(title ?? firstPrompt),
+        label: clipped(title ?? firstPrompt),
         detail: `${dateTime(changed, undefined)} · ${id.slice(0, 8)}`,
         command: `/resume ${id}`,
       }))
@@ -23,7 +23,7 @@ export const resume: SlashCommand = {
     if (typeof found === 'string') return error(found)
     if (found.path === session().path) return text('You are in this session.')
     await open({ type: 'open', path: found.path })
-    return text(`Continued: ${short(found.title ?? found.firstPrompt)}`)
+    return text(`Continued: ${clipped(found.title ?? found.firstPrompt)}`)
   },
 }
 
@@ -50,7 +50,7 @@ export const rename: SlashCommand = {
     if (path === undefined) return error('This session is only in memory.')
     renameSession(path, words)
     changed()
-    return text(`This session is called ${short(words)} now.`)
+    return text(`This session is called ${clipped(words)} now.`)
   },
 }
 

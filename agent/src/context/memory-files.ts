@@ -1,7 +1,8 @@
 // Instruction files: AGENTS.md and CLAUDE.md of the person, of the project and of folders in it. A file may include others
 // with a line `@path`. Nothing outside the person's own folder and the repository is read.
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { isWithin } from '../files/paths.ts'
 
 export type MemoryFile = { readonly path: string; readonly text: string }
 
@@ -21,7 +22,7 @@ export function memoryFiles({ home, folder }: MemoryPlaces): readonly MemoryFile
 /** Those of the folders between the project's folder and a file below it, outermost first. */
 export function nestedMemoryFiles(folder: string, file: string): readonly MemoryFile[] {
   const path = resolve(folder, file)
-  if (!isInside(folder, path)) return []
+  if (!isWithin(folder, path)) return []
   const [, ...below] = foldersBetween(folder, dirname(path))
   return withoutRepeats(below.flatMap((each) => filesIn(each, folder)))
 }
@@ -75,16 +76,11 @@ function readInside(path: string, root: string): string | undefined {
   const state = statSync(path, { throwIfNoEntry: false })
   if (!state?.isFile() || state.size > maxBytes) return undefined
   try {
-    return isInside(realpathSync(root), realpathSync(path)) ? readFileSync(path, 'utf8') : undefined
+    return isWithin(realpathSync(root), realpathSync(path)) ? readFileSync(path, 'utf8') : undefined
   } catch {
     // Not readable for us: then it has nothing to say.
     return undefined
   }
-}
-
-function isInside(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
 function withoutRepeats(files: readonly MemoryFile[]): readonly MemoryFile[] {

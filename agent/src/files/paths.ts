@@ -50,6 +50,11 @@ export function isWithin(folder: string, path: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }
 
+/** With slashes, as patterns have them. */
+export function slashed(path: string): string {
+  return path.replaceAll(sep, '/')
+}
+
 const mostLinks = 40
 
 async function realPlace(path: string): Promise<string> {

@@ -1,4 +1,5 @@
 // One connection to an MCP server, over stdio or HTTP: its tools, calls, and why it ended.
+
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -9,6 +10,7 @@ import {
   type Tool as McpTool,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
+import { reasonOf } from '../reason-of.ts'
 
 export type McpServer =
   | {
@@ -69,9 +71,7 @@ export async function connect(server: McpServer, { cwd }: { readonly cwd: string
   } catch (error) {
     await client.close()
     const words = lastWords()
-    throw new Error(
-      `${error instanceof Error ? error.message : String(error)}${words === '' ? '' : ` (it said: ${words})`}`,
-    )
+    throw new Error(`${reasonOf(error)}${words === '' ? '' : ` (it said: ${words})`}`)
   }
 }
 

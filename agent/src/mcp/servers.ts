@@ -1,6 +1,8 @@
 // The MCP servers of the settings. A server is started when one of its tools is first looked for, and once more if it
 // ends by itself.
+
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
+import { reasonOf } from '../reason-of.ts'
 import { type Connection, connect, type McpServer } from './connection.ts'
 
 export type ServerTool = {
@@ -41,7 +43,7 @@ export function createServer(name: string, settings: McpServer, options: { reado
       return connection
     } catch (error) {
       connecting = undefined
-      return { why: `The MCP server ${name} could not be started: ${messageOf(error)}` }
+      return { why: `The MCP server ${name} could not be started: ${reasonOf(error)}` }
     }
   }
   let last: Promise<unknown> = Promise.resolve()
@@ -64,7 +66,7 @@ export function createServer(name: string, settings: McpServer, options: { reado
       try {
         return { type: 'result', result: await connection.call(tool.name, input, signal) }
       } catch (error) {
-        if (connection.ended() === undefined) return { type: 'failed', why: messageOf(error) }
+        if (connection.ended() === undefined) return { type: 'failed', why: reasonOf(error) }
         const again =
           starts < 2
             ? ' It is started again with the next call; repeat this one only if doing it twice does no harm.'
@@ -92,8 +94,4 @@ function namedTools(server: string, tools: readonly McpTool[]): readonly ServerT
     if (!named.has(name)) named.set(name, { name, server, tool })
   }
   return [...named.values()]
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { dirname, relative, resolve, sep } from 'node:path'
 import type { PermissionMode } from '../app.ts'
 import { escapeGlob, ignoreGlob } from '../files/glob.ts'
-import { expandHome, isWithin, type Place } from '../files/paths.ts'
+import { expandHome, isWithin, type Place, slashed } from '../files/paths.ts'
 import { formatRule, parseRule, type Rule, type RuleSet } from './rule.ts'
 import { onlyLooks, possibleCommands, simpleCommands, type Words } from './shell.ts'
 
@@ -187,10 +187,6 @@ export function coversPath(rule: Rule, path: string, root: string): boolean {
   }
   if (!isWithin(root, path)) return false
   return ignoreGlob(pattern.replace(/^\.\//, '/')).below(slashed(relative(root, path)))
-}
-
-function slashed(path: string): string {
-  return sep === '/' ? path : path.replaceAll(sep, '/')
 }
 
 /** A rule for a host on a private network must name it: `*.example.com` does not cover one. */

@@ -1,5 +1,6 @@
 // Reads the settings of a person and a project and puts them together. A mistake names its file, its place, and what is
 // allowed there; nothing of a wrong file is used.
+
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EngineSettings } from 'everlong'
@@ -7,6 +8,7 @@ import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
 import type { PermissionMode } from '../app.ts'
 import { parseRules } from '../permissions/rule.ts'
+import { reasonOf } from '../reason-of.ts'
 import { type McpServerSettings, settingsSchema } from './schema.ts'
 import { isTrusted } from './trust.ts'
 
@@ -97,7 +99,7 @@ function parsed(path: string): Parsed {
   try {
     return { type: 'json', json: JSON.parse(readFileSync(path, 'utf8')) }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = reasonOf(error)
     const isJson = error instanceof SyntaxError
     return { type: 'wrong', why: isJson ? `not valid JSON: ${reason}` : `cannot be read: ${reason}` }
   }

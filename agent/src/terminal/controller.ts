@@ -1,5 +1,7 @@
 // Between the state, the agent and the keys: carries out what keys ask for, and puts what the agent does into the state.
+
 import type { CommandResult, Prompt } from '../app.ts'
+import { reasonOf } from '../reason-of.ts'
 import { bytes } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
 import type { UiEvent } from './host/protocol.ts'
@@ -128,7 +130,7 @@ function createEffects({ store, history, agent, quit, redraw }: EffectOptions): 
     const result = await agent.command(line, commandStop.signal).catch(
       (error: unknown): CommandResult => ({
         type: 'error',
-        text: error instanceof Error ? error.message : String(error),
+        text: reasonOf(error),
       }),
     )
     store.update((state) => ({ ...state, command: undefined }))
@@ -178,7 +180,7 @@ function createEffects({ store, history, agent, quit, redraw }: EffectOptions): 
     try {
       await (effects[effect.type] as (effect: Effect) => unknown)(effect)
     } catch (error) {
-      show(error instanceof Error ? error.message : String(error), 'trouble')
+      show(reasonOf(error), 'trouble')
     }
   }
 }

@@ -1,5 +1,7 @@
 // Runs a module in a thread of its own, once: for work that may take long and must not block the terminal.
+
 import { Worker } from 'node:worker_threads'
+import { reasonOf } from '../reason-of.ts'
 
 export type WorkerRun<T> =
   | { readonly type: 'done'; readonly value: T }
@@ -23,7 +25,7 @@ export async function inWorker<T>(module: URL, options: WorkerOptions): Promise<
   const timer = setTimeout(() => fail(tooSlow), timeoutMs)
   signal.addEventListener('abort', abort)
   worker.once('message', (value: T) => resolve({ type: 'done', value }))
-  worker.once('error', (error) => fail(error instanceof Error ? error.message : String(error)))
+  worker.once('error', (error) => fail(reasonOf(error)))
   if (signal.aborted) abort()
   try {
     return await promise

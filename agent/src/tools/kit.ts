@@ -1,4 +1,5 @@
 // What all tools share: the workspace, permissions, secrets, what each session has read, and where long output goes.
+
 import { join } from 'node:path'
 import { type EngineSession, sessionFolder } from 'everlong/node'
 import type { z } from 'zod'
@@ -7,6 +8,7 @@ import { codeOf, type Workspace } from '../files/paths.ts'
 import type { Access } from '../permissions/decide.ts'
 import type { Permissions } from '../permissions/permissions.ts'
 import type { Redactor } from '../permissions/secrets.ts'
+import { reasonOf } from '../reason-of.ts'
 import { type AnyTool, defineTool, type Tool, type ToolContext, type ToolOutput } from '../tool.ts'
 import type { ReadFiles } from './read-files.ts'
 
@@ -67,9 +69,7 @@ export function outputPath(kit: Kit, { session, toolUseId }: ToolContext): strin
 /** Unix errors in words. */
 export function problemOf(error: unknown, path: string): string {
   const known = words[codeOf(error) ?? '']
-  return known === undefined
-    ? `${path}: ${error instanceof Error ? error.message : String(error)}`
-    : `${path}: ${known}`
+  return known === undefined ? `${path}: ${reasonOf(error)}` : `${path}: ${known}`
 }
 
 const words: Readonly<Record<string, string>> = {

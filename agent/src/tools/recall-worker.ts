@@ -1,6 +1,8 @@
 // The thread that recall works in: one archive, opened again when the session is another.
+
 import { parentPort } from 'node:worker_threads'
 import { type Archive, createRecallTool, openArchive } from 'everlong/node'
+import { reasonOf } from '../reason-of.ts'
 
 export type RecallRequest = { readonly id: number; readonly path: string; readonly input: unknown }
 export type RecallAnswer = { readonly id: number; readonly text: string; readonly isError: boolean }
@@ -22,6 +24,6 @@ parentPort?.on('message', ({ id, path, input }: RecallRequest) => {
     const { text, isError } = createRecallTool({ archive: archiveOf(path) }).run(input)
     answer(text, isError)
   } catch (error) {
-    answer(error instanceof Error ? error.message : String(error), true)
+    answer(reasonOf(error), true)
   }
 })

@@ -1,6 +1,7 @@
 // Codex is configured in one TOML file: the instructions for summaries, the server for recall, and the hook that runs
 // after a compaction. The program that both start is a file of our own next to it.
 import { join } from 'node:path'
+import { shellWord } from '../render/shell-word.ts'
 import type { InstallTarget, Place } from './target.ts'
 
 export const codex: InstallTarget = {
@@ -32,7 +33,7 @@ function promptLines(place: Place): string {
 function tableLines(node: string, program: string): string {
   // A JSON string is a TOML string too.
   const text = (value: string) => JSON.stringify(value)
-  const command = `${shellWord(node)} ${shellWord(program)} hook`
+  const command = `${commandWord(node)} ${commandWord(program)} hook`
   return [
     '[mcp_servers.everlong]',
     `command = ${text(node)}`,
@@ -47,7 +48,7 @@ function tableLines(node: string, program: string): string {
   ].join('\n')
 }
 
-function shellWord(word: string): string {
-  if (/^[\w./-]+$/.test(word)) return word
-  return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`
+function commandWord(word: string): string {
+  if (process.platform !== 'win32') return shellWord(word)
+  return /^[\w./-]+$/.test(word) ? word : `"${word}"`
 }

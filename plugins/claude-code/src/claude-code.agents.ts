@@ -9,11 +9,10 @@ import { type RunningServer, type Script, type ScriptRequest, startServer, text,
 import { blocksOf, isToolResult, textOf } from 'everlong/transcript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentCommand, everythingIn, root, searchPath } from '../../testing/agent.ts'
+import { resultsIn, rule, wish } from '../../testing/headless.ts'
 
 const claude = agentCommand('claude') ?? ''
 const folder = mkdtempSync(join(tmpdir(), 'everlong-claude-code-'))
-const rule = 'From now on never touch the file schema.sql.'
-const wish = 'Rename the column total to amount in every report.'
 const forgetful = '1. The reports were read, and the user approved the release.'
 
 const requests: ScriptRequest[] = []
@@ -44,10 +43,6 @@ afterAll(async () => {
 
 const sinceLast = () => requests.splice(0)
 const said = (request: ScriptRequest | undefined) => request?.messages.map(({ content }) => textOf(content)).join('\n')
-const resultsIn = (all: readonly ScriptRequest[]) =>
-  JSON.stringify(
-    all.flatMap(({ messages }) => messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult))),
-  )
 
 /** A person's home folder and a project, with settings and a skill of their own. */
 function createPerson(name: string, more: Readonly<Record<string, string>> = {}) {

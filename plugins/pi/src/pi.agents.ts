@@ -10,11 +10,10 @@ import type { Message } from 'everlong'
 import { blocksOf, isToolResult, type JsonObject, objectAt, textOf } from 'everlong/transcript'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { everythingIn, root, searchPath } from '../../testing/agent.ts'
+import { rule, wish } from '../../testing/headless.ts'
 import { type Conversation, openConversation } from './testing/conversation.ts'
 
 const program = join(root, '.everlong/agents/node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js')
-const rule = 'From now on never touch the file schema.sql.'
-const wish = 'Rename the column total to amount in every report.'
 const summary = '1. Primary request and intent:\n   The reports were read, and their totals are in cents.'
 const filler = 'The report lists every order of the month with its total in cents. '
 

@@ -1,6 +1,8 @@
 // The terminal's side of the thread: the agent as an object whose methods are promises.
+
 import { Worker } from 'node:worker_threads'
 import type { CommandResult, PermissionMode, Prompt } from '../../app.ts'
+import { reasonOf } from '../../reason-of.ts'
 import type { Ask, AskAnswer, FromHost, Hello, OriginalMessage, SetupScreen, ToHost, UiEvent } from './protocol.ts'
 
 export type RemoteAgent = {
@@ -53,7 +55,7 @@ export function connectToWorker(module: URL, data: unknown, listener: RemoteList
     if (!isClosing) listener.lost(why)
     isClosing = true
   }
-  worker.on('error', (error) => end(error instanceof Error ? error.message : String(error)))
+  worker.on('error', (error) => end(reasonOf(error)))
   worker.on('exit', (code) => end(`The agent's thread ended with code ${code}.`))
   const post = (message: ToHost) => worker.postMessage(message)
   const call = <Result>(

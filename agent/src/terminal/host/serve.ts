@@ -1,6 +1,8 @@
 // The agent's side of the thread: turns its events into what the terminal shows, and answers the terminal's calls.
+
 import { textOf } from 'everlong/transcript'
 import type { Agent, Person } from '../../app.ts'
+import { reasonOf } from '../../reason-of.ts'
 import { originalOf } from '../../receipt.ts'
 import { createNarrator, type Narrator, readGauge } from './narrator.ts'
 import type { Ask, AskAnswer, Calls, CommandInfo, FromHost, Hello, SetupScreen, ToHost } from './protocol.ts'
@@ -136,8 +138,4 @@ function createAsking(port: HostPort) {
       onPermission = listener
     },
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,8 @@
 // What was typed before, over sessions: one JSON string a line in a file, the newest last.
+
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { reasonOf } from '../../reason-of.ts'
 
 const most = 500
 
@@ -23,7 +25,7 @@ export function createHistory(path: string | undefined, onTrouble: (why: string)
         // Lines are short: two programs that append at the same time do not mix them.
         appendFileSync(path, `${JSON.stringify(text)}\n`, { mode: 0o600 })
       } catch (error) {
-        onTrouble(`The history cannot be saved: ${error instanceof Error ? error.message : String(error)}`)
+        onTrouble(`The history cannot be saved: ${reasonOf(error)}`)
       }
     },
   }
@@ -37,7 +39,7 @@ function read(path: string, onTrouble: (why: string) => void): readonly string[]
     if (lines.length > 2 * most) shorten(path, entries)
     return entries
   } catch (error) {
-    onTrouble(`The history cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    onTrouble(`The history cannot be read: ${reasonOf(error)}`)
     return []
   }
 }

@@ -1,6 +1,8 @@
 // Runs one shell command in a process group of its own, so that everything it started ends with it.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { reasonOf } from '../../reason-of.ts'
 
 export type ProcessOptions = {
   readonly cwd: string
@@ -37,7 +39,7 @@ export function startProcess(command: string, { cwd, env, onText }: ProcessOptio
     child = spawn(command, { shell, cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: canGroup })
   } catch (error) {
     // For example a NUL character in the command.
-    const problem = error instanceof Error ? error.message : String(error)
+    const problem = reasonOf(error)
     const ended = Promise.resolve({ code: undefined, problem, hadLeftovers: false })
     return { ended, stop: () => ended, kill: () => undefined }
   }

@@ -1,8 +1,9 @@
 // Glob: finds files by name, newest first.
 import { stat } from 'node:fs/promises'
-import { relative, sep } from 'node:path'
+import { relative } from 'node:path'
 import { z } from 'zod'
 import { glob } from '../../files/glob.ts'
+import { slashed } from '../../files/paths.ts'
 import { walk } from '../../files/walk.ts'
 import type { AnyTool } from '../../tool.ts'
 import { failed, guardedTool, type Kit } from '../kit.ts'
@@ -50,10 +51,6 @@ export function globTool(kit: Kit): AnyTool {
 export function nameFor({ workspace }: Kit, file: string): string {
   const own = relative(workspace.realRoot, file)
   return own.startsWith('..') ? file : own
-}
-
-function slashed(path: string): string {
-  return path.replaceAll(sep, '/')
 }
 
 function listText(names: readonly string[], isCut: boolean): string {

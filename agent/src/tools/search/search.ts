@@ -1,9 +1,11 @@
 // Searches a list of files with ripgrep if it is there, and otherwise in a worker. Both get the same files, so the
 // results are the same.
+
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { devNull } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { reasonOf } from '../../reason-of.ts'
 import { inWorker } from '../in-worker.ts'
 import { expressionOf, type FileMatch, isSearched, type Search } from './matching.ts'
 
@@ -126,7 +128,7 @@ async function withoutRipgrep(wanted: Search, signal: AbortSignal): Promise<Sear
   try {
     expressionOf(wanted)
   } catch (error) {
-    return { type: 'failed', why: error instanceof Error ? error.message : String(error) }
+    return { type: 'failed', why: reasonOf(error) }
   }
   const module = new URL('./matching-worker.ts', import.meta.url)
   const options = { data: wanted, signal, timeoutMs: longestMs, tooSlow }
