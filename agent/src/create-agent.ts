@@ -294,7 +294,7 @@ function contentOf({ text, images = [] }: Prompt): MessageInput['content'] & {} 
   return [...blocks, { type: 'text', text }]
 }
 
-/** The same, with a receipt behind the records of each compaction. */
+/** The same, with a receipt after the records of each compaction. */
 function withReceipts(emit: (event: AgentEvent) => void): (event: AgentEvent) => void {
   let records: readonly JsonObject[] = []
   return (event) => {

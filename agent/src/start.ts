@@ -99,7 +99,7 @@ function isFolder(path: string): boolean {
 
 type Places = { readonly home: string; readonly folder: string }
 
-/** Asks once whether the folder is trusted, if its settings want more than a stranger's may. */
+/** Asks once whether the folder is trusted, if its settings want more than those of an untrusted folder may. */
 async function settingsFor(places: Places, { person, isTrusting = false }: StartOptions): Promise<LoadedSettings> {
   const loaded = loadSettings(places)
   if (loaded.withheld.length === 0 || loaded.problems.length > 0) return loaded

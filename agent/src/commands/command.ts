@@ -53,7 +53,7 @@ export function error(message: string): CommandResult {
   return { type: 'error', text: message }
 }
 
-/** One line of at most so many columns, without control characters. */
+/** One line of at most `most` columns, without control characters. */
 export function clipped(words: string, most = 70): string {
   return cut(oneLine(words), most)
 }

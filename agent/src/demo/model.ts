@@ -17,7 +17,7 @@ import { repositoryIn } from './repository.ts'
 export type DemoModelOptions = {
   /** Of the model, in tokens. Small, so that compactions are soon seen. */
   readonly window?: number
-  /** Answers take a moment, as they do in life. */
+  /** Answers take a moment, as those of a real model do. */
   readonly isSlow?: boolean
   /** In the agent's place. */
   readonly script?: Script

@@ -164,7 +164,7 @@ function deniesCommand(rule: Rule, script: string): boolean {
   return possibleCommands(script).some((words) => coversCommand(rule, words))
 }
 
-/** A command that names a file which may not be read or changed. */
+/** A command that names a file that must not be read or changed. */
 function namesPath(rule: Rule, script: string, root: string): boolean {
   if (rule.type !== 'path') return false
   const words = possibleCommands(script).flatMap((each) => each.flatMap((word) => [word, word.replace(/^[^=]*=/, '')]))

@@ -48,7 +48,7 @@ export function simpleCommands(script: string): readonly Words[] | undefined {
   return found.length > 0 && isKnown ? found : undefined
 }
 
-/** `=` in the middle of an argument (`--flag=x`) and `^`, `~`, `!` behind its first letter (`HEAD~2`) mean themselves. */
+/** `=` in the middle of an argument (`--flag=x`) and `^`, `~`, `!` after its first letter (`HEAD~2`) mean themselves. */
 function isPlainArgument(char: string, word: string | undefined, command: Words | undefined): boolean {
   if (word === undefined) return false
   return char === '=' ? (command?.length ?? 0) > 0 : '^~!#'.includes(char) && !word.includes('=')
@@ -59,7 +59,7 @@ function hasControl(text: string): boolean {
   return /[\u0000-\u0008\u000b-\u001f\u007f]/.test(text)
 }
 
-/** Programs that run the one behind them, with their flags. */
+/** Programs that run the command after them, with their flags. */
 const starters =
   /^(?:sudo|doas|env|command|exec|nohup|time|nice|ionice|xargs|timeout|stdbuf|setsid|eval|builtin|\w+=.*)$/
 const shells = /^(?:ba|z|da|k|fi)?sh$/

@@ -11,7 +11,7 @@ export function oneLine(text: string): string {
   return stripVTControlCharacters(text).replace(/\s+/g, ' ').trim().replace(unsafe, '�').toWellFormed()
 }
 
-/** A name or a message as it is, but for controls, which show as �. */
+/** A name or a message, unchanged except for control characters, which show as �. */
 export function visible(text: string): string {
   return text.replace(unsafe, '�').toWellFormed()
 }

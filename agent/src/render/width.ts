@@ -23,7 +23,7 @@ function widthOf(character: string): number {
   return wide.test(base) || character.includes('\ufe0f') || /^\p{Regional_Indicator}{2}$/u.test(character) ? 2 : 1
 }
 
-/** Cut to so many columns, the last of them an ellipsis when something is missing. */
+/** Cut to a number of columns; the last one is an ellipsis if something was cut off. */
 export function cut(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text
   let kept = ''
@@ -57,7 +57,7 @@ export function padStart(text: string, columns: number): string {
   return ' '.repeat(Math.max(0, columns - columnsOf(text))) + text
 }
 
-/** Breaks a text into lines of at most so many columns, between words. */
+/** Breaks a text between words into lines that fit a number of columns. */
 export function wrap(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   let line = ''

@@ -7,7 +7,7 @@ import { isWithin } from '../files/paths.ts'
 export type Skill = {
   readonly name: string
   readonly description: string
-  /** The folder behind all links: a skill may name other files in it. */
+  /** The real folder, with all links followed: a skill may name other files in it. */
   readonly folder: string
 }
 

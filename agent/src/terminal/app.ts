@@ -46,7 +46,7 @@ function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
 
 const frameMs = 120
 
-/** The time, which goes on only while something moves. */
+/** The time; it advances only while something moves. */
 function useClock(isRunning: boolean): number {
   const [, tick] = useState(0)
   useEffect(() => {

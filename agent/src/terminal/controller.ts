@@ -104,7 +104,7 @@ export function createController(options: ControllerOptions): Controller {
   }
 }
 
-/** Runs after so many milliseconds, however often it is called until then. */
+/** Runs once after a number of milliseconds, however often it is called until then. */
 function once(milliseconds: number, run: () => void): () => void {
   let isWaiting = false
   return () => {
@@ -185,7 +185,7 @@ function createEffects({ store, history, agent, quit, redraw }: EffectOptions): 
   }
 }
 
-/** The receipt has been shown, with all that is behind it. */
+/** The receipt has been shown with all its details. */
 function withoutReceipt(text: string, { details }: TerminalState): string {
   const newest = details.at(-1)
   return newest?.type === 'receipt' ? text.replace(newest.line, '').trim() : text.trim()

@@ -8,7 +8,7 @@ export type HookEvent = {
   readonly input: { readonly [key: string]: unknown }
 }
 
-/** Undefined if it is not an event of a session, or one of a sub-agent, whose context is none of the session's. */
+/** Undefined if it is not an event of a session, or if it is one of a sub-agent, whose context is not the session's. */
 export function readEvent(input: unknown): HookEvent | undefined {
   if (typeof input !== 'object' || input === null) return undefined
   const { hook_event_name: name, session_id, transcript_path: transcript, agent_id } = input as HookEvent['input']

@@ -9,7 +9,7 @@ export function readRules(transcript: string, session: string, { mark }: Memory)
   return rulesText(ledger)
 }
 
-/** A mark that cannot be read is as good as none. */
+/** A mark that cannot be read counts as none. */
 function parsed(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text)

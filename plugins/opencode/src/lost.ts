@@ -1,4 +1,4 @@
-// What a summary of opencode lost, written behind it. The summary is stored once, with this in it: later requests send the
+// What a summary of opencode lost, appended to it. The summary is stored once, with this in it: later requests send the
 // same bytes, and the next compaction gets it as part of the summary so far.
 import { cutToBytes, lostIn } from '../../shared/lost.ts'
 import type { SessionMessage } from './opencode-api.ts'

@@ -1,4 +1,4 @@
-// A folded thing in full: a tool call with its input and output, a receipt with everything behind it.
+// A folded item in full: a tool call with its input and output, or a receipt with all its details.
 import { count, exactDollars, seconds } from '../../render/numbers.ts'
 import { oneLine, safeText } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'

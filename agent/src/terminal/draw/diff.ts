@@ -3,7 +3,7 @@ import { safeText } from '../../render/safe.ts'
 import type { Sheet, Style } from '../../render/sheet.ts'
 import { wrapText } from '../../render/spans.ts'
 
-/** Marks are kept, so that the diff can be read without colors. Long lines go on below, behind their mark. */
+/** Marks are kept, so that the diff can be read without colors. Long lines continue below, after their mark. */
 export function diffLines(diff: string, sheet: Sheet): readonly string[] {
   const lines = safeText(diff).trimEnd().split('\n')
   return lines

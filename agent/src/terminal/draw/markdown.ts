@@ -23,7 +23,7 @@ export function splitFinished(text: string): { readonly finished: string; readon
 
 const longestBlock = 8_000
 
-/** A code block or a list that goes on and on is cut between lines, so that drawing it does not take ever longer. */
+/** A very long code block or list is split between lines, so that the time to draw it stays bounded. */
 function splitLong(text: string): { readonly finished: string; readonly rest: string } {
   const end = text.length > longestBlock ? text.lastIndexOf('\n') + 1 : 0
   if (end === 0) return { finished: '', rest: text }

@@ -21,7 +21,7 @@ export type Call = {
   readonly subject: string
   /** As JSON, shortened. */
   readonly input: string
-  /** Of the call that runs the sub-agent which makes this one. */
+  /** The id of the call that runs the sub-agent that makes this one. */
   readonly parent?: string
   /** What it changes, as a unified diff. */
   readonly diff?: string

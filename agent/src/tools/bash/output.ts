@@ -27,7 +27,7 @@ const longestPiece = 64 * 1024
 export function createOutput({ redactor, path, onFull }: OutputOptions): Output {
   const stream = redactor.stream()
   let preview = createPreview()
-  /** All lines, until there are so many that they go to the file. */
+  /** All lines, until there are too many and they go to the file. */
   let early: string[] = []
   let file: number | undefined
   let size = 0

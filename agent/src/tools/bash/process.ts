@@ -15,7 +15,7 @@ export type ProcessEnd = {
   readonly code: number | undefined
   /** It could not be started. */
   readonly problem?: string
-  /** Processes that it had left running, and that were ended. */
+  /** Processes that it left running and that were ended. */
   readonly hadLeftovers: boolean
 }
 

@@ -26,7 +26,7 @@ for (const [address, prefix] of [
 ] as const)
   blocked.addSubnet(address, prefix, 'ipv6')
 
-/** An address that maps one of version 4 counts as that one. */
+/** An IPv6 address that maps an IPv4 address counts as the IPv4 address. */
 export function isPrivateAddress(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   const family = isIP(mapped ?? address)
