@@ -88,4 +88,8 @@ test('a damaged record is an error that names it', async () => {
     const { exitCode, stderr } = await run(...words)
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${path} is damaged`)])
   }
+  await run('install', 'pi')
+  const { stdout } = await run('status')
+  expect(stdout).toContain('claude-code  unknown: its record is damaged')
+  expect(stdout).toContain('pi           installed, version ')
 })
