@@ -51,6 +51,17 @@ describe.each(sessions)('a session of $format', ({ format, records, truth }) => 
   })
 })
 
+test('the window that Codex writes down is used, unless the person says another or asks for another model', async () => {
+  const file = folder.write('codex-window.jsonl', generateCodexRollout(options).records)
+  const windowOf = async (...more: readonly string[]) =>
+    (await report<{ contextWindow: object }>('explain', file, ...more)).contextWindow
+  expect(await windowOf()).toMatchObject({ value: 258_400, source: 'recorded in the session' })
+  expect(await windowOf('--window', '100k')).toMatchObject({ value: 100_000, source: '--window' })
+  expect(await windowOf('--model', 'claude-haiku-4-5')).toMatchObject({ value: 200_000 })
+  const { warning } = await report<{ warning: number }>('micro', file)
+  expect(warning).toBe((await report<{ warning: { value: number } }>('explain', file)).warning.value)
+})
+
 test('a document over many lines is read like one on a single line', async () => {
   const { records } = generateTalk({ format: 'opencode', ...options })
   const [single, pretty] = [folder.write('single.json', records), join(folder.path, 'pretty.json')]

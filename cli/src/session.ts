@@ -13,6 +13,7 @@ import {
 import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
 import { type Entry, headOf, messagesOf, type Tally, tallyOf, type ViewMessage } from 'everlong/transcript'
 import { createProgress } from './progress.ts'
+import { recordedWindow } from './recorded-window.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export function scanWithProgress(path: string, surroundings: Surroundings): FileScan {
@@ -37,6 +38,8 @@ export type LiveSession = {
   readonly note: ContextNote | undefined
   /** Of the newest answer, which a compaction may have taken out of the messages. */
   readonly answeredBy: string | undefined
+  /** As the client wrote it down; Codex does. */
+  readonly recordedWindow: number | undefined
 }
 
 export function openLiveSession(path: string): LiveSession {
@@ -44,11 +47,11 @@ export function openLiveSession(path: string): LiveSession {
   const note = readContextNote(live.read)
   const edited = live.isEdited || note ? openView(path) : undefined
   const messages = edited?.view.messages ?? messagesOf(live.entries)
-  const answeredBy = newestModel(live.read)
+  const known = { edited, note, answeredBy: newestModel(live.read), recordedWindow: recordedWindow(live.read) }
   const elsewhere = edited && entriesElsewhere(live, edited)
-  if (!elsewhere) return { live, messages, tally: tallyOf(live.entries), stop: live.stop, edited, note, answeredBy }
+  if (!elsewhere) return { live, messages, tally: tallyOf(live.entries), stop: live.stop, ...known }
   const stop = messages[0]?.origin === 'summary' ? 'boundary' : 'root'
-  return { live, messages, tally: tallyOf(elsewhere), stop, edited, note, answeredBy }
+  return { live, messages, tally: tallyOf(elsewhere), stop, ...known }
 }
 
 function newestModel(entries: readonly Entry[]): string | undefined {
@@ -94,6 +97,7 @@ export type Sized = {
   readonly edited?: ViewFile | undefined
   readonly note?: ContextNote | undefined
   readonly answeredBy?: string | undefined
+  readonly recordedWindow?: number | undefined
 }
 
 /**
@@ -101,29 +105,39 @@ export type Sized = {
  * another model its notes say nothing.
  */
 export function groundsOf(
-  { note, answeredBy }: Pick<Sized, 'note' | 'answeredBy'>,
+  { note, answeredBy, recordedWindow: recorded }: Pick<Sized, 'note' | 'answeredBy' | 'recordedWindow'>,
   { env, model: asked, window }: Measured,
 ) {
   const model = asked ?? (note === undefined ? answeredBy : undefined)
   const noted = note !== undefined && (model === undefined || model === note.model) ? note : undefined
   const settings = { ...noted?.settings, ...(window === undefined ? {} : { contextWindow: window }) }
-  return { ...noted, ...(model === undefined ? {} : { model }), settings, environment: env }
+  const provider = recorded !== undefined && model === answeredBy ? { provider: { window: recorded } } : {}
+  return { ...noted, ...provider, ...(model === undefined ? {} : { model }), settings, environment: env }
 }
 
 /** Throws a ConfigurationError when the settings cannot work. */
-export function explainSession({ messages, edited, note, answeredBy }: Sized, measured: Measured): Explanation {
-  const grounds = groundsOf({ note, answeredBy }, measured)
+export function explainSession({ messages, edited, ...known }: Sized, measured: Measured): Explanation {
+  const grounds = groundsOf(known, measured)
   const size = edited && editedSize(edited.answered, edited.view, grounds)
   const explanation = explain({ ...grounds, messages, size })
   const { contextWindow } = explanation
   // The person who typed the option should find it again under its own name.
-  if (measured.window === undefined || contextWindow.source !== 'setting contextWindow') return explanation
-  return { ...explanation, contextWindow: { ...contextWindow, source: '--window' } }
+  if (measured.window !== undefined && contextWindow.source === 'setting contextWindow')
+    return { ...explanation, contextWindow: { ...contextWindow, source: '--window' } }
+  if (known.recordedWindow !== undefined && contextWindow.source === 'the provider')
+    return { ...explanation, contextWindow: { ...contextWindow, source: 'recorded in the session' } }
+  return explanation
 }
 
 /** What the session itself counted with, where an engine of ours wrote it. */
 export function noteIn(path: string): ContextNote | undefined {
   return readContextNote(openLive(path).read)
+}
+
+/** The same, and the window that a client wrote down. */
+export function knownIn(path: string): Pick<Sized, 'note' | 'recordedWindow'> {
+  const { read } = openLive(path)
+  return { note: readContextNote(read), recordedWindow: recordedWindow(read) }
 }
 
 /** Of the view, with what was edited since the newest answer taken off. */

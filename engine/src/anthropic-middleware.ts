@@ -48,8 +48,9 @@ export function runTools<Reply>(
   runner: ToolRunnerLike<Reply>,
   { model, ...options }: RunToolsOptions,
 ): AsyncGenerator<Reply, void> {
-  const { converter } = messageConversion()
-  return runWith(runner, adapterSessions(options, { model, converter }).conversations)
+  const { converter, unmarked } = messageConversion()
+  const { conversations } = adapterSessions(options, { model, converter })
+  return runWith(runner, { conversations, unmarked })
 }
 
 /** Our client over the newest call. */

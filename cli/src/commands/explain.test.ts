@@ -33,6 +33,13 @@ test('every number comes with its source, and the next compaction is foretold fr
   expect(found.prediction?.time).toBe(last + 12 * 60_000)
 })
 
+test('a time is foretold only as long as it lies ahead', async () => {
+  const file = growing(5, 10_000)
+  const screen = async (now: string) => (await everlong(['explain', file, '--now', now])).stdout.replace(/\s+/g, ' ')
+  expect(await screen('2026-03-02T09:06:00Z')).toMatch(/In about 12 turns, about \S+ \S+ at the pace so far \(/)
+  expect(await screen('2026-04-02T09:06:00Z')).toContain('In about 12 turns (the median turn adds 10,000 tokens).')
+})
+
 test('a smaller window brings it nearer, and says where compactions would have fallen', async () => {
   const found = await report<ExplainReport>('explain', growing(6, 10_000), '--window', '60000')
   expect(found).toMatchObject({ state: 'blocking', compactions: { wouldHaveFallen: 2 }, prediction: { turns: 0 } })

@@ -28,6 +28,8 @@ import type { Surroundings } from '../surroundings.ts'
 
 export type ExplainReport = Explanation & {
   readonly path: string
+  /** The clock reading, in milliseconds. */
+  readonly now: number
   /** How many turns the session has had. */
   readonly turns: number
   /** Undefined where nothing can be said: fewer than two turns, or a context that does not grow. */
@@ -51,7 +53,11 @@ export type ReductionInWords = {
 
 export function gather(
   path: string,
-  { surroundings, now, ...measured }: WindowChoice & { readonly now?: number; readonly surroundings: Surroundings },
+  {
+    surroundings,
+    now = surroundings.now(),
+    ...measured
+  }: WindowChoice & { readonly now?: number; readonly surroundings: Surroundings },
 ): Outcome<ExplainReport> {
   return reading(path, () => {
     const session = openLiveSession(path)
@@ -66,6 +72,7 @@ export function gather(
     const turns = last ? [...scan.turns.slice(0, -1), { ...last, tokens: explanation.size.tokens }] : []
     const report: ExplainReport = {
       path,
+      now,
       ...explanation,
       turns: turns.length,
       hint: windowHint(explanation, live, how),
@@ -77,7 +84,7 @@ export function gather(
           { threshold },
         ).length,
       },
-      reductions: reductionsOf(view, explanation, { ...groundsOf(session, how), now: now ?? surroundings.now() }),
+      reductions: reductionsOf(view, explanation, { ...groundsOf(session, how), now }),
     }
     return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
   })
@@ -193,7 +200,9 @@ function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly 
     return [`Nothing can be said: ${report.turns < 2 ? 'fewer than two turns' : 'the context does not grow'}.`, past]
   const growth = `the median turn adds ${count(prediction.growth)} tokens`
   if (prediction.turns === 0) return [`Due now (${growth}).`, past]
-  const when = prediction.time === undefined ? '' : `, about ${dateTime(prediction.time, timeZone)} at the pace so far`
+  // In a session that rests since long ago, the pace so far leads to a time that has passed.
+  const { time } = prediction
+  const when = time === undefined || time < report.now ? '' : `, about ${dateTime(time, timeZone)} at the pace so far`
   return [`In about ${counted(prediction.turns, 'turn')}${when} (${growth}).`, past]
 }
 

@@ -49,9 +49,31 @@ test('what was changed by hand is shown by status, and stays', async () => {
   expect(existsSync(join(skill(), 'dist/everlong.js'))).toBe(true)
 })
 
+test('a settings file that cannot be read is named once, with the line', async () => {
+  mkdirSync(join(home, '.codex'))
+  const config = join(home, '.codex/config.toml')
+  writeFileSync(config, 'model = "gpt-5"\n[broken\n')
+  const { exitCode, stdout, stderr } = await run('install', 'codex')
+  expect(exitCode).toBe(1)
+  expect(stdout.split(config)).toHaveLength(2)
+  expect(stdout).toContain('Not changed: it is not valid TOML in line 2: ')
+  expect(stdout).toContain('Correct it, then try again.')
+  expect(stderr).toBe('everlong: nothing was written: 1 file must be changed by hand first.\n')
+  expect(readdirSync(home)).toEqual(['.codex'])
+})
+
+test('installing over a file that was changed by hand names it once', async () => {
+  await run('install', 'pi')
+  const path = join(home, '.pi/agent/extensions/everlong.js')
+  writeFileSync(path, 'mine')
+  const { exitCode, stdout } = await run('install', 'pi')
+  expect([exitCode, stdout.split(path).length]).toEqual([1, 2])
+  expect(stdout).toContain('it was changed since everlong wrote it')
+})
+
 test.each([
   ['an agent that nobody knows', ['install', 'emacs'], 'there is no agent called emacs. Known: '],
-  ['what is not installed', ['uninstall', 'claude-code'], 'everlong is not installed in Claude Code.'],
+  ['what is not installed', ['uninstall', 'claude-code'], 'Everlong is not installed in Claude Code.'],
 ])('%s is an error', async (_, words, message) => {
   const { exitCode, stderr } = await run(...words)
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)])
@@ -66,4 +88,8 @@ test('a damaged record is an error that names it', async () => {
     const { exitCode, stderr } = await run(...words)
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${path} is damaged`)])
   }
+  await run('install', 'pi')
+  const { stdout } = await run('status')
+  expect(stdout).toContain('claude-code  unknown: its record is damaged')
+  expect(stdout).toContain('pi           installed, version ')
 })

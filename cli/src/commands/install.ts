@@ -47,7 +47,7 @@ export function uninstall(name: string, { dryRun, surroundings }: InstallOptions
   return withTarget(name, surroundings, (target, place) => {
     const result = removeFrom(target, place, dryRun ? { dryRun } : {})
     if (result) return outcomeOf('uninstall', target, result)
-    return failed(`everlong is not installed in ${target.title}. See everlong status.`)
+    return failed(`Everlong is not installed in ${target.title}. See everlong status.`)
   })
 }
 
@@ -75,12 +75,18 @@ function outcomeOf(
   { name, title, about }: InstallTarget,
   { plan, data, isDone }: InstallResult,
 ): Outcome<InstallReport> {
-  const refusals = plan.refusals.map(({ path, why, todo }) => ({ path, why, todo }))
+  const refusals = distinct(plan.refusals)
   const files = plan.writes.map(fileChange)
   const report: InstallReport = { action, target: name, title, about, isDone, files, data, refusals }
   if (refusals.length === 0) return gathered(report)
-  const complaint = `nothing was written: ${counted(refusals.length, 'file')} must be changed by hand first.`
+  const complaint = `nothing was written: ${counted(new Set(refusals.map(({ path }) => path)).size, 'file')} must be changed by hand first.`
   return { type: 'gathered', report, exitCode: 1, complaint }
+}
+
+/** Several changes to one file may be refused for the same reason. */
+function distinct(refusals: InstallResult['plan']['refusals']): InstallReport['refusals'] {
+  const byText = refusals.map(({ path, why, todo }) => [`${path}\n${why}\n${todo}`, { path, why, todo }] as const)
+  return [...new Map(byText).values()]
 }
 
 function fileChange({ path, before, after }: Write): FileChange {
@@ -116,7 +122,7 @@ function closing({ action, isDone, about, target }: InstallReport): string {
   if (!isDone) return 'A dry run: nothing was written.'
   return action === 'install'
     ? `${about} To remove it: everlong uninstall ${target}`
-    : 'Everything is as it was before.'
+    : 'Everlong is removed. Nothing else was changed.'
 }
 
 function fileLines({ path, change, bytes: size, diff }: FileChange, screen: Screen): readonly string[] {

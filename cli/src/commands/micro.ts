@@ -24,7 +24,7 @@ import {
 import { applyEdits, openView, originalResults, type StoredResults, type ViewFile } from 'everlong/node'
 import type { Edit } from 'everlong/transcript'
 import { failed, type Outcome, orNoTranscript, reading } from '../outcome.ts'
-import { explainSession, groundsOf, type Measured, noteIn, sizeOf, type WindowChoice } from '../session.ts'
+import { explainSession, groundsOf, knownIn, type Measured, sizeOf, type WindowChoice } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type MicroOptions = WindowChoice & {
@@ -106,12 +106,12 @@ function plan(file: ViewFile, asked: Asked): MicroReport {
   const { view, path } = file
   const now = asked.now ?? asked.surroundings.now()
   const measured: Measured = { ...asked, env: asked.surroundings.env }
-  const note = noteIn(path)
-  const { model, warning, size } = explainSession({ messages: view.messages, edited: file, note }, measured)
+  const known = knownIn(path)
+  const { model, warning, size } = explainSession({ messages: view.messages, edited: file, ...known }, measured)
   const names = (asked.mechanism ?? mechanismNames).map(shortName)
   const chosen = reductions.filter(({ name }) => names.includes(shortName(name)))
   const input: SituationInput = {
-    ...groundsOf({ note }, measured),
+    ...groundsOf(known, measured),
     ...(model === undefined ? {} : { model }),
     now,
     size,

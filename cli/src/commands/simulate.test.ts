@@ -25,10 +25,13 @@ describe('everlong simulate', () => {
     const { stdout } = await everlong(['simulate', '--port', '0'])
     expect(stdout.replace(/:\d{4,5}\b/g, ':PORT')).toBe(`Listening on http://127.0.0.1:PORT
 
-  any key works:      ANTHROPIC_API_KEY=any
-  Anthropic SDK:      ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
-  OpenAI-compatible:  OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
-  request log:        http://127.0.0.1:PORT/_everlong/log
+Set these where your program runs. Any key works.
+
+  Anthropic SDK, LangChain  ANTHROPIC_API_KEY=any ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
+  Vercel AI SDK             ANTHROPIC_API_KEY=any ANTHROPIC_BASE_URL=http://127.0.0.1:PORT/v1
+  OpenAI SDK                OPENAI_API_KEY=any OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
+
+The requests are logged at http://127.0.0.1:PORT/_everlong/log
 
 Press Ctrl-C to stop.
 0 requests; at API prices: $0.00.

@@ -6,7 +6,7 @@ import { homeOf } from '../install/place.ts'
 import { hashOf, planUninstall } from '../install/plan.ts'
 import { DamagedRecord, type FileRecord, type InstallRecord, readRecord } from '../install/record.ts'
 import { targets } from '../install/targets.ts'
-import { expecting, failed, gathered, type Outcome } from '../outcome.ts'
+import { expecting, gathered, type Outcome } from '../outcome.ts'
 import { facts, type Screen } from '../render/screen.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -21,28 +21,39 @@ export type TargetStatus = {
   readonly files: readonly { readonly path: string; readonly state: 'as-written' | 'changed' | 'missing' }[]
   /** Files that `uninstall` would ask the person to change by hand. */
   readonly byHand: readonly string[]
+  /** Why nothing is known of it. */
+  readonly trouble: string | undefined
 }
 
 export function gather({ env }: Surroundings): Outcome<StatusReport> {
   const home = homeOf(env)
   return expecting(home, () => {
-    try {
-      return gathered({
-        version: packageFacts.version,
-        targets: targets.map(({ name, title }) => ({ name, title, ...statusOf(readRecord(home, name), home) })),
-      })
-    } catch (error) {
-      if (error instanceof DamagedRecord) return failed(error.message)
-      throw error
-    }
+    const all = targets.map(({ name, title }) => ({ name, title, ...statusAt(home, name) }))
+    const report: StatusReport = { version: packageFacts.version, targets: all }
+    const complaint = all.flatMap(({ trouble }) => trouble ?? [])[0]
+    return complaint === undefined ? gathered(report) : { type: 'gathered', report, exitCode: 1, complaint }
   })
 }
 
-function statusOf(record: InstallRecord | undefined, home: string): Omit<TargetStatus, 'name' | 'title'> {
-  if (!record) return { version: undefined, files: [], byHand: [] }
+type State = Omit<TargetStatus, 'name' | 'title'>
+
+/** A record that cannot be read says nothing of one agent; those of the others do. */
+function statusAt(home: string, name: string): State {
+  try {
+    return statusOf(readRecord(home, name), home)
+  } catch (error) {
+    if (error instanceof DamagedRecord) return { ...notInstalled, trouble: error.message }
+    throw error
+  }
+}
+
+const notInstalled: State = { version: undefined, files: [], byHand: [], trouble: undefined }
+
+function statusOf(record: InstallRecord | undefined, home: string): State {
+  if (!record) return notInstalled
   const { refusals } = planUninstall(record, home)
   const files = record.files.map((file) => ({ path: file.path, state: stateOf(file) }))
-  return { version: record.version, files, byHand: refusals.map(({ path }) => path) }
+  return { version: record.version, files, byHand: refusals.map(({ path }) => path), trouble: undefined }
 }
 
 function stateOf({ path, after }: FileRecord): 'as-written' | 'changed' | 'missing' {
@@ -59,6 +70,7 @@ export function render({ version, targets: all }: StatusReport, screen: Screen):
 }
 
 function sentence(target: TargetStatus, version: string): string {
+  if (target.trouble !== undefined) return 'unknown: its record is damaged'
   if (target.version === undefined) return 'not installed'
   const named = (state: string) => target.files.filter((file) => file.state === state).map(({ path }) => visible(path))
   const parts = [

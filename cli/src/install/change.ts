@@ -31,7 +31,7 @@ export function make(change: Change, text: FileText): ChangeResult {
   if (change.type === 'toml') {
     const added = addToToml(text ?? '', change.text, change.where ?? 'end')
     const todo = `Add at the ${change.where ?? 'end'} of the file:\n${change.text.trim()}`
-    if (added.type === 'problem') return refused(change.path, added.why, todo)
+    if (added.type === 'problem') return refused(change.path, added.why, added.todo ?? todo)
     return { type: 'changed', text: added.text, made: { type: 'toml', lines: change.text, piece: added.piece } }
   }
   const edit = jsonEdit(change)

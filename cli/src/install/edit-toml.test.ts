@@ -30,11 +30,27 @@ test('keys without a table go to the start, before any table', () => {
 })
 
 test.each([
-  ['text that is not TOML', 'a = ', server, /^it is not valid TOML: /],
-  ['the same table', '[mcp_servers.everlong]\ncommand = "other"', server, /^it defines the same keys already$/],
-  ['the same key', 'compact_prompt = "mine"', top, /^it defines the same keys already$/],
-])('%s is refused', (_, text, lines, why) => {
-  expect(addToToml(text, lines, 'start')).toEqual({ type: 'problem', why: expect.stringMatching(why) })
+  {
+    of: 'text that is not TOML',
+    text: 'a = 1\nb = ',
+    why: /^it is not valid TOML in line 2: /,
+    todo: 'Correct it, then try again.',
+  },
+  {
+    of: 'the same table',
+    text: '[mcp_servers.everlong]\ncommand = "other"',
+    why: /^it sets mcp_servers\.everlong\.command already$/,
+    todo: 'Remove mcp_servers.everlong.command from it, then try again.',
+  },
+  {
+    of: 'the same key',
+    text: 'compact_prompt = "mine"',
+    lines: top,
+    why: /^it sets compact_prompt already$/,
+    todo: 'Remove compact_prompt from it, then try again.',
+  },
+])('$of is refused, with what to do', ({ text, lines = server, why, todo }) => {
+  expect(addToToml(text, lines, 'start')).toEqual({ type: 'problem', why: expect.stringMatching(why), todo })
 })
 
 test('lines that were changed since are not removed, and lines that are gone are no problem', () => {

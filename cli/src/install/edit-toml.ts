@@ -1,22 +1,30 @@
 // Adds lines to a TOML text, and takes them out again. Nothing else in the text changes.
-import { parse } from 'smol-toml'
+import { parse, TomlError } from 'smol-toml'
 import { isSameValue } from './same-value.ts'
 
 export type TomlAdded = { readonly type: 'added'; readonly text: string; readonly piece: string } | TomlProblem
 
 export type TomlRemoved = { readonly type: 'removed' | 'gone'; readonly text: string } | TomlProblem
 
-export type TomlProblem = { readonly type: 'problem'; readonly why: string }
+export type TomlProblem = {
+  readonly type: 'problem'
+  readonly why: string
+  /** What a person can do about it. Left out: what was to be done here, by hand. */
+  readonly todo?: string
+}
 
 type Table = { readonly [key: string]: unknown }
 
 export function addToToml(text: string, lines: string, where: 'start' | 'end'): TomlAdded {
   const before = tableOf(text)
-  if (typeof before === 'string') return problem(before)
+  if (typeof before === 'string') return problem(before, 'Correct it, then try again.')
   const ours = tableOf(lines)
   if (typeof ours === 'string') throw new Error(`The lines to add are not TOML: ${ours}`)
   const both = joined(before, ours)
-  if (!both) return problem('it defines the same keys already')
+  if (!both) {
+    const taken = takenKeys(before, ours).join(', ')
+    return problem(`it sets ${taken} already`, `Remove ${taken} from it, then try again.`)
+  }
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const body = `${lines.trim()}\n`.replaceAll('\n', eol)
   const { whole, piece } = where === 'start' ? atStart(text, body, eol) : atEnd(text, body, eol)
@@ -38,8 +46,8 @@ export function removeFromToml(text: string, lines: string, piece: string): Toml
   return rest !== undefined && isOurs ? { type: 'removed', text: rest } : problem('the lines were changed')
 }
 
-function problem(why: string): TomlProblem {
-  return { type: 'problem', why }
+function problem(why: string, todo?: string): TomlProblem {
+  return { type: 'problem', why, ...(todo === undefined ? {} : { todo }) }
 }
 
 function atEnd(text: string, body: string, eol: string) {
@@ -59,8 +67,9 @@ function tableOf(text: string): Table | string {
   try {
     return parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
-    const line = /^(?:Invalid TOML document: )?(.*)/.exec(error instanceof Error ? error.message : String(error))?.[1]
-    return `it is not valid TOML: ${line}`
+    const what = /^(?:Invalid TOML document: )?(.*)/.exec(error instanceof Error ? error.message : String(error))?.[1]
+    const where = error instanceof TomlError ? ` in line ${error.line}` : ''
+    return `it is not valid TOML${where}: ${what}`
   }
 }
 
@@ -74,6 +83,16 @@ function joined(a: Table, b: Table): Table | undefined {
     all[key] = deeper ?? value
   }
   return all
+}
+
+/** The keys of `b`, dotted, that `a` has too. */
+function takenKeys(a: Table, b: Table): readonly string[] {
+  return Object.entries(b).flatMap(([key, value]) => {
+    const mine = a[key]
+    if (mine === undefined) return []
+    if (!isTable(mine) || !isTable(value)) return [key]
+    return takenKeys(mine, value).map((inner) => `${key}.${inner}`)
+  })
 }
 
 function isTable(value: unknown): value is Table {

@@ -24,7 +24,8 @@ export type Installed = { readonly record: InstallRecord | undefined; readonly v
 export function planInstall(target: InstallTarget, place: Place, { record, version }: Installed): Plan {
   const drafts = draftsOf(record)
   const refusals = [...drafts.refusals]
-  for (const change of target.changes(place)) {
+  const isRefused = new Set(drafts.refusals.map(({ path }) => path))
+  for (const change of target.changes(place).filter(({ path }) => !isRefused.has(path))) {
     const draft = drafts.get(change.path)
     const text = textOf(draft.planned)
     const result = isOdd(draft, change.type, text) ?? make(change, text)

@@ -191,34 +191,65 @@ test('the caller’s messages and objects are never changed', async () => {
   await watch(client, 8, frozen)
 })
 
-test('a tool runner carries only what the next request needs', async () => {
-  const days = 12
+type ToolRun = {
+  readonly days: number
+  readonly result: (day: number) => string
+  readonly system?: Anthropic.TextBlockParam[]
+}
+
+/** A tool runner under `runTools` that reads a log for each day. */
+async function runDays({ days, result, system }: ToolRun) {
   let day = 0
   const read = betaZodTool({
     name: 'read_log',
     description: 'Reads a log.',
     inputSchema: z.object({}),
-    run: async () => log(++day),
+    run: async () => result(++day),
   })
   const loop = route([{ when: asksForSummary, script: summarizer() }], () =>
     day < days ? toolUse('read_log', {}) : text('Nothing unusual.'),
   )
   const busy = await startServer({ script: loop, windows: { [model]: window } })
   closing.push(busy.close)
-  const client = new Anthropic({ apiKey: 'none', baseURL: busy.url, maxRetries: 0 })
+  const sent: string[] = []
+  const seen: typeof fetch = (url, init) => {
+    sent.push(String(init?.body))
+    return fetch(url, init)
+  }
+  const client = new Anthropic({ apiKey: 'none', baseURL: busy.url, fetch: seen, maxRetries: 0 })
   const runner = client.beta.messages.toolRunner({
     model,
     max_tokens: 1_000,
     tools: [read],
     messages: [{ role: 'user', content: rule }],
     thread: false,
+    ...(system ? { system } : {}),
   })
   const summaries = anthropic({ model, apiKey: 'none', baseURL: busy.url })
   const replies: unknown[] = []
   for await (const reply of runTools(runner, { model: summaries, settings: { contextWindow: window } }))
     replies.push(reply)
+  const marks = sent.map((body) => body.split('"cache_control"').length - 1)
+  return { replies, runner, marks, statuses: busy.simulator.log.entries.map(({ status }) => status) }
+}
+
+test('a tool runner carries only what the next request needs', async () => {
+  const days = 12
+  const { replies, runner, statuses } = await runDays({ days, result: log })
   expect(replies).toHaveLength(days + 1)
-  expect(busy.simulator.log.entries.every(({ status }) => status === 200)).toBe(true)
+  expect(statuses.every((status) => status === 200)).toBe(true)
   expect(runner.params.messages.length).toBeLessThan(days)
   expect(JSON.stringify(runner.params.messages)).toContain(rule)
+})
+
+test('a tool runner never collects more cache marks than a request may have', async () => {
+  const { replies, marks } = await runDays({ days: 8, result: (day) => `day ${day}: nothing` })
+  expect(replies).toHaveLength(9)
+  expect(marks).toEqual([0, 2, 2, 2, 2, 2, 2, 2, 2])
+})
+
+test('a tool runner leaves the cache to a caller who sets marks', async () => {
+  const system: Anthropic.TextBlockParam[] = [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }]
+  const { marks } = await runDays({ days: 6, result: (day) => `day ${day}: nothing`, system })
+  expect(marks).toEqual([1, 1, 1, 1, 1, 1, 1])
 })

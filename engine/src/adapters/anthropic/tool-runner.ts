@@ -3,7 +3,7 @@
 import { isObject } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
 import type { Conversations } from '../history/conversations.ts'
-import type { MessageParam } from './messages.ts'
+import { type MessageConversion, type MessageParam, marksItself } from './messages.ts'
 
 /** As much of the SDK's BetaToolRunner as is used. */
 export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
@@ -17,9 +17,11 @@ export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
   readonly setMessagesParams: (params: never) => void
 }
 
+type RunningTools = Pick<MessageConversion, 'unmarked'> & { readonly conversations: Conversations<MessageParam> }
+
 export async function* runTools<Reply>(
   runner: ToolRunnerLike<Reply>,
-  conversations: Conversations<MessageParam>,
+  { conversations, unmarked }: RunningTools,
 ): AsyncGenerator<Reply, void> {
   try {
     for await (const reply of runner) {
@@ -28,13 +30,17 @@ export async function* runTools<Reply>(
       const results = await runner.generateToolResponse()
       if (!results) continue
       const { params } = runner
-      const messages = [...params.messages, { role: 'assistant', content }, results] as readonly MessageParam[]
+      // The runner hands back the marks of the last round. Added up, they would exceed what a request may have.
+      const earlier = (params.messages as readonly MessageParam[]).map(unmarked)
+      const messages = [...earlier, { role: 'assistant', content }, results] as readonly MessageParam[]
       const history = await conversations.of(messages)
       const usage = readUsage(reported)
       const { max_tokens: maxTokens, tools, system } = params
       const base = { maxTokens, tools, ...(system ? { system: system as string } : {}) }
       const prepared = await history.prepare(messages, { base, usage: usage?.iterations?.at(-1) ?? usage })
-      runner.setMessagesParams({ ...params, messages: prepared.messages } as never)
+      const isMarked = marksItself({ ...params, messages })
+      const next = isMarked ? prepared.messages.map(unmarked) : prepared.messages
+      runner.setMessagesParams({ ...params, messages: next } as never)
     }
   } finally {
     await conversations.close()

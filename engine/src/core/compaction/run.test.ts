@@ -330,6 +330,26 @@ describe('budgets and odd conversations', () => {
     }
   })
 
+  test('no model is asked about a conversation that is too short to be made smaller', async () => {
+    const records = [
+      { type: 'user', uuid: 'e-0', parentUuid: null, message: { role: 'user', content: 'Why is the build slow?' } },
+      {
+        type: 'assistant',
+        uuid: 'e-1',
+        parentUuid: 'e-0',
+        message: { id: 'm-0', role: 'assistant', content: [{ type: 'text', text: 'Because of the bundler.' }] },
+      },
+    ]
+    const model = scripted(() => summaryOf(60))
+    const { result } = await compactionOf(records, { model })
+    expect(result).toMatchObject({
+      type: 'failed',
+      reason: 'no_progress',
+      detail: 'The conversation is too short to be made smaller: it has about 12 tokens.',
+    })
+    expect(model.requests).toEqual([])
+  })
+
   test('a conversation of tool results alone, without a word of the user, is compacted and asks for nothing', async () => {
     const records: JsonObject[] = []
     for (let at = 0; at < 12; at++) {

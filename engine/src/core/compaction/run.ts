@@ -104,6 +104,9 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const all = variant === 'from' ? [...plan.kept, ...summarized] : [...summarized, ...plan.kept]
   const frame = frameOf(job, plan, ledgerWith(history, job, all))
   if (isAborted(run, 'summarizing')) return wasStopped
+  // Without room for the words around a summary there is none for a summary: no model has to be paid to find out.
+  const least = frame.sizeWith(frame.summaryWith('', { isShort: true }))
+  if (least > limit) return stop('no_progress', whatIsTooLarge(run, frame.sizeWith('')))
   const availableTokens = limit - frame.sizeWith(frame.summaryWith(''))
   const written = await getSummary(run, hooks.summary, { instructions, availableTokens })
   if (written.type === 'stop') return written
