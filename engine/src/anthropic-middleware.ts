@@ -3,7 +3,7 @@
 import { adapterSessions } from './adapter-conversations.ts'
 import type { AdapterOptions } from './adapter-sessions.ts'
 import { clientOver } from './adapters/anthropic/channel.ts'
-import { messageConversion } from './adapters/anthropic/messages.ts'
+import { type MessageParam, messageConversion } from './adapters/anthropic/messages.ts'
 import {
   type AnthropicMiddleware,
   type Channel,
@@ -49,7 +49,11 @@ export function runTools<Reply>(
   { model, ...options }: RunToolsOptions,
 ): AsyncGenerator<Reply, void> {
   const { converter } = messageConversion()
-  return runWith(runner, adapterSessions(options, { model, converter }).conversations)
+  const { conversations, historyOf } = adapterSessions<MessageParam, undefined>(options, { model, converter })
+  return runWith(runner, {
+    historyOf: (messages, name) => historyOf({ call: undefined, messages, model: name }),
+    close: conversations.close,
+  })
 }
 
 /** Our client over the newest call. */

@@ -2,12 +2,13 @@
 // so that the runner does not carry a history that no request holds any more.
 import { isObject } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
-import type { Conversations } from '../history/conversations.ts'
+import type { ManagedHistory } from '../history/managed-history.ts'
 import type { MessageParam } from './messages.ts'
 
 /** As much of the SDK's BetaToolRunner as is used. */
 export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
   readonly params: {
+    readonly model: string
     readonly messages: readonly object[]
     readonly max_tokens: number
     readonly system?: unknown
@@ -17,9 +18,15 @@ export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
   readonly setMessagesParams: (params: never) => void
 }
 
+export type ToolRunnerParts = {
+  /** The conversation of these messages, which are sent to this model. */
+  readonly historyOf: (messages: readonly MessageParam[], model: string) => Promise<ManagedHistory<MessageParam>>
+  readonly close: () => Promise<void>
+}
+
 export async function* runTools<Reply>(
   runner: ToolRunnerLike<Reply>,
-  conversations: Conversations<MessageParam>,
+  { historyOf, close }: ToolRunnerParts,
 ): AsyncGenerator<Reply, void> {
   try {
     for await (const reply of runner) {
@@ -29,7 +36,7 @@ export async function* runTools<Reply>(
       if (!results) continue
       const { params } = runner
       const messages = [...params.messages, { role: 'assistant', content }, results] as readonly MessageParam[]
-      const history = await conversations.of(messages)
+      const history = await historyOf(messages, params.model)
       const usage = readUsage(reported)
       const { max_tokens: maxTokens, tools, system } = params
       const base = { maxTokens, tools, ...(system ? { system: system as string } : {}) }
@@ -37,7 +44,7 @@ export async function* runTools<Reply>(
       runner.setMessagesParams({ ...params, messages: prepared.messages } as never)
     }
   } finally {
-    await conversations.close()
+    await close()
   }
 }
 
