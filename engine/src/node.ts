@@ -32,7 +32,13 @@ export { createRecallTool, createRecallTools, type RecallTool } from './node/rec
 
 // Reading transcripts
 
-export { type MissingOptions, missingFromSummary } from './core/compaction/missing.ts'
+export {
+  type MissingOptions,
+  missingFromSummary,
+  type SummarySource,
+  summarySource,
+} from './core/compaction/missing.ts'
+export { markAt } from './node/index/cache-place.ts'
 export { indexFolder, openIndex } from './node/index/sidecar.ts'
 export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
 export { type FsckReport, fsck } from './node/read/fsck.ts'
