@@ -5,14 +5,21 @@ import { root } from './steps.ts'
 
 type Bundle = { readonly entry: string; readonly out: string }
 
-/** A folder in plugins/: what it is built from, and what it is built to. What is `later` the first file loads when needed. */
-const plugins: Readonly<Record<string, Bundle & { readonly later?: Bundle }>> = {
+/** A folder in plugins/: what it is built from, and what it is built to. The files of `later` are loaded when needed. */
+const plugins: Readonly<Record<string, Bundle & { readonly later?: readonly Bundle[] }>> = {
   'claude-code': {
     entry: 'src/main.ts',
     out: 'dist/everlong.js',
-    later: { entry: 'src/engine.ts', out: 'dist/engine.js' },
+    later: [{ entry: 'src/engine.ts', out: 'dist/engine.js' }],
   },
-  codex: { entry: 'src/main.ts', out: 'dist/everlong.js' },
+  codex: {
+    entry: 'src/main.ts',
+    out: 'dist/everlong.js',
+    later: [
+      { entry: 'src/hook.ts', out: 'dist/hook.js' },
+      { entry: 'src/engine.ts', out: 'dist/engine.js' },
+    ],
+  },
   opencode: { entry: 'src/plugin.ts', out: 'dist/everlong.js' },
   pi: { entry: 'src/main.ts', out: 'dist/everlong.js' },
 }
@@ -24,13 +31,15 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-for (const [name, { later, ...first }] of Object.entries(plugins)) {
+for (const [name, { later = [], ...first }] of Object.entries(plugins)) {
   if (asked.length > 0 && !asked.includes(name)) continue
-  await bundle(name, first, later)
-  if (later) await bundle(name, later)
+  for (const one of [first, ...later]) {
+    const others = later.filter((other) => other !== one)
+    await bundle(name, one, others)
+  }
 }
 
-async function bundle(name: string, { entry, out }: Bundle, later?: Bundle): Promise<void> {
+async function bundle(name: string, { entry, out }: Bundle, others: readonly Bundle[]): Promise<void> {
   const [folder = '', file = ''] = out.split('/')
   await build({
     config: false,
@@ -46,13 +55,13 @@ async function bundle(name: string, { entry, out }: Bundle, later?: Bundle): Pro
     minify: true,
     fixedExtension: false,
     deps: { neverBundle: [/^node:/, '@anthropic-ai/sdk', 'openai'], alwaysBundle: [/.*/] },
-    plugins: later ? [apart(later)] : [],
+    plugins: others.map(apart),
     outputOptions: { codeSplitting: false },
     logLevel: 'error',
   })
 }
 
-/** Leaves an import of the second file as it is, under the name that it is built to. */
+/** Leaves an import of another file as it is, under the name that it is built to. */
 function apart({ entry, out }: Bundle) {
   return {
     name: 'apart',

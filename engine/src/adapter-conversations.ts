@@ -32,17 +32,18 @@ export function adapterSessions<Foreign, Call>(
   { model, converter, asksCalled = false }: AdapterParts<Foreign>,
 ): AdapterSessions<Foreign, Call> {
   const { session, sessionId, open, mostConversations: most, ...rest } = options
-  const optionsFor = (name: string): EngineOptions => {
-    // Otherwise the client would be asked for a summary under the name of the model that is called.
-    const isOther = !asksCalled && name !== model.model
-    const summary = { ...(isOther ? { model: model.model } : {}), ...rest.settings?.summary }
-    return { ...rest, settings: { keep: newest, ...rest.settings, summary }, model }
-  }
+  // Otherwise the client would be asked for a summary under the name of the model that is called.
+  const summary = { ...(asksCalled ? {} : { model: model.model }), ...rest.settings?.summary }
+  const forEngine: EngineOptions = { ...rest, settings: { keep: newest, ...rest.settings, summary }, model }
   /** One for each model that is called, because what is learned about a model is learned for all conversations. */
   const engines = new Map<string, Engine>()
   const startFor = (name: string) => async (id: string | undefined) => {
-    if (open) return open(optionsFor(name), id)
-    const engine = engines.get(name) ?? createEngine(optionsFor(name))
+    if (open) {
+      const opened = await open(forEngine, id)
+      if (name !== model.model) await opened.useModel({ client: model, name })
+      return opened
+    }
+    const engine = engines.get(name) ?? createEngine(forEngine)
     engines.set(name, engine)
     return engine.start({ model: name })
   }

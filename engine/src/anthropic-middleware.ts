@@ -3,7 +3,7 @@
 import { adapterSessions } from './adapter-conversations.ts'
 import type { AdapterOptions } from './adapter-sessions.ts'
 import { clientOver } from './adapters/anthropic/channel.ts'
-import { messageConversion } from './adapters/anthropic/messages.ts'
+import { type MessageParam, messageConversion } from './adapters/anthropic/messages.ts'
 import {
   type AnthropicMiddleware,
   type Channel,
@@ -49,8 +49,12 @@ export function runTools<Reply>(
   { model, ...options }: RunToolsOptions,
 ): AsyncGenerator<Reply, void> {
   const { converter, unmarked } = messageConversion()
-  const { conversations } = adapterSessions(options, { model, converter })
-  return runWith(runner, { conversations, unmarked })
+  const { conversations, historyOf } = adapterSessions<MessageParam, undefined>(options, { model, converter })
+  return runWith(runner, {
+    historyOf: (messages, name) => historyOf({ call: undefined, messages, model: name }),
+    unmarked,
+    close: conversations.close,
+  })
 }
 
 /** Our client over the newest call. */

@@ -32,8 +32,14 @@ export { createRecallTool, createRecallTools, type RecallTool } from './node/rec
 
 // Reading transcripts
 
-export { type MissingOptions, missingFromSummary } from './core/compaction/missing.ts'
-export { type Compacted, leftOutText, rulesText } from './node/after-compaction.ts'
+export {
+  type MissingOptions,
+  missingFromSummary,
+  type SummarySource,
+  summarySource,
+} from './core/compaction/missing.ts'
+export { type Compacted, leftOutNote, leftOutText, rulesText } from './node/after-compaction.ts'
+export { markAt } from './node/index/cache-place.ts'
 export { indexFolder, openIndex } from './node/index/sidecar.ts'
 export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
 export { type FsckReport, fsck } from './node/read/fsck.ts'

@@ -24,8 +24,12 @@ export type OpenAIAgentsOptions = AdapterOptions<AgentsCall> & {
 }
 
 export type OpenAIAgents = {
-  /** For `new Agent({ model })`: each call is reduced, measured by the usage it reports, and repeated after an overflow. */
-  readonly model: <Inner extends AgentsModel>(inner: Inner) => Inner
+  /**
+   * For `new Agent({ model })`: each call is reduced, measured by the usage it reports, and repeated after an overflow.
+   * `name` is that of the model and decides the window. Without it, the first call counts by the model that writes the
+   * summaries, and later ones by what its answers say.
+   */
+  readonly model: <Inner extends AgentsModel>(inner: Inner, name?: string) => Inner
   /** For `run(agent, input, { callModelInputFilter })` where the model cannot be wrapped: each call is reduced. */
   readonly callModelInputFilter: AgentsFilter
   /** A session of the SDK that stays small: after a compaction its items are replaced. */
@@ -38,11 +42,16 @@ export type OpenAIAgents = {
 export function everlong({ model, ...options }: OpenAIAgentsOptions): OpenAIAgents {
   const converter = itemConverter<AgentItem>('agents')
   const { conversations, historyOf } = adapterSessions(options, { model, converter })
+  let newest = model.model
   const parts: AgentsParts = {
-    historyOf: (call, messages, name) => historyOf({ call, messages, model: name ?? model.model }),
+    historyOf: (call, messages, name = newest) => {
+      newest = name
+      return historyOf({ call, messages, model: name })
+    },
+    modelFor: (name = newest) => (options.session ? undefined : { client: model, name }),
   }
   return {
-    model: (inner) => managedModel(inner, parts),
+    model: (inner, name) => managedModel(inner, { ...parts, name }),
     callModelInputFilter: createInputFilter(parts),
     session: (store) => compactingSession(store, { ...parts, newId: () => crypto.randomUUID() }),
     sessions: () => conversations.all().map(({ session }) => session as EngineSession),

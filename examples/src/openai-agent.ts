@@ -15,7 +15,7 @@ const managed = everlong({
 const agent = new Agent({
   name: 'watcher',
   instructions: 'You watch over a server.',
-  model: managed.model(new OpenAIChatCompletionsModel(new OpenAI(), model)),
+  model: managed.model(new OpenAIChatCompletionsModel(new OpenAI(), model), model),
   tools: [
     tool({
       name: 'read_log',

@@ -37,6 +37,7 @@ test('Codex gets its keys, whatever the file says already, and the file is the s
     mcp_servers: { other: { command: 'other' }, everlong: { command: 'node', args: [program, 'mcp'] } },
     hooks: {
       state: {},
+      PreCompact: [{ hooks: [{ type: 'command', command: `node ${quoted} background`, async: true }] }],
       SessionStart: [{ matcher: 'compact', hooks: [{ type: 'command', command: `node ${quoted} hook` }] }],
     },
   })
@@ -47,6 +48,7 @@ test('Codex gets its keys, whatever the file says already, and the file is the s
 test.each([
   ['instructions of their own', 'compact_prompt = "Be brief."\n'],
   ['a hook of their own', '[[hooks.SessionStart]]\nmatcher = "startup"\n'],
+  ['a hook of their own before compactions', '[[hooks.PreCompact]]\n'],
   ['a server of this name', '[mcp_servers.everlong]\ncommand = "x"\n'],
   ['a file that is no TOML', 'model = \n'],
 ])('somebody with %s is told what to add by hand', (_, before) => {
@@ -61,6 +63,8 @@ test('both agents are found where the environment says', () => {
   const paths = [codex, opencode].flatMap((target) => target.changes({ ...place, env }).map(({ path }) => path))
   expect([...new Set(paths)]).toEqual([
     join('/c', 'everlong', 'everlong.js'),
+    join('/c', 'everlong', 'hook.js'),
+    join('/c', 'everlong', 'engine.js'),
     join('/c', 'config.toml'),
     join('/x', 'opencode', 'plugins', 'everlong.js'),
   ])

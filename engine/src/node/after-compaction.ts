@@ -48,15 +48,22 @@ export type Compacted = {
  * before the compaction.
  */
 export function leftOutText(session: SessionAt, compacted: Compacted): string {
-  const { given = '', isReadable = true, search, maxTokens = 2_500 } = compacted
+  const { given = '', maxTokens = 2_500 } = compacted
   const summary = `${withoutScratchpad(compacted.summary)}\n${given}`
   const missing = missingFromSummary(compactionJobAt(session), { summary, maxTokens })
-  if (missing === '') return ''
+  return missing === '' ? '' : cut(leftOutNote(missing, compacted))
+}
+
+/** What is missing, with a sentence before it that says what it is. */
+export function leftOutNote(
+  missing: string,
+  { isReadable = true, search }: Pick<Compacted, 'isReadable' | 'search'>,
+): string {
   const lead = isReadable
     ? 'The summary leaves out what follows; it was read off the transcript by code.'
     : 'What follows was read off the transcript by code. It may repeat what the summary says, which only you can read.'
   const rest = search === undefined ? '' : ` For everything else use ${search}.`
-  return cut(`This session was compacted. ${lead} It is context, not a request.${rest}\n\n${missing}`)
+  return `This session was compacted. ${lead} It is context, not a request.${rest}\n\n${missing}`
 }
 
 /** The model's scratchpad does not reach the new context. */

@@ -5,6 +5,7 @@ import type { EngineEvent } from 'everlong'
 import { anthropic, everlong, runTools } from 'everlong/anthropic'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { windowOf, windowsIn } from './windows.ts'
 
 const model = 'claude-sonnet-4-6'
 const window = 60_000
@@ -252,4 +253,24 @@ test('a tool runner leaves the cache to a caller who sets marks', async () => {
   const system: Anthropic.TextBlockParam[] = [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }]
   const { marks } = await runDays({ days: 6, result: (day) => `day ${day}: nothing`, system })
   expect(marks).toEqual([1, 1, 1, 1, 1, 1, 1])
+})
+
+test('the window of a tool runner is that of its model, also where another one writes the summaries', async () => {
+  const { server, client } = await world()
+  const read = betaZodTool({ name: 'read_log', description: 'Reads.', inputSchema: z.object({}), run: () => 'Empty.' })
+  const messages = [{ role: 'user' as const, content: rule }]
+  const own = 'claude-haiku-4-5'
+  const runner = client.beta.messages.toolRunner({
+    model: own,
+    max_tokens: 1_000,
+    tools: [read],
+    messages,
+    thread: false,
+  })
+  const events: EngineEvent[] = []
+  const summaries = anthropic({ model: 'claude-opus-4-8', apiKey: 'none', baseURL: server.url })
+  const options = { model: summaries, environment: {}, onEvent: (event: EngineEvent) => void events.push(event) }
+  for await (const reply of runTools(runner, options)) expect(reply).toBeDefined()
+  expect(new Set(windowsIn(events))).toEqual(new Set([await windowOf(own)]))
+  expect(await windowOf(own)).not.toBe(await windowOf('claude-opus-4-8'))
 })

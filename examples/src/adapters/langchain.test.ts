@@ -1,11 +1,12 @@
 import { asksForSummary, route, startServer, summarizer, text, toolUse } from '@everlong/simulator'
 import { ChatAnthropic } from '@langchain/anthropic'
 import { MemorySaver } from '@langchain/langgraph'
-import { createEngine, type EngineEvent, offline } from 'everlong'
+import { type EngineEvent, offline } from 'everlong'
 import { everlong, everlongEdit } from 'everlong/langchain'
 import { type AgentMiddleware, contextEditingMiddleware, createAgent, ToolMessage, tool } from 'langchain'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { windowOf, windowsIn } from './windows.ts'
 
 const model = 'claude-sonnet-4-6'
 const window = 60_000
@@ -82,10 +83,7 @@ test('the window is that of the agent’s model, also where another client write
   const { events, options } = managing({ model: offline(), settings: {} })
   const { watch } = await world([everlong(options)])
   await watch(2)
-  const windows = events.flatMap((event) => (event.type === 'threshold-checked' ? [event.effectiveWindow] : []))
-  const own = createEngine({ model: offline(), environment: {} })
-  const session = await own.start({ model })
-  expect(new Set(windows)).toEqual(new Set([session.explain().effectiveWindow.value]))
+  expect(new Set(windowsIn(events))).toEqual(new Set([await windowOf(model)]))
 })
 
 test('two threads never mix', async () => {

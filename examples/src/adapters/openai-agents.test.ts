@@ -3,6 +3,7 @@ import {
   Agent,
   MemorySession,
   OpenAIChatCompletionsModel,
+  Runner,
   run,
   type Session,
   setTracingDisabled,
@@ -14,6 +15,7 @@ import { everlong } from 'everlong/openai-agents'
 import OpenAI from 'openai'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { windowOf, windowsIn } from './windows.ts'
 
 const name = 'gpt-5'
 const window = 60_000
@@ -83,6 +85,36 @@ test('a call that the API refuses as too long is made smaller and sent again', a
   const { watch, server } = await world({ told: 1_000_000 })
   await watch(10)
   expect(server.simulator.log.entries.filter(({ status }) => status === 400).length).toBeGreaterThan(0)
+})
+
+test.each([
+  ['named', 'named' as const],
+  ['only its answers name it', 'unnamed' as const],
+  ['the agent names it to the filter', 'filter' as const],
+])('the window is that of the agent’s model, also where another one writes the summaries: %s', async (_, by) => {
+  setTracingDisabled(true)
+  const server = await startServer({ script: () => text('Hi.') })
+  const baseURL = `${server.url}/v1`
+  const own = 'claude-haiku-4-5'
+  const events: EngineEvent[] = []
+  const managed = everlong({
+    model: openai({ model: name, apiKey: 'none', baseURL }),
+    environment: {},
+    onEvent: (event) => void events.push(event),
+  })
+  closing.push(managed.close, server.close)
+  const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 0 })
+  const bare = new OpenAIChatCompletionsModel(client, own)
+  const runner = new Runner({ modelProvider: { getModel: () => bare } })
+  const model = { named: managed.model(bare, own), unnamed: managed.model(bare), filter: own }[by]
+  const agent = new Agent({ name: 'watcher', model, tools: [] })
+  const session = managed.session(new MemorySession())
+  const filter = by === 'filter' ? { callModelInputFilter: managed.callModelInputFilter } : {}
+  for (const said of ['Hello.', 'Hello again.']) await runner.run(agent, said, { session, ...filter })
+  const windows = windowsIn(events)
+  expect(windows.at(-1)).toBe(await windowOf(own))
+  if (by !== 'unnamed') expect(new Set(windows).size).toBe(1)
+  expect(await windowOf(own)).not.toBe(await windowOf(name))
 })
 
 test('a store without transactions is emptied and filled again', async () => {

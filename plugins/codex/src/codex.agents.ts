@@ -1,6 +1,7 @@
 // The plug-in in the real Codex: `npm run test:agents` installs Codex and runs this.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { type Script, text, toolUse } from '@everlong/simulator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { agentCommand, everythingIn } from '../../testing/agent.ts'
@@ -18,10 +19,24 @@ import {
 
 const codex = agentCommand('codex') ?? ''
 
-const script: Script = (request) => {
+/** Looked for while Codex waits for the summary, as long as a model may take to write one. */
+const isPrepared = async () => {
+  const folder = join(host.home, '.codex', 'everlong', 'prepared')
+  for (let tries = 0; tries < 200; tries++) {
+    if (existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.jsonl.json'))) return true
+    await setTimeout(100)
+  }
+  return false
+}
+const preparedInTime: boolean[] = []
+
+const script: Script = async (request) => {
   const last = lastSaid(request)
   if (last.isResult) return text('I looked.')
-  if (last.text.startsWith('Write a summary of this conversation')) return text('The reports were read.')
+  if (last.text.startsWith('Write a summary of this conversation')) {
+    preparedInTime.push(await isPrepared())
+    return text('The reports were read.')
+  }
   if (last.text.startsWith('Run the tests')) return toolUse('exec_command', { cmd: 'npm test' })
   if (last.text.startsWith('Look it up')) return toolUse('mcp__everlong__search', { query: 'column total' })
   return text('Done.')
@@ -78,6 +93,8 @@ describe.skipIf(codex === '')('Codex', () => {
 
     await say('Go on.', ...resume, '-c', 'model_auto_compact_token_limit=5000')
     const [compaction, next] = host.sinceLast()
+    expect(preparedInTime).toEqual([true])
+    expect(readdirSync(join(host.home, '.codex', 'everlong', 'prepared'))).toEqual([])
     expect(said(compaction)).toContain('Mark nothing as approved or tested')
     expect(said(next)).toContain('The reports were read.')
     expect(said(next)).toContain('The summary leaves out what follows')

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from 'everlong/transcript'
 import { afterAll, expect, test } from 'vitest'
 import { cutToBytes } from '../../shared/lost.ts'
-import { lost, onHook } from './hook.ts'
+import { inBackground } from './background.ts'
+import { lostIn, onHook } from './hook.ts'
 import { createProjectFilter, projectOf, sessionsFolder } from './rollouts.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-codex-'))
@@ -30,9 +31,11 @@ const compacted = (summary: string, kept: readonly string[]) => {
   return line('compacted', { message: `${intro}${summary}`, replacement_history: history })
 }
 
+const text = (records: readonly JsonObject[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('')
+
 function rollout(name: string, records: readonly JsonObject[]): string {
   const path = join(folder, name)
-  writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+  writeFileSync(path, text(records))
   return path
 }
 
@@ -46,11 +49,14 @@ const start = [
 ]
 
 const hook = (path: string, more: object = {}) =>
-  onHook({ session_id: 's1', transcript_path: path, hook_event_name: 'SessionStart', source: 'compact', ...more })
+  onHook(
+    { session_id: 's1', transcript_path: path, hook_event_name: 'SessionStart', source: 'compact', ...more },
+    folder,
+  )
 
-test('the agent is told what neither the summary nor the kept messages say', () => {
+test('the agent is told what neither the summary nor the kept messages say', async () => {
   const path = rollout('once.jsonl', [...start, compacted('The reports were read.', [wish])])
-  const { hookSpecificOutput } = JSON.parse(hook(path) ?? '')
+  const { hookSpecificOutput } = JSON.parse((await hook(path)) ?? '')
   const { hookEventName, additionalContext } = hookSpecificOutput
   expect(hookEventName).toBe('SessionStart')
   expect(additionalContext).toContain(rule)
@@ -58,7 +64,7 @@ test('the agent is told what neither the summary nor the kept messages say', () 
   expect(additionalContext).not.toContain(`- "${wish}"`)
 })
 
-test('a rule from before an earlier compaction is still known, and what was kept is not called unanswered', () => {
+test('a rule from before an earlier compaction is still known, and what was kept is not called unanswered', async () => {
   const path = rollout('twice.jsonl', [
     ...start,
     compacted('The reports were read.', [wish]),
@@ -66,26 +72,26 @@ test('a rule from before an earlier compaction is still known, and what was kept
     said('assistant', 'Mended.'),
     compacted('A test was mended.', [wish, 'Now mend the failing test.']),
   ])
-  expect(lost(path)).toContain(rule)
-  expect(lost(path)).not.toContain('without a reply')
+  expect(await lostIn(path)).toContain(rule)
+  expect(await lostIn(path)).not.toContain('without a reply')
 })
 
-test('of a summary that only the model can read nothing is claimed', () => {
+test('of a summary that only the model can read nothing is claimed', async () => {
   const sealed = { type: 'compaction', encrypted_content: 'gAAA' }
   const records = [...start, line('compacted', { message: '', replacement_history: [message('user', wish), sealed] })]
-  const text = hook(rollout('sealed.jsonl', records)) ?? ''
-  expect(text).toContain('It may repeat what the summary says')
-  expect(text).not.toContain('The summary leaves out')
-  expect(text).toContain(rule)
+  const answer = (await hook(rollout('sealed.jsonl', records))) ?? ''
+  expect(answer).toContain('It may repeat what the summary says')
+  expect(answer).not.toContain('The summary leaves out')
+  expect(answer).toContain(rule)
 })
 
-test('a summary that says everything needs nothing more', () => {
+test('a summary that says everything needs nothing more', async () => {
   const path = rollout('whole.jsonl', [
     said('user', 'Say hello.'),
     said('assistant', 'Hello.'),
     compacted('The user asked: "Say hello." The agent said hello.', ['Say hello.']),
   ])
-  expect(hook(path)).toBeUndefined()
+  expect(await hook(path)).toBeUndefined()
 })
 
 test.each([
@@ -93,19 +99,96 @@ test.each([
   ['another event', { hook_event_name: 'Stop', source: 'compact' }],
   ['a session that only starts', { hook_event_name: 'SessionStart', source: 'startup' }],
   ['a session without a rollout', { hook_event_name: 'SessionStart', source: 'compact', transcript_path: null }],
-])('%s prints nothing', (_, input) => {
-  expect(onHook(input)).toBeUndefined()
+])('%s prints nothing', async (_, input) => {
+  expect(await onHook(input, folder)).toBeUndefined()
 })
 
-test('a rollout without a compaction prints nothing, one that is missing is an error that names it', () => {
-  expect(hook(rollout('fresh.jsonl', start))).toBeUndefined()
-  expect(() => hook(join(folder, 'gone.jsonl'))).toThrow('gone.jsonl')
+test('a rollout without a compaction prints nothing, one that is missing is an error that names it', async () => {
+  expect(await hook(rollout('fresh.jsonl', start))).toBeUndefined()
+  await expect(hook(join(folder, 'gone.jsonl'))).rejects.toThrow('gone.jsonl')
 })
 
-test('a record that was cut off is left out', () => {
+test('a record that was cut off is left out', async () => {
   const path = rollout('cut.jsonl', [...start, compacted('The reports were read.', [wish])])
   writeFileSync(path, '{"timestamp":"2026', { flag: 'a' })
-  expect(hook(path)).toContain(rule)
+  expect(await hook(path)).toContain(rule)
+})
+
+const counted = line('event_msg', { type: 'token_count', info: null })
+const ended = [counted, compacted('The reports were read.', [wish]), counted]
+const prepared = () => readdirSync(join(folder, 'prepared'))
+const prepare = (path: string) => inBackground({ transcript_path: path, hook_event_name: 'PreCompact' }, folder)
+
+/** What the hook says of a rollout that nobody read before. */
+const unprepared = (name: string, records: readonly JsonObject[]) => hook(rollout(name, records))
+
+test('what was read while Codex wrote the summary is used once, and the answer is the same', async () => {
+  const path = rollout('prepared.jsonl', start)
+  prepare(path)
+  expect(prepared()).toEqual(['prepared.jsonl.json'])
+  appendFileSync(path, text(ended))
+  const answer = await hook(path)
+  expect(prepared()).toEqual([])
+  expect(answer).toBe(await unprepared('other.jsonl', [...start, ...ended]))
+  expect(answer).toContain(rule)
+})
+
+test('the conversation is not read again after that', async () => {
+  const path = rollout('once-more.jsonl', start)
+  prepare(path)
+  const kept = join(folder, 'prepared', 'once-more.jsonl.json')
+  writeFileSync(kept, readFileSync(kept, 'utf8').replaceAll('schema.sql', 'schema.two'))
+  appendFileSync(path, text(ended))
+  expect(await hook(path)).toContain('never touch the file schema.two')
+})
+
+const late = said('user', 'Always write the amounts with two digits.')
+
+test.each<[string, (path: string) => readonly JsonObject[]]>([
+  [
+    'was said after it',
+    (path) => {
+      appendFileSync(path, text([late, ...ended]))
+      return [...start, late, ...ended]
+    },
+  ],
+  [
+    'stands in another file of that name',
+    (path) => {
+      const other = [said('user', 'Never drop a table.'), ...start, ...ended]
+      writeFileSync(path, text(other))
+      return other
+    },
+  ],
+  [
+    'stands in a shorter file',
+    (path) => {
+      const shorter = [...start.slice(0, 3), ...ended.slice(1, 2)]
+      writeFileSync(path, text(shorter))
+      return shorter
+    },
+  ],
+  [
+    'was kept is damaged',
+    (path) => {
+      writeFileSync(join(folder, 'prepared', 'changed.jsonl.json'), '{"version"')
+      appendFileSync(path, text(ended))
+      return [...start, ...ended]
+    },
+  ],
+])('the rollout is read again if what %s', async (_, change) => {
+  const path = rollout('changed.jsonl', start)
+  prepare(path)
+  const records = change(path)
+  const answer = await hook(path)
+  expect(answer).toBe(await unprepared('unchanged.jsonl', records))
+  expect(answer).toBeDefined()
+})
+
+test('a compaction far from the end of the file is found', async () => {
+  const large = line('event_msg', { type: 'exec_output', text: 'x'.repeat(1 << 20) })
+  const path = rollout('far.jsonl', [...start, ...ended, large, large])
+  expect(await hook(path)).toContain(rule)
 })
 
 test('a long text is cut to what Codex takes, never inside a character', () => {

@@ -1,33 +1,40 @@
 // What the SessionStart hook prints. Codex passes the event as JSON on standard input, right after it has written a
 // compaction to the rollout and before it sends the next request.
-import { leftOutText, sessionOfRecords } from 'everlong/node'
+import { leftOutNote, missingFromSummary, type SummarySource } from 'everlong/node'
 import { isObject, stringAt } from 'everlong/transcript'
-import { cutToBytes, lostIn } from '../../shared/lost.ts'
-import { lastCompaction } from './last-compaction.ts'
+import { cutToBytes } from '../../shared/lost.ts'
+import { type LastCompaction, lastCompaction } from './last-compaction.ts'
+import { takePrepared } from './prepared.ts'
 
 /** Codex counts four bytes a token, and moves texts over 2,500 tokens to a file. */
 const longest = 9_500
 const missingTokens = 2_200
 
 /** The text for standard output; undefined for nothing. Throws if the rollout cannot be read. */
-export function onHook(input: unknown): string | undefined {
+export async function onHook(input: unknown, folder: string): Promise<string | undefined> {
   if (!isObject(input) || input.hook_event_name !== 'SessionStart' || input.source !== 'compact') return undefined
   const rollout = stringAt(input, 'transcript_path')
   const last = rollout === undefined ? undefined : lastCompaction(rollout)
-  if (last === undefined) return undefined
-  const [summary = '', ...given] = last.shown
-  const { records, path, isReadable } = last
-  const text = leftOutText(sessionOfRecords(records, path), {
-    ...{ summary, given: given.join('\n'), isReadable, maxTokens: missingTokens },
-    search: 'the search tool of the everlong server',
-  })
-  if (text === '') return undefined
-  const additionalContext = cutToBytes(text, longest)
+  if (rollout === undefined || last === undefined) return undefined
+  const missing = missingIn(last, takePrepared(rollout, last.start, folder) ?? (await readNow(rollout, last)))
+  if (missing === '') return undefined
+  const { isReadable } = last
+  const note = leftOutNote(missing, { isReadable, search: 'the search tool of the everlong server' })
+  const additionalContext = cutToBytes(note, longest)
   return JSON.stringify({ hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext } })
 }
 
 /** What the last compaction of a rollout lost. */
-export function lost(rollout: string): string {
+export async function lostIn(rollout: string): Promise<string> {
   const last = lastCompaction(rollout)
-  return last === undefined ? '' : lostIn(last, missingTokens)
+  return last === undefined ? '' : missingIn(last, await readNow(rollout, last))
+}
+
+async function readNow(rollout: string, { start }: LastCompaction): Promise<SummarySource> {
+  const { sourceBefore } = await import('./engine.ts')
+  return sourceBefore(rollout, start)
+}
+
+function missingIn({ shown }: LastCompaction, source: SummarySource): string {
+  return missingFromSummary(source, { summary: shown.join('\n'), maxTokens: missingTokens })
 }

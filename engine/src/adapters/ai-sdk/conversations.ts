@@ -35,6 +35,7 @@ export type Call = {
   readonly id?: string | undefined
   /** The model that is called; undefined when only its name is known. */
   readonly model: Generating | undefined
+  readonly modelName?: string | undefined
   /** Everything else of the call to the model, where it is known. */
   readonly params?: JsonObject
   readonly isStreaming?: boolean
@@ -72,7 +73,7 @@ export function aiConversations(settings: ConversationSettings): AiConversations
           id,
           hasMarks: hasMarks(call),
           sharesCache: call.params !== undefined,
-          model: call.model?.modelId,
+          model: call.model?.modelId ?? call.modelName,
         }),
       )
       const { params = {}, isStreaming = false, messages } = call

@@ -23,7 +23,8 @@ export type PrepareStep = (step: Step) => Promise<{ messages: ModelMessage[] }>
 export function createPrepareStep({ conversations, idOf }: PrepareStepInput): PrepareStep {
   return async (step) => {
     const messages = step.messages as unknown as readonly AiMessage[]
-    const history = await conversations.of({ messages, id: idOf(step), model: generatingModel(step.model) })
+    const modelName = typeof step.model === 'string' ? step.model : undefined
+    const history = await conversations.of({ messages, id: idOf(step), model: generatingModel(step.model), modelName })
     const usage = usageOf(step.steps.at(-1)?.usage)
     const system = instructionsText(step.instructions)
     const base = { ...requestInput(messages, {}), ...(system === '' ? {} : { system }) }

@@ -2,12 +2,13 @@
 // so that the runner does not carry a history that no request holds any more.
 import { isObject } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
-import type { Conversations } from '../history/conversations.ts'
+import type { ManagedHistory } from '../history/managed-history.ts'
 import { type MessageConversion, type MessageParam, marksItself } from './messages.ts'
 
 /** As much of the SDK's BetaToolRunner as is used. */
 export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
   readonly params: {
+    readonly model: string
     readonly messages: readonly object[]
     readonly max_tokens: number
     readonly system?: unknown
@@ -17,11 +18,15 @@ export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
   readonly setMessagesParams: (params: never) => void
 }
 
-type RunningTools = Pick<MessageConversion, 'unmarked'> & { readonly conversations: Conversations<MessageParam> }
+export type ToolRunnerParts = Pick<MessageConversion, 'unmarked'> & {
+  /** The conversation of these messages, which are sent to this model. */
+  readonly historyOf: (messages: readonly MessageParam[], model: string) => Promise<ManagedHistory<MessageParam>>
+  readonly close: () => Promise<void>
+}
 
 export async function* runTools<Reply>(
   runner: ToolRunnerLike<Reply>,
-  { conversations, unmarked }: RunningTools,
+  { historyOf, unmarked, close }: ToolRunnerParts,
 ): AsyncGenerator<Reply, void> {
   try {
     for await (const reply of runner) {
@@ -33,7 +38,7 @@ export async function* runTools<Reply>(
       // The runner hands back the marks of the last round. Added up, they would exceed what a request may have.
       const earlier = (params.messages as readonly MessageParam[]).map(unmarked)
       const messages = [...earlier, { role: 'assistant', content }, results] as readonly MessageParam[]
-      const history = await conversations.of(messages)
+      const history = await historyOf(messages, params.model)
       const usage = readUsage(reported)
       const { max_tokens: maxTokens, tools, system } = params
       const base = { maxTokens, tools, ...(system ? { system: system as string } : {}) }
@@ -43,7 +48,7 @@ export async function* runTools<Reply>(
       runner.setMessagesParams({ ...params, messages: next } as never)
     }
   } finally {
-    await conversations.close()
+    await close()
   }
 }
 

@@ -23,15 +23,18 @@ export type AgentsParts = {
     groups: readonly ItemGroup<AgentItem>[],
     model: string | undefined,
   ) => Promise<ManagedHistory<ItemGroup<AgentItem>>>
+  /** The model of a call. Without a name, the one that was called last. */
+  readonly modelFor: (name: string | undefined) => CallOptions['model']
 }
 
-export function createInputFilter({ historyOf }: AgentsParts): AgentsFilter {
+export function createInputFilter({ historyOf, modelFor }: AgentsParts): AgentsFilter {
   const filter: AgentsFilter = async ({ modelData, agent, context }) => {
     const { input: items, instructions } = modelData
     if (items.length === 0) return modelData
     const groups = groupItems(items)
-    const history = await historyOf({ items, context }, groups, modelNameOf(agent))
-    const { messages } = await history.prepare(groups, { base: baseOf(agent, instructions) })
+    const name = modelNameOf(agent)
+    const history = await historyOf({ items, context }, groups, name)
+    const { messages } = await history.prepare(groups, { base: baseOf(agent, instructions), model: modelFor(name) })
     return { ...modelData, input: messages.flat() }
   }
   return Object.assign(filter, { preserveInputIdentity: true })

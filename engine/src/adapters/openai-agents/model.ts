@@ -1,7 +1,7 @@
 // A model of the OpenAI Agents SDK whose calls stay inside the window: reduced before they are sent, sent once more if they
 // were too long, and measured by the usage that the model reports. Calls whose history is on the server pass untouched.
 import type { Model } from '@openai/agents'
-import { defined, isObject, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
+import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { noTokens, type TokenCounts } from '../../core/message/usage.ts'
 import type { CallOptions, ManagedHistory, Recovered } from '../history/managed-history.ts'
 import { groupItems, type ItemGroup } from '../openai/items.ts'
@@ -12,17 +12,29 @@ type Request = Parameters<Model['getResponse']>[0]
 type StreamEvent = ReturnType<Model['getStreamedResponse']> extends AsyncIterable<infer Event> ? Event : never
 type Group = ItemGroup<AgentItem>
 
-export function managedModel<Inner extends Model>(inner: Inner, { historyOf }: AgentsParts): Inner {
+export type ManagedModelParts = AgentsParts & {
+  /** The name of the model, where the host says it. */
+  readonly name: string | undefined
+}
+
+export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedModelParts): Inner {
+  // Models of the SDK keep their names to themselves, but their answers may say them.
+  let { name } = parts
   const callOf = async (request: Request, items: AgentItem[]) => {
     const groups = groupItems(items)
-    return { groups, history: await historyOf({ items }, groups, undefined), options: optionsOf(request) }
+    const history = await parts.historyOf({ items }, groups, name)
+    return { groups, history, options: { ...optionsOf(request), model: parts.modelFor(name) } }
+  }
+  const learn = (history: ManagedHistory<Group>, response: unknown) => {
+    name ??= stringAt(objectAt(response, 'providerData'), 'model')
+    report(history, response)
   }
   const getResponse: Model['getResponse'] = async (request) => {
     const items = itemsOf(request)
     if (!items) return inner.getResponse(request)
     const { groups, history, options } = await callOf(request, items)
     const response = await history.run(groups, options, (sent) => inner.getResponse(withItems(request, sent)))
-    report(history, response)
+    learn(history, response)
     return response
   }
   const getStreamedResponse: Model['getStreamedResponse'] = async function* (request) {
@@ -34,7 +46,7 @@ export function managedModel<Inner extends Model>(inner: Inner, { historyOf }: A
       start(inner.getStreamedResponse(withItems(request, sent))),
     )
     for await (const event of goingOn(started)) {
-      if (event.type === 'response_done') report(history, event.response)
+      if (event.type === 'response_done') learn(history, event.response)
       yield event
     }
   }

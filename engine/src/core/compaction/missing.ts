@@ -1,10 +1,14 @@
 // What a summary lacks, for hosts that compact by themselves: the user's words, rules, current state and doubts that
 // Everlong would have put next to it. The summary itself is not repeated.
-import { createTextCounter } from '../tokens/estimate/counting.ts'
+import type { Ledger } from '../ledger/facts.ts'
+import { defined } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { type Counting, createTextCounter } from '../tokens/estimate/counting.ts'
 import { checkSummary } from './check.ts'
 import { composePage } from './compose.ts'
 import { historyOf, ledgerWith } from './history.ts'
 import { type CompactionJob, defaultCompaction } from './job.ts'
+import { sourceText } from './page/unknown-names.ts'
 import { piecesOf } from './plan.ts'
 
 export type MissingOptions = {
@@ -13,25 +17,60 @@ export type MissingOptions = {
   readonly maxTokens?: number
 }
 
-/** Empty if the summary lacks nothing. `job` is the compaction as it would be run before the summary replaced anything. */
-export function missingFromSummary(job: CompactionJob, { summary, maxTokens = 2_000 }: MissingOptions): string {
+/** What a summary is compared with: plain JSON, so that it can be read long before the summary is there. */
+export type SummarySource = {
+  /** Only what they say. */
+  readonly messages: readonly ViewMessage[]
+  readonly ledger: Ledger
+  /** Messages that earlier compactions dealt with. */
+  readonly since: number
+  readonly earlierSummary?: string
+  readonly counting?: Counting
+  readonly recall: boolean
+  readonly summaryTokens: number
+  readonly userTokens: number
+}
+
+/** `job` is the compaction as it would be run before the summary replaced anything. */
+export function summarySource(job: CompactionJob): SummarySource {
   const history = historyOf(job)
   const messages = piecesOf(job.view)
-  const ledger = ledgerWith(history, job, messages)
-  const countTokens = createTextCounter(job.counting)
   const { summaryTokens, userTokens } = { ...defaultCompaction, ...job.settings }
+  return {
+    messages: messages.map((message) => ({
+      role: message.role,
+      origin: message.origin,
+      content: sourceText(message),
+    })),
+    ledger: ledgerWith(history, job, messages),
+    since: history.carried.messages,
+    ...defined({ earlierSummary: history.summary, counting: job.counting }),
+    recall: job.recall === true,
+    summaryTokens,
+    userTokens,
+  }
+}
+
+/** Empty if the summary lacks nothing. */
+export function missingFromSummary(
+  source: CompactionJob | SummarySource,
+  { summary, maxTokens = 2_000 }: MissingOptions,
+): string {
+  const read = 'view' in source ? summarySource(source) : source
+  const { messages, ledger, since, earlierSummary, recall, summaryTokens } = read
+  const countTokens = createTextCounter(read.counting)
   const page = composePage(
     {
       checked: checkSummary(summary, { messages, ledger }),
       ledger,
-      since: history.carried.messages,
-      earlierSummary: history.summary,
+      since,
+      earlierSummary,
       instructions: '',
       workspace: undefined,
       variant: 'full',
-      recall: job.recall === true,
+      recall,
       summaryTokens,
-      userTokens: Math.min(userTokens, maxTokens / 2),
+      userTokens: Math.min(read.userTokens, maxTokens / 2),
       // The host has its own idea of what to keep of them, and little room for this.
       neverShortened: 0,
       offlineTokens: 0,

@@ -75,29 +75,36 @@ const notesTag = tagged(['notes', 'system-reminder'])
 const literal = (text: string) => text.replace(/[[\]().*]/g, '\\$&')
 const anyLine = new RegExp(`(${lines.map(literal).join('|')})|${titles.map(literal).join('|')}`, 'gi')
 
+const opening = /[<\uff1c\ufe64]/
+
+/** Most texts have no tag at all, and the patterns for ours take long to compile. */
+function withoutTags(text: string, ours: RegExp): string {
+  return opening.test(text) ? text.replace(ours, '&lt;') : text
+}
+
 /** For text quoted inside our own: no tag, heading or marker of ours. */
 export function neutralize(text: string): string {
-  return neutralizeHeadings(text.replace(anyTag, '&lt;'))
+  return neutralizeHeadings(withoutTags(text, anyTag))
 }
 
 /** For a model's summary: it may use our headings, but no reminders or user messages. */
 export function neutralizeFrames(text: string): string {
-  return text.replace(frameTag, '&lt;')
+  return withoutTags(text, frameTag)
 }
 
 /** For our own texts: no system reminder. */
 export function neutralizeReminders(text: string): string {
-  return text.replace(reminderTag, '&lt;')
+  return withoutTags(text, reminderTag)
 }
 
 /** For a part of a reminder, such as a file: changes only what nobody else uses, so that code stays code. */
 export function neutralizePiece(text: string): string {
-  return neutralizeHeadings(text.replace(frameTag, '&lt;'))
+  return neutralizeHeadings(withoutTags(text, frameTag))
 }
 
 /** For session notes quoted to the model that maintains them. */
 export function neutralizeNotes(text: string): string {
-  return text.replace(notesTag, '&lt;')
+  return withoutTags(text, notesTag)
 }
 
 function neutralizeHeadings(text: string): string {
