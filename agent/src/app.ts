@@ -17,6 +17,8 @@ export type PermissionRequest = {
   readonly reason?: string
   /** The rule that "always allow" would add, such as `Bash(npm test)`. Without it there is no such answer. */
   readonly rule?: string
+  /** Words for yes and no where "once" is not what yes means. No then asks for no reason. */
+  readonly answers?: { readonly yes: string; readonly no: string }
 }
 
 export type PermissionAnswer =

@@ -110,6 +110,7 @@ async function settingsFor(places: Places, { person, isTrusting = false }: Start
       title: `Trust the settings of ${places.folder}`,
       reason: 'they run commands or widen permissions',
       detail: { type: 'text', text: loaded.withheld.join('\n') } as const,
+      answers: { yes: 'Trust this folder from now on', no: 'Do not trust it, and work without these settings' },
     }
     const answer = await person.askPermission(request, new AbortController().signal)
     if (answer.type === 'deny') return loaded

@@ -47,7 +47,7 @@ export async function runHeadless(options: HeadlessOptions): Promise<number> {
   const started = options.now()
   try {
     if (signal.aborted) return exitCodes.interrupted
-    const command = commandNamed(prompt) ? await agent.command(prompt, signal) : undefined
+    const command = isCommand(prompt) ? await agent.command(prompt, signal) : undefined
     if (!command) await agent.submit({ text: prompt })
     const report = reportOf(options, { ...listener.seen(), command, durationMs: options.now() - started })
     if (output === 'text') writeText(report, options)
@@ -57,6 +57,11 @@ export async function runHeadless(options: HeadlessOptions): Promise<number> {
     signal.removeEventListener('abort', stop)
     stopListening()
   }
+}
+
+/** A misspelled command is an error and not sent to the model. A path such as `/etc/hosts` is no command. */
+function isCommand(prompt: string): boolean {
+  return commandNamed(prompt) !== undefined || /^\/[a-z]+(?:\s|$)/.test(prompt.trim())
 }
 
 type Seen = {

@@ -1,12 +1,14 @@
 // Decides about one call: allowed, denied, or somebody must be asked. Pure. A rule that denies wins over everything; what
 // is not understood asks.
 import { homedir } from 'node:os'
-import { dirname, relative, resolve, sep } from 'node:path'
+import { dirname, relative, sep } from 'node:path'
 import type { PermissionMode } from '../app.ts'
-import { escapeGlob, ignoreGlob } from '../files/glob.ts'
-import { expandHome, isWithin, type Place, slashed } from '../files/paths.ts'
+import { escapeGlob, glob, ignoreGlob } from '../files/glob.ts'
+import { isWithin, type Place, slashed } from '../files/paths.ts'
+import { namesPath } from './named-paths.ts'
+import { possibleCommands } from './possible-commands.ts'
 import { formatRule, parseRule, type Rule, type RuleSet } from './rule.ts'
-import { onlyLooks, possibleCommands, simpleCommands, type Words } from './shell.ts'
+import { onlyLooks, simpleCommands, type Words } from './shell.ts'
 
 /** What a call wants to do. */
 export type Access =
@@ -146,7 +148,7 @@ function coversCommand(rule: Rule, words: Words): boolean {
 function denies(rule: Rule, access: Access, root: string): boolean {
   switch (access.type) {
     case 'run':
-      return rule.tool === 'Bash' ? deniesCommand(rule, access.command) : namesPath(rule, access.command, root)
+      return rule.tool === 'Bash' ? deniesCommand(rule, access.command) : deniesFileOf(rule, access.command, root)
     case 'read':
     case 'write': {
       const { path, real } = access.place
@@ -161,14 +163,26 @@ function denies(rule: Rule, access: Access, root: string): boolean {
 
 function deniesCommand(rule: Rule, script: string): boolean {
   if (rule.type === 'any' || (rule.type === 'command' && rule.script === script.trim())) return true
-  return possibleCommands(script).some((words) => coversCommand(rule, words))
+  const names = programsOf(rule)
+  return possibleCommands(script).some(([name = '', ...rest]) => {
+    const meant = /[*?[{]/.test(name) && name.length < longestName ? names.filter(glob(name)) : []
+    return [name, ...meant].some((each) => coversCommand(rule, [each, ...rest]))
+  })
 }
 
-/** A command that names a file that must not be read or changed. */
-function namesPath(rule: Rule, script: string, root: string): boolean {
+const longestName = 200
+
+/** The program that a rule names. The shell may put it in for a pattern. */
+function programsOf(rule: Rule): readonly string[] {
+  if (rule.type === 'command-prefix') return rule.words.slice(0, 1)
+  return rule.type === 'command' ? (simpleCommands(rule.script) ?? []).flatMap(([name]) => name ?? []) : []
+}
+
+/** A command that names a file which may not be read or changed. */
+function deniesFileOf(rule: Rule, script: string, root: string): boolean {
   if (rule.type !== 'path') return false
-  const words = possibleCommands(script).flatMap((each) => each.flatMap((word) => [word, word.replace(/^[^=]*=/, '')]))
-  return words.some((word) => word !== '' && coversPath(rule, resolve(root, expandHome(word)), root))
+  const covers = (path: string) => coversPath(rule, path, root)
+  return namesPath({ pattern: rule.pattern, covers }, possibleCommands(script), root)
 }
 
 /** `Edit` covers every tool that writes files and `Read` every one that reads them. */

@@ -11,7 +11,7 @@ describe('asking', () => {
   test('a denial tells the model why and what to do, and nothing was done', async () => {
     const bench = await setBench({ answer: never })
     expect(await bench.say('Bash', { command: 'touch a' })).toBe(
-      'ERROR: Permission was denied by the user: Run touch a. They said: not today Nothing was done. Do not try to reach the same in another way: continue without it, or ask the user how to go on.',
+      'ERROR: Permission was denied by the user: Run touch a. They said: not today. Nothing was done. Do not try to reach the same in another way: continue without it, or ask the user how to go on.',
     )
     expect(await bench.say('Write', write('a'))).toContain('Permission was denied by the user: Create a.')
     expect(await bench.say('Glob', { pattern: '*' })).toBe('No files match.')

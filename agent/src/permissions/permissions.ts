@@ -105,8 +105,12 @@ function byRule(reason: string): Permitted {
   return { type: 'denied', message }
 }
 
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`
+}
+
 function byPerson({ title }: Asked, reason = ''): Permitted {
-  const why = reason.trim() === '' ? '' : ` They said: ${reason.trim()}`
+  const why = reason.trim() === '' ? '' : ` They said: ${sentence(reason)}`
   const message = `Permission was denied by the user: ${title}.${why} Nothing was done. Do not try to reach the same in another way: continue without it, or ask the user how to go on.`
   return { type: 'denied', message }
 }

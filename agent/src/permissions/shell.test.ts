@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { onlyLooks, possibleCommands, simpleCommands } from './shell.ts'
+import { onlyLooks, simpleCommands } from './shell.ts'
 
 describe('simple commands', () => {
   test.each([
@@ -60,38 +60,6 @@ describe('simple commands', () => {
     expect(simpleCommands(script)).toBeUndefined()
   })
 })
-
-test.each([
-  ['sudo -u x rm -rf a', 'rm'],
-  ['env A=1 rm a', 'rm'],
-  ['A=1 rm a', 'rm'],
-  ['/bin/rm a', 'rm'],
-  ['x; rm a', 'rm'],
-  ['x $(rm a)', 'rm'],
-  ['x `rm a`', 'rm'],
-  [`bash -c 'rm a'`, 'rm'],
-  [`sh -ec "cd x && rm a"`, 'rm'],
-  [`bash -c "rm $x"`, 'rm'],
-  ['find . -exec rm {} ;', 'rm'],
-  ['find . -exec rm {} +', 'rm'],
-  ['ls | xargs -n 1 rm', 'rm'],
-  ['timeout 5 rm a', 'rm'],
-  ['r""m a', 'rm'],
-  ['r\\m a', 'rm'],
-  ['(rm a)', 'rm'],
-  ['{ rm a; }', 'rm'],
-  ['x > y; rm a', 'rm'],
-  ['x & rm a', 'rm'],
-])('%j may run %s', (script, program) => {
-  expect(possibleCommands(script).map(([first]) => first)).toContain(program)
-})
-
-test.each(['git commit -m "rm the old file; rm it"', 'git log --grep rm', 'echo rm'])(
-  '%j does not run rm',
-  (script) => {
-    expect(possibleCommands(script).map(([first]) => first)).not.toContain('rm')
-  },
-)
 
 test('commands that only look are known, in plain forms only', () => {
   const looks = ['ls -la src', 'git status', 'git log -5 | head', 'cat a && wc -l a']

@@ -59,43 +59,6 @@ function hasControl(text: string): boolean {
   return /[\u0000-\u0008\u000b-\u001f\u007f]/.test(text)
 }
 
-/** Programs that run the command after them, with their flags. */
-const starters =
-  /^(?:sudo|doas|env|command|exec|nohup|time|nice|ionice|xargs|timeout|stdbuf|setsid|eval|builtin|\w+=.*)$/
-const shells = /^(?:ba|z|da|k|fi)?sh$/
-
-/**
- * The commands that a script may run, found generously, for rules that forbid. The program is named without its
- * folder.
- */
-export function possibleCommands(script: string): readonly Words[] {
-  const strict = simpleCommands(script)
-  if (strict) return strict.flatMap(unwrapped)
-  const pieces = script.split(/[;&|()<>`{}\n]|\$\(|\s-(?:exec|execdir|ok|okdir|c)\s/)
-  return pieces.flatMap((piece) =>
-    unwrapped(
-      piece
-        .replace(/["'\\]/g, '')
-        .split(/\s+/)
-        .filter(Boolean),
-    ),
-  )
-}
-
-function unwrapped(words: Words): readonly Words[] {
-  const [first, ...rest] = words
-  if (first === undefined) return []
-  const name = first.split('/').at(-1) ?? first
-  const own: readonly Words[] = [[name, ...rest]]
-  const inner = rest.findIndex((word) => /^-(?:exec|execdir|ok|okdir)$/.test(word))
-  if (inner >= 0) return [...own, ...unwrapped(rest.slice(inner + 1))]
-  const script = shells.test(name) ? rest[rest.findIndex((word) => /^-\w*c$/.test(word)) + 1] : undefined
-  if (script !== undefined && script !== rest[0]) return [...own, ...possibleCommands(script)]
-  if (!starters.test(name)) return own
-  // Flags and numbers of the starter are skipped; a flag's value may be taken for the program, so each is looked at.
-  return [...own, ...rest.flatMap((_, at) => (at < 4 ? unwrapped(rest.slice(at)) : []))]
-}
-
 /** Commands that only look, in this form. They still ask; plan mode lets them. */
 const looking = /^(?:ls|pwd|cat|head|tail|wc|file|stat|du|df|which|whoami|date|echo|grep|rg|tree|uname)$/
 const lookingGit = /^(?:status|log|diff|show|blame|ls-files|rev-parse|shortlog|describe)$/

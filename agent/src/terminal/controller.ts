@@ -38,6 +38,9 @@ export type Controller = {
   readonly ended: Promise<number>
 }
 
+/** As without a screen: wrong options or settings, no model, no such session (docs/agent.md). */
+const notStarted = 2
+
 /** How often finished blocks of an answer go to the scrollback: an answer comes in hundreds of pieces. */
 const settleMs = 50
 
@@ -56,7 +59,7 @@ export function createController(options: ControllerOptions): Controller {
     noAgent: (why, setup) => {
       const content = setup ? ({ type: 'setup', why, setup } as const) : ({ type: 'trouble', text: why } as const)
       store.update((state) => withItem(state, content), 'now')
-      ended.resolve(1)
+      ended.resolve(notStarted)
     },
     event: (event) => {
       update((state) => hear(state, event, Date.now()))

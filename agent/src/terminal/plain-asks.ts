@@ -1,4 +1,5 @@
 // Questions as plain lines, and a typed line as the keys that answer them.
+import type { PermissionRequest } from '../app.ts'
 import { oneLine } from '../render/safe.ts'
 import type { Sheet } from '../render/sheet.ts'
 import { requestDetail } from './draw/asks.ts'
@@ -13,17 +14,15 @@ export function plainQuestion({ asks, overlay }: TerminalState, sheet: Sheet): r
   return overlay?.type === 'picker' ? pickerLines(overlay) : undefined
 }
 
-const mostDetailLines = 200
-
 function askLines(ask: AskDialog, sheet: Sheet): readonly string[] {
   if (ask.type === 'permission') {
     const { title, reason } = ask.request
     return [
       `Permission: ${oneLine(title)}`,
       ...(reason === undefined ? [] : [oneLine(reason)]),
-      ...requestDetail(ask, sheet, mostDetailLines),
+      ...requestDetail(ask, sheet, Number.POSITIVE_INFINITY),
       ...permissionOptions(ask.request).map(({ label, key }, at) => `${at + 1}. ${oneLine(label)} (${key})`),
-      'Type a number or letter. To deny with a reason, type n and the reason.',
+      `Type a number or letter.${ask.request.answers ? '' : ' To deny with a reason, type n and the reason.'}`,
     ]
   }
   const question = ask.questions[ask.answers.length]
@@ -46,11 +45,7 @@ function pickerLines({ title, choices }: Picker): readonly string[] {
 export function keysFor(line: string, { asks, overlay }: TerminalState): readonly Press[] | undefined {
   const [ask] = asks
   const text = line.trim()
-  if (ask?.type === 'permission')
-    return permissionKeys(
-      text,
-      permissionOptions(ask.request).map(({ key }) => key),
-    )
+  if (ask?.type === 'permission') return permissionKeys(text, ask.request)
   if (ask?.type === 'questions')
     return questionKeys(text, questionRows(ask).length, ask.questions[ask.answers.length]?.isMultiple)
   if (overlay?.type !== 'picker') return undefined
@@ -60,12 +55,13 @@ export function keysFor(line: string, { asks, overlay }: TerminalState): readonl
   return [...Array.from({ length: chosen - 1 }, () => ({ key: 'down' })), { key: 'enter' }]
 }
 
-function permissionKeys(text: string, letters: readonly string[]): readonly Press[] {
+function permissionKeys(text: string, request: PermissionRequest): readonly Press[] {
+  const letters = permissionOptions(request).map(({ key }) => key)
   const [word = '', ...reason] = text.split(/\s+/)
   const at = /^\d+$/.test(word) ? Number(word) - 1 : letters.indexOf(word.toLowerCase().slice(0, 1))
   const letter = letters[at]
   if (letter === undefined) return []
-  if (letter !== 'n') return [typed(letter)]
+  if (letter !== 'n' || request.answers) return [typed(letter)]
   return [typed('n'), ...(reason.length > 0 ? [typed(reason.join(' '))] : []), { key: 'enter' }]
 }
 

@@ -160,6 +160,14 @@ describe('everlong agent -p', () => {
     })
     expect(await run(['-p', '/rewind nonsense', '--continue'])).toMatchObject({ exitCode: exitCodes.failed })
   })
+
+  test('does not send a misspelled command to the model, but does send a path', async () => {
+    const { run, seen } = await world(() => text('A file.'))
+    const { exitCode, stdout, stderr } = await run(['-p', '/contxt'])
+    expect([exitCode, seen.length]).toEqual([exitCodes.failed, 0])
+    expect(stdout + stderr).toContain('There is no command /contxt. Did you mean')
+    expect(await run(['-p', '/etc/hosts is what?'])).toMatchObject({ exitCode: 0, stdout: 'A file.\n' })
+  })
 })
 
 describe('exit codes', () => {
@@ -215,6 +223,13 @@ describe('exit codes', () => {
     expect(exitCode).toBe(exitCodes.usage)
     expect(stderr).toContain('everlong: Set a key:')
     expect(stderr).toContain('everlong agent --model demo')
+  })
+
+  test('2: without a model, with plain lines as well', async () => {
+    const { home, folder } = await world(() => text('x'))
+    const { exitCode, stdout } = await everlong(['agent', folder, '--plain'], { env: { EVERLONG_HOME: home } })
+    expect(exitCode).toBe(exitCodes.usage)
+    expect(stdout).toContain('everlong agent --model demo')
   })
 
   test.each([

@@ -40,7 +40,7 @@ function promptLines(place: Place): string {
 function tableLines(node: string, program: string): string {
   // A JSON string is a TOML string too.
   const text = (value: string) => JSON.stringify(value)
-  const command = (word: string) => text(`${shellWord(node)} ${shellWord(program)} ${word}`)
+  const command = (word: string) => text(`${commandWord(node)} ${commandWord(program)} ${word}`)
   return [
     '[mcp_servers.everlong]',
     `command = ${text(node)}`,
@@ -61,4 +61,9 @@ function tableLines(node: string, program: string): string {
     'type = "command"',
     `command = ${command('hook')}`,
   ].join('\n')
+}
+
+function commandWord(word: string): string {
+  if (process.platform !== 'win32') return shellWord(word)
+  return /^[\w./-]+$/.test(word) ? word : `"${word}"`
 }

@@ -36,7 +36,13 @@ function permissionBox(dialog: PermissionDialog, sheet: Sheet, room: number): Dr
   const options = permissionOptions(request).map(({ label, key }, at) =>
     optionLine(`${oneLine(label)} (${key})`, { at, selected }, sheet),
   )
-  return { lines: [...head, ...options, sheet.paint('dim', cut('Enter chooses, Esc interrupts.', sheet.width))] }
+  return {
+    lines: [
+      ...head,
+      ...options,
+      sheet.paint('dim', cut(`Enter chooses, Esc ${request.answers ? 'means no' : 'interrupts'}.`, sheet.width)),
+    ],
+  }
 }
 
 /** The change or the whole command, as much as there is room for. */
@@ -53,7 +59,9 @@ export function requestDetail(
       : wrapText(safeText(detail.text), sheet.width - 2)
   const left = lines.length - room
   const shown = lines.slice(0, room).map((line) => `  ${line}`)
-  return left > 0 ? [...shown, sheet.paint('dim', `  … ${counted(left, 'more line')}`)] : shown
+  return left > 0
+    ? [...shown, sheet.paint('dim', cut(`  … ${counted(left, 'more line')}. Ctrl+O prints all of it.`, sheet.width))]
+    : shown
 }
 
 const look = { mark: '› ', most: 3, empty: '' }

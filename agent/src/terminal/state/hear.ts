@@ -160,10 +160,11 @@ function noticeOf(event: EngineEvent): string | undefined {
   }
 }
 
+/** Enter must not trust a folder by accident: such a question starts at no. */
 export function asked(state: TerminalState, id: number, ask: Ask): TerminalState {
   const dialog =
     ask.type === 'permission'
-      ? { type: 'permission' as const, id, request: ask.request, selected: 0 }
+      ? { type: 'permission' as const, id, request: ask.request, selected: ask.request.answers ? 1 : 0 }
       : { type: 'questions' as const, id, questions: ask.questions, answers: [], selected: 0, ticked: [] }
   return { ...state, asks: [...state.asks, dialog] }
 }

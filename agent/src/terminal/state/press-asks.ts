@@ -4,11 +4,17 @@ import type { AskAnswer } from '../host/protocol.ts'
 import { edit, emptyEditor } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
 import { type Step, step } from './effects.ts'
-import type { AskDialog, PermissionDialog, QuestionsDialog, TerminalState } from './state.ts'
+import { type AskDialog, type PermissionDialog, type QuestionsDialog, type TerminalState, withItem } from './state.ts'
 
 export type PermissionOption = { readonly label: string; readonly key: string; readonly answer: PermissionAnswer }
 
-export function permissionOptions({ rule }: PermissionRequest): readonly PermissionOption[] {
+export function permissionOptions({ rule, answers }: PermissionRequest): readonly PermissionOption[] {
+  if (answers) {
+    return [
+      { label: answers.yes, key: 'y', answer: { type: 'allow' } },
+      { label: answers.no, key: 'n', answer: { type: 'deny' } },
+    ]
+  }
   return [
     { label: 'Allow once', key: 'y', answer: { type: 'allow' } },
     ...(rule === undefined
@@ -28,7 +34,13 @@ export function pressInPermission(state: TerminalState, dialog: PermissionDialog
     }
     return step(replaced(state, { ...dialog, reason: edit(reason, press) ?? reason }))
   }
-  const options = permissionOptions(dialog.request)
+  const { request } = dialog
+  const hasOwnWords = request.answers !== undefined
+  if (press.key === 'escape' && hasOwnWords) return answer(state, dialog, { type: 'deny' })
+  if (press.key === 'ctrl+o' && request.detail) {
+    return step(withItem(state, { type: 'output', text: `${request.title}\n${request.detail.text}` }))
+  }
+  const options = permissionOptions(request)
   const chosen = chosenOption(
     press,
     dialog.selected,
@@ -39,7 +51,8 @@ export function pressInPermission(state: TerminalState, dialog: PermissionDialog
     return step(replaced(state, { ...dialog, selected: moved(press, dialog.selected, options.length) }))
   const option = options[chosen]
   if (option === undefined) return step(state)
-  if (option.answer.type === 'deny') return step(replaced(state, { ...dialog, selected: chosen, reason: emptyEditor }))
+  if (option.answer.type === 'deny' && !hasOwnWords)
+    return step(replaced(state, { ...dialog, selected: chosen, reason: emptyEditor }))
   return answer(state, dialog, option.answer)
 }
 

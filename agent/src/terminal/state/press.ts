@@ -6,7 +6,7 @@ import { type Effect, type Step, step } from './effects.ts'
 import { pressInPermission, pressInQuestions } from './press-asks.ts'
 import { pressInPicker, pressInViewer, viewNewest } from './press-overlays.ts'
 import { pressInPrompt } from './press-prompt.ts'
-import type { TerminalState } from './state.ts'
+import type { AskDialog, TerminalState } from './state.ts'
 
 /** How long a second Ctrl+C or Esc counts as the second. */
 const armedMs = 2_000
@@ -17,8 +17,7 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   if (key.key === 'ctrl+l') return step(state, { type: 'redraw' })
   const [ask] = state.asks
   if (ask && !isStillTyping(state, key, now)) {
-    if (key.key === 'escape' && !('reason' in ask && ask.reason) && !('own' in ask && ask.own))
-      return interrupted(state)
+    if (key.key === 'escape' && !takesEscape(ask)) return interrupted(state)
     return ask.type === 'permission' ? pressInPermission(state, ask, key) : pressInQuestions(state, ask, key)
   }
   if (state.overlay?.type === 'viewer') return pressInViewer(state, state.overlay, key)
@@ -30,6 +29,13 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   if (key.key === 'ctrl+d' && state.editor.text === '') return step(state, { type: 'quit' })
   const typed = key.key === 'text' || key.key === 'paste' ? { ...state, typedAt: now } : state
   return pressInPrompt(typed, key)
+}
+
+/** While a text is typed, Esc goes back; a question before the agent has started must have an answer. */
+function takesEscape(ask: AskDialog): boolean {
+  return ask.type === 'questions'
+    ? ask.own !== undefined
+    : ask.reason !== undefined || ask.request.answers !== undefined
 }
 
 /** A dialog that comes up in the middle of a word must not take the next letters for an answer. */

@@ -193,6 +193,23 @@ describe('dialogs', () => {
     expect(pressed(asking, typed('n'), 'escape', 'enter').state.asks).toMatchObject([{ id: 7, reason: { text: '' } }])
   })
 
+  test('whether to trust a folder starts at no, and Esc, Enter and n mean no without a reason', () => {
+    const trust = { toolUseId: '', tool: 'Settings', title: 'Trust it', answers: { yes: 'Trust', no: 'Do not' } }
+    const state = asked(firstState, 7, { type: 'permission', request: trust })
+    const no = [{ type: 'answer', id: 7, answer: { type: 'deny' } }]
+    expect(['enter', 'escape'].map((key) => pressed(state, key).effects)).toEqual([no, no])
+    expect(pressed(state, typed('n')).effects).toEqual(no)
+    expect(pressed(state, typed('y')).effects).toEqual([{ type: 'answer', id: 7, answer: { type: 'allow' } }])
+  })
+
+  test('Ctrl+O prints the whole of what a permission is asked for, and the question stays', () => {
+    const detail = { type: 'text', text: 'a\nb' } as const
+    const state = asked(ready, 7, { type: 'permission', request: { ...request, detail } })
+    const { state: after, effects } = pressed(state, 'ctrl+o')
+    expect(after.items.at(-1)).toMatchObject({ type: 'output', text: 'Run npm test\na\nb' })
+    expect([after.asks, effects]).toEqual([state.asks, []])
+  })
+
   test('a dialog that comes up in the middle of a word takes no letter and no Enter for an answer', () => {
     const typing = press(ready, typed('y'), 1_000).state
     const surprised = asked(typing, 7, { type: 'permission', request })
