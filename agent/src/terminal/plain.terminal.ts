@@ -53,3 +53,19 @@ test('piped prompts are answered line by line, and the end of the input ends the
   expect([exitCode, output.includes('One.'), output.includes('Two.')]).toEqual([0, true, true])
   expect(output).not.toContain('\u001b')
 })
+
+test('at the end of the input, a question that nobody can answer any more gets a no', async () => {
+  const [folder, home] = [join(root, 'asking'), join(root, 'asking-home')]
+  for (const each of [folder, home]) mkdirSync(each)
+  writeFileSync(join(folder, 'a.txt'), 'old\n')
+  const program = fileURLToPath(new URL('./testing/play.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, JSON.stringify({ folder, home })])
+  let output = ''
+  child.stdout.on('data', (data) => {
+    output += String(data)
+  })
+  child.stdin.end('call Write a.txt new; say It is done.\n')
+  const [exitCode] = await once(child, 'close')
+  expect([exitCode, output.includes('It is done.')]).toEqual([0, true])
+  expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('old\n')
+})

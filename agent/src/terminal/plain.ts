@@ -29,8 +29,13 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
     const effect = take(line, store.get(), controller, print)
     if (effect) work.push(controller.ready.then(() => controller.run(effect)))
   })
-  // What was asked is answered before the end of the input ends the program.
-  input.on('close', () => void Promise.all(work).then(() => controller.quit()))
+  // What was asked is answered before the end of the input ends the program. Nobody is left to ask, so every question gets a no.
+  let stopDeclining: () => void = () => undefined
+  input.on('close', () => {
+    stopDeclining = store.subscribe(() => decline(store, controller))
+    decline(store, controller)
+    void Promise.all(work).then(() => controller.quit())
+  })
   const onInterrupt = createInterrupt(store, controller, print)
   process.on('SIGINT', onInterrupt)
   return {
@@ -38,11 +43,20 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
     end: async () => {
       told(store)
       stop()
+      stopDeclining()
       process.off('SIGINT', onInterrupt)
       input.close()
       stdin.destroy()
     },
   }
+}
+
+function decline(store: Store, { agent }: Controller): void {
+  const { asks } = store.get()
+  if (asks.length === 0) return
+  store.update((state) => ({ ...state, asks: [] }))
+  const denied = { type: 'deny', reason: 'Nobody can be asked: the input has ended.' } as const
+  for (const { id, type } of asks) agent.answer(id, type === 'permission' ? denied : undefined)
 }
 
 /** Prints what is new: finished items, each phase of a compaction once, questions, and the gauge when a turn ends. */

@@ -31,10 +31,14 @@ export type RemoteListener = {
 export function connectToWorker(module: URL, data: unknown, listener: RemoteListener): RemoteAgent {
   const worker = new Worker(module, { workerData: data })
   const pending = new Map<number, { readonly resolve: (value: never) => void; readonly reject: (why: Error) => void }>()
+  let isStarted = false
   let isClosing = false
   let calls = 0
   worker.on('message', (message: FromHost) => {
-    if (message.type === 'hello') listener.hello(message.hello)
+    if (message.type === 'hello') {
+      isStarted = true
+      listener.hello(message.hello)
+    }
     if (message.type === 'no-agent') {
       isClosing = true
       listener.noAgent(message.why, message.setup)
@@ -81,7 +85,8 @@ export function connectToWorker(module: URL, data: unknown, listener: RemoteList
     close: async () => {
       if (isClosing) return
       isClosing = true
-      await call<void>('close', []).catch(() => undefined)
+      // Before it has started there is nothing to save, and it may be waiting for an answer.
+      if (isStarted) await call<void>('close', []).catch(() => undefined)
       await worker.terminate()
     },
   }
