@@ -52,6 +52,13 @@ test('a prompt runs a turn, and the session is saved in the home of the person',
   })
 })
 
+test('the tools count before the first prompt', async () => {
+  const bare = await stage({ script: () => text('Hello.') })
+  const equipped = await stage({ script: () => text('Hello.'), tools: [wait(Promise.resolve())] })
+  const tokens = ({ agent }: AgentStage) => agent.session().explain().size.tokens
+  expect(tokens(equipped)).toBeGreaterThan(tokens(bare))
+})
+
 test('a prompt during a turn is queued, and joins the next request of that turn', async () => {
   const { opened, open } = gate()
   const set = await stage({

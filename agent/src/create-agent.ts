@@ -18,7 +18,7 @@ import { createSessionHost, type SessionChoice, type SessionHost } from './sessi
 import { sessionsFolder } from './sessions/places.ts'
 import { titleOf } from './sessions/sessions.ts'
 import type { Settings } from './settings/load.ts'
-import type { AnyTool } from './tool.ts'
+import { type AnyTool, offerTools } from './tool.ts'
 import { type Turn, Turns } from './turns.ts'
 
 export type ToolSet = {
@@ -119,6 +119,8 @@ class RunningAgent implements Agent {
         mayCompact: () => mayCompact(person),
         onOpened: (opened) => {
           this.forget()
+          // Now, so that the gauge counts them before the first prompt.
+          offerTools(opened, tools)
           opened.cleanUp({ name: 'context', scope: 'conversation', clear: this.forget })
         },
       },

@@ -8,7 +8,7 @@ import { blocksOf, isToolUse, type ToolUseBlock, type ViewMessage } from 'everlo
 import { createChannel } from './channel.ts'
 import type { LoopEvent, LoopState, StopReason } from './events.ts'
 import { runTools, type ToolRun } from './run-tools.ts'
-import { type AnyTool, definitionsOf, reproducibleIn } from './tool.ts'
+import { type AnyTool, offerTools } from './tool.ts'
 
 export type QueryOptions = {
   /** With the user's request already added. */
@@ -32,7 +32,7 @@ export async function* query(options: QueryOptions): AsyncGenerator<LoopEvent, L
   const { session, tools = [], signal = new AbortController().signal, maxTurns = Number.POSITIVE_INFINITY } = options
   const channel = createChannel<LoopEvent>()
   const loop: Loop = { session, tools, signal, channel, incoming: options.incoming ?? (async () => []) }
-  if (tools.length > 0) session.configure({ tools: definitionsOf(tools), reproducible: reproducibleIn(tools) })
+  offerTools(session, tools)
   const stopListening = session.on((event) => channel.push({ type: 'engine', event }))
   let state = options.state ?? firstState(session)
   let why: StopReason | undefined

@@ -60,6 +60,11 @@ export function definitionsOf(tools: readonly AnyTool[]): readonly JsonObject[] 
   return tools.map(({ definition }) => definition)
 }
 
-export function reproducibleIn(tools: readonly AnyTool[]): readonly string[] {
+/** From now on requests have these tools, and their size counts. */
+export function offerTools(session: EngineSession, tools: readonly AnyTool[]): void {
+  if (tools.length > 0) session.configure({ tools: definitionsOf(tools), reproducible: reproducibleIn(tools) })
+}
+
+function reproducibleIn(tools: readonly AnyTool[]): readonly string[] {
   return tools.flatMap(({ name, isReproducible }) => (isReproducible ? [name] : []))
 }
