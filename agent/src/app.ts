@@ -25,7 +25,8 @@ export type PermissionAnswer =
   | { readonly type: 'allow' }
   /** Allows this and whatever matches the request's rule, until the session ends. */
   | { readonly type: 'always' }
-  | { readonly type: 'deny'; readonly reason?: string }
+  /** `isUnattended`: there is no person to ask. */
+  | { readonly type: 'deny'; readonly reason?: string; readonly isUnattended?: boolean }
 
 export type Question = {
   readonly question: string

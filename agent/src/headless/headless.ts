@@ -31,8 +31,9 @@ export function headlessPerson(): HeadlessPerson {
   let denied: readonly string[] = []
   const deny = async ({ title, tool, rule }: PermissionRequest) => {
     // Trusting a folder is the host's own question, and its notice tells of it.
-    if (tool !== 'Settings') denied = [...denied, rule === undefined ? title : `${title} (--allow '${rule}' allows it)`]
-    return { type: 'deny', reason: 'Nobody can be asked: this session runs without a person.' } as const
+    const line = rule === undefined ? title : `${title} (--allow '${rule}' allows it)`
+    if (tool !== 'Settings' && !denied.includes(line)) denied = [...denied, line]
+    return { type: 'deny', isUnattended: true } as const
   }
   return { person: { askPermission: deny, askQuestions: async () => undefined }, denied: () => denied }
 }

@@ -56,7 +56,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
     if (decision.type === 'deny') return byRule(decision.reason)
     const { rule, reason } = decision
     const answer = await answerOf(options.person, requestOf(asked, rule, reason), asked.signal)
-    if (answer.type === 'deny') return byPerson(asked, answer.reason)
+    if (answer.type === 'deny') return byPerson(asked, answer)
     if (answer.type === 'always' && rule) always.push(rule)
     return { type: 'allowed' }
   }
@@ -109,8 +109,13 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`
 }
 
-function byPerson({ title }: Asked, reason = ''): Permitted {
+type Denial = Extract<PermissionAnswer, { type: 'deny' }>
+
+function byPerson({ title }: Asked, { reason = '', isUnattended = false }: Denial): Permitted {
   const why = reason.trim() === '' ? '' : ` They said: ${sentence(reason)}`
-  const message = `Permission was denied by the user: ${title}.${why} Nothing was done. Do not try to reach the same in another way: continue without it, or ask the user how to go on.`
+  const next = 'Nothing was done. Do not try to reach the same in another way: continue without it,'
+  const message = isUnattended
+    ? `There was nobody to ask for permission: ${title}. ${next} and say at the end what is missing.`
+    : `Permission was denied by the user: ${title}.${why} ${next} or ask the user how to go on.`
   return { type: 'denied', message }
 }

@@ -34,7 +34,8 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
   input.on('close', () => {
     stopDeclining = store.subscribe(() => decline(store, controller))
     decline(store, controller)
-    void Promise.all(work).then(() => controller.quit())
+    const begun = Promise.race([controller.ready, controller.ended])
+    void begun.then(() => Promise.all(work)).then(() => controller.quit())
   })
   const onInterrupt = createInterrupt(store, controller, print)
   process.on('SIGINT', onInterrupt)
@@ -55,7 +56,7 @@ function decline(store: Store, { agent }: Controller): void {
   const { asks } = store.get()
   if (asks.length === 0) return
   store.update((state) => ({ ...state, asks: [] }))
-  const denied = { type: 'deny', reason: 'Nobody can be asked: the input has ended.' } as const
+  const denied = { type: 'deny', isUnattended: true } as const
   for (const { id, type } of asks) agent.answer(id, type === 'permission' ? denied : undefined)
 }
 
