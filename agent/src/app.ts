@@ -25,8 +25,14 @@ export type PermissionAnswer =
   | { readonly type: 'allow' }
   /** Allows this and whatever matches the request's rule, until the session ends. */
   | { readonly type: 'always' }
-  /** `isUnattended`: there is no person to ask. */
-  | { readonly type: 'deny'; readonly reason?: string; readonly isUnattended?: boolean }
+  | Denial
+
+export type Denial = {
+  readonly type: 'deny'
+  readonly reason?: string
+  /** There is no person to ask. */
+  readonly isUnattended?: boolean
+}
 
 export type Question = {
   readonly question: string

@@ -5,7 +5,7 @@ import { type Access, decide } from './decide.ts'
 import { formatRule, parseRule, parseRules } from './rule.ts'
 import { simpleCommands } from './shell.ts'
 
-const root = '/work'
+const root = '/repo'
 const rulesOf = (allow: readonly string[], deny: readonly string[] = []) => parseRules({ allow, deny }).rules
 const decided = (access: Access, allow: readonly string[], deny: readonly string[] = []) =>
   decide(access, { mode: 'ask', rules: rulesOf(allow, deny), root }).type
@@ -131,15 +131,15 @@ test('a denied program is denied wherever it stands in a script, in every mode',
 test('whatever the rules allow, a denied path is denied; nothing outside is read without a rule', () => {
   const part = fc.constantFrom('src', 'a.ts', '.env', 'secret', 'etc', '..b', '[x]', 'a*b')
   const path = fc
-    .tuple(fc.constantFrom('/work', '/etc', '/workspace', '/home'), fc.array(part, { maxLength: 4 }))
+    .tuple(fc.constantFrom('/repo', '/etc', '/repository', '/home'), fc.array(part, { maxLength: 4 }))
     .map(([top, parts]) => [top, ...parts].join('/'))
   const type = fc.constantFrom('read' as const, 'write' as const)
   fc.assert(
     fc.property(path, type, (given, kind) => {
       const access: Access = { type: kind, tool: kind === 'read' ? 'Read' : 'Edit', place: placeAt(given) }
-      const isEnv = given.startsWith('/work/') && given.split('/').includes('.env')
+      const isEnv = given.startsWith('/repo/') && given.split('/').includes('.env')
       expect(decided(access, ['Read', 'Edit'], ['Read(.env)', 'Edit(.env)'])).toBe(isEnv ? 'deny' : 'allow')
-      const isInside = given === root || given.startsWith('/work/')
+      const isInside = given === root || given.startsWith('/repo/')
       expect(decided(access, [])).toBe(kind === 'read' && isInside ? 'allow' : 'ask')
     }),
   )
@@ -148,7 +148,7 @@ test('whatever the rules allow, a denied path is denied; nothing outside is read
 test('the rule that "always" adds for a file covers it and no sibling', () => {
   const name = fc.string({ minLength: 1, maxLength: 10 }).filter((text) => !/[/\0]|^\.{1,2}$|^\s|\s$/.test(text))
   fc.assert(
-    fc.property(fc.constantFrom('/work', '/etc'), name, name, (folder, mine, other) => {
+    fc.property(fc.constantFrom('/repo', '/etc'), name, name, (folder, mine, other) => {
       const write = (file: string): Access => ({ type: 'write', tool: 'Edit', place: placeAt(`${folder}/${file}`) })
       const decision = decide(write(mine), { mode: 'ask', rules: rulesOf([]), root })
       if (decision.type !== 'ask' || decision.rule === undefined) return

@@ -17,6 +17,13 @@ describe('asking', () => {
     expect(await bench.say('Glob', { pattern: '*' })).toBe('No files match.')
   })
 
+  test('without a person, the model is not told that one denied it, nor to ask one', async () => {
+    const bench = await setBench({ answer: () => ({ type: 'deny', isUnattended: true }) })
+    expect(await bench.say('Bash', { command: 'touch a' })).toBe(
+      'ERROR: There was nobody to ask for permission: Run touch a. Nothing was done. Do not try to reach the same in another way: continue without it, and say at the end what is missing.',
+    )
+  })
+
   test('"always" allows the same again, and nothing else', async () => {
     const bench = await setBench({ answer: () => ({ type: 'always' }) })
     for (const command of ['true', 'true', 'true && true', ' true ', 'false']) await bench.call('Bash', { command })

@@ -1,7 +1,7 @@
 // Permissions of a running agent: decides by mode and rules, asks the person one question at a time, and remembers what
 // is always allowed until the session ends.
 import type { EngineSession } from 'everlong/node'
-import type { PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
+import type { Denial, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
 import { type Access, coversPath, decide } from './decide.ts'
 import { formatRule, type Rule, type RuleSet } from './rule.ts'
 
@@ -108,8 +108,6 @@ function byRule(reason: string): Permitted {
 function sentence(text: string): string {
   return /[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`
 }
-
-type Denial = Extract<PermissionAnswer, { type: 'deny' }>
 
 function byPerson({ title }: Asked, { reason = '', isUnattended = false }: Denial): Permitted {
   const why = reason.trim() === '' ? '' : ` They said: ${sentence(reason)}`

@@ -36,6 +36,13 @@ describe('plan mode', () => {
     ])
   })
 
+  test('stays on when there is nobody to agree', async () => {
+    const bench = await setBench({ startMode: 'plan', answer: () => ({ type: 'deny', isUnattended: true }) })
+    expect(await bench.say('ExitPlanMode', { plan: 'x' })).toBe(
+      'ERROR: There was nobody to agree to the plan. Plan mode stays on: give the plan as your answer.',
+    )
+  })
+
   test('stays on when the person rejects the plan', async () => {
     const bench = await setBench({ startMode: 'plan', answer: () => ({ type: 'deny', reason: 'Mind the schema.' }) })
     expect(await bench.say('ExitPlanMode', { plan: 'x' })).toBe(

@@ -1,6 +1,6 @@
 // Plan mode: EnterPlanMode turns it on, ExitPlanMode shows the plan to the person and turns it off when they agree.
 import { z } from 'zod'
-import type { PermissionMode, Person } from '../app.ts'
+import type { Denial, PermissionMode, Person } from '../app.ts'
 import { type AnyTool, defineTool } from '../tool.ts'
 import { failed } from './kit.ts'
 
@@ -29,7 +29,7 @@ export function planTools(person: Person, mode: Mode): readonly AnyTool[] {
       const title = 'Leave plan mode and carry out this plan'
       const detail = { type: 'text', text: plan } as const
       const answer = await person.askPermission({ toolUseId, tool: 'ExitPlanMode', title, detail }, signal)
-      if (answer.type === 'deny') return failed(rejected(answer.reason))
+      if (answer.type === 'deny') return failed(rejected(answer))
       // The person may have switched modes while they read.
       if (mode.get() === 'plan') mode.set(before)
       return { content: 'The user agrees to the plan. Plan mode is off: carry it out.', details: { plan } }
@@ -38,7 +38,8 @@ export function planTools(person: Person, mode: Mode): readonly AnyTool[] {
   return [enter, exit]
 }
 
-function rejected(reason = ''): string {
+function rejected({ reason = '', isUnattended = false }: Denial): string {
+  if (isUnattended) return 'There was nobody to agree to the plan. Plan mode stays on: give the plan as your answer.'
   const why = reason.trim() === '' ? '' : ` They said: ${reason.trim()}`
   return `The user rejected the plan.${why} Plan mode stays on: change the plan and call ExitPlanMode again, or ask what is missing.`
 }

@@ -183,6 +183,14 @@ describe('exit codes', () => {
     expect(existsSync(join(folder, 'new.txt'))).toBe(false)
   })
 
+  test('3: what was denied twice is listed once', async () => {
+    const again = toolUse('Write', { file_path: 'new.txt', content: 'x' })
+    const { run } = await world(fixed([again, again, text('Could not.')]))
+    expect(await run(['-p', 'Write a file.'])).toMatchObject({
+      stderr: `everlong: Denied: Create new.txt (--allow 'Edit(/new.txt)' allows it)\n`,
+    })
+  })
+
   test.each([
     ['a mode', ['--permission-mode', 'accept-edits']],
     ['a rule', ['--allow', 'Edit(new.txt)']],
