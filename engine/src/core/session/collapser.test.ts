@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { session, textBlock } from '../../testing/index.ts'
-import { createLedger } from '../ledger/ledger.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
 import { createWeigher } from '../mechanisms/weigher.ts'
 import type { ModelClient } from '../ports/model.ts'
@@ -25,7 +24,7 @@ function contextOf(client: ModelClient) {
     view: () => view,
     tokens: () => tokens,
     effectiveWindow: () => 100,
-    ledger: createLedger().ledger,
+    entries: () => [],
     weigher: () => createWeigher(),
     client: () => client,
     model: () => client.model,

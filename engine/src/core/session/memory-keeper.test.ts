@@ -49,7 +49,7 @@ function bench(tokens: () => number) {
     view: () => viewOf('newest'),
     tokens,
     effectiveWindow: () => 100_000,
-    ledger: () => createTestWorld().runtime.conversation.ledger(),
+    entries: () => [],
     weigher: () => createWeigher(),
     client: () => client,
     model: () => client.model,

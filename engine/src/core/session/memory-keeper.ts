@@ -1,5 +1,7 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
 // counts what it costs. ladder/memory-mechanism.ts compacts from the notes.
+import { emptyLedger } from '../ledger/facts.ts'
+import { ledgerOfEntries } from '../ledger/ledger.ts'
 import type { Extraction } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
 import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
@@ -133,14 +135,16 @@ export class MemoryKeeper implements BackgroundWorker {
   private async extract({ context, view, tokens }: Due): Promise<void> {
     const { signal, countTokens, emit } = context
     const model = context.model()
+    const client = context.client()
     const compactions = this.compactions
     const calls = this.current.toolCallsSince
     const extraction = await this.store
       .extract({
         conversation: context.requestFor(view),
         messages: view.messages,
-        ledger: context.ledger(),
-        model: context.client(),
+        // Only notes without a model are made from the ledger.
+        ledger: client.capabilities(model).offline ? ledgerOfEntries(context.entries()) : emptyLedger,
+        model: client,
         countTokens,
         signal,
       })

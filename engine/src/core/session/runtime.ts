@@ -1,6 +1,5 @@
 // Everything a session works with. No field is ever assigned again: what changes is inside the part that owns it.
 import type { Ladder } from '../ladder/ladder.ts'
-import type { Ledger } from '../ledger/facts.ts'
 import type { Weigher } from '../mechanisms/weigher.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
 import type { TokenCounts } from '../message/usage.ts'
@@ -12,6 +11,7 @@ import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
 import type { Environment } from '../tokens/settings.ts'
 import type { Edit } from '../transcript/format/edits.ts'
+import type { Entry } from '../transcript/format/entry.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { CleanUps } from './callbacks.ts'
 import type { Conversation } from './conversation.ts'
@@ -23,7 +23,7 @@ import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
 
 export type Runtime = {
-  /** Owns the records, the view and the ledger. */
+  /** Owns the records and the view. */
   readonly conversation: Conversation
   /** Owns the model in use, sizes and thresholds. */
   readonly gauge: Gauge
@@ -58,7 +58,7 @@ export type BackgroundContext = {
   readonly view: () => View
   readonly tokens: () => number
   readonly effectiveWindow: () => number
-  readonly ledger: () => Ledger
+  readonly entries: () => readonly Entry[]
   readonly weigher: () => Weigher
   readonly client: () => ModelClient
   readonly model: () => string

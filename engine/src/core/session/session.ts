@@ -359,7 +359,7 @@ class ManagedSession {
       view: conversation.view,
       tokens: () => gauge.size().tokens,
       effectiveWindow: () => gauge.explanation().effectiveWindow.value,
-      ledger: conversation.ledger,
+      entries: conversation.standing,
       weigher: gauge.weigher,
       client: () => afterStored(gauge.model().client, this.stored),
       model: () => gauge.model().name,
