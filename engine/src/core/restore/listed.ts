@@ -4,7 +4,7 @@ import { groupBy } from '../message/group-by.ts'
 import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
-import { fitted, type RestoreInput, type Restorer, type Skill } from './restorer.ts'
+import { fitted, pinnedTitle, type RestoreInput, type Restorer, type Skill } from './restorer.ts'
 
 export const restoreTodos: Restorer = {
   kind: 'todos',
@@ -64,7 +64,6 @@ function toolLines(tools: readonly string[]): readonly string[] {
 }
 
 const perPinned = 2_000
-export const pinnedTitle = 'Pinned message'
 
 export const restorePinned: Restorer = {
   kind: 'pinned',

@@ -3,11 +3,12 @@
 import { runPlan } from '../ladder/run-mechanism.ts'
 import { collapse, collapseState, type Staged, waitAt } from '../mechanisms/collapse/collapse.ts'
 import { finishedSpans, type Span } from '../mechanisms/collapse/spans.ts'
-import { type Staging, stageCollapse } from '../mechanisms/collapse/stage.ts'
+import type { Staging } from '../mechanisms/collapse/stage.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
+import { loadCompaction } from './load-compaction.ts'
 import type { BackgroundContext, BackgroundWorker } from './runtime.ts'
 
 /** Of the effective window: below it no summary is worth a request yet. */
@@ -86,9 +87,9 @@ export class Collapser implements BackgroundWorker {
     const model = context.model()
     const input = { span, model: context.client(), modelName: model, countTokens, signal }
     // A client that throws has failed: nobody waits for this promise.
-    const staging = await stageCollapse(input).catch(
-      (error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }),
-    )
+    const staging = await loadCompaction()
+      .then(({ stageCollapse }) => stageCollapse(input))
+      .catch((error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
     const { usage } = staging
     const cost = context.addUsage('collapse', usage, model)
     if (signal.aborted) return

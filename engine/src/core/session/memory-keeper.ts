@@ -29,6 +29,8 @@ export type MemoryDeclined = NonNullable<MemoryState['declined']>
 /** The keeper, or why there are no notes. */
 export type Memory = MemoryKeeper | MemoryDeclined
 
+export type KeeperInput = { readonly choices?: MemoryChoices | undefined; readonly isResumed: boolean }
+
 /** A view in which an extraction was due. */
 type Due = {
   readonly context: BackgroundContext
@@ -49,13 +51,8 @@ export class MemoryKeeper implements BackgroundWorker {
   private problem: string | undefined
   private compactions = 0
 
-  constructor(input: {
-    readonly store: SessionMemory
-    readonly choices?: MemoryChoices | undefined
-    readonly isResumed: boolean
-  }) {
-    const { store, isResumed } = input
-    const { keep, ...settings } = input.choices ?? {}
+  constructor({ store, choices, isResumed }: KeeperInput & { readonly store: SessionMemory }) {
+    const { keep, ...settings } = choices ?? {}
     this.store = store
     this.settings = { ...defaultMemory, ...settings }
     this.keep = { ...defaultKeep, ...keep }
@@ -179,8 +176,4 @@ export class MemoryKeeper implements BackgroundWorker {
       this.problem = `How far the notes reach could not be written down: ${error.message}`
     }
   }
-}
-
-export function memoryState(memory: Memory): MemoryState {
-  return 'store' in memory ? memory.state() : { isOn: false, isExtracting: false, hasStopped: false, declined: memory }
 }

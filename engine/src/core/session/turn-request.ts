@@ -1,7 +1,5 @@
 // Builds the request of a turn from the view: repaired, with what the server is asked to do, and with cache marks. The same
 // view gives the same bytes.
-import { onDemandBeta } from '../compaction/ask/request.ts'
-import { providerSummaryIn } from '../compaction/records.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
@@ -12,6 +10,7 @@ import { withCacheMarks } from '../request/cache-marks.ts'
 import type { Repair } from '../request/draft.ts'
 import { requestMessages } from '../request/from-view.ts'
 import { continuesUnthought, withThinkingFirst } from '../request/manual-thinking.ts'
+import { onDemandBeta, providerSummaryIn } from '../request/provider-summary.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import { actionOf } from '../transcript/format/edits.ts'
