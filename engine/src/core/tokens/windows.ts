@@ -24,13 +24,14 @@ const cautiousWindow = 128_000
 
 export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = {}): Windows {
   const known = facts.model === undefined ? undefined : modelFacts(facts.model)
-  const full: Figure = firstOf(
-    settings.contextWindow,
-    from(facts.provider?.window, 'the provider'),
-    from(facts.learnedWindow, 'learned from an overflow error'),
-    from(known?.window, `built-in table (${known?.id})`),
-  ) ?? { value: cautiousWindow, source: 'no information: a cautious default' }
-  const output = firstOf(settings.maxOutputTokens, from(facts.provider?.maxOutput, 'the provider'))
+  const full: Figure = settings.contextWindow ??
+    from(facts.provider?.window, 'the provider') ??
+    from(facts.learnedWindow, 'learned from an overflow error') ??
+    from(known?.window, `built-in table (${known?.id})`) ?? {
+      value: cautiousWindow,
+      source: 'no information: a cautious default',
+    }
+  const output = settings.maxOutputTokens ?? from(facts.provider?.maxOutput, 'the provider')
   const maxOutputTokens: Figure = output ??
     from(known?.maxOutput, `built-in table (${known?.id})`) ?? {
       value: largestReserve,
@@ -55,10 +56,6 @@ export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = 
 
 function from(value: number | undefined, source: string): Setting<number> | undefined {
   return value !== undefined && Number.isFinite(value) && value > 0 ? { value, source } : undefined
-}
-
-function firstOf(...settings: readonly (Setting<number> | undefined)[]): Setting<number> | undefined {
-  return settings.find((setting) => setting !== undefined)
 }
 
 function narrowed(full: Figure, asked: Setting<number> | undefined): Figure {

@@ -35,14 +35,10 @@ export function measureContent(content: Content, how: Measuring = {}): Measure {
   return sum
 }
 
-export function measureBlock(block: Block, how: Measuring = {}): Measure {
-  return measureContent([block], how)
-}
-
 /** Mutable, so that counting a conversation allocates nothing per block. */
 type Sum = { text: number; media: number }
 
-export function addContent(sum: Sum, content: unknown, how: Measuring): void {
+function addContent(sum: Sum, content: unknown, how: Measuring): void {
   const isBaseline = how.estimator === 'chars/4'
   if (typeof content === 'string') sum.text += isBaseline ? baselineTokens(content.length) : estimateTokens(content)
   else for (const block of blocksOf(content)) (isBaseline ? addBaseline : addFitted)(sum, block, how)

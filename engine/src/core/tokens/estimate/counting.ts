@@ -1,7 +1,7 @@
 // Converts measures to a model's tokens. The only place that applies scale and safety margin.
 import { modelFacts, type TokenizerFamily } from '../../catalog/models.ts'
 import type { Message } from '../../message/message.ts'
-import { addContent, type Measure, type Measuring } from './blocks.ts'
+import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './blocks.ts'
 import { type Calibration, uncalibrated } from './calibrate.ts'
 
 export type Counting = Measuring & { readonly calibration?: Calibration | undefined }
@@ -32,18 +32,12 @@ export function withMargin(estimate: number): number {
 
 /** Estimated, without margin. */
 export function countTokens(messages: readonly Message[], how: Counting = {}): number {
-  const sum = { text: 0, media: 0 }
-  for (const message of messages) addContent(sum, message.content, how)
+  const sum = messages.reduce((before, { content }) => addMeasures(before, measureContent(content, how)), nothing)
   return Math.round(scaled(sum, how))
 }
 
 /** The same for many single texts: looks up the model once. */
 export function createTextCounter(how: Counting = {}): (text: string) => number {
   const scale = scaleOf(how)
-  const sum = { text: 0, media: 0 }
-  return (text) => {
-    sum.text = 0
-    addContent(sum, text, how)
-    return Math.round(scale(sum))
-  }
+  return (text) => Math.round(scale(measureContent(text, how)))
 }
