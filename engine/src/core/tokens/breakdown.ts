@@ -2,8 +2,7 @@
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
-import { type Measure, measureContent } from './estimate/blocks.ts'
-import { scaled } from './estimate/counting.ts'
+import { type Measure, measureContent, scaled } from './estimate/counting.ts'
 import { duplicateReads } from './file-reads.ts'
 
 export const kinds = [

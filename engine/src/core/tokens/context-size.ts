@@ -1,8 +1,16 @@
 // The size of the context: what the latest answer reported plus an estimate of everything after it.
 import type { ViewMessage } from '../message/message.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
-import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './estimate/blocks.ts'
-import { type Counting, scaled, withMargin } from './estimate/counting.ts'
+import {
+  addMeasures,
+  type Counting,
+  type Measure,
+  type Measuring,
+  measureContent,
+  nothing,
+  scaled,
+  withMargin,
+} from './estimate/counting.ts'
 
 export type SizeOptions = Counting & {
   /** Estimated tokens of system prompt and tools, counted only while no usage includes them. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block } from '../../message/block.ts'
-import { type Measuring, measureContent } from './blocks.ts'
+import { type Measuring, measureContent } from './counting.ts'
 import { estimateTokens } from './estimate.ts'
 
 const png = (width: number, height: number): string => {
