@@ -1,7 +1,7 @@
 // Before anything is sent: a package that is not there, a key that is not there.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ModelRequest } from '../core/ports/model.ts'
-import { createAccumulator } from './anthropic/accumulate.ts'
+import { MessageAccumulator } from './anthropic/accumulate.ts'
 import { anthropic } from './anthropic/client.ts'
 import { openai } from './openai/client.ts'
 import { noCapabilities } from './ports.ts'
@@ -27,7 +27,7 @@ function sdkClient(sdk: Partial<Sdk>, capabilities = {}) {
       make: async () => ({}),
       bodyOf: () => ({}),
       open: missing,
-      accumulator: createAccumulator,
+      accumulator: () => new MessageAccumulator(),
       catalog: () => noCapabilities,
       describe: async () => undefined,
       ...sdk,

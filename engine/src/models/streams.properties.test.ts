@@ -3,8 +3,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../core/message/json.ts'
-import { createAccumulator } from './anthropic/accumulate.ts'
-import { createChatAccumulator } from './openai/accumulate.ts'
+import { MessageAccumulator } from './anthropic/accumulate.ts'
+import { ChatAccumulator } from './openai/accumulate.ts'
 import { type Accumulator, BrokenStream } from './stream.ts'
 
 /** A text in pieces, cut anywhere, also inside a character that takes two units. */
@@ -79,7 +79,7 @@ describe('the Messages API', () => {
   test('the answer is the blocks, however they were cut', () => {
     fc.assert(
       fc.property(fc.array(anyBlock, { maxLength: 5 }), (blocks) => {
-        const answer = read(createAccumulator(), eventsOf(blocks))
+        const answer = read(new MessageAccumulator(), eventsOf(blocks))
         expect(answer.content).toEqual(blocks.map(({ block }) => block))
       }),
     )
@@ -90,7 +90,7 @@ describe('the Messages API', () => {
       fc.property(fc.array(anyBlock, { maxLength: 4 }), fc.nat(), (blocks, at) => {
         const events = eventsOf(blocks)
         const cut = events.slice(0, at % events.length)
-        expect(() => read(createAccumulator(), cut)).toThrow(BrokenStream)
+        expect(() => read(new MessageAccumulator(), cut)).toThrow(BrokenStream)
       }),
     )
   })
@@ -146,8 +146,8 @@ const anyChunk = fc.oneof(
 )
 
 test.each<readonly [string, () => Accumulator, fc.Arbitrary<unknown>]>([
-  ['the Messages API', createAccumulator, anyEvent],
-  ['chat completions', createChatAccumulator, anyChunk],
+  ['the Messages API', () => new MessageAccumulator(), anyEvent],
+  ['chat completions', () => new ChatAccumulator(), anyChunk],
 ])('whatever comes, %s has an answer or a broken stream', (_, create, anything) => {
   fc.assert(
     fc.property(fc.array(anything, { maxLength: 12 }), (events) => {

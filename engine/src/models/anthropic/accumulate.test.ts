@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Block } from '../../core/message/block.ts'
 import type { JsonObject } from '../../core/message/json.ts'
 import { BrokenStream } from '../stream.ts'
-import { createAccumulator } from './accumulate.ts'
+import { MessageAccumulator } from './accumulate.ts'
 
 const start = (more: JsonObject = {}): JsonObject => ({
   type: 'message_start',
@@ -37,7 +37,7 @@ const block = (index: number, content_block: JsonObject, deltas: readonly JsonOb
 ]
 
 function answerOf(events: readonly JsonObject[]) {
-  const accumulator = createAccumulator()
+  const accumulator = new MessageAccumulator()
   for (const event of events) accumulator.add(event)
   return accumulator.answer()
 }
@@ -133,7 +133,7 @@ describe('blocks', () => {
 
   test('a key that would change a prototype changes nothing', () => {
     const [event] = JSON.parse('[{"type":"content_block_delta","index":0,"delta":{"type":"x","__proto__":{"bad":1}}}]')
-    const accumulator = createAccumulator()
+    const accumulator = new MessageAccumulator()
     for (const one of [start(), { type: 'content_block_start', index: 0, content_block: { type: 'odd' } }, event])
       accumulator.add(one)
     accumulator.add({ type: 'content_block_stop', index: 0 })

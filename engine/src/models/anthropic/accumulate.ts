@@ -8,89 +8,114 @@ import { type Accumulator, BrokenStream, type Piece } from '../stream.ts'
 
 type Writable = Record<string, unknown>
 type OpenBlock = { readonly fields: Writable; json: string; isOpen: boolean }
-type State = ReturnType<typeof newState>
-
-function newState() {
-  return {
-    message: undefined as Writable | undefined,
-    isComplete: false,
-    blocks: new Map<number, OpenBlock>(),
-    usage: {} as Writable,
-    /** Tool inputs that were cut off in the middle, by the block's id. */
-    unread: {} as Writable,
-  }
-}
 
 /** What an answer has of its own; the rest of the message is `extra`. */
 const ownFields = new Set(['type', 'role', 'id', 'model', 'content', 'stop_reason', 'usage'])
 
-export function createAccumulator(): Accumulator {
-  const state = newState()
-  return {
-    add: (event) => (isObject(event) ? addEvent(state, event) : undefined),
-    isComplete: () => state.isComplete,
-    answer: () => answerOf(state),
+export class MessageAccumulator implements Accumulator {
+  private message: Writable | undefined
+  private isStopped = false
+  private readonly blocks = new Map<number, OpenBlock>()
+  private readonly usage: Writable = {}
+  /** Tool inputs that were cut off in the middle, by the block's id. */
+  private readonly unread: Writable = {}
+
+  isComplete(): boolean {
+    return this.isStopped
   }
-}
 
-function addEvent(state: State, event: JsonObject): Piece | undefined {
-  switch (event.type) {
-    case 'message_start':
-      return start(state, objectAt(event, 'message') ?? {})
-    case 'content_block_start':
-      return startBlock(state, event)
-    case 'content_block_delta':
-      return addDelta(openBlock(state, event), objectAt(event, 'delta') ?? {})
-    case 'content_block_stop':
-      return stopBlock(state, openBlock(state, event))
-    case 'message_delta': {
-      const { type: _, delta, usage, ...beside } = event
-      state.message ??= {}
-      overwrite(state.message, delta)
-      overwrite(state.message, beside)
-      overwrite(state.usage, usage)
-      return undefined
+  add(event: unknown): Piece | undefined {
+    if (!isObject(event)) return undefined
+    switch (event.type) {
+      case 'message_start':
+        return this.start(objectAt(event, 'message') ?? {})
+      case 'content_block_start':
+        return this.startBlock(event)
+      case 'content_block_delta':
+        return addDelta(this.openBlock(event), objectAt(event, 'delta') ?? {})
+      case 'content_block_stop':
+        return this.stopBlock(this.openBlock(event))
+      case 'message_delta': {
+        const { type: _, delta, usage, ...beside } = event
+        this.message ??= {}
+        overwrite(this.message, delta)
+        overwrite(this.message, beside)
+        overwrite(this.usage, usage)
+        return undefined
+      }
+      case 'message_stop':
+        this.isStopped = true
+        return undefined
+      case 'message':
+        return this.whole(event)
+      default:
+        return undefined
     }
-    case 'message_stop':
-      state.isComplete = true
-      return undefined
-    case 'message': {
-      // From a server that does not stream.
-      start(state, event)
-      const blocks = arrayAt(event, 'content').filter(isBlock)
-      for (const [index, fields] of blocks.entries())
-        state.blocks.set(index, { fields: { ...fields }, json: '', isOpen: false })
-      state.isComplete = true
-      const texts = blocks.filter(isText).map(({ text }) => text)
-      return { type: 'text', text: texts.join('') }
-    }
-    default:
-      return undefined
   }
-}
 
-function start(state: State, message: JsonObject): undefined {
-  if (state.message !== undefined) throw new BrokenStream('the stream began twice')
-  state.message = { ...message }
-  overwrite(state.usage, message.usage)
-}
+  answer(): ModelAnswer {
+    const { message, usage, unread } = this
+    if (message === undefined || !this.isStopped) throw new BrokenStream('the stream ended before the answer did')
+    const blocks = [...this.blocks].toSorted(([a], [b]) => a - b).map(([, block]) => block)
+    if (blocks.some(({ isOpen }) => isOpen)) throw new BrokenStream('the stream ended inside a block')
+    const extra = Object.entries(message).filter(([key, value]) => !ownFields.has(key) && value !== null)
+    const hasUnread = Object.keys(unread).length > 0
+    return {
+      type: 'answer',
+      id: stringAt(message, 'id') ?? '',
+      model: stringAt(message, 'model') ?? '',
+      content: blocks.map(({ fields }) => fields as Block),
+      stopReason: stringAt(message, 'stop_reason') ?? 'end_turn',
+      usage: readUsage(usage) ?? noTokens,
+      extra: { ...Object.fromEntries(extra), ...(hasUnread ? { unread_inputs: unread } : {}), usage },
+    }
+  }
 
-function startBlock(state: State, event: JsonObject): Piece | undefined {
-  const index = numberAt(event, 'index') ?? state.blocks.size
-  const block = objectAt(event, 'content_block') ?? {}
-  if (state.blocks.has(index)) throw new BrokenStream(`block ${index} began twice`)
-  if (typeof block.type !== 'string') throw new BrokenStream(`block ${index} has no type`)
-  state.blocks.set(index, { fields: structuredClone(block) as Writable, json: '', isOpen: true })
-  // Text may come with the start of its block.
-  const { type } = block
-  return type === 'text' || type === 'thinking' ? { type, text: stringAt(block, type) ?? '' } : undefined
-}
+  private start(message: JsonObject): undefined {
+    if (this.message !== undefined) throw new BrokenStream('the stream began twice')
+    this.message = { ...message }
+    overwrite(this.usage, message.usage)
+  }
 
-function openBlock(state: State, event: JsonObject): OpenBlock {
-  const index = numberAt(event, 'index') ?? -1
-  const block = state.blocks.get(index)
-  if (block?.isOpen !== true) throw new BrokenStream(`something came for block ${index}, which is not open`)
-  return block
+  /** From a server that does not stream. */
+  private whole(message: JsonObject): Piece {
+    this.start(message)
+    const blocks = arrayAt(message, 'content').filter(isBlock)
+    for (const [at, fields] of blocks.entries()) this.blocks.set(at, { fields: { ...fields }, json: '', isOpen: false })
+    this.isStopped = true
+    const texts = blocks.filter(isText).map(({ text }) => text)
+    return { type: 'text', text: texts.join('') }
+  }
+
+  private startBlock(event: JsonObject): Piece | undefined {
+    const index = numberAt(event, 'index') ?? this.blocks.size
+    const block = objectAt(event, 'content_block') ?? {}
+    if (this.blocks.has(index)) throw new BrokenStream(`block ${index} began twice`)
+    if (typeof block.type !== 'string') throw new BrokenStream(`block ${index} has no type`)
+    this.blocks.set(index, { fields: structuredClone(block) as Writable, json: '', isOpen: true })
+    // Text may come with the start of its block.
+    const { type } = block
+    return type === 'text' || type === 'thinking' ? { type, text: stringAt(block, type) ?? '' } : undefined
+  }
+
+  private openBlock(event: JsonObject): OpenBlock {
+    const index = numberAt(event, 'index') ?? -1
+    const block = this.blocks.get(index)
+    if (block?.isOpen !== true) throw new BrokenStream(`something came for block ${index}, which is not open`)
+    return block
+  }
+
+  /** An input that is no JSON was cut off with the answer: the block stays sendable, the text is not lost. */
+  private stopBlock(block: OpenBlock): undefined {
+    block.isOpen = false
+    if (block.json === '') return
+    try {
+      block.fields.input = JSON.parse(block.json)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      this.unread[String(block.fields.id)] = block.json
+    }
+  }
 }
 
 function addDelta(block: OpenBlock, delta: JsonObject): Piece | undefined {
@@ -120,39 +145,9 @@ function addDelta(block: OpenBlock, delta: JsonObject): Piece | undefined {
   }
 }
 
-/** An input that is no JSON was cut off with the answer: the block stays sendable, the text is not lost. */
-function stopBlock(state: State, block: OpenBlock): undefined {
-  block.isOpen = false
-  if (block.json === '') return
-  try {
-    block.fields.input = JSON.parse(block.json)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    state.unread[String(block.fields.id)] = block.json
-  }
-}
-
 /** A null erases nothing. */
 function overwrite(target: Writable, source: unknown): void {
   for (const [key, value] of Object.entries(isObject(source) ? source : {})) {
     if (key !== '__proto__' && value !== null && value !== undefined) target[key] = value
-  }
-}
-
-function answerOf(state: State): ModelAnswer {
-  const { message } = state
-  if (message === undefined || !state.isComplete) throw new BrokenStream('the stream ended before the answer did')
-  const blocks = [...state.blocks].toSorted(([a], [b]) => a - b).map(([, block]) => block)
-  if (blocks.some(({ isOpen }) => isOpen)) throw new BrokenStream('the stream ended inside a block')
-  const extra = Object.entries(message).filter(([key, value]) => !ownFields.has(key) && value !== null)
-  const hasUnread = Object.keys(state.unread).length > 0
-  return {
-    type: 'answer',
-    id: stringAt(message, 'id') ?? '',
-    model: stringAt(message, 'model') ?? '',
-    content: blocks.map(({ fields }) => fields as Block),
-    stopReason: stringAt(message, 'stop_reason') ?? 'end_turn',
-    usage: readUsage(state.usage) ?? noTokens,
-    extra: { ...Object.fromEntries(extra), ...(hasUnread ? { unread_inputs: state.unread } : {}), usage: state.usage },
   }
 }

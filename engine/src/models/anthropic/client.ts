@@ -6,7 +6,7 @@ import type { ModelCapabilities, ModelClient, ModelRequest } from '../../core/po
 import { withLegalCalls } from '../../core/request/tool-ids.ts'
 import { noCapabilities } from '../ports.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
-import { createAccumulator } from './accumulate.ts'
+import { MessageAccumulator } from './accumulate.ts'
 
 export type AnthropicOptions = SdkOptions & {
   readonly model: string
@@ -42,7 +42,7 @@ export function anthropic(options: AnthropicOptions): ModelClient {
     make: async (setup) => new (await import('@anthropic-ai/sdk')).default(setup),
     bodyOf: (request) => messageBody(request, options),
     open: ({ beta }, body, per) => beta.messages.create(body as never, per as never),
-    accumulator: createAccumulator,
+    accumulator: () => new MessageAccumulator(),
     catalog: fromCatalog,
     describe: async ({ beta }, model, per) =>
       fromModelInfo(await beta.models?.retrieve(model, {} as never, per as never)),

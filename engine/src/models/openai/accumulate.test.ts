@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { BrokenStream } from '../stream.ts'
-import { createChatAccumulator } from './accumulate.ts'
+import { ChatAccumulator } from './accumulate.ts'
 
 const chunk = (delta: JsonObject, finish_reason: string | null = null, more: JsonObject = {}): JsonObject => ({
   id: 'chatcmpl-1',
@@ -12,7 +12,7 @@ const chunk = (delta: JsonObject, finish_reason: string | null = null, more: Jso
 })
 
 function answerOf(chunks: readonly unknown[]) {
-  const accumulator = createChatAccumulator()
+  const accumulator = new ChatAccumulator()
   const pieces = chunks.map((one) => accumulator.add(one))
   return { ...accumulator.answer(), pieces }
 }

@@ -15,51 +15,74 @@ import type { ModelAnswer } from '../../core/ports/model.ts'
 import { type Accumulator, BrokenStream, type Piece } from '../stream.ts'
 
 type Call = { id: string; name: string; json: string }
-type State = ReturnType<typeof newState>
 
-function newState() {
-  return {
-    id: '',
-    model: '',
-    thinking: '',
-    text: '',
-    refusal: '',
-    finish: undefined as string | undefined,
-    usage: undefined as JsonObject | undefined,
-    /** By index: a server's number, so never the place in a list. */
-    calls: new Map<number, Call>(),
+export class ChatAccumulator implements Accumulator {
+  private id = ''
+  private model = ''
+  private thinking = ''
+  private text = ''
+  private refusal = ''
+  private finish: string | undefined
+  private usage: JsonObject | undefined
+  /** By index: a server's number, so never the place in a list. */
+  private readonly calls = new Map<number, Call>()
+
+  isComplete(): boolean {
+    return this.finish !== undefined
   }
-}
 
-export function createChatAccumulator(): Accumulator {
-  const state = newState()
-  return {
-    add: (chunk) => addChunk(state, chunk),
-    isComplete: () => state.finish !== undefined,
-    answer: () => answerOf(state),
+  add(chunk: unknown): Piece {
+    this.id ||= stringAt(chunk, 'id') ?? ''
+    this.model ||= stringAt(chunk, 'model') ?? ''
+    this.usage = objectAt(chunk, 'usage') ?? this.usage
+    const choice = arrayAt(chunk, 'choices')[0]
+    this.finish = stringAt(choice, 'finish_reason') ?? this.finish
+    // `message` from a server that does not stream.
+    const delta = objectAt(choice, 'delta') ?? objectAt(choice, 'message') ?? {}
+    const json = arrayAt(delta, 'tool_calls')
+      .filter(isObject)
+      .map((call) => addCall(this.calls, call))
+    const thinking = stringAt(delta, 'reasoning_content') ?? stringAt(delta, 'reasoning') ?? ''
+    const text = stringAt(delta, 'content') ?? ''
+    const refusal = stringAt(delta, 'refusal') ?? ''
+    this.thinking += thinking
+    this.text += text
+    this.refusal += refusal
+    if (thinking !== '') return { type: 'thinking', text: thinking }
+    if (text !== '' || refusal !== '') return { type: 'text', text: text || refusal }
+    return { type: 'json', text: json.join('') }
   }
-}
 
-function addChunk(state: State, chunk: unknown): Piece | undefined {
-  state.id ||= stringAt(chunk, 'id') ?? ''
-  state.model ||= stringAt(chunk, 'model') ?? ''
-  state.usage = objectAt(chunk, 'usage') ?? state.usage
-  const choice = arrayAt(chunk, 'choices')[0]
-  state.finish = stringAt(choice, 'finish_reason') ?? state.finish
-  // `message` from a server that does not stream.
-  const delta = objectAt(choice, 'delta') ?? objectAt(choice, 'message') ?? {}
-  const json = arrayAt(delta, 'tool_calls')
-    .filter(isObject)
-    .map((call) => addCall(state.calls, call))
-  const thinking = stringAt(delta, 'reasoning_content') ?? stringAt(delta, 'reasoning') ?? ''
-  const text = stringAt(delta, 'content') ?? ''
-  const refusal = stringAt(delta, 'refusal') ?? ''
-  state.thinking += thinking
-  state.text += text
-  state.refusal += refusal
-  if (thinking !== '') return { type: 'thinking', text: thinking }
-  if (text !== '' || refusal !== '') return { type: 'text', text: text || refusal }
-  return { type: 'json', text: json.join('') }
+  answer(): ModelAnswer {
+    const { id, model, finish, usage, thinking } = this
+    if (finish === undefined) throw new BrokenStream('the stream ended before the answer did')
+    const unread: Record<string, string> = {}
+    const calls = [...this.calls.values()].map((call, index): Block => {
+      // The answer's own id tells it apart from calls of other answers, which are counted from 0 as well.
+      const own = call.id || ['call', index, id].filter((part) => part !== '').join('_')
+      const input = call.json.trim() === '' ? {} : parseObject(call.json)
+      if (input === undefined) unread[own] = call.json
+      return { type: 'tool_use', id: own, name: call.name, input: input ?? {} }
+    })
+    const text = this.text + this.refusal
+    return {
+      type: 'answer',
+      id,
+      model,
+      content: [
+        ...(thinking === '' ? [] : [{ type: 'thinking', thinking }]),
+        ...(text === '' ? [] : [{ type: 'text', text }]),
+        ...calls,
+      ],
+      stopReason: this.refusal === '' ? chatStopReason(finish, calls.length > 0) : 'refusal',
+      usage: chatUsage(usage),
+      extra: {
+        finish_reason: finish,
+        usage: usage ?? null,
+        ...(Object.keys(unread).length > 0 ? { unread_inputs: unread } : {}),
+      },
+    }
+  }
 }
 
 /** Calls come in pieces by index. Some servers send whole calls and no index: then an id of its own begins a new one. */
@@ -80,34 +103,4 @@ function indexOf(calls: ReadonlyMap<number, Call>, id: string, named: JsonObject
   const begins = id === '' && stringAt(named, 'name') !== undefined
   const known = begins ? undefined : [...calls].findLast(([, call]) => id === '' || call.id === id)
   return known === undefined ? calls.size : known[0]
-}
-
-function answerOf(state: State): ModelAnswer {
-  if (state.finish === undefined) throw new BrokenStream('the stream ended before the answer did')
-  const unread: Record<string, string> = {}
-  const calls = [...state.calls.values()].map((call, index): Block => {
-    // The answer's own id tells it apart from calls of other answers, which are counted from 0 as well.
-    const id = call.id || ['call', index, state.id].filter((part) => part !== '').join('_')
-    const input = call.json.trim() === '' ? {} : parseObject(call.json)
-    if (input === undefined) unread[id] = call.json
-    return { type: 'tool_use', id, name: call.name, input: input ?? {} }
-  })
-  const text = state.text + state.refusal
-  return {
-    type: 'answer',
-    id: state.id,
-    model: state.model,
-    content: [
-      ...(state.thinking === '' ? [] : [{ type: 'thinking', thinking: state.thinking }]),
-      ...(text === '' ? [] : [{ type: 'text', text }]),
-      ...calls,
-    ],
-    stopReason: state.refusal === '' ? chatStopReason(state.finish, calls.length > 0) : 'refusal',
-    usage: chatUsage(state.usage),
-    extra: {
-      finish_reason: state.finish,
-      usage: state.usage ?? null,
-      ...(Object.keys(unread).length > 0 ? { unread_inputs: unread } : {}),
-    },
-  }
 }

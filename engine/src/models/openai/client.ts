@@ -5,7 +5,7 @@ import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from 
 import type { ModelCapabilities, ModelClient } from '../../core/ports/model.ts'
 import { noCapabilities } from '../ports.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
-import { createChatAccumulator } from './accumulate.ts'
+import { ChatAccumulator } from './accumulate.ts'
 import { type ChatDefaults, chatBody } from './body.ts'
 
 export type OpenAIOptions = SdkOptions & {
@@ -44,7 +44,7 @@ export function openai(options: OpenAIOptions): ModelClient {
       make: async (setup) => new (await import('openai')).default(setup),
       bodyOf: (request, endpoint) => chatBody(request, { maxTokensField: fieldFor(endpoint), ...options }),
       open: ({ chat }, body, per) => chat.completions.create(body as never, per as never),
-      accumulator: createChatAccumulator,
+      accumulator: () => new ChatAccumulator(),
       catalog: fromCatalog,
       // Listed, not asked for by name: names with a slash get lost in a path.
       describe: async ({ models }, model, per) => {
