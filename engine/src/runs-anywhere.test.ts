@@ -116,7 +116,8 @@ async function splitBundle(code: string) {
     return found
   }
   const first = reached(['import-statement'])
-  return { texts, first, all: reached(['import-statement', 'dynamic-import']) }
+  const sources = [...first].flatMap((file) => Object.keys(outputs.get(file)?.inputs ?? {}))
+  return { texts, first, sources, all: reached(['import-statement', 'dynamic-import']) }
 }
 
 test('estimateTokens stays below 17 kB, 11 kB gzipped', async () => {
@@ -149,6 +150,11 @@ test.each(ceilings)('$name stays below $first kB in the first load, $all kB with
   }
   const cells = [ceiling.first, ceiling.all].map(([minified, gzipped]) => `${minified} (${gzipped})`)
   expect(gettingStarted).toContain(`| \`${ceiling.name}\` | ${cells.join(' | ')} |`)
+})
+
+test('the first load of createEngine holds nothing that only a compaction needs', async () => {
+  const { sources } = await splitBundle(`export { createEngine } from ${entry}`)
+  expect(sources.filter((path) => /core\/(compaction|ledger|memory|prompts)\//.test(path))).toEqual([])
 })
 
 test('without a network a compaction whose code was never loaded fails, and the conversation is whole', async () => {
