@@ -6,7 +6,6 @@ import {
   addHead,
   createEntryTable,
   type EntryTable,
-  type GrowingTable,
   isSidechainAt,
   resolvePending,
   rowOf,
@@ -18,7 +17,7 @@ import { nothingUndone, type Standing } from './standing.ts'
 /** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
 export type HeadTree = {
   readonly heads: Head[]
-  readonly table: GrowingTable
+  readonly table: EntryTable
   readonly boundaries: BoundaryAt[]
 }
 
