@@ -12,7 +12,7 @@ import {
   addPlace,
   createEntryTable,
   type EntryPlace,
-  type GrowingTable,
+  type EntryTable,
   isSidechainAt,
   missingParent,
   noParent,
@@ -68,7 +68,7 @@ export function openIndex(path: string, options: { readonly folder?: string | fa
   return indexOver(indexed.table, grows ? 'extended' : 'scan')
 }
 
-type IndexTable = GrowingTable<UuidRows>
+type IndexTable = EntryTable<UuidRows>
 
 type Indexed = {
   readonly table: IndexTable

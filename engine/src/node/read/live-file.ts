@@ -18,7 +18,6 @@ export type LiveFile = {
   /** Everything that was read, in file order, including edits and side entries. */
   readonly read: readonly Entry[]
   readonly stop: LiveWindow['stop']
-  readonly recovered: number
   /** Edits or half a compaction were read: the fold decides what a request contains. */
   readonly isEdited: boolean
   readonly bytesRead: number
@@ -103,5 +102,5 @@ function selected(loaded: readonly Loaded[], live: LiveWindow) {
   const entries = live.order.flatMap((index) => loaded[index]?.entry ?? [])
   const read = loaded.map(({ entry }) => entry)
   const isEdited = read.some(({ record }) => record.subtype === editSubtype) || tornCompaction(read) !== undefined
-  return { entries, read, stop: live.stop, recovered: live.recovered, isEdited }
+  return { entries, read, stop: live.stop, isEdited }
 }
