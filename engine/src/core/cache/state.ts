@@ -35,7 +35,7 @@ export function newestAnswerTime(messages: readonly ViewMessage[]): number | und
 const recentMessages = 200
 
 /** How long what an answer wrote is kept. If only the head is kept for an hour, the messages count. */
-export function lifetimeWritten({ cacheWrite, cacheWriteHour }: Pick<Usage, 'cacheWrite' | 'cacheWriteHour'>): number {
+function lifetimeWritten({ cacheWrite, cacheWriteHour }: Pick<Usage, 'cacheWrite' | 'cacheWriteHour'>): number {
   return cacheWriteHour > 0 && cacheWriteHour === cacheWrite ? cacheLifetimes.long : cacheLifetimes.short
 }
 

@@ -8,13 +8,13 @@ import type {
   MechanismResult,
 } from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
-import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import { noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
 import type { ModelChoice } from '../session/gauge.ts'
-import { type Runtime, withFreed } from '../session/runtime.ts'
+import { type Runtime, summarizer, withFreed } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -188,23 +188,11 @@ function targetOf({ gauge }: Runtime, { cause, fits }: CompactionOptions, view: 
   return cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target
 }
 
-/** The session's ports with a model client whose requests are counted and that knows the window as the session does. */
-function summarizerPorts({ gauge, ports, usage }: Runtime): CompactionPorts {
-  const { client, name } = gauge.model()
-  const capabilities: typeof client.capabilities = (model) => {
-    const known = client.capabilities(model)
-    const window = model === name ? gauge.window() : (gauge.limit(client, model) ?? known.window)
-    return { ...known, ...defined({ window }) }
-  }
-  const send: typeof client.send = async (request, options) => {
-    const result = await client.send(request, options)
-    const counts = result.type === 'answer' ? billedCounts(result.usage) : noTokens
-    usage.add({ source: request.source, usage: counts, model: request.model })
-    return result
-  }
+function summarizerPorts(runtime: Runtime): CompactionPorts {
+  const { gauge, ports } = runtime
   return {
     ...ports,
-    model: { ...client, capabilities, send },
+    model: summarizer(runtime),
     // A limit that the summarizer met is learned here, which emits the event under the session's name.
     emit: (event) => (event.type === 'limit-learned' ? gauge.learnLimit(event) : ports.emit(event)),
   }

@@ -4,7 +4,6 @@ import { type CompactionDone, type CompactionNotDone, compactNow, type Gate } fr
 import { refusalOf } from '../ladder/prepare.ts'
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
 import { errorText } from '../ports/guarded.ts'
-import type { AbortSignalPort } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Runtime } from './runtime.ts'
@@ -19,9 +18,10 @@ export type BackgroundCompaction = {
 }
 
 /** Starts one if the settings and the size call for it. */
-export function startInBackground(runtime: Runtime, signal: AbortSignalPort): BackgroundCompaction | undefined {
+export function startInBackground(runtime: Runtime): BackgroundCompaction | undefined {
   if (!isDue(runtime)) return undefined
   const { conversation } = runtime
+  const { signal } = runtime.closing
   const source = sourceOf(conversation.view())
   let finished: { readonly records: readonly JsonObject[]; readonly write: (verdict: Verdict) => void } | undefined
   let cancelled: string | undefined

@@ -2,6 +2,7 @@
 import { type BreakCause, watchAnswer } from '../cache/break-detector.ts'
 import { afterAnswer, afterCacheBreak } from '../cache/edit-state.ts'
 import { fingerprintOf, type RequestParts } from '../cache/fingerprint.ts'
+import { cacheStateOf } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { windowExceeded } from '../ladder/recovery.ts'
 import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
@@ -58,22 +59,21 @@ function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean
 type Reported = { readonly usage: Usage; readonly message: AnswerMessage; readonly isRewritten: boolean | undefined }
 
 function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported): void {
-  const { gauge, tracker, ports } = runtime
+  const { conversation, gauge, tracker, ports } = runtime
   const { usage, message, isRewritten } = reported
   const { client, name } = gauge.model()
   const { watch: before, cacheEdits } = tracker.now()
   const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
-  gauge.cacheWritten(usage)
-  const lifetime = gauge.cacheLifetime()
-  const seen = { usage, time: ports.now(), deletedTokens, isRewritten, lifetime, answer: message }
+  const seen = { usage, time: ports.now(), deletedTokens, isRewritten, answer: message }
   const { watch, found } = watchAnswer(before, seen)
   // Cache edits are relative to the prefix that is gone. What the server clears is not: it reads the history each time.
   const isStale = found !== undefined && client.capabilities(name).cacheEdits
   tracker.cacheSeen({ watch, cacheEdits: isStale ? afterCacheBreak() : afterAnswer(cacheEdits, { deletedTokens }) })
   if (!found) return
-  // Nearly every answer hits the cache, so fingerprints are computed only now.
+  // Nearly every answer hits the cache, so what the causes depend on is computed only now.
+  const { lifetime } = cacheStateOf({ messages: conversation.view().messages, now: seen.time })
   const baseline = before.baseline && { ...before.baseline, print: sent.before && fingerprintOf(sent.before) }
-  const printed = { ...seen, print: sent.now && fingerprintOf(sent.now) }
+  const printed = { ...seen, lifetime, print: sent.now && fingerprintOf(sent.now) }
   const { causes, dropped, diagnosis } = watchAnswer({ ...before, ...defined({ baseline }) }, printed).found ?? found
   const why = [...causes.map(describeCause), ...(diagnosis ? [`the API says ${diagnosis.reason}`] : [])].join('; ')
   const price = modelFacts(name)?.price?.input

@@ -1,20 +1,15 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
-import { costOf } from '../cache/prices.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
 import type { SnipInput } from '../mechanisms/snip.ts'
-import { isToolUse } from '../message/block.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { totalOf } from '../message/usage.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
-import { createStop } from '../ports/stop.ts'
-import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
@@ -40,9 +35,8 @@ import {
 } from './manual-edits.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { type RecordInput, recordAnswer } from './record-answer.ts'
-import { afterStored, type BackgroundContext, type MemoryState, type Runtime } from './runtime.ts'
+import type { MemoryState, Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
-import { buildRequest } from './turn-request.ts'
 
 export type CompactOptions = {
   readonly instructions?: string
@@ -106,15 +100,14 @@ class ManagedSession {
   private readonly runtime: Runtime
   private readonly queue: ReturnType<typeof createMessageQueue>
   private readonly mutex = createMutex(() => this.flush())
-  private readonly stop = createStop()
   private background: BackgroundCompaction | undefined
   /** Answers that came during a compaction. */
   private lateAnswers: readonly (() => void)[] = []
   private sent: RecordInput['sent'] = {}
   /** A request whose answer has not come yet. */
   private pending: RecordInput['pending']
-  /** Answers without a request that no background worker has seen: how many tools each called. */
-  private imported: number[] = []
+  /** Whether there are answers that no background worker has seen. */
+  private hasImported = false
 
   constructor(input: SessionInput) {
     const { sessionId, transcript, envelope } = input.runtime.conversation.place()
@@ -148,10 +141,10 @@ class ManagedSession {
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
       if (prepared.compaction) await this.cancelBackground()
-      this.background ??= startInBackground(this.runtime, this.stop.signal)
+      this.background ??= startInBackground(this.runtime)
       if (prepared.type === 'ready') {
         this.requestSent(prepared)
-        for (const worker of this.runtime.background) worker.beforeRequest?.(this.backgroundContext())
+        for (const worker of this.runtime.background) worker.beforeRequest?.(this.runtime)
       }
       return applied ? withBackground(prepared, applied) : prepared
     })
@@ -161,8 +154,8 @@ class ManagedSession {
     const { runtime, pending, sent } = this
     const uuid = runtime.ports.newId()
     const write = () => {
-      const { content } = recordAnswer(runtime, { uuid, answer, sent, pending })
-      this.imported.push(content.filter(isToolUse).length)
+      recordAnswer(runtime, { uuid, answer, sent, pending })
+      this.hasImported = true
       // Background workers look at the whole view. For a history that is being imported, once at the end is enough.
       if (pending) this.showImported()
     }
@@ -285,7 +278,7 @@ class ManagedSession {
 
   /** Waits for what is running and releases the transcript. */
   close = async (): Promise<void> => {
-    this.stop.stop()
+    this.runtime.closing.stop()
     this.pending = undefined
     await this.mutex.run(() => this.cancelBackground())
     await this.idle()
@@ -328,11 +321,9 @@ class ManagedSession {
   }
 
   private showImported(): void {
-    const { imported } = this
-    this.imported = []
-    for (const calls of imported) {
-      for (const worker of this.runtime.background) worker.afterAnswer(this.backgroundContext(), calls)
-    }
+    if (!this.hasImported) return
+    this.hasImported = false
+    for (const worker of this.runtime.background) worker.afterAnswer(this.runtime)
   }
 
   /** One task at a time. What it read is stored before a model sees it, and what it wrote before it is done. */
@@ -351,29 +342,6 @@ class ManagedSession {
       await this.runtime.conversation.loadOlderEntries?.()
       return change()
     })
-  }
-
-  private backgroundContext(): BackgroundContext {
-    const { conversation, gauge, usage, ports } = this.runtime
-    return {
-      view: conversation.view,
-      tokens: () => gauge.size().tokens,
-      effectiveWindow: () => gauge.explanation().effectiveWindow.value,
-      ledger: conversation.ledger,
-      weigher: gauge.weigher,
-      client: () => afterStored(gauge.model().client, this.stored),
-      model: () => gauge.model().name,
-      requestFor: (view) => buildRequest(this.runtime, view).request,
-      countTokens: (text) => createTextCounter(gauge.counting())(text),
-      isCompactionOff: () => compactionOff(this.runtime) !== undefined,
-      emit: ports.emit,
-      addUsage: (source, counts, model) => {
-        if (totalOf(counts) === 0) return undefined
-        usage.add({ source, usage: counts, model })
-        return costOf(counts, model)
-      },
-      signal: this.stop.signal,
-    }
   }
 }
 

@@ -117,7 +117,6 @@ function progressIn(text: string | undefined): MemoryProgress {
   const value = parseObject(text ?? '')
   return {
     ...defined({ tokens: numberAt(value, 'tokens'), lastSeen: stringAt(value, 'lastSeen') }),
-    toolCallsSince: numberAt(value, 'toolCallsSince') ?? 0,
     failures: numberAt(value, 'failures') ?? 0,
   }
 }
