@@ -1,6 +1,6 @@
 // The model in use, and how full its context window is. Everybody reads the same size and the same thresholds here: the
 // gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
-import { cacheStateOf, lifetimeWritten } from '../cache/state.ts'
+import { cacheStateOf, lifetimeWritten } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'

@@ -1,5 +1,5 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
-import { costOf } from '../cache/prices.ts'
+import { costOf } from '../cache/economics.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
