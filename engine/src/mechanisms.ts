@@ -72,17 +72,8 @@ export { emptyNotes } from './core/prompts/memory.ts'
 
 // Measuring
 
-export { afterCompaction, type CacheWatch, freshWatch, watchAnswer } from './core/cache/break-detector.ts'
-export { type Worth, worthOf } from './core/cache/economics.ts'
-export {
-  afterAnswer,
-  afterCacheBreak,
-  type CacheEditState,
-  noCacheEdits,
-  withDeleted,
-  withSeen,
-} from './core/cache/edit-state.ts'
-export { type CacheState, cacheStateOf } from './core/cache/state.ts'
+export type { CacheEditState } from './core/cache/cache-watch.ts'
+export { type CacheState, cacheStateOf, type Worth, worthOf } from './core/cache/economics.ts'
 export { cutAfter, cutBefore, legalCuts } from './core/message/cut-points.ts'
 export { roundsOf, turnsOf } from './core/message/rounds.ts'
 export { contextTokens } from './core/message/usage.ts'

@@ -1,6 +1,6 @@
 // The records that a compaction appends to the transcript, and the figures in its boundary. A summary that the provider
 // itself wrote is stored with its block, which may only be sent back unchanged and to the model that signed it.
-import { costOf } from '../cache/prices.ts'
+import { costOf } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
 import type { Ledger } from '../ledger/facts.ts'
 import { toJson } from '../ledger/json.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clientStyles, generateWithTruth, keptLayouts } from '../../testing/index.ts'
-import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
+import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
 import { type JsonObject, stringAt } from '../message/json.ts'
 import { checkRequest } from '../request/check-request.ts'
 import { repairRequest } from '../request/repair.ts'

@@ -1,9 +1,8 @@
 // One interface for everything that makes the context smaller. A mechanism either plans (pure) or runs (asks a model,
 // waits). It never writes to the transcript.
 
-import type { Worth } from '../cache/economics.ts'
-import type { CacheEditState } from '../cache/edit-state.ts'
-import type { CacheState } from '../cache/state.ts'
+import type { CacheEditState } from '../cache/cache-watch.ts'
+import type { CacheState, Worth } from '../cache/economics.ts'
 import type { ModelFacts } from '../catalog/models.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { TokenCounts } from '../message/usage.ts'

@@ -1,5 +1,5 @@
 // How a conversation has gone so far: how fast it grows, how small it once was, how often its cache was cold.
-import { cacheLifetimes } from '../cache/state.ts'
+import { cacheLifetimes } from '../cache/economics.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
 

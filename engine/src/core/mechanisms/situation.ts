@@ -1,8 +1,14 @@
 // Collects what mechanisms may know besides the view. The time and everything else from outside is passed in.
 
-import { type CompactionAhead, type Worth, type WorthInput, worthOf } from '../cache/economics.ts'
-import type { CacheEditState } from '../cache/edit-state.ts'
-import { cacheLifetimes, cacheStateOf } from '../cache/state.ts'
+import type { CacheEditState } from '../cache/cache-watch.ts'
+import {
+  type CompactionAhead,
+  cacheStateOf,
+  type Worth,
+  type WorthInput,
+  worthOf,
+  writePrice,
+} from '../cache/economics.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -108,7 +114,7 @@ export function compactionCosts(situation: Situation): CompactionCosts | undefin
   const { growth, base, model, cache, coldShare, isCompacted } = situation
   if (growth === undefined || base === undefined) return undefined
   const { read } = cachePrices
-  const write = cache.lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
+  const write = writePrice(cache)
   const after = isCompacted ? base : base + usualLeft
   const outputPrice = model?.price ? model.price.output / model.price.input : 5
   const fixed = usualSummary * outputPrice + after * write

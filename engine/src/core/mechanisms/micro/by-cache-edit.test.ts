@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
-import { afterAnswer, afterCacheBreak, noCacheEdits, withDeleted, withSeen } from '../../cache/edit-state.ts'
+import { noCacheEdits, withDeleted } from '../../cache/cache-watch.ts'
 import { editRecord } from '../../transcript/format/edits.ts'
 import { type SituationInput, situationOf } from '../situation.ts'
 import { text, viewOf } from '../testing/examples.ts'
@@ -128,29 +128,5 @@ describe('what it costs', () => {
     const { worth } = server(1_000)
     expect(server(1_000).type).toBe('planned')
     expect(worth?.suffix).toBeGreaterThan(0)
-  })
-})
-
-describe('the state of cache edits', () => {
-  test('remembers in order of arrival, each once, and is the same value when nothing is new', () => {
-    const state = withSeen(noCacheEdits, ['a', 'b', 'a'])
-    expect(state).toEqual({ seen: ['a', 'b'], deleted: [], deletedTokens: 0 })
-    expect(withSeen(state, ['b', 'a'])).toBe(state)
-    expect(withDeleted(state, ['c', 'a'])).toEqual({
-      seen: ['a', 'b', 'c'],
-      deleted: ['c', 'a'],
-      deletedTokens: 0,
-      ends: ['a'],
-    })
-  })
-
-  test('keeps the deleted tokens of the latest answer as the baseline', () => {
-    const state = afterAnswer(noCacheEdits, { deletedTokens: 900 })
-    expect(state.deletedTokens).toBe(900)
-    expect(afterAnswer(state, {})).toBe(state)
-  })
-
-  test('is stale once the cache broke', () => {
-    expect(afterCacheBreak()).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
   })
 })

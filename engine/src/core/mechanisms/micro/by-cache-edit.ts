@@ -1,6 +1,6 @@
 // Micro-compact by cache edit: while the cache is warm, asks the provider to delete old results from the cached prefix.
 // The messages stay as they are.
-import { type CacheEditState, noCacheEdits } from '../../cache/edit-state.ts'
+import { type CacheEditState, noCacheEdits } from '../../cache/cache-watch.ts'
 import { formatNumber } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import {

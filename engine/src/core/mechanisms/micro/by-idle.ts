@@ -1,5 +1,5 @@
 // Micro-compact by idle time: after a long pause the provider has forgotten the prefix, so clearing costs nothing.
-import { newestAnswerTime } from '../../cache/state.ts'
+import { newestAnswerTime } from '../../cache/economics.ts'
 import { formatNumber } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
