@@ -1,13 +1,9 @@
-// One conversation: the store it is written to, the fold that makes the view, the ledger of its facts. It knows records
-// and edits, but no sizes, models or requests.
-import { emptyLedger, type Ledger } from '../ledger/facts.ts'
-import { fromJson } from '../ledger/json.ts'
-import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
+// One conversation: the store it is written to, and the fold that makes the view. It knows records and edits, but no sizes,
+// models or requests.
 import type { RecordPlace } from '../mechanisms/mechanism.ts'
-import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noPosition, type Store, StoreError, type StoreResult } from '../ports/store.ts'
-import { readCompaction } from '../transcript/format/compaction-records.ts'
 import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
 import { type Entry, headOf } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
@@ -44,7 +40,6 @@ class StoredConversation {
   /** Reads older entries into memory; undefined where they are read when they are needed. Throws a StoreError. */
   readonly loadOlderEntries: (() => Promise<void>) | undefined
   private readonly input: ConversationInput
-  private book: LedgerBook = createLedger()
   private hasRewound = false
   private entries: Entry[] = []
   private fold: Fold = createFold()
@@ -60,14 +55,14 @@ class StoredConversation {
     const { flush, load } = input.store
     this.stored = flush && (() => flushed(flush))
     this.loadOlderEntries = load && (() => this.loadFrom(load))
-    const known = this.openBook(input.entries)
-    for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
+    for (const entry of input.entries) this.take(entry)
     if (this.hasRewound) this.readAgain()
     this.isOpen = true
   }
 
   view = (): View => this.fold.view()
-  ledger = (): Ledger => this.book.ledger()
+  /** The entries in memory, without those that a rewind dropped. */
+  standing = (): readonly Entry[] => (this.hasRewound ? withoutRewound(this.entries) : this.entries)
   /** What the user typed while the agent worked, as far as no message holds it. */
   queued = (): readonly QueuedWords[] => queuedWords(this.entries)
   /** For tests. */
@@ -150,16 +145,13 @@ class StoredConversation {
     return stored
   }
 
-  /** `isKnown`: the ledger has its facts already. */
-  private take(entry: Entry, { isKnown } = { isKnown: false }): void {
+  private take(entry: Entry): void {
     const { record } = entry
     this.keep(entry)
     const isOwn = this.isOwn(record)
     if (readEdit(record)?.type === 'rewind') this.hasRewound = true
     if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
-    const message = isKnown && !this.input.watch ? undefined : messageOf(record)
-    if (message && !isKnown) this.addFacts(message, record)
-    if (isOwn) this.input.watch?.(record, message, { isLive: this.isOpen })
+    if (isOwn) this.input.watch?.(record, messageOf(record), { isLive: this.isOpen })
   }
 
   private keep(entry: Entry): void {
@@ -173,28 +165,8 @@ class StoredConversation {
     return (isSidechain === true) === (this.input.envelope.isSidechain === true)
   }
 
-  private addFacts(message: ViewMessage, record: JsonObject): void {
-    // What was restored is not new.
-    if (objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
-  }
-
-  /** Starts the ledger afresh. Returns the entry up to which it is complete: our boundaries carry the facts before them. */
-  private openBook(entries: readonly Entry[]): number {
-    const known = entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
-    const carried = readCompaction(entries[known]?.record).ledger
-    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
-    return known
-  }
-
-  /** Facts from entries that a rewind dropped no longer hold. */
   private readAgain(): void {
-    const standing = withoutRewound(this.entries)
-    const known = this.openBook(standing)
-    for (const { record } of standing.slice(known + 1)) {
-      const message = messageOf(record)
-      if (message) this.addFacts(message, record)
-    }
-    this.input.onRewind?.(standing.filter(({ record }) => this.isOwn(record)))
+    this.input.onRewind?.(this.standing().filter(({ record }) => this.isOwn(record)))
   }
 
   private hold(entries: Iterable<Entry>): void {

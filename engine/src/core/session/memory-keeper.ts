@@ -1,6 +1,8 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
 // counts what it costs. ladder/memory-mechanism.ts compacts from the notes.
 import { costOf } from '../cache/economics.ts'
+import { emptyLedger } from '../ledger/facts.ts'
+import { ledgerOfEntries } from '../ledger/ledger.ts'
 import type { Extraction } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
 import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
@@ -117,12 +119,14 @@ export class MemoryKeeper implements BackgroundWorker {
     const { name } = gauge.model()
     const before = this.current
     const countTokens = createTextCounter(gauge.counting())
+    const model = summarizer(runtime)
     const extraction = await this.store
       .extract({
         conversation: buildRequest(runtime, view).request,
         messages: view.messages,
-        ledger: conversation.ledger(),
-        model: summarizer(runtime),
+        // Only notes without a model are made from the ledger.
+        ledger: model.capabilities(name).offline ? ledgerOfEntries(conversation.standing()) : emptyLedger,
+        model,
         countTokens,
         signal,
       })

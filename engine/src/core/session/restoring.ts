@@ -2,6 +2,7 @@
 // pinned entries; what the host provides. It reads files through a port and changes nothing.
 
 import { piecesOf } from '../compaction/plan.ts'
+import { ledgerOfEntries } from '../ledger/ledger.ts'
 import { textOf } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
@@ -91,7 +92,7 @@ export class Restoring {
     const touched = this.touched(conversation)
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     this.rulePaths = new Set(rulePlaces(touched, root))
-    const found = this.book.state(conversation.ledger().todos)
+    const found = this.book.state(without?.includes('todos') ? [] : ledgerOfEntries(conversation.standing()).todos)
     const state = { ...found, ...host, pinned: await this.pinned(kept, conversation) }
     const { transcript: transcriptPath } = conversation.place()
     return restoreContext(

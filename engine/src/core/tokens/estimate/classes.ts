@@ -87,15 +87,15 @@ export type Automaton = {
 }
 
 export const hanFirst = 0x4e00
-export const hanLast = 0x9fff
+export const hanCount = 0x5200
 
-/** `rarity` returns 0, 1 or 2 for each character from `hanFirst` on. */
-export function buildAutomaton(rarity: (offset: number) => number): Automaton {
+/** `rarities` has 0, 1 or 2 for each character from `hanFirst` on. */
+export function buildAutomaton(rarities: Uint8Array): Automaton {
   const classes = groups.flatMap((group) => group.classes)
-  return { classCount: classes.length, ...buildStates(), classOf: classify(classes, rarity) }
+  return { classCount: classes.length, ...buildStates(), classOf: classify(classes, rarities) }
 }
 
-function classify(classes: readonly CharClass[], rarity: (offset: number) => number): Uint8Array {
+function classify(classes: readonly CharClass[], rarities: Uint8Array): Uint8Array {
   const classOf = new Uint8Array(65_536).fill(classes.length - 1)
   // Backwards, so that the first of two overlapping ranges wins.
   for (const [index, members] of [...classes.entries()].reverse()) {
@@ -103,7 +103,7 @@ function classify(classes: readonly CharClass[], rarity: (offset: number) => num
     else for (const [first, last] of members.ranges) classOf.fill(index, first, last + 1)
   }
   const common = classOf[hanFirst] ?? 0
-  for (let offset = 0; offset <= hanLast - hanFirst; offset++) classOf[hanFirst + offset] = common + rarity(offset)
+  for (const [offset, rarity] of rarities.entries()) classOf[hanFirst + offset] = common + rarity
   return classOf
 }
 
