@@ -134,6 +134,17 @@ function splitLines(buffer: Buffer, first: number, base: number): readonly Line[
   return lines
 }
 
+export function readBytes(path: string, from: number, to: number): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(to - from)
+    readFully(file, buffer, from)
+    return buffer
+  } finally {
+    closeSync(file)
+  }
+}
+
 export function readFully(file: number, buffer: Buffer, position: number): void {
   let done = 0
   while (done < buffer.length) {
