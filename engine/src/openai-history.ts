@@ -1,7 +1,6 @@
 // Histories of chat completions and of the Responses API for hosts that call the OpenAI SDK in their own loop: each request is
 // reduced before it is sent, and sent once more if it was too long. Nothing that is handed over is changed.
-import { adapterSessions } from './adapter-conversations.ts'
-import type { AdapterOptions } from './adapter-sessions.ts'
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
 import type { Converter } from './adapters/history/converter.ts'
 import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
 import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
@@ -78,7 +77,7 @@ function managed<Base extends object, Foreign>(
   { model, ...options }: OpenAIHistoryOptions,
   { converter, grouped, flat, instructions, usageOf }: Shape<Base, Foreign>,
 ): OpenAIHistory<Base> {
-  const { conversations, historyOf } = adapterSessions(options, { model, converter })
+  const { historyOf, close } = adapterSessions(options, converter)
   return {
     run: async <Message extends Base, Answer>(
       messages: readonly Message[],
@@ -87,7 +86,7 @@ function managed<Base extends object, Foreign>(
     ) => {
       const foreign = grouped(messages)
       const name = call.model ?? model.model
-      const history = await historyOf({ call, messages: foreign, model: name })
+      const history = await historyOf(call, foreign, () => ({ client: model, model: name }))
       const base = baseOf(call, instructions(messages))
       const answer = await history.run(foreign, { base, signal: call.signal }, ({ messages: sent, maxTokens }) =>
         send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
@@ -96,7 +95,7 @@ function managed<Base extends object, Foreign>(
       if (usage) history.reportUsage(usage)
       return answer
     },
-    close: conversations.close,
+    close,
   }
 }
 

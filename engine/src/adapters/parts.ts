@@ -1,12 +1,9 @@
 // What the converters share: content read from another shape and written back. A block that still says the same comes back
 // as the very part it was read from, so that fields we know nothing of survive.
 import { type Block, isToolResult, isToolUse } from '../core/message/block.ts'
-import { isObject, type JsonObject, objectAt, stringAt } from '../core/message/json.ts'
+import { isObject, type JsonObject, objectAt, parseObject, stringAt } from '../core/message/json.ts'
 import { headOf } from '../core/text/cut.ts'
-import type { Converted, OriginOf } from './history/converter.ts'
-
-/** A message of an SDK in our shape. */
-export type ReadMessage = Converted['message']
+import { isSame, type OriginOf } from './history/converter.ts'
 
 /** A block of ours, and the part of the foreign message it was read from. */
 export type ReadPart<Part> = { readonly block: Block; readonly part: Part }
@@ -32,10 +29,6 @@ export function writeParts<Part>(
   })
 }
 
-export function isSame(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
-}
-
 function idOf(block: Block): string | undefined {
   if (isToolUse(block)) return `call ${block.id}`
   return isToolResult(block) ? `result ${block.tool_use_id}` : undefined
@@ -48,7 +41,7 @@ export type Run<Foreign> = { readonly before: Foreign | undefined; readonly bloc
 export function runsOf<Foreign>(blocks: readonly Block[], originOf: OriginOf<Foreign>): readonly Run<Foreign>[] {
   const runs: { readonly before: Foreign | undefined; readonly blocks: Block[] }[] = []
   for (const block of blocks) {
-    const before = originOf(block)?.foreign
+    const before = originOf(block)
     const last = runs.at(-1)
     const isAlone = isToolResult(block) || last?.blocks.some(isToolResult)
     if (last && last.before === before && !isAlone) last.blocks.push(block)
@@ -101,13 +94,7 @@ export function urlOf(block: Block): string | undefined {
 
 /** The arguments of a call as an object; the text itself where it is no JSON object. */
 export function inputOf(words: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(words)
-    return isObject(value) ? value : { arguments: words }
-  } catch (error) {
-    if (error instanceof SyntaxError) return { arguments: words }
-    throw error
-  }
+  return parseObject(words) ?? { arguments: words }
 }
 
 /** The inverse of `inputOf`. */

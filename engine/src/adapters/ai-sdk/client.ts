@@ -16,8 +16,7 @@ import type { FailedTry } from '../../models/retry.ts'
 import { createCaller, type PerRequest } from '../../models/sdk.ts'
 import type { Converter } from '../history/converter.ts'
 import { failureOf } from '../history/failure.ts'
-import type { AiMessage } from './shapes.ts'
-import { usageOf } from './usage.ts'
+import { type AiMessage, usageOf } from './messages.ts'
 
 /** As much of a language model (v2 to v4) as is used here. */
 export type Generating = {
@@ -78,7 +77,7 @@ function callFor(request: ModelRequest, { converter, ownCall }: ClientOptions): 
     return { isStreaming: own.isStreaming, params }
   }
   const { headers } = own?.params ?? {}
-  const messages = request.messages.flatMap((message) => converter.fromMessage(message, () => undefined))
+  const messages = request.messages.flatMap((message) => converter.write(message, () => undefined))
   const params = {
     prompt: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages],
     ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),

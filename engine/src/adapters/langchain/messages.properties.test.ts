@@ -1,6 +1,7 @@
 import { AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { convert } from '../history/converter.ts'
 import { foreignOnly, ourMessage } from '../testing/arbitrary-messages.ts'
 import { langChainConverter, readLangChainMessage, writeLangChainMessage } from './messages.ts'
 
@@ -103,10 +104,13 @@ test('a changed input is told in both places, and what only the provider reads s
 
 test('the system prompt is no part of the conversation; a later system message is a note of the client', () => {
   const messages = [new SystemMessage('Be brief.'), new HumanMessage('Hello.'), new SystemMessage('It is late.')]
-  expect(langChainConverter(classes).toMessages(messages)).toEqual([
-    { index: 1, message: { role: 'user', content: [{ type: 'text', text: 'Hello.' }] } },
-    { index: 2, message: { role: 'user', content: [{ type: 'text', text: 'It is late.' }], origin: 'meta' } },
-  ])
+  expect(convert(langChainConverter(classes), messages)).toEqual({
+    head: messages.slice(0, 1),
+    known: [
+      { foreign: messages[1], role: 'user', content: [{ type: 'text', text: 'Hello.' }] },
+      { foreign: messages[2], role: 'user', content: [{ type: 'text', text: 'It is late.' }], origin: 'meta' },
+    ],
+  })
 })
 
 test('an answer tells its usage, cached tokens apart', () => {
@@ -116,10 +120,8 @@ test('an answer tells its usage, cached tokens apart', () => {
     total_tokens: 107,
     input_token_details: { cache_read: 60, cache_creation: 10 },
   }
-  const [converted] = langChainConverter(classes).toMessages([
-    new AIMessage({ content: 'Yes.', usage_metadata } as never),
-  ])
-  expect(converted?.usage).toEqual({ input: 30, output: 7, cacheRead: 60, cacheWrite: 10, cacheWriteHour: 0 })
+  const converted = langChainConverter(classes).read(new AIMessage({ content: 'Yes.', usage_metadata } as never))
+  expect(converted.usage).toEqual({ input: 30, output: 7, cacheRead: 60, cacheWrite: 10, cacheWriteHour: 0 })
 })
 
 test('nothing that only LangChain knows reaches a summary as an unknown block', () => {

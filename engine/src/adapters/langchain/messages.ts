@@ -5,8 +5,8 @@ import { type Block, blocksOf, isToolResult, isToolUse } from '../../core/messag
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { noTokens, type TokenCounts } from '../../core/message/usage.ts'
 import { loadedOnce } from '../../models/sdk.ts'
-import type { Converter } from '../history/converter.ts'
-import { isSame, onlyText, type ReadMessage, type ReadPart, runsOf, writeParts } from '../parts.ts'
+import { type Converted, type Converter, isSame } from '../history/converter.ts'
+import { onlyText, type ReadPart, runsOf, writeParts } from '../parts.ts'
 import { blockOf, isCallPart, isSilentPart, partOf } from './parts.ts'
 
 export type LangChainMessage = BaseMessage
@@ -30,14 +30,9 @@ type MessageClasses = Pick<LangChainClasses, 'HumanMessage' | 'AIMessage' | 'Too
 /** System messages at the beginning are the system prompt; later ones become notes of the client. */
 export function langChainConverter(classes: MessageClasses): Converter<BaseMessage> {
   return {
-    toMessages: (foreign) => {
-      const first = foreign.findIndex((message) => !isInstruction(message))
-      return foreign.flatMap((message, index) => {
-        if (first < 0 || index < first) return []
-        return [{ index, message: readLangChainMessage(message), ...defined({ usage: usageOf(message) }) }]
-      })
-    },
-    fromMessage: ({ role, content }, originOf) =>
+    isSystem: isInstruction,
+    read: (message) => ({ ...readLangChainMessage(message), ...defined({ usage: usageOf(message) }) }),
+    write: ({ role, content }, originOf) =>
       runsOf(blocksOf(content), originOf).flatMap(({ before, blocks }) =>
         writeLangChainMessage({ role, content: blocks }, classes, before),
       ),
@@ -48,7 +43,7 @@ function isInstruction({ type }: BaseMessage): boolean {
   return type === 'system' || type === 'developer'
 }
 
-export function readLangChainMessage(message: BaseMessage): ReadMessage {
+export function readLangChainMessage(message: BaseMessage): Converted {
   if (isResult(message)) return { role: 'user', content: [resultOf(message)] }
   const said = readContent(message.content).map(({ block }) => block)
   if (isAnswer(message)) return { role: 'assistant', content: [...said, ...callsOf(message).map(callBlock)] }
@@ -102,7 +97,7 @@ export function usageOf(message: BaseMessage): TokenCounts | undefined {
 
 /** `before` is the message that this one was read from, perhaps before it was shortened. */
 export function writeLangChainMessage(
-  { role, content }: ReadMessage,
+  { role, content }: Converted,
   classes: MessageClasses,
   before?: BaseMessage,
 ): readonly BaseMessage[] {

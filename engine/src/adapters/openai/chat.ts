@@ -2,7 +2,7 @@
 // names, audio, the exact bytes of a call's arguments.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
-import type { Converter } from '../history/converter.ts'
+import type { Converted, Converter } from '../history/converter.ts'
 import {
   describedPart,
   documentAt,
@@ -10,7 +10,6 @@ import {
   inputOf,
   type MakeParts,
   onlyText,
-  type ReadMessage,
   type ReadPart,
   runsOf,
   textBlock,
@@ -25,13 +24,9 @@ export type ChatMessageLike = { readonly role: string }
 /** System and developer messages at the beginning are the system prompt; later ones become notes of the client. */
 export function chatConverter<Foreign extends ChatMessageLike = ChatMessageLike>(): Converter<Foreign> {
   return {
-    toMessages: (foreign) => {
-      const first = foreign.findIndex(({ role }) => !isInstruction(role))
-      return foreign.flatMap((message, index) =>
-        first < 0 || index < first ? [] : [{ index, message: readChatMessage(message) }],
-      )
-    },
-    fromMessage: ({ role, content }, originOf) =>
+    isSystem: ({ role }) => isInstruction(role),
+    read: readChatMessage,
+    write: ({ role, content }, originOf) =>
       runsOf(blocksOf(content), originOf).flatMap(
         ({ before, blocks }) => writeChatMessage({ role, content: blocks }, before) as readonly JsonObject[] as never,
       ),
@@ -42,7 +37,7 @@ function isInstruction(role: string): boolean {
   return role === 'system' || role === 'developer'
 }
 
-export function readChatMessage(given: ChatMessageLike): ReadMessage {
+export function readChatMessage(given: ChatMessageLike): Converted {
   const message = given as JsonObject
   const blocks = readContent(message.content).map(({ block }) => block)
   if (message.role === 'tool' || message.role === 'function') return { role: 'user', content: [resultOf(message)] }
@@ -90,7 +85,7 @@ function callOf(call: JsonObject): Block {
 }
 
 /** `before` is the message that this one was read from, perhaps before it was shortened. */
-export function writeChatMessage(message: ReadMessage, before?: ChatMessageLike): readonly JsonObject[] {
+export function writeChatMessage(message: Converted, before?: ChatMessageLike): readonly JsonObject[] {
   const { role, content } = message
   const was = before as JsonObject | undefined
   if (role === 'assistant') return [writeAnswer(content, was)]

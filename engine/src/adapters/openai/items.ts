@@ -3,19 +3,8 @@
 // as the very item, with its id and its encrypted reasoning.
 import { type Block, blocksOf, isThinking, isToolResult } from '../../core/message/block.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
-import type { Converter } from '../history/converter.ts'
-import {
-  describedPart,
-  documentAt,
-  imageAt,
-  inputOf,
-  isSame,
-  type ReadMessage,
-  type ReadPart,
-  runsOf,
-  textBlock,
-  writeParts,
-} from '../parts.ts'
+import { type Converted, type Converter, isSame } from '../history/converter.ts'
+import { describedPart, documentAt, imageAt, inputOf, type ReadPart, runsOf, textBlock, writeParts } from '../parts.ts'
 import { type Dialect, makeItem, makePart, makeResult, withInput } from './make-items.ts'
 
 /** The items of one answer, or one item of the user's side. */
@@ -36,13 +25,9 @@ export function groupItems<Item extends object>(items: readonly Item[]): readonl
 /** System and developer messages at the beginning are the system prompt; later ones become notes of the client. */
 export function itemConverter<Item extends object>(dialect: Dialect): Converter<ItemGroup<Item>> {
   return {
-    toMessages: (groups) => {
-      const first = groups.findIndex((group) => !isInstruction(group))
-      return groups.flatMap((group, index) =>
-        first < 0 || index < first ? [] : [{ index, message: readItems(group) }],
-      )
-    },
-    fromMessage: ({ role, content }, originOf) => {
+    isSystem: isInstruction,
+    read: readItems,
+    write: ({ role, content }, originOf) => {
       const runs = runsOf(blocksOf(content), originOf)
       const items = runs.flatMap(({ before, blocks }) => writeItems({ role, content: blocks }, { dialect, before }))
       return groupItems(items as readonly object[] as readonly Item[])
@@ -75,7 +60,7 @@ function callIdOf(item: JsonObject): string | undefined {
 /** An item, and which part of its content a block was read from. */
 type Place = { readonly item: JsonObject; readonly part?: unknown; readonly changed?: JsonObject }
 
-export function readItems(group: ItemGroup): ReadMessage {
+export function readItems(group: ItemGroup): Converted {
   const items = group as readonly JsonObject[]
   const [first = {}] = items
   if (isOfAnswer(first)) return { role: 'assistant', content: readAnswer(items).map(({ block }) => block) }
@@ -158,10 +143,7 @@ export type WriteItems = {
   readonly before?: ItemGroup | undefined
 }
 
-export function writeItems(
-  { role, content }: ReadMessage,
-  { dialect, before = [] }: WriteItems,
-): readonly JsonObject[] {
+export function writeItems({ role, content }: Converted, { dialect, before = [] }: WriteItems): readonly JsonObject[] {
   const was = before as readonly JsonObject[]
   if (role === 'assistant') return writeAnswer(content, was, dialect)
   const results = content.filter(isToolResult).map((block) => writeResult(block, was, dialect))
