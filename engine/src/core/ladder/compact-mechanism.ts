@@ -3,7 +3,7 @@
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { performCompaction } from '../compaction/run.ts'
 import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
-import { unseenResults } from '../mechanisms/shorten.ts'
+import { unseenResults } from '../mechanisms/micro/clearable.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'

@@ -80,6 +80,12 @@ export function seenUpTo({ messages }: View): number {
   return messages.findLastIndex(({ role }) => role === 'assistant')
 }
 
+/** The message with the results that came after the newest answer. */
+export function unseenResults(view: View): number | undefined {
+  const at = seenUpTo(view) + 1
+  return at > 0 && blocksOf(view.messages[at]?.content).some(isToolResult) ? at : undefined
+}
+
 export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): ReadonlySet<string> {
   return new Set(cacheEdits?.deleted)
 }
