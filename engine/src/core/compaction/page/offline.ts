@@ -2,11 +2,9 @@
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
-import { briefStep, clippedStep } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
-import { clippedAtWord } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { wordsText } from './complete-words.ts'
 import { joinSections, readSections, shortenSummary } from './sections.ts'
@@ -256,7 +254,7 @@ const briefAction = 160
 function stepLine({ type, text }: Step, { statement, action, source }: Detail, times: number): string {
   const most = { said: statement, did: action, saw: action, read: source * times }[type]
   const isProse = text.includes('\n') || type === 'said'
-  const isBrief = type === 'did' && most <= briefAction
-  const shown = !isProse ? clippedAtWord(text, most) : isBrief ? briefStep(text, most) : clippedStep(text, most)
+  const isBrief = !isProse || (type === 'did' && most <= briefAction)
+  const shown = isBrief ? oneLine(text, most) : condensed(text, most)
   return `  - ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
 }
