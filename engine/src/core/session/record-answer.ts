@@ -68,7 +68,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   const { watch, found } = watchAnswer(before, seen)
   // Cache edits are relative to the prefix that is gone. What the server clears is not: it reads the history each time.
   const isStale = found !== undefined && client.capabilities(name).cacheEdits
-  tracker.cacheSeen({ watch, cacheEdits: isStale ? afterCacheBreak() : afterAnswer(cacheEdits, { deletedTokens }) })
+  tracker.set({ watch, cacheEdits: isStale ? afterCacheBreak() : afterAnswer(cacheEdits, { deletedTokens }) })
   if (!found) return
   // Nearly every answer hits the cache, so what the causes depend on is computed only now.
   const { lifetime } = cacheStateOf({ messages: conversation.view().messages, now: seen.time })
