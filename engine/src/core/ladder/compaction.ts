@@ -18,7 +18,7 @@ import { type Runtime, summarizer, withFreed } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { breakerText, inARow } from './breaker.ts'
+import { afterFailure, afterHand, breakerText, inARow } from './breaker.ts'
 import { earlyTarget } from './economy.ts'
 import type { LadderTrigger } from './ladder.ts'
 import { runMechanism } from './run-mechanism.ts'
@@ -258,7 +258,7 @@ function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success
   const after = gauge.size(conversation.view(), fits?.name).tokens
   const wasOpen = tracker.now().breaker.isOpen
   tracker.compaction({ turnId: ports.newId(), isBelowTarget: after < target })
-  if (cause === 'person') tracker.compactionByHand()
+  if (cause === 'person') tracker.changeBreaker(afterHand)
   gauge.weighAgain()
   for (const worker of runtime.background) worker.afterCompaction(after)
   cleanUps.run({ tokens: after })
@@ -286,7 +286,7 @@ function failed(runtime: Runtime, options: CompactionOptions, { tried, reason: l
   // An abort, or a manual compaction that cannot work, says nothing about the next automatic one.
   if (reason !== 'aborted' && trigger === 'auto') {
     const wasOpen = tracker.now().breaker.isOpen
-    tracker.compactionFailed()
+    tracker.changeBreaker(afterFailure)
     hasTripped(runtime, wasOpen)
   }
   return { type: 'not-compacted', reason, detail, tried }

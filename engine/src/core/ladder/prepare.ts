@@ -207,7 +207,7 @@ async function autoCompact(
   const refusal = refusalOf(runtime, explanation, options)
   if (refusal) return afterRefusal(runtime, refusal, explanation)
   if (explanation.autoCompact.mode === 'ask' && !(await isAllowed(runtime, explanation, signal))) {
-    tracker.refused()
+    tracker.set({ isRefused: true })
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
   const { pays } = options
@@ -244,7 +244,7 @@ function afterRefusal(
   if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: shortened, notices: [] }
   const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }, ...shortened]
   if (why !== 'overhead' || tracker.now().isOverheadReported) return { tried, notices: [] }
-  tracker.overheadReported()
+  tracker.set({ isOverheadReported: true })
   return { tried, notices: [detail] }
 }
 
@@ -265,7 +265,7 @@ function reportCrossing({ tracker, ports }: Runtime, explanation: Explanation): 
   const { state, size, warning, error, autoCompactThreshold, blocking } = explanation
   const before = tracker.now().state
   if (state === before) return
-  tracker.reported(state)
+  tracker.set({ state })
   // In order of severity.
   const limits = { ok: warning, warning, error, 'over-threshold': autoCompactThreshold, blocking }
   const states = Object.keys(limits)

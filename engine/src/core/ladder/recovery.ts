@@ -10,6 +10,7 @@ import { type Runtime, reduceView } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
+import { afterRecovery } from './breaker.ts'
 import { type CompactionDone, climb, compactNow, contextFor } from './compaction.ts'
 import { mediaRefused, shortenUnseen } from './oversized.ts'
 import { isAllowed } from './prepare.ts'
@@ -132,7 +133,7 @@ async function compactAll({ runtime, signal, steps }: Attempt): Promise<Remedy |
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return isSmaller ? remedyFor(runtime) : undefined
   }
-  runtime.tracker.recovery()
+  runtime.tracker.changeBreaker(afterRecovery)
   const outcome = await compactNow(runtime, { cause: 'overflow', signal })
   steps.push(...outcome.tried)
   if (outcome.type === 'compacted') return { ...remedyFor(runtime), compaction: outcome }
@@ -153,7 +154,7 @@ async function whyNotCompact(runtime: Runtime, signal: AbortSignalPort | undefin
   if (breaker.isOpen && breaker.hasRecovered) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
   if (!isRefused && (await isAllowed(runtime, explanation, signal))) return undefined
-  tracker.refused()
+  tracker.set({ isRefused: true })
   return 'It was asked for, and not allowed.'
 }
 

@@ -1,4 +1,5 @@
 // What a person does to the context by hand: undo, snip, pin, rewind, another model. All of it is appended to the transcript.
+import { afterChange } from '../ladder/breaker.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type SnipInput, snip } from '../mechanisms/snip.ts'
 import { defined } from '../message/json.ts'
@@ -36,7 +37,7 @@ export function snipRange(runtime: Runtime, input: SnipInput): EditOutcome {
   if (plan.outcome.type !== 'edits') throw new Error('A snip asked the server for something.')
   reduceView(runtime, { edits: plan.outcome.edits, freed: plan.freed })
   tracker.snipped(plan.freed)
-  tracker.userChange()
+  tracker.changeBreaker(afterChange)
   return { type: 'done', freed: plan.freed }
 }
 
@@ -74,6 +75,6 @@ export async function switchModel(
   gauge.useModel(choice)
   tracker.askServer(undefined)
   tracker.viewChange()
-  tracker.userChange()
+  tracker.changeBreaker(afterChange)
   return { type: 'switched', from, to: choice.name, ...defined({ compaction }) }
 }

@@ -67,7 +67,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   // Cache edits are relative to the prefix that is gone. What the server clears is not: it reads the history each time.
   const isStale = dropped > 0 && client.capabilities(name).cacheEdits
   const { asked: _, ...counted } = cacheEdits
-  tracker.cacheSeen({ watch, cacheEdits: isStale ? noCacheEdits : counted })
+  tracker.set({ watch, cacheEdits: isStale ? noCacheEdits : counted })
   if (dropped === 0) return
   const idle = time - (last.baseline?.time ?? time)
   const { lifetime } = cacheStateOf({ messages: conversation.view().messages, now: time })

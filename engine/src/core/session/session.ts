@@ -1,4 +1,5 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
+import { afterChange } from '../ladder/breaker.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
@@ -261,7 +262,7 @@ class ManagedSession {
   /** Changes what every request carries: system prompt, tools, limits. */
   configure = (base: RequestInput): void => {
     this.runtime.gauge.configure(requestBase(base))
-    this.runtime.tracker.userChange()
+    this.runtime.tracker.changeBreaker(afterChange)
   }
 
   /**

@@ -2,17 +2,7 @@
 // to leave out, what was spent. Each sub-agent has its own.
 import { type CacheEditState, type CacheWatch, freshWatch, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
 import { costOf } from '../cache/economics.ts'
-import {
-  afterApplied,
-  afterChange,
-  afterFailure,
-  afterHand,
-  afterHuman,
-  afterRecovery,
-  type Breaker,
-  closedBreaker,
-  fewAnswers,
-} from '../ladder/breaker.ts'
+import { afterApplied, afterHuman, type Breaker, closedBreaker, fewAnswers } from '../ladder/breaker.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { addCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo } from '../ports/events.ts'
@@ -99,12 +89,8 @@ export class Tracker {
     })
   }
 
-  compactionFailed = (): void => this.set({ breaker: afterFailure(this.value.breaker) })
-  compactionByHand = (): void => this.set({ breaker: afterHand(this.value.breaker) })
-  /** A refused request is about to be compacted, even if the breaker is open. */
-  recovery = (): void => this.set({ breaker: afterRecovery(this.value.breaker) })
-  /** A person did something about the cause of failures. */
-  userChange = (): void => this.set({ breaker: afterChange(this.value.breaker) })
+  /** With a change of ladder/breaker.ts. */
+  changeBreaker = (change: (breaker: Breaker) => Breaker): void => this.set({ breaker: change(this.value.breaker) })
 
   /** Edits, an undo or a rewind changed the view, and with it the prefix. */
   viewChange(): void {
@@ -137,11 +123,6 @@ export class Tracker {
     })
   }
 
-  cacheSeen = (cache: Pick<Tracking, 'watch' | 'cacheEdits'>): void => this.set(cache)
-  refused = (): void => this.set({ isRefused: true })
-  overheadReported = (): void => this.set({ isOverheadReported: true })
-  reported = (state: ContextState): void => this.set({ state })
-
   /** How the next compaction relates to the last one. */
   chain(threshold: number): ChainInfo {
     const { previous, turns } = this.value
@@ -149,7 +130,7 @@ export class Tracker {
     return { isRecompaction: previous?.hasHumanSince === false, ...since, threshold, source: 'turn' }
   }
 
-  private set(changed: Partial<Tracking>): void {
+  set(changed: Partial<Tracking>): void {
     this.value = { ...this.value, ...changed }
   }
 }
