@@ -2,13 +2,12 @@
 import { textOf } from '../../message/block.ts'
 import { type JsonObject, stringAt } from '../../message/json.ts'
 import type { Origin } from '../../message/message.ts'
-import { readEdit } from '../format/edits.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
 import type { AnswerLine } from '../format/origin.ts'
 import { saidIn } from '../format/origin.ts'
+import { type Change, changeAt, standingOf } from '../tree/changes.ts'
 import { type EntryTable, isSidechainAt, noParent, rowOf, typeAt } from '../tree/entry-table.ts'
 import type { Graph } from '../tree/graph.ts'
-import { type Change, standingOf } from '../tree/standing.ts'
 
 export type Compaction = {
   readonly uuid: string
@@ -103,8 +102,8 @@ function count({ epochs, starts, changes }: Counted, { record, row, head, answer
     starts.push(row)
     epochs.push({ ...newEpoch(epochs.length), openedBy: compactionAt(head, time) })
   }
-  const edit = readEdit(record)
-  if (edit || head.boundary) changes.push({ row, uuid: head.uuid, edit })
+  const change = changeAt(row, record, head)
+  if (change) changes.push(change)
   const open = epochs.at(-1)
   if (!open) return
   open.entries++

@@ -1,8 +1,8 @@
 // The tree that a transcript's entries form, repaired: kept messages spliced behind their summary, orphans attached, rings
 // cut. It needs only an entry table.
 import type { Boundary, Kept } from '../format/boundary.ts'
+import { nothingUndone, type Standing } from './changes.ts'
 import { type EntryTable, isSidechainAt, missingParent, noParent, rowOf, typeAt } from './entry-table.ts'
-import { nothingUndone, type Standing } from './standing.ts'
 
 export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; readonly isLegacy: boolean }
 

@@ -2,6 +2,7 @@
 // computed from the whole tree.
 import { groupBy } from '../../message/group-by.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
+import { nothingUndone, type Standing } from './changes.ts'
 import {
   addHead,
   createEntryTable,
@@ -12,7 +13,6 @@ import {
   typeAt,
 } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
-import { nothingUndone, type Standing } from './standing.ts'
 
 /** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
 export type HeadTree = {
