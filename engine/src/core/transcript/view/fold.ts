@@ -78,7 +78,8 @@ function viewOf(transcript: Transcript): View {
   const pieces = piecesOf(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
   const placed = merged.map(({ message, from: [first] }) => {
-    return { isAnswer: message.role === 'assistant', row: first?.row ?? 0, place: first?.place ?? 0 }
+    const place = live.placeOf(live.rowOf(first?.uuids[0] ?? ''))
+    return { isAnswer: message.role === 'assistant', row: first?.row ?? 0, place }
   })
   const prefix = prefixChanges(changes, standing, { live, kept: graph.kept })
   return {
