@@ -5,7 +5,7 @@ import type { Role } from '../../core/message/message.ts'
 import { messageBodies } from '../../core/session/input.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { messageOf } from '../../core/transcript/format/messages.ts'
-import { withoutRewound } from '../../core/transcript/view/last-action.ts'
+import { withoutRewound } from '../../core/transcript/tree/changes.ts'
 import { type Known, keyOf } from './converter.ts'
 
 type Written = { readonly uuid: string; readonly role: Role; readonly keys: string; readonly isSkipped: boolean }

@@ -8,8 +8,8 @@ import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
 import { type Entry, headOf } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
+import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/tree/changes.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
-import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/view/last-action.ts'
 import type { Body } from './input.ts'
 
 export type ConversationInput = {

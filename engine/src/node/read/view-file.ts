@@ -3,8 +3,8 @@ import type { JsonObject } from '../../core/message/json.ts'
 import { type EditPlace, readEdit } from '../../core/transcript/format/edits.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import type { Format } from '../../core/transcript/format/foreign/reader.ts'
+import { lastAction, type Undoable } from '../../core/transcript/tree/changes.ts'
 import { createFold, foldEntries, type View } from '../../core/transcript/view/fold.ts'
-import { lastAction, type Undoable } from '../../core/transcript/view/last-action.ts'
 import { type LoadOptions, loadEntries, wholeEntries, withoutTornCompaction } from './load.ts'
 
 export type ViewFile = {

@@ -6,7 +6,7 @@ import { stringAt } from '../../core/message/json.ts'
 import type { Store, StoreResult } from '../../core/ports/store.ts'
 import { undoOfTorn } from '../../core/transcript/format/compaction-records.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import { isSelfContained } from '../../core/transcript/view/last-action.ts'
+import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { forEachEntry, sniffFormat } from '../read/entries.ts'
 import { openLive } from '../read/live-file.ts'
 import {

@@ -2,6 +2,7 @@
 // computed from the whole tree.
 import { groupBy } from '../../message/group-by.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
+import { nothingUndone, type Standing } from './changes.ts'
 import {
   addHead,
   createEntryTable,
@@ -12,7 +13,6 @@ import {
   typeAt,
 } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
-import { nothingUndone, type Standing } from './standing.ts'
 
 /** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
 export type HeadTree = {
@@ -46,7 +46,7 @@ export function liveOrder(
   const newest = newestLeaf(table, isLeaf)
   if (newest < 0) return { order: [], graph }
   // A compaction that nothing follows yet: the messages it kept still stand behind its summary.
-  const leaf = keptTails(tree, graph).get(newest) ?? newest
+  const leaf = graph.keptTails.get(newest) ?? newest
   const isEnd = (row: number) => typeAt(table, row) === 'boundary' && !standing.out.has(row)
   return { order: withSiblings(tree, walkUp(graph, leaf, isEnd)), graph }
 }
@@ -86,17 +86,6 @@ function walkUp({ parents }: Graph, leaf: number, isEnd: (row: number) => boolea
   const chain: number[] = []
   for (let row = leaf; row >= 0; row = isEnd(row) ? -1 : (parents[row] ?? -1)) chain.push(row)
   return chain.reverse()
-}
-
-/** By the row of a summary: the last message that was kept behind it. */
-function keptTails({ table, boundaries }: HeadTree, graph: Graph): ReadonlyMap<number, number> {
-  const tails = new Map<number, number>()
-  for (const { row, boundary } of boundaries) {
-    const tail = graph.kept.get(row)?.at(-1)
-    if (tail === undefined || boundary.kept === undefined || boundary.kept.type === 'counted') continue
-    tails.set(rowOf(table, boundary.kept.anchor), tail)
-  }
-  return tails
 }
 
 function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph: Graph): readonly string[] {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compactionRecords } from '../format/compaction-records.ts'
 import { type Edit, editRecords } from '../format/edits.ts'
-import { lastAction } from './last-action.ts'
+import { lastAction } from './changes.ts'
 
 const place = { timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
 let made = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Edit } from '../format/edits.ts'
-import { type Change, standingOf } from './standing.ts'
+import { type Change, standingOf } from './changes.ts'
 
 /** Changes at the rows 0, 10, 20 …, called e0, e1, e2 … */
 function outOf(...edits: readonly (Edit | undefined)[]): readonly string[] {
