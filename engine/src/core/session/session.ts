@@ -279,11 +279,18 @@ class ManagedSession {
 
   /** Waits for what is running and releases the transcript. */
   close = async (): Promise<void> => {
+    const isFirst = !this.runtime.closing.signal.aborted
     this.runtime.closing.stop()
     this.pending = undefined
     await this.mutex.run(() => this.cancelBackground())
     await this.idle()
-    await this.input.close()
+    try {
+      // Once, even if the session is closed twice.
+      if (isFirst) await this.runHooks(endOf(this.agentId))
+      if (isFirst) await this.stored()
+    } finally {
+      await this.input.close()
+    }
   }
 
   /** Writes a background compaction that is finished; one that is still running goes on. */
@@ -344,6 +351,11 @@ class ManagedSession {
       return change()
     })
   }
+}
+
+function endOf(agentId: string | undefined): HookCall {
+  if (agentId === undefined) return { event: 'SessionEnd', details: { reason: 'other' } }
+  return { event: 'SubagentStop', details: { agent_id: agentId } }
 }
 
 /** A background compaction was written before this request was made, so it comes first. */
