@@ -16,6 +16,8 @@ import { createFold, type Fold, foldEntries, type View } from '../transcript/vie
 import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/view/last-action.ts'
 import type { Body } from './input.ts'
 
+export type Stamp = { readonly timestamp: string; readonly sessionId: string }
+
 export type ConversationInput = {
   readonly store: Store
   readonly sessionId: string
@@ -80,6 +82,9 @@ class StoredConversation {
     return this.fold.entry(uuid)?.record
   }
 
+  /** The time and the session, as every record has them. */
+  stamp = (): Stamp => ({ timestamp: new Date(this.input.now()).toISOString(), sessionId: this.input.sessionId })
+
   place = (): RecordPlace => {
     const { sessionId, envelope, store } = this.input
     return { tip: this.tip, sessionId, envelope, transcript: store.path }
@@ -87,8 +92,8 @@ class StoredConversation {
 
   /** Appends in one write and returns the uuids, which may be given. Throws a StoreError when that fails. */
   append = (bodies: readonly Body[], given: readonly string[] = []): readonly string[] => {
-    const { sessionId, envelope, now, newId } = this.input
-    const timestamp = new Date(now()).toISOString()
+    const { envelope, newId } = this.input
+    const { timestamp, sessionId } = this.stamp()
     const uuids = bodies.map((_, at) => given[at] ?? newId())
     const frame = { isSidechain: false, ...envelope, sessionId }
     this.note(
@@ -109,9 +114,8 @@ class StoredConversation {
 
   /** These edits as a chain of records, not written yet. */
   editRecords = (edits: readonly Edit[]): readonly JsonObject[] => {
-    const { sessionId, envelope, now, newId } = this.input
-    const timestamp = new Date(now()).toISOString()
-    return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, timestamp, sessionId, envelope })
+    const { envelope, newId } = this.input
+    return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, ...this.stamp(), envelope })
   }
 
   edit = (edits: readonly Edit[]): void => {
