@@ -28,7 +28,7 @@ export type ConversationInput = {
   readonly isWhole?: boolean | undefined
   readonly now: () => number
   readonly newId: () => string
-  /** Gets every entry of this conversation once, in order; `isLive` if it was added after the opening. */
+  /** Gets every entry of this conversation that counts once, in order; `isLive` if it was added after the opening. */
   readonly watch?: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
   /** After a rewind, or the undo of one: gets the entries of this conversation that now count, in order. */
   readonly onRewind?: (entries: readonly Entry[]) => void
@@ -47,14 +47,12 @@ class StoredConversation {
   readonly loadOlderEntries: (() => Promise<void>) | undefined
   private readonly input: ConversationInput
   private book: LedgerBook = createLedger()
-  private hasRewound = false
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
   private answerIds = new Set<unknown>()
   /** If not, older entries are only in the store. */
   private isWhole: boolean
-  private isOpen = false
 
   constructor(input: ConversationInput) {
     this.input = input
@@ -62,10 +60,8 @@ class StoredConversation {
     const { flush, load } = input.store
     this.stored = flush && (() => flushed(flush))
     this.loadOlderEntries = load && (() => this.loadFrom(load))
-    const known = this.openBook(input.entries)
-    for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
-    if (this.hasRewound) this.readAgain()
-    this.isOpen = true
+    this.hold(input.entries)
+    for (const { record } of this.readFacts()) input.watch?.(record, messageOf(record), { isLive: false })
   }
 
   view = (): View => this.fold.view()
@@ -123,7 +119,8 @@ class StoredConversation {
     // Both may bring back entries that are not in memory.
     if (changesBranch) this.loadOlder()
     this.note(this.editRecords(edits))
-    if (this.hasRewound && changesBranch) this.readAgain()
+    if (changesBranch && this.entries.some(({ record }) => readEdit(record)?.type === 'rewind'))
+      this.input.onRewind?.(this.readFacts())
   }
 
   /** Appends a compaction's records, all or none. */
@@ -150,55 +147,42 @@ class StoredConversation {
 
   private store(records: readonly JsonObject[]): StoreResult {
     const stored = this.input.store.append(records)
-    if (stored.type === 'stored') for (const record of records) this.take({ record, position: noPosition })
+    if (stored.type === 'store-failed') return stored
+    for (const record of records) {
+      const message = messageOf(record)
+      this.keep({ record, position: noPosition })
+      this.addFacts(record, message)
+      if (this.isOwn(record)) this.input.watch?.(record, message, { isLive: true })
+    }
     return stored
   }
 
-  /** `isKnown`: the ledger has its facts already. */
-  private take(entry: Entry, { isKnown } = { isKnown: false }): void {
-    const { record } = entry
-    this.keep(entry)
-    const isOwn = this.isOwn(record)
-    if (readEdit(record)?.type === 'rewind') this.hasRewound = true
-    if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
-    const message = isKnown && !this.input.watch ? undefined : messageOf(record)
-    if (message && !isKnown) this.addFacts(message, record)
-    if (isOwn) this.input.watch?.(record, message, { isLive: this.isOpen })
-  }
-
   private keep(entry: Entry): void {
-    const { type, message } = entry.record
+    const { type, message, uuid } = entry.record
     this.entries.push(entry)
     this.fold.add(entry)
     if (type === 'assistant') this.answerIds.add(stringAt(message, 'id'))
+    if (typeof uuid === 'string' && this.isOwn(entry.record)) this.tip = uuid
   }
 
   private isOwn({ isSidechain }: JsonObject): boolean {
     return (isSidechain === true) === (this.input.envelope.isSidechain === true)
   }
 
-  private addFacts(message: ViewMessage, record: JsonObject): void {
-    // What was restored is not new.
-    if (objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
-  }
-
-  /** Starts the ledger afresh. Returns the entry up to which it is complete: our boundaries carry the facts before them. */
-  private openBook(entries: readonly Entry[]): number {
-    const known = entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
-    const carried = readCompaction(entries[known]?.record).ledger
-    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
-    return known
-  }
-
-  /** Facts from entries that a rewind dropped no longer hold. */
-  private readAgain(): void {
+  /** From the beginning. Returns the entries of this conversation that count: facts that a rewind dropped do not hold. */
+  private readFacts(): readonly Entry[] {
     const standing = withoutRewound(this.entries)
-    const known = this.openBook(standing)
-    for (const { record } of standing.slice(known + 1)) {
-      const message = messageOf(record)
-      if (message) this.addFacts(message, record)
-    }
-    this.input.onRewind?.(standing.filter(({ record }) => this.isOwn(record)))
+    // Our boundaries carry the facts before them.
+    const known = standing.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
+    const carried = readCompaction(standing[known]?.record).ledger
+    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
+    for (const { record } of standing.slice(known + 1)) this.addFacts(record, messageOf(record))
+    return standing.filter(({ record }) => this.isOwn(record))
+  }
+
+  private addFacts(record: JsonObject, message: ViewMessage | undefined): void {
+    // What was restored is not new.
+    if (message && objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
   }
 
   private hold(entries: Iterable<Entry>): void {
