@@ -19,7 +19,7 @@ export type {
   Situation,
   ThinkingOutcome,
 } from './core/mechanisms/mechanism.ts'
-export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-cache-edit.ts'
+export { microByCacheEdit } from './core/mechanisms/micro/by-cache-edit.ts'
 export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
 export { microBySize } from './core/mechanisms/micro/by-size.ts'
 export { native } from './core/mechanisms/native/native.ts'
@@ -72,16 +72,7 @@ export { emptyNotes } from './core/prompts/memory.ts'
 
 // Measuring
 
-export { afterCompaction, type CacheWatch, freshWatch, watchAnswer } from './core/cache/break-detector.ts'
-export { type Worth, worthOf } from './core/cache/economics.ts'
-export {
-  afterAnswer,
-  afterCacheBreak,
-  type CacheEditState,
-  noCacheEdits,
-  withDeleted,
-  withSeen,
-} from './core/cache/edit-state.ts'
+export type { Worth } from './core/cache/economics.ts'
 export { type CacheState, cacheStateOf } from './core/cache/state.ts'
 export { cutAfter, cutBefore, legalCuts } from './core/message/cut-points.ts'
 export { roundsOf, turnsOf } from './core/message/rounds.ts'

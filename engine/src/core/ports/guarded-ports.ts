@@ -112,7 +112,6 @@ export function guardedModel(client: ModelClient, guard: Guard): ModelClient {
       if (called.type === 'broke') return failure('invalid', `The model client failed: ${called.why}`)
       return readResult(called.value, report)
     },
-    ...(client.count ? { count: client.count.bind(client) } : {}),
     ...(client.describe ? { describe: client.describe.bind(client) } : {}),
   }
 }

@@ -44,10 +44,10 @@ export type HookOutcome = {
   readonly problems: readonly string[]
 }
 
-export type Hooks = {
-  /** Once the signal is aborted, the answer is ignored. */
-  readonly run: (call: HookCall, options?: { readonly signal?: AbortSignalPort | undefined }) => Promise<HookOutcome>
-}
+/** Once the signal is aborted, the answer is ignored. */
+export type HookOptions = { readonly signal?: AbortSignalPort | undefined }
+
+export type Hooks = { readonly run: (call: HookCall, options?: HookOptions) => Promise<HookOutcome> }
 
 export const noOutcome: HookOutcome = { instructions: [], context: [], messages: [], problems: [] }
 export const noHooks: Hooks = { run: async () => noOutcome }
