@@ -2,12 +2,11 @@
 // bounded time with something of the right shape; what went wrong is reported.
 import { isObject, objectAt } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
-import type { FileRead, FileStore } from './files.ts'
 import { callNow, describeValue, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
 import { type FailureReason, type ModelAnswer, type ModelClient, type ModelFailure, noCapabilities } from './model.ts'
 import type { CompactionPorts } from './ports.ts'
-import { nothingRestored, type Restoration, type Restore } from './restore.ts'
+import { type FileRead, type FileStore, nothingRestored, type Restoration, type Restore } from './restore.ts'
 import type { NoWorkspaceState, Workspace, WorkspaceState } from './workspace.ts'
 
 /** A hook that breaks has nothing to say; `problems` tells why. */

@@ -9,7 +9,7 @@ import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
-import type { HookCall, HookOptions, HookOutcome } from '../ports/hooks.ts'
+import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
@@ -245,7 +245,10 @@ class ManagedSession {
   /** Registers how to clear something that a compaction makes invalid. Returns a function that unregisters it. */
   cleanUp = (owner: CleanUp): (() => void) => this.runtime.cleanUps.register(owner)
   /** Runs the hooks of an event that only the host knows of: `Stop`, `PermissionRequest`. Others run by themselves. */
-  runHooks = async (call: HookCall, options?: HookOptions): Promise<HookOutcome> => {
+  runHooks = async (
+    call: HookCall,
+    options?: { readonly signal?: AbortSignalPort | undefined },
+  ): Promise<HookOutcome> => {
     const { hooks, emit } = this.runtime.ports
     const outcome = await hooks.run(call, options)
     for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })

@@ -5,7 +5,6 @@ import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
-import type { FileStore } from '../../ports/files.ts'
 import { createGuard, createListeners, hostTimeoutMs } from '../../ports/guarded.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import {
@@ -16,6 +15,7 @@ import {
   type ModelRequest,
   noCapabilities,
 } from '../../ports/model.ts'
+import type { FileStore } from '../../ports/restore.ts'
 import { memoryStore, type Store } from '../../ports/store.ts'
 import { createCleanUps } from '../callbacks.ts'
 import { Collapser } from '../collapser.ts'
