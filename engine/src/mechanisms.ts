@@ -19,7 +19,7 @@ export type {
   Situation,
   ThinkingOutcome,
 } from './core/mechanisms/mechanism.ts'
-export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-cache-edit.ts'
+export { microByCacheEdit } from './core/mechanisms/micro/by-cache-edit.ts'
 export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
 export { microBySize } from './core/mechanisms/micro/by-size.ts'
 export { native } from './core/mechanisms/native/native.ts'
@@ -53,7 +53,7 @@ export type { Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger } from './core/ledger/ledger.ts'
 export type { CompactionPhase, Tried } from './core/ports/events.ts'
-export type { FidelityReport } from './core/ports/fidelity.ts'
+export type { FidelityReport } from './core/ports/hooks.ts'
 export { noHooks, noOutcome } from './core/ports/hooks.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export type { Restore } from './core/ports/restore.ts'
@@ -72,8 +72,7 @@ export { emptyNotes } from './core/prompts/memory.ts'
 
 // Measuring
 
-export type { CacheEditState } from './core/cache/cache-watch.ts'
-export { type CacheState, cacheStateOf, type Worth, worthOf } from './core/cache/economics.ts'
+export { type CacheState, cacheStateOf, type Worth } from './core/cache/economics.ts'
 export { cutAfter, cutBefore, legalCuts } from './core/message/cut-points.ts'
 export { roundsOf, turnsOf } from './core/message/rounds.ts'
 export { contextTokens } from './core/message/usage.ts'

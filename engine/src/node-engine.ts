@@ -106,18 +106,16 @@ async function openOnDisk(path: string, options: SessionFileOptions): Promise<Op
   const { store, entries, isWhole, sessionId } = opened
   // A fork is at another path.
   const { path: place = path } = store
-  return {
+  return withFiles({
     id: sessionId,
     store,
     entries,
     isWhole,
-    notes: openMemory(place),
-    wrap: (conversation, onProblem) => keepingResults(conversation, place, onProblem),
     ...recallOnDisk(place, store.entries),
     // A sub-agent's file carries the id of the session it belongs to.
     subagent: async (agentId) => ({
       ...(await openOnDisk(subagentPath(place, agentId), { ...options, file: 'new' })),
       id: sessionId,
     }),
-  }
+  })
 }

@@ -1,7 +1,7 @@
 // The text of the new context, in order of trust: the summary whole, the user's words, the rules, the state, what else is
 // on record. It is made smaller only where it does not fit, and the summary itself is shortened last.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
-import type { FidelityReport } from '../ports/fidelity.ts'
+import type { FidelityReport } from '../ports/hooks.ts'
 import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { contextFrame } from '../message/reminder.ts'
-import type { FileRead, FileStore } from '../ports/files.ts'
+import type { FileRead, FileStore } from '../ports/restore.ts'
 import { defaultRestorers, missingText, pieceText, restoreContext } from './restore.ts'
 import { emptyState, type RestoreInput } from './restorer.ts'
 import type { TouchedFile } from './touched.ts'

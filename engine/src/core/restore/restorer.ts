@@ -1,8 +1,7 @@
 // What a restorer gets and returns. A restorer never fails a compaction: it names what it cannot restore.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { FileStore } from '../ports/files.ts'
-import type { NotRestored, Piece, Restored } from '../ports/restore.ts'
+import type { FileStore, NotRestored, Piece, Restored } from '../ports/restore.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import type { Todo } from '../tools/todos.ts'
 import type { TouchedFile } from './touched.ts'

@@ -3,7 +3,7 @@
 import { textOf } from '../message/block.ts'
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { FileStore } from '../ports/files.ts'
+import type { FileStore } from '../ports/restore.ts'
 import { isPointer } from '../tokens/file-reads.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import type { TextEdit } from '../tools/patch.ts'

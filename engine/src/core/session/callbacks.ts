@@ -1,9 +1,7 @@
 // What runs around a session and its compactions: hooks of the host, and clean-ups of whatever describes the state before a
 // compaction. Which skills were listed is deliberately not cleaned up: listing them again would cost thousands of tokens.
 import { callNow, type Guard } from '../ports/guarded.ts'
-import type { HookCall, HookOutcome, Hooks } from '../ports/hooks.ts'
-import type { AbortSignalPort } from '../ports/model.ts'
-import type { CompactionPorts } from '../ports/ports.ts'
+import type { Hooks } from '../ports/hooks.ts'
 import type { Conversation } from './conversation.ts'
 
 export type CleanUp = {
@@ -58,14 +56,4 @@ export function hooksInto(conversation: Conversation, hooks: Hooks): Hooks {
       return outcome
     },
   }
-}
-
-export async function runSessionHooks(
-  { hooks, emit }: Pick<CompactionPorts, 'hooks' | 'emit'>,
-  call: HookCall,
-  options: { readonly signal?: AbortSignalPort | undefined },
-): Promise<HookOutcome> {
-  const outcome = await hooks.run(call, options)
-  for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
-  return outcome
 }

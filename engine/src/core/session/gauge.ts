@@ -145,7 +145,7 @@ export class Gauge {
 
   /** Between two requests: adopts what was learned if it makes a difference, and notes in the transcript what now holds. */
   settle(): void {
-    const { conversation, ports, learned, settings } = this.input
+    const { conversation, learned, settings } = this.input
     const calibration = calibrationOf(learned.calibrations, this.choice.name)
     if (differs(calibration.factor, this.calibration.factor, worthAdopting)) this.calibration = calibration
     if (differs(this.calibration.factor, this.weights.factor, worthWeighingAgain)) this.weighAgain()
@@ -159,8 +159,7 @@ export class Gauge {
     const text = JSON.stringify(note)
     if (text === this.noted) return
     this.noted = text
-    const timestamp = new Date(ports.now()).toISOString()
-    conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
+    conversation.note([contextNoteRecord(note, conversation.stamp())])
   }
 
   /** Asks the provider, once, about a model that our table does not know, unless the host has set the window. */

@@ -15,7 +15,7 @@ import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
-import { type CleanUp, runSessionHooks } from './callbacks.ts'
+import type { CleanUp } from './callbacks.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
@@ -59,14 +59,20 @@ export type TurnOptions = SendOptions & {
   readonly onPrepared?: (preparation: Preparation) => void
 }
 
-type Answered = { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string }
-/** The provider's own failure, and what was tried about it. */
-type Failed = { readonly type: 'failed'; readonly failure: ModelFailure; readonly steps: readonly Tried[] }
-
 export type Turn = {
   /** Every compaction that was applied during the turn, oldest first. */
   readonly compactions: readonly CompactionDone[]
-} & (Blocked | ((Answered | Failed) & { readonly prepared: Ready }))
+} & (
+  | Blocked
+  | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
+  /** The provider's own failure, and what was tried about it. */
+  | {
+      readonly type: 'failed'
+      readonly failure: ModelFailure
+      readonly steps: readonly Tried[]
+      readonly prepared: Ready
+    }
+)
 
 /** The numbers that everybody sees, when to expect a compaction, and the state of session memory. */
 export type SessionExplanation = Explanation & {
@@ -88,8 +94,6 @@ export type Session = Readonly<Pick<ManagedSession, keyof ManagedSession>>
 export function createSession(input: SessionInput): Session {
   return new ManagedSession(input)
 }
-
-type Signaled = { readonly signal?: AbortSignalPort | undefined }
 
 class ManagedSession {
   readonly id: string
@@ -241,8 +245,16 @@ class ManagedSession {
   /** Registers how to clear something that a compaction makes invalid. Returns a function that unregisters it. */
   cleanUp = (owner: CleanUp): (() => void) => this.runtime.cleanUps.register(owner)
   /** Runs the hooks of an event that only the host knows of: `Stop`, `PermissionRequest`. Others run by themselves. */
-  runHooks = (call: HookCall, options: Signaled = {}): Promise<HookOutcome> =>
-    runSessionHooks(this.runtime.ports, call, options)
+  runHooks = async (
+    call: HookCall,
+    options?: { readonly signal?: AbortSignalPort | undefined },
+  ): Promise<HookOutcome> => {
+    const { hooks, emit } = this.runtime.ports
+    const outcome = await hooks.run(call, options)
+    for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
+    return outcome
+  }
+
   undo = (): Promise<UndoOutcome> => this.edit(() => undoNewest(this.runtime))
   snip = (input: SnipInput): Promise<EditOutcome> => this.edit(() => snipRange(this.runtime, input))
   pin = (uuid: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
@@ -279,11 +291,18 @@ class ManagedSession {
 
   /** Waits for what is running and releases the transcript. */
   close = async (): Promise<void> => {
+    const isFirst = !this.runtime.closing.signal.aborted
     this.runtime.closing.stop()
     this.pending = undefined
     await this.mutex.run(() => this.cancelBackground())
     await this.idle()
-    await this.input.close()
+    try {
+      // Once, even if the session is closed twice.
+      if (isFirst) await this.runHooks(endOf(this.agentId))
+      if (isFirst) await this.stored()
+    } finally {
+      await this.input.close()
+    }
   }
 
   /** Writes a background compaction that is finished; one that is still running goes on. */
@@ -344,6 +363,11 @@ class ManagedSession {
       return change()
     })
   }
+}
+
+function endOf(agentId: string | undefined): HookCall {
+  if (agentId === undefined) return { event: 'SessionEnd', details: { reason: 'other' } }
+  return { event: 'SubagentStop', details: { agent_id: agentId } }
 }
 
 /** A background compaction was written before this request was made, so it comes first. */

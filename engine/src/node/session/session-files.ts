@@ -4,7 +4,7 @@ import { constants, statSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
-import type { FileRead, FileStore } from '../../core/ports/files.ts'
+import type { FileRead, FileStore } from '../../core/ports/restore.ts'
 import type { Workspace } from '../../core/ports/workspace.ts'
 import {
   createSeenFiles,

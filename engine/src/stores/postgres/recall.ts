@@ -1,5 +1,5 @@
 // Recall in the database: the index chooses entries of this session, and their texts decide.
-import type { Recalled, RecallMatch } from '../../core/ports/recalled.ts'
+import type { Recalled, RecallMatch } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
 import { readFrom, recallFrom } from '../../core/session/platform.ts'
 import type { SessionTables } from './place.ts'

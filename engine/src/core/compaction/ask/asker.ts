@@ -1,9 +1,9 @@
 // Sends one request for a summary and says what came of it. Keeps connections awake meanwhile and adds up what was used.
 import { addCounts, billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
 import type { CompactionFailure, Tried } from '../../ports/events.ts'
+import { createStop } from '../../ports/guarded.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
-import { createStop } from '../../ports/stop.ts'
 import type { Run } from '../history.ts'
 import { judgeSummary } from './judge.ts'
 import { onDemandText } from './request.ts'
