@@ -2,8 +2,8 @@
 // measures the result and emits the events.
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { performCompaction } from '../compaction/run.ts'
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
-import { unseenResults } from '../mechanisms/micro/clearable.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'

@@ -1,9 +1,9 @@
 // The setting `economy: 'thrifty'`: old tool results are cleared between turns, and a compaction comes as soon as it pays,
 // at the latest at the usual threshold. What the host has set itself stays as it is.
+
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
-import { unseenResults } from '../mechanisms/micro/clearable.ts'
-import { carriedAbove } from '../mechanisms/pace.ts'
-import { compactionCosts } from '../mechanisms/situation.ts'
+import { carriedAbove, compactionCosts } from '../mechanisms/situation.ts'
 import { isRequest } from '../message/message.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { EngineSettings } from '../session/settings.ts'

@@ -1,9 +1,7 @@
 // The ladder as data: for each trigger the mechanisms in the order in which they are tried, and the default one.
 import type { Mechanism } from '../mechanisms/mechanism.ts'
-import { microByCacheEdit } from '../mechanisms/micro/by-cache-edit.ts'
-import { microByIdle } from '../mechanisms/micro/by-idle.ts'
-import { microBySize } from '../mechanisms/micro/by-size.ts'
-import { native } from '../mechanisms/native/native.ts'
+import { microByCacheEdit, microByIdle, microBySize } from '../mechanisms/micro.ts'
+import { native } from '../mechanisms/native.ts'
 
 /** Before each request; over the threshold; on a person's command; after the provider refused a request as too long. */
 export type LadderTrigger = 'every-request' | 'over-threshold' | 'manual' | 'overflow'

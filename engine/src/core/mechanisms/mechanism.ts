@@ -17,7 +17,6 @@ import type { Explanation } from '../tokens/explain.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Carried } from './pace.ts'
 import type { ReductionSettings } from './settings.ts'
 import type { Weigher } from './weigher.ts'
 
@@ -66,6 +65,9 @@ export type Situation = {
   readonly cacheEdits?: CacheEditState | undefined
 }
 
+/** A stack of sizes, each with the number of answers since which the context was never smaller. */
+export type Carried = { readonly size: number; readonly answers: number; readonly below: Carried | undefined }
+
 /** What the model client can do beyond sending messages. */
 export type ClientAbilities = {
   /** Deletes parts of a cached prefix (not in the public Messages API). */
@@ -80,7 +82,7 @@ export type PlannedItem = {
   readonly type: 'result' | 'attachment' | 'range' | 'thinking'
   readonly toolUseId?: string
   readonly tool?: string
-  readonly path?: string
+  readonly path?: string | undefined
   /** Where the original stays. */
   readonly uuids: readonly string[]
   readonly message: number

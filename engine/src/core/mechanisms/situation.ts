@@ -3,6 +3,7 @@
 import type { CacheEditState } from '../cache/cache-watch.ts'
 import {
   type CompactionAhead,
+  cacheLifetimes,
   cacheStateOf,
   type Worth,
   type WorthInput,
@@ -10,10 +11,10 @@ import {
   writePrice,
 } from '../cache/economics.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
+import { contextTokens } from '../message/usage.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { ClientAbilities, Situation } from './mechanism.ts'
-import { paceOf } from './pace.ts'
+import type { Carried, ClientAbilities, Situation } from './mechanism.ts'
 import { type ReductionChoices, reductionSettings } from './settings.ts'
 import { viewSize } from './size.ts'
 import { createWeigher, type Weigher } from './weigher.ts'
@@ -135,4 +136,63 @@ export function isInDanger(situation: Situation): boolean {
 /** Freeing so much makes a due compaction unnecessary, which costs more than any cache. */
 export function sparesCompaction({ explanation, target }: Situation, freed: number): boolean {
   return explanation.isAboveThreshold && explanation.size.tokens - freed < target
+}
+
+/** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */
+export function carriedAbove(
+  carried: Carried | undefined,
+  { above, now }: { readonly above: number; readonly now: number },
+): number {
+  let sum = 0
+  for (let level = carried; level && level.size > above; level = level.below) {
+    sum += level.answers * Math.max(0, Math.min(level.size, now) - above)
+  }
+  return sum
+}
+
+/** The share of cold requests in real sessions. It counts as much as a session of `usualLength` answers. */
+const usualColdShare = { short: 0.03, long: 0.007 } as const
+const usualLength = 50
+
+/** Growth is a mean: a median would miss the few large results that make up most of it. */
+function paceOf({ messages }: View, lifetime: number) {
+  const grown = { tokens: 0, steps: 0 }
+  const timed = { answers: 0, cold: 0 }
+  let carried: Carried | undefined
+  let size: number | undefined
+  let base: number | undefined
+  let last: number | undefined
+  for (const { role, usage, time } of messages) {
+    if (usage) {
+      const before = size
+      size = contextTokens(usage)
+      base = Math.min(base ?? size, size)
+      carried = withLevel(carried, size)
+      // A smaller context is the work of a reduction, not growth.
+      if (before !== undefined && size >= before) {
+        grown.tokens += size - before
+        grown.steps++
+      }
+    }
+    if (role !== 'assistant' || time === undefined) continue
+    if (last !== undefined && time - last >= lifetime) timed.cold++
+    timed.answers++
+    last = time
+  }
+  const usual = lifetime > cacheLifetimes.short ? usualColdShare.long : usualColdShare.short
+  const growth = grown.tokens / grown.steps
+  return {
+    growth: growth > 0 ? growth : undefined,
+    base,
+    carried,
+    coldShare: (timed.cold + usual * usualLength) / (timed.answers + usualLength),
+  }
+}
+
+/** What a smaller context no longer holds was cleared, so no compaction would have had to drop it. */
+function withLevel(carried: Carried | undefined, size: number): Carried {
+  let answers = 1
+  let below = carried
+  for (; below && below.size >= size; below = below.below) answers += below.answers
+  return { size, answers, below }
 }

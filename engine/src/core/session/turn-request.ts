@@ -3,7 +3,7 @@
 import { onDemandBeta } from '../compaction/ask/request.ts'
 import { providerSummaryIn } from '../compaction/records.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
-import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
+import { pinnedCacheEdits } from '../mechanisms/micro.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import { arrayAt, defined, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
