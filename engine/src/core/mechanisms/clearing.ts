@@ -43,22 +43,21 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   return plan.type === 'declined' ? plan : weighed(plan, situation)
 }
 
-export type EditsInput = {
-  readonly mechanism: string
-  readonly reason: string
-  readonly items: readonly PlannedItem[]
+type Changes = {
+  readonly edits: readonly Edit[]
+  /** Thinking behind the first change, which the model bound to the prefix, and the entry behind which it goes. */
+  readonly bound: readonly PlannedItem[]
+  readonly after: string | undefined
   /** What changes too and frees nothing. */
   readonly gone?: readonly PlannedItem[]
-  /** Thinking behind the first change, which the model bound to the prefix. */
-  readonly bound: readonly PlannedItem[]
-  readonly edits: readonly Edit[]
-  /** The entry behind which bound thinking goes. */
-  readonly after: string | undefined
 }
 
 /** A plan that edits the view. Bound thinking goes too, if the settings allow it. */
-export function planEdits(view: View, situation: Situation, input: EditsInput): Plan | Declined {
-  const { mechanism, reason, items, gone = [], bound, edits, after } = input
+export function planEdits(
+  view: View,
+  situation: Situation,
+  { mechanism, reason, items, edits, bound, after, gone = [] }: Pick<Plan, 'mechanism' | 'reason' | 'items'> & Changes,
+): Plan | Declined {
   const isBound = bound.length > 0
   if (isBound && situation.settings.boundThinking === 'decline') {
     const detail = `The model binds its thinking to the prefix, and ${bound.length} answers behind the change think.`

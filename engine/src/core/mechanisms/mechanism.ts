@@ -52,8 +52,6 @@ export type Situation = {
   readonly growth?: number | undefined
   /** The smallest context that was reported: about the size after the next compaction. */
   readonly base?: number | undefined
-  /** How many requests carried what is still in the context. */
-  readonly carried?: Carried | undefined
   readonly isCompacted: boolean
   /** The share of future requests that will find the cache cold. */
   readonly coldShare: number
@@ -64,9 +62,6 @@ export type Situation = {
   /** What was deleted from the provider's cache so far. */
   readonly cacheEdits?: CacheEditState | undefined
 }
-
-/** A stack of sizes, each with the number of answers since which the context was never smaller. */
-export type Carried = { readonly size: number; readonly answers: number; readonly below: Carried | undefined }
 
 /** What the model client can do beyond sending messages. */
 export type ClientAbilities = {

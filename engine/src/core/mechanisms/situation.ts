@@ -14,7 +14,7 @@ import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Carried, ClientAbilities, Situation } from './mechanism.ts'
+import type { ClientAbilities, Situation } from './mechanism.ts'
 import { type ReductionChoices, reductionSettings } from './settings.ts'
 import { viewSize } from './size.ts'
 import { createWeigher, type Weigher } from './weigher.ts'
@@ -98,21 +98,11 @@ export function compactionAhead(situation: Situation): CompactionAhead | undefin
   return { at, after: Math.min(costs.after, at), cost: fixed + perToken * at, growth }
 }
 
-/** In tokens at the input price. */
-export type CompactionCosts = {
-  readonly after: number
-  /** The summary, and writing what is left to the cache. */
-  readonly fixed: number
-  /** Per token read. */
-  readonly perToken: number
-  readonly growth: number
-  /** Per token and request. */
-  readonly rent: number
-}
-
-/** Undefined if too little is known. */
-export function compactionCosts(situation: Situation): CompactionCosts | undefined {
-  const { growth, base, model, cache, coldShare, isCompacted } = situation
+/**
+ * In tokens at the input price: `fixed` for the summary and for writing what is left to the cache, `perToken` read, and
+ * `rent` per token and request. Undefined if too little is known.
+ */
+export function compactionCosts({ growth, base, model, cache, coldShare, isCompacted }: Situation) {
   if (growth === undefined || base === undefined) return undefined
   const { read } = cachePrices
   const write = writePrice(cache)
@@ -138,18 +128,6 @@ export function sparesCompaction({ explanation, target }: Situation, freed: numb
   return explanation.isAboveThreshold && explanation.size.tokens - freed < target
 }
 
-/** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */
-export function carriedAbove(
-  carried: Carried | undefined,
-  { above, now }: { readonly above: number; readonly now: number },
-): number {
-  let sum = 0
-  for (let level = carried; level && level.size > above; level = level.below) {
-    sum += level.answers * Math.max(0, Math.min(level.size, now) - above)
-  }
-  return sum
-}
-
 /** The share of cold requests in real sessions. It counts as much as a session of `usualLength` answers. */
 const usualColdShare = { short: 0.03, long: 0.007 } as const
 const usualLength = 50
@@ -158,7 +136,6 @@ const usualLength = 50
 function paceOf({ messages }: View, lifetime: number) {
   const grown = { tokens: 0, steps: 0 }
   const timed = { answers: 0, cold: 0 }
-  let carried: Carried | undefined
   let size: number | undefined
   let base: number | undefined
   let last: number | undefined
@@ -167,7 +144,6 @@ function paceOf({ messages }: View, lifetime: number) {
       const before = size
       size = contextTokens(usage)
       base = Math.min(base ?? size, size)
-      carried = withLevel(carried, size)
       // A smaller context is the work of a reduction, not growth.
       if (before !== undefined && size >= before) {
         grown.tokens += size - before
@@ -184,15 +160,6 @@ function paceOf({ messages }: View, lifetime: number) {
   return {
     growth: growth > 0 ? growth : undefined,
     base,
-    carried,
     coldShare: (timed.cold + usual * usualLength) / (timed.answers + usualLength),
   }
-}
-
-/** What a smaller context no longer holds was cleared, so no compaction would have had to drop it. */
-function withLevel(carried: Carried | undefined, size: number): Carried {
-  let answers = 1
-  let below = carried
-  for (; below && below.size >= size; below = below.below) answers += below.answers
-  return { size, answers, below }
 }
