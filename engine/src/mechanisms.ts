@@ -19,18 +19,15 @@ export type {
   Situation,
   ThinkingOutcome,
 } from './core/mechanisms/mechanism.ts'
-export { microByCacheEdit } from './core/mechanisms/micro/by-cache-edit.ts'
-export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
-export { microBySize } from './core/mechanisms/micro/by-size.ts'
-export { native } from './core/mechanisms/native/native.ts'
-export { appliedEdits } from './core/mechanisms/native/server-cleared.ts'
-export { serverCompaction } from './core/mechanisms/native/server-compaction.ts'
+export { microByCacheEdit, microByIdle, microBySize } from './core/mechanisms/micro.ts'
+export { native, serverCompaction } from './core/mechanisms/native.ts'
 export {
   type ExplainedReduction,
   explainReductions,
   reductions,
   worthInWords,
 } from './core/mechanisms/reductions.ts'
+export { appliedEdits } from './core/mechanisms/server-edits.ts'
 export type { ReductionChoices } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
 export { editedSize, viewSize } from './core/mechanisms/size.ts'

@@ -2,7 +2,7 @@
 // answer has seen yet. The model would request a result that it never saw again and again, so it is neither cleared nor
 // summarized. Pinned entries keep their images.
 import { mediaLimit, modelFacts } from '../catalog/models.ts'
-import { unseenResults } from '../mechanisms/micro/clearable.ts'
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type { Weigher } from '../mechanisms/weigher.ts'
 import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { defined } from '../message/json.ts'

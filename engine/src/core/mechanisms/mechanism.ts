@@ -17,7 +17,6 @@ import type { Explanation } from '../tokens/explain.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Carried } from './pace.ts'
 import type { ReductionSettings } from './settings.ts'
 import type { Weigher } from './weigher.ts'
 
@@ -53,8 +52,6 @@ export type Situation = {
   readonly growth?: number | undefined
   /** The smallest context that was reported: about the size after the next compaction. */
   readonly base?: number | undefined
-  /** How many requests carried what is still in the context. */
-  readonly carried?: Carried | undefined
   readonly isCompacted: boolean
   /** The share of future requests that will find the cache cold. */
   readonly coldShare: number
@@ -80,7 +77,7 @@ export type PlannedItem = {
   readonly type: 'result' | 'attachment' | 'range' | 'thinking'
   readonly toolUseId?: string
   readonly tool?: string
-  readonly path?: string
+  readonly path?: string | undefined
   /** Where the original stays. */
   readonly uuids: readonly string[]
   readonly message: number

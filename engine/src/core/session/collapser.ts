@@ -1,10 +1,9 @@
 // Collapse in a session: summarizes finished spans in the background, one at a time, and puts the summaries in their place
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
 import { costOf } from '../cache/economics.ts'
-import { runPlan } from '../ladder/run-mechanism.ts'
-import { collapse, collapseState, type Staged, waitAt } from '../mechanisms/collapse/collapse.ts'
-import { finishedSpans, type Span } from '../mechanisms/collapse/spans.ts'
-import { type Staging, stageCollapse } from '../mechanisms/collapse/stage.ts'
+import { runPlan } from '../ladder/ladder.ts'
+import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from '../mechanisms/collapse.ts'
+import { type Staging, stageCollapse } from '../mechanisms/collapse-stage.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'

@@ -3,7 +3,7 @@ import { missedBecause, noCacheEdits, type RequestParts, watchAnswer } from '../
 import { cacheStateOf } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { windowExceeded } from '../ladder/recovery.ts'
-import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
+import { appliedEdits } from '../mechanisms/server-edits.ts'
 import { defined, numberAt } from '../message/json.ts'
 import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'

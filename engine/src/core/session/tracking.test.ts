@@ -34,7 +34,7 @@ test('when a person speaks, what was refused may be asked again and what was sai
 })
 
 test('after a compaction everything that was counted or edited before it begins again', () => {
-  expect(after((tracker) => tracker.compaction({ turnId: 'turn-2', isBelowTarget: true }))).toMatchObject({
+  expect(after((tracker) => tracker.compaction('turn-2'))).toMatchObject({
     turnId: 'turn-2',
     turns: 0,
     previous: { turnId: 'turn-1', hasHumanSince: false },
@@ -46,7 +46,7 @@ test('after a compaction everything that was counted or edited before it begins 
 })
 
 test('after a compaction, and in another view, nothing is expected of the cache', () => {
-  expect(after((tracker) => tracker.compaction({ turnId: 'turn-2', isBelowTarget: true })).watch).toEqual(freshWatch)
+  expect(after((tracker) => tracker.compaction('turn-2')).watch).toEqual(freshWatch)
   expect(after((tracker) => tracker.viewChange()).watch).toEqual(freshWatch)
 })
 

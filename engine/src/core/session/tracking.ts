@@ -73,13 +73,13 @@ export class Tracker {
   }
 
   /** A compaction was applied, by whichever path: counters start again, and no cached prefix is expected. */
-  compaction({ turnId, isBelowTarget }: { readonly turnId: string; readonly isBelowTarget: boolean }): void {
+  compaction(turnId: string): void {
     const { breaker, previous, turns, changes } = this.value
     const isChained = previous?.hasHumanSince === false
     this.set({
       turnId,
       turns: 0,
-      breaker: afterApplied(breaker, { isBelowTarget, isChained, isRapid: turns <= fewAnswers }),
+      breaker: afterApplied(breaker, { isRapid: isChained && turns <= fewAnswers }),
       previous: { turnId: this.value.turnId, hasHumanSince: false },
       watch: freshWatch,
       cacheEdits: noCacheEdits,

@@ -3,7 +3,7 @@ import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism
 import { noTokens } from '../message/usage.ts'
 import { plainMechanism } from '../session/testing/mechanisms.ts'
 import { createTestWorld, type WorldOptions } from '../session/testing/world.ts'
-import { runMechanism } from './run-mechanism.ts'
+import { runMechanism } from './ladder.ts'
 
 /** A clock for deadlines: `pass` lets the time of every wait that is under way run out. */
 function deadlines() {

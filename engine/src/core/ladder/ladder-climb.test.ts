@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
-import { climb, type Judge } from './compaction.ts'
+import { climb } from './ladder.ts'
 
 /** Climbs these mechanisms, and says which were tried. */
 async function climbing(
@@ -22,6 +22,7 @@ async function climbing(
   const context = { signal, ports } as unknown as MechanismContext
   return { ran, climbed: await climb(mechanisms, context, judge) }
 }
+type Judge = NonNullable<Parameters<typeof climb>[2]>
 type Given = { readonly judge?: Judge; readonly isAborted?: boolean }
 
 const declined: MechanismResult = { type: 'declined', why: 'nothing to do' }

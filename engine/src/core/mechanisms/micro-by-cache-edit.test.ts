@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { session } from '../../../testing/index.ts'
-import { noCacheEdits, withDeleted } from '../../cache/cache-watch.ts'
-import { editRecord } from '../../transcript/format/edits.ts'
-import { type SituationInput, situationOf } from '../situation.ts'
-import { text, viewOf } from '../testing/examples.ts'
-import { microByCacheEdit, pinnedCacheEdits } from './by-cache-edit.ts'
+import { session } from '../../testing/index.ts'
+import { noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
+import { editRecord } from '../transcript/format/edits.ts'
+import { microByCacheEdit, pinnedCacheEdits } from './micro.ts'
+import { type SituationInput, situationOf } from './situation.ts'
+import { text, viewOf } from './testing/examples.ts'
 
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `t${from + at}`)
 const deletions = (from: number, to: number) =>

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { generateWithTruth, session, textBlock, thinkingBlock } from '../../../testing/index.ts'
-import { isObject, stringAt } from '../../message/json.ts'
-import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
-import { editRecord } from '../../transcript/format/edits.ts'
-import { situationOf } from '../situation.ts'
-import { viewOf } from '../testing/examples.ts'
-import { createWeigher } from '../weigher.ts'
-import { collapse } from './collapse.ts'
-import { finishedSpans } from './spans.ts'
-import { stageCollapse } from './stage.ts'
+import { generateWithTruth, session, textBlock, thinkingBlock } from '../../testing/index.ts'
+import { isObject, stringAt } from '../message/json.ts'
+import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from '../ports/model.ts'
+import { editRecord } from '../transcript/format/edits.ts'
+import { collapse, finishedSpans } from './collapse.ts'
+import { stageCollapse } from './collapse-stage.ts'
+import { situationOf } from './situation.ts'
+import { viewOf } from './testing/examples.ts'
+import { createWeigher } from './weigher.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const { records } = generateWithTruth({ seed: 11, turns: 6, boundaries: 0 })

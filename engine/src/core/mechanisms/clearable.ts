@@ -7,26 +7,25 @@ import {
   isToolUse,
   type ToolResultBlock,
   type ToolUseBlock,
-} from '../../message/block.ts'
-import type { AnsweredCall } from '../../tokens/file-reads.ts'
-import { isVouched, type ToolCall, type ToolKind, toolCall } from '../../tools/call.ts'
-import { clearedText } from '../../transcript/format/messages.ts'
-import { clearedResult, withoutInput } from '../../transcript/view/edited.ts'
-import type { View } from '../../transcript/view/fold.ts'
-import type { PlannedItem, Situation } from '../mechanism.ts'
-import type { ReductionSettings } from '../settings.ts'
-import type { Weigher } from '../weigher.ts'
+} from '../message/block.ts'
+import type { AnsweredCall } from '../tokens/file-reads.ts'
+import { isVouched, type ToolCall, type ToolKind, toolCall } from '../tools/call.ts'
+import { clearedText } from '../transcript/format/messages.ts'
+import { clearedResult, withoutInput } from '../transcript/view/edited.ts'
+import type { View } from '../transcript/view/fold.ts'
+import type { PlannedItem, Situation } from './mechanism.ts'
+import type { ReductionSettings } from './settings.ts'
+import type { Weigher } from './weigher.ts'
 
 /** What one image or document counts for in the rules. */
 const mediaTokens = 2_000
 
 export type ClearableKind = ToolKind | 'reproducible'
 
-export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
+export type Clearable = Omit<PlannedItem, 'why'> & {
   readonly toolUseId: string
   readonly tool: string
   readonly kind: ClearableKind
-  readonly path: string | undefined
 }
 
 /** The host's word comes first. The name of an MCP server's tool says nothing, so without that it stays. */
@@ -186,9 +185,11 @@ function ruleTokens({ content }: ToolResultBlock, weight: number, weigher: Weigh
 }
 
 /** Written out, since a plan has thousands: leaving a key out of a copy takes much longer. */
-export function itemOf(result: Clearable, why: string): PlannedItem {
-  const { type, toolUseId, tool, path, uuids, message, tokens, frees } = result
-  return path === undefined
-    ? { type, toolUseId, tool, uuids, message, tokens, frees, why }
-    : { type, toolUseId, tool, path, uuids, message, tokens, frees, why }
+export function itemOf({ type, toolUseId, tool, path, uuids, message, tokens, frees }: Clearable, why: string) {
+  return { type, toolUseId, tool, path, uuids, message, tokens, frees, why }
+}
+
+/** Whether clearing it makes the context smaller. */
+export function isHelpful({ frees }: Pick<PlannedItem, 'frees'>): boolean {
+  return frees > 0
 }

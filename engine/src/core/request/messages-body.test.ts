@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Block, blocksOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { checkRequest } from './check-request.ts'
-import { withLegalCalls } from './tool-ids.ts'
+import { withLegalCalls } from './messages-body.ts'
 
 const use = (id: string, more: object = {}): Block => ({ type: 'tool_use', id, name: 'Read', input: {}, ...more })
 const result = (tool_use_id: string): Block => ({ type: 'tool_result', tool_use_id, content: 'found' })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { session } from '../../../testing/index.ts'
-import { toolCall } from '../../tools/call.ts'
-import { foldEntries } from '../../transcript/view/fold.ts'
-import { defaultReductions } from '../settings.ts'
-import { situationOf } from '../situation.ts'
-import { viewOf } from '../testing/examples.ts'
+import { session } from '../../testing/index.ts'
+import { toolCall } from '../tools/call.ts'
+import { foldEntries } from '../transcript/view/fold.ts'
 import { clearableKind, clearableResults, newestStaying } from './clearable.ts'
+import { defaultReductions } from './settings.ts'
+import { situationOf } from './situation.ts'
+import { viewOf } from './testing/examples.ts'
 
 const kindOf = (name: string, input: unknown = {}) => clearableKind(toolCall({ name, input }), defaultReductions)
 

@@ -1,13 +1,13 @@
 // Makes a plan from the items that a mechanism chose: edits, tokens freed, bound thinking, and whether it pays.
-import type { Worth } from '../../cache/economics.ts'
-import { type Block, isThinking } from '../../message/block.ts'
-import { formatNumber } from '../../tokens/figure.ts'
-import type { Edit } from '../../transcript/format/edits.ts'
-import type { View } from '../../transcript/view/fold.ts'
-import { type Declined, declined, type Plan, type PlannedItem, type Situation } from '../mechanism.ts'
-import { clearToolUses } from '../native/native-options.ts'
-import { compactionAhead, isInDanger, sparesCompaction, worthIn } from '../situation.ts'
+import type { Worth } from '../cache/economics.ts'
+import { type Block, isThinking } from '../message/block.ts'
+import { formatNumber } from '../tokens/figure.ts'
+import type { Edit } from '../transcript/format/edits.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { clearableResults, deletedIn, isWriting, itemOf } from './clearable.ts'
+import { type Declined, declined, type Plan, type PlannedItem, type Situation } from './mechanism.ts'
+import { clearToolUses } from './server-edits.ts'
+import { compactionAhead, isInDanger, sparesCompaction, worthIn } from './situation.ts'
 
 export type ClearingInput = {
   readonly mechanism: string
@@ -19,40 +19,65 @@ export type ClearingInput = {
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
   const { mechanism, reason, items, serverKeeps } = input
+  const { client, settings } = situation
   if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
   // What the provider already leaves out is cleared too: a local edit ends what was asked of the provider.
   const gone = goneAlready(view, situation)
-  const changed = gone.length === 0 ? items : [...gone, ...items]
-  const from = firstMessage(changed)
+  const from = firstMessage([...gone, ...items])
   const bound = boundThinking(view, situation, from)
-  const base = { type: 'planned', mechanism, reason, items } as const
-  const { boundThinking: policy } = situation.settings
-  const isDelegated = bound.length > 0 && policy === 'delegate' && situation.client.contextManagement
-  const delegation = isDelegated && serverKeeps !== undefined ? clearToolUses(view, situation, serverKeeps) : undefined
-  if (delegation) {
-    const { request, freed } = delegation
-    const { worth } = sums(view, situation, items)
-    return weighed({ ...base, freed, worth, thinking: 'delegated', outcome: { type: 'request', request } }, situation)
+  if (bound.length > 0 && settings.boundThinking === 'delegate' && client.contextManagement) {
+    const delegation = serverKeeps === undefined ? undefined : clearToolUses(view, situation, serverKeeps)
+    if (delegation) {
+      const { request, freed } = delegation
+      const { worth } = sums(view, situation, items)
+      const outcome = { type: 'request', request } as const
+      return weighed(
+        { type: 'planned', mechanism, reason, items, freed, worth, thinking: 'delegated', outcome },
+        situation,
+      )
+    }
   }
-  if (bound.length > 0 && policy === 'decline') {
+  const edits = editsFor(view, situation, { ...input, items: [...gone, ...items] })
+  const after = view.sources[from]?.uuids.at(-1)
+  const plan = planEdits(view, situation, { mechanism, reason, items, gone, bound, edits, after })
+  return plan.type === 'declined' ? plan : weighed(plan, situation)
+}
+
+type Changes = {
+  readonly edits: readonly Edit[]
+  /** Thinking behind the first change, which the model bound to the prefix, and the entry behind which it goes. */
+  readonly bound: readonly PlannedItem[]
+  readonly after: string | undefined
+  /** What changes too and frees nothing. */
+  readonly gone?: readonly PlannedItem[]
+}
+
+/** A plan that edits the view. Bound thinking goes too, if the settings allow it. */
+export function planEdits(
+  view: View,
+  situation: Situation,
+  { mechanism, reason, items, edits, bound, after, gone = [] }: Pick<Plan, 'mechanism' | 'reason' | 'items'> & Changes,
+): Plan | Declined {
+  const isBound = bound.length > 0
+  if (isBound && situation.settings.boundThinking === 'decline') {
     const detail = `The model binds its thinking to the prefix, and ${bound.length} answers behind the change think.`
     return declined(mechanism, 'thinking-bound', detail)
   }
-  const edits = editsFor(view, situation, { ...input, items: changed })
-  if (bound.length === 0) {
-    const outcome = { type: 'edits', edits } as const
-    return weighed({ ...base, ...sums(view, situation, changed), thinking: 'untouched', outcome }, situation)
+  const unthink: Edit = {
+    type: 'clear-thinking',
+    ...(after === undefined ? {} : { after }),
+    mechanism,
+    reason: 'bound to the prefix that changed',
   }
-  return weighed(
-    {
-      ...base,
-      items: [...items, ...bound],
-      ...sums(view, situation, [...changed, ...bound]),
-      thinking: 'removed',
-      outcome: { type: 'edits', edits: [...edits, unthink(view.sources[from]?.uuids.at(-1), mechanism)] },
-    },
-    situation,
-  )
+  return {
+    type: 'planned',
+    mechanism,
+    reason,
+    items: [...items, ...bound],
+    ...sums(view, situation, [...gone, ...items, ...bound]),
+    thinking: isBound ? 'removed' : 'untouched',
+    outcome: { type: 'edits', edits: isBound ? [...edits, unthink] : edits },
+  }
 }
 
 function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
@@ -65,12 +90,8 @@ function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
 /** With `clearInputs`, also the inputs of writing calls. */
 function editsFor(view: View, situation: Situation, { mechanism, reason, items }: ClearingInput): readonly Edit[] {
   const { recall, clearInputs } = situation.settings
-  const toolUseIds: string[] = []
-  const attachments: string[] = []
-  for (const { type, toolUseId, uuids } of items) {
-    if (toolUseId !== undefined) toolUseIds.push(toolUseId)
-    if (type === 'attachment') attachments.push(...uuids)
-  }
+  const toolUseIds = items.flatMap(({ toolUseId }) => toolUseId ?? [])
+  const attachments = items.flatMap(({ type, uuids }) => (type === 'attachment' ? uuids : []))
   const clear: Edit = {
     type: 'clear-results',
     toolUseIds,
@@ -81,16 +102,10 @@ function editsFor(view: View, situation: Situation, { mechanism, reason, items }
   }
   if (!clearInputs) return [clear]
   const going = new Set(toolUseIds)
-  const writing = clearableResults(view, situation).filter(
-    ({ kind, toolUseId }) => isWriting(kind) && going.has(toolUseId),
-  )
-  const written = writing.map(({ toolUseId }) => toolUseId)
+  const written = clearableResults(view, situation)
+    .filter(({ kind, toolUseId }) => isWriting(kind) && going.has(toolUseId))
+    .map(({ toolUseId }) => toolUseId)
   return written.length === 0 ? [clear] : [clear, { type: 'clear-inputs', toolUseIds: written, mechanism, reason }]
-}
-
-export function unthink(after: string | undefined, mechanism: string): Edit {
-  const reason = 'bound to the prefix that changed'
-  return { type: 'clear-thinking', ...(after === undefined ? {} : { after }), mechanism, reason }
 }
 
 /** Thinking after a changed message, on models that bind it. */
@@ -104,8 +119,9 @@ export function boundThinking(view: View, { model, weigher }: Situation, changed
   })
 }
 
-export function hasBoundThinking(view: View, { model, weigher }: Situation, changed: number): boolean {
-  return model?.bindsThinking === true && (weigher.once(thinkingIn, view).at(-1)?.message ?? -1) > changed
+/** What becomes of it if the server clears. */
+export function thinkingBehind(view: View, situation: Situation, changed: number): Plan['thinking'] {
+  return boundThinking(view, situation, changed).length > 0 ? 'delegated' : 'untouched'
 }
 
 export function thinkingIn({ messages }: View) {

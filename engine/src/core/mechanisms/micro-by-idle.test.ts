@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { session } from '../../../testing/index.ts'
-import { type SituationInput, situationOf } from '../situation.ts'
-import { text, viewOf } from '../testing/examples.ts'
-import { microByIdle } from './by-idle.ts'
+import { session } from '../../testing/index.ts'
+import { microByIdle } from './micro.ts'
+import { type SituationInput, situationOf } from './situation.ts'
+import { text, viewOf } from './testing/examples.ts'
 
 const minute = 60_000
 const built = session().user('go')

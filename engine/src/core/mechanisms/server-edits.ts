@@ -1,8 +1,9 @@
-// Request options for the server's context management. The history is sent whole; the server leaves out what they name.
-import type { JsonObject } from '../../message/json.ts'
-import type { View } from '../../transcript/view/fold.ts'
-import type { RequestOptions, Situation } from '../mechanism.ts'
-import { type Clearable, callsIn, clearableKind, clearableResults, deletedIn, isWriting } from '../micro/clearable.ts'
+// What the server is asked to leave out, as request options, and what it says it left out. The history is sent whole.
+import { arrayAt, type JsonObject, numberAt, objectAt } from '../message/json.ts'
+import type { Edit } from '../transcript/format/edits.ts'
+import type { View } from '../transcript/view/fold.ts'
+import { type Clearable, callsIn, clearableKind, clearableResults, deletedIn, isWriting } from './clearable.ts'
+import type { RequestOptions, Situation } from './mechanism.ts'
 
 export type ToolUsesChoices = {
   readonly trigger: JsonObject
@@ -67,4 +68,26 @@ function toolsIn(view: View, { settings, weigher }: Situation): readonly ToolIn[
     tools.set(name, tool)
   }
   return [...tools.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/**
+ * What the server left out, from `context_management.applied_edits`, as an edit for counting. Each answer reports the whole
+ * history, so the newest such edit counts.
+ */
+export function appliedEdits(answer: unknown): readonly Edit[] {
+  const applied = arrayAt(objectAt(answer, 'context_management'), 'applied_edits')
+  const sum = (key: string) => applied.reduce<number>((total, edit) => total + (numberAt(edit, key) ?? 0), 0)
+  const found = {
+    toolUses: sum('cleared_tool_uses'),
+    thinkingTurns: sum('cleared_thinking_turns'),
+    tokens: sum('cleared_input_tokens'),
+  }
+  if (found.toolUses === 0 && found.thinkingTurns === 0 && found.tokens === 0) return []
+  return [{ type: 'server-cleared', ...found, mechanism: 'native' }]
+}
+
+/** Tokens in the view that the model does not see. Usage accounts for them; an estimate does not. */
+export function serverCleared({ edits }: View): number {
+  const newest = edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
+  return newest?.type === 'server-cleared' ? newest.tokens : 0
 }

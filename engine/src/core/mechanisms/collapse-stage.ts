@@ -1,16 +1,15 @@
 // Summarizes one finished span, with or without a model. What the person asked stays verbatim.
-import { createLedger } from '../../ledger/ledger.ts'
-import { textOf } from '../../message/block.ts'
-import { isRequest } from '../../message/message.ts'
-import { billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
-import type { AbortSignalPort, ModelClient } from '../../ports/model.ts'
-import { collapsedText, collapsePrompt, collapseSystem } from '../../prompts/collapse.ts'
-import { recallPointer } from '../../prompts/recall.ts'
-import { repairRequest } from '../../request/repair.ts'
-import { condensed } from '../../text/condense.ts'
-import { withoutMiddle } from '../../text/cut.ts'
-import type { Staged } from './collapse.ts'
-import type { Span } from './spans.ts'
+import { createLedger } from '../ledger/ledger.ts'
+import { textOf } from '../message/block.ts'
+import { isRequest } from '../message/message.ts'
+import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import type { AbortSignalPort, ModelClient } from '../ports/model.ts'
+import { collapsedText, collapsePrompt, collapseSystem } from '../prompts/collapse.ts'
+import { recallPointer } from '../prompts/recall.ts'
+import { repairRequest } from '../request/repair.ts'
+import { condensed } from '../text/condense.ts'
+import { withoutMiddle } from '../text/cut.ts'
+import type { Span, Staged } from './collapse.ts'
 
 export type StageInput = {
   readonly span: Span
