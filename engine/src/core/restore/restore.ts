@@ -26,8 +26,6 @@ export type RestoreOptions = {
   /** In tokens, for everything together. */
   readonly budget: number
   readonly restorers?: readonly Restorer[]
-  /** Kinds that the new context contains already. */
-  readonly without?: readonly string[] | undefined
 }
 
 const between = 2
@@ -35,7 +33,7 @@ const between = 2
 const mostPieces = 5
 
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
-  const { budget, restorers = defaultRestorers, without = [] } = options
+  const { budget, restorers = defaultRestorers } = options
   const frame = input.countTokens(contextFrame(['']))
   // The frame around all pieces is counted once; `between` rounds up what separates two of them.
   const countInside = (text: string) => input.countTokens(contextFrame([text])) - frame + between
@@ -45,7 +43,6 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
   const leaveOut = ({ kind, title, tokens: own }: Piece) =>
     notRestored.push({ kind, what: title, why: `it has ${own} tokens, and the context has no room` })
   for (const restorer of restorers) {
-    if (without.includes(restorer.kind)) continue
     const left = budget - frame - tokens - mostPieces * (countInside(`# ${restorer.kind}\n`) + between)
     const brought = await bring(restorer, input, Math.max(0, Math.min(restorer.budget, left)))
     notRestored.push(...brought.notRestored)

@@ -30,7 +30,7 @@ export function readTodos(input: unknown): TodoChange | undefined {
 
 const textKeys = ['content', 'step', 'subject', 'text', 'description']
 
-export function listedTodos(items: readonly unknown[]): readonly Todo[] {
+function listedTodos(items: readonly unknown[]): readonly Todo[] {
   return items.filter(isObject).map((item, index) => ({
     id: stringAt(item, 'id') ?? String(index + 1),
     text: textKeys.map((key) => stringAt(item, key)).find((text) => text !== undefined) ?? '',
