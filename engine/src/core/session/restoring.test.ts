@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../message/json.ts'
 import { memoryStore } from '../ports/store.ts'
 import { type Conversation, createConversation } from './conversation.ts'
 import { Restoring, type RestoringInput } from './restoring.ts'
