@@ -3,11 +3,10 @@
 import { condensed, sentenceEnd } from '../text/condense.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
-import { commitMessage, commitsIn, isHousekeeping, programOf } from './commands.ts'
+import { commitsIn, isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { oneLine } from './text.ts'
 
-const longestMessage = 600
 const longestLook = 400
 const longestReport = 1_500
 const longestSource = 6_000
@@ -36,7 +35,7 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   const { text, isError, run } = result
   const source = isError || run?.ended === 'badly' ? undefined : namedSource(call, result)
   if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, longestSource)}` }
-  if (call.type === 'command') return run && commandStep(call.script, run, text)
+  if (call.type === 'command') return run && commandStep(run, text)
   if (isError) return undefined
   // What it put there is in the file, which is restored as it is now.
   const changed = changedBy(call).map((path) => shortPath(path, result.root))
@@ -76,14 +75,14 @@ function namedSource(call: ToolCall, { request, run }: StepResult): string | und
 
 const ends = { well: 'ok', badly: 'failed', unfinished: 'not finished when last seen' } as const
 
-function commandStep(command: string, run: CommandRun, text: string): Step | undefined {
+function commandStep(run: CommandRun, text: string): Step | undefined {
   const { script, line, ended, outcome } = run
   const ran = `ran \`${line.replaceAll('`', "'")}\``
   if (ended === 'well') {
     if (script.commands.every(onlyReads)) return look(ran, text)
     if (script.commands.every(isHousekeeping)) return undefined
     const made = commitsIn(text).at(-1)
-    if (made) return did(`committed ${made.hash}: ${oneLine(commitMessage(command) ?? made.title, longestMessage)}`)
+    if (made) return did(`committed ${made.hash}: ${made.title}`)
   }
   // Of a command that still runs, the output so far is no outcome.
   const said = outcome === '' || ended === 'unfinished' ? '' : `: ${outcome}`

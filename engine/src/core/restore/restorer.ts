@@ -24,6 +24,7 @@ export type BackgroundAgent = {
 
 /** What a host knows about its session besides the conversation, and a compaction must not lose. */
 export type SessionState = {
+  /** Only a list of the host's own: the summary says how the conversation's list stands. */
   readonly todos: readonly Todo[]
   readonly plan?: {
     readonly path?: string

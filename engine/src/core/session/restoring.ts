@@ -2,7 +2,6 @@
 // pinned entries; what the host provides. It reads files through a port and changes nothing.
 
 import { piecesOf } from '../compaction/plan.ts'
-import { ledgerOfEntries } from '../ledger/ledger.ts'
 import { textOf } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
@@ -85,19 +84,17 @@ export class Restoring {
   }
 
   async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
-    const { kept, budget, countTokens, without, next } = request
+    const { kept, budget, countTokens, next } = request
     const { root, named, files } = this.input
     const host = (await this.input.host?.()) ?? {}
     const touched = this.touched(conversation)
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     this.rulePaths = new Set(rulePlaces(touched, root))
-    const found = this.book.state(without?.includes('todos') ? [] : ledgerOfEntries(conversation.standing()).todos)
-    const state = { ...found, ...host, pinned: await this.pinned(kept, conversation) }
+    const state = { ...this.book.state(), ...host, pinned: await this.pinned(kept, conversation) }
     const { transcript: transcriptPath } = conversation.place()
     return restoreContext(
       { files, countTokens, touched, kept, next, state, root, named, recordOf: conversation.record, transcriptPath },
-      // The summary does not include a list that the host provides.
-      { budget, without: host.todos === undefined ? without : [] },
+      { budget },
     )
   }
 
