@@ -3,6 +3,7 @@
 import { defined } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
+import { MemoryKeeper } from './core/session/memory-keeper.ts'
 import type { OpenedSession, Platform } from './core/session/platform.ts'
 import {
   type Engine as AnyEngine,
@@ -83,7 +84,7 @@ function withFiles(opened: OpenedSession): OpenedSession {
   if (path === undefined) return opened
   return {
     ...opened,
-    notes: openMemory(path),
+    notes: (how) => new MemoryKeeper({ ...how, store: openMemory(path) }),
     wrap: (conversation, onProblem) => keepingResults(conversation, path, onProblem),
   }
 }

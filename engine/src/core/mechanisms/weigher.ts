@@ -2,8 +2,15 @@
 // would take longer than everything else.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
-import { addMeasures, type Measure, type Measuring, measureContent, nothing } from '../tokens/estimate/blocks.ts'
-import { type Counting, scaled } from '../tokens/estimate/counting.ts'
+import {
+  addMeasures,
+  type Counting,
+  type Measure,
+  type Measuring,
+  measureContent,
+  nothing,
+  scaled,
+} from '../tokens/estimate/counting.ts'
 
 export type Weigher = {
   /** Of the calibration it weighs with. */

@@ -5,7 +5,7 @@ import { defined, type JsonObject } from '../message/json.ts'
 import type { NotRestored, Piece } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
-import { fitted, type RestoreInput, type Restorer, type Skill, type Titled } from './restorer.ts'
+import { fitted, pinnedTitle, type RestoreInput, type Restorer, type Skill, type Titled } from './restorer.ts'
 
 /** Restores texts that are at hand. */
 function restorerOf(kind: string, budget: number, itemsOf: (input: RestoreInput) => readonly Titled[]): Restorer {
@@ -58,7 +58,6 @@ function toolLines(tools: readonly string[]): readonly string[] {
 }
 
 const perPinned = 2_000
-export const pinnedTitle = 'Pinned message'
 
 export const restorePinned = restorerOf('pinned', 10_000, ({ state, countTokens }) =>
   state.pinned.map(({ uuid, text }) => {

@@ -52,6 +52,8 @@ export type SessionState = {
   readonly pinned: readonly { readonly uuid: string; readonly text: string }[]
 }
 
+export const pinnedTitle = 'Pinned message'
+
 export const emptyState: SessionState = {
   todos: [],
   skills: [],

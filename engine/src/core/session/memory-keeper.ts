@@ -32,6 +32,8 @@ export type MemoryDeclined = NonNullable<MemoryState['declined']>
 /** The keeper, or why there are no notes. */
 export type Memory = MemoryKeeper | MemoryDeclined
 
+export type KeeperInput = { readonly choices?: MemoryChoices | undefined; readonly isResumed: boolean }
+
 export class MemoryKeeper implements BackgroundWorker {
   readonly store: SessionMemory
   readonly settings: MemorySettings
@@ -42,13 +44,8 @@ export class MemoryKeeper implements BackgroundWorker {
   private declined: MemoryDeclined | undefined
   private problem: string | undefined
 
-  constructor(input: {
-    readonly store: SessionMemory
-    readonly choices?: MemoryChoices | undefined
-    readonly isResumed: boolean
-  }) {
-    const { store, isResumed } = input
-    const { keep, ...settings } = input.choices ?? {}
+  constructor({ store, choices, isResumed }: KeeperInput & { readonly store: SessionMemory }) {
+    const { keep, ...settings } = choices ?? {}
     this.store = store
     this.settings = { ...defaultMemory, ...settings }
     this.keep = { ...defaultKeep, ...keep }
@@ -170,8 +167,4 @@ function newestBlocks({ conversation }: Runtime): readonly Block[] {
 function callsSince({ messages, sources }: View, lastSeen: string | undefined): number {
   const seen = lastSeen === undefined ? -1 : sources.findIndex(({ uuids }) => uuids.includes(lastSeen))
   return messages.slice(seen + 1).flatMap(({ content }) => blocksOf(content).filter(isToolUse)).length
-}
-
-export function memoryState(memory: Memory): MemoryState {
-  return 'store' in memory ? memory.state() : { isOn: false, isExtracting: false, hasStopped: false, declined: memory }
 }

@@ -1,7 +1,6 @@
 // What an engine takes from the place it runs in. In a browser or on the edge that is next to nothing (`barePlatform`,
 // `inMemory`); everlong/node brings files, git, shell hooks and transcripts on disk.
 
-import type { SessionMemory } from '../memory/store.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
@@ -17,6 +16,7 @@ import type { NamedKinds } from '../tools/call.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
 import type { Conversation } from './conversation.ts'
+import type { KeeperInput, MemoryKeeper } from './memory-keeper.ts'
 
 export type Platform = {
   readonly environment: Environment
@@ -59,8 +59,8 @@ export type OpenedSession = {
   readonly entries: readonly Entry[]
   /** Whether `entries` are all there are. */
   readonly isWhole?: boolean
-  /** Where its notes are kept; undefined where they have no place. */
-  readonly notes?: SessionMemory
+  /** Keeps its notes; undefined where they have no place. */
+  readonly notes?: (input: KeeperInput) => MemoryKeeper
   /** Lets the storage keep more than the records, such as tool results that an edit clears. */
   readonly wrap?: (conversation: Conversation, onProblem: (problem: string) => void) => Conversation
   readonly recall: (words: string, limit: number) => Promise<Recalled>

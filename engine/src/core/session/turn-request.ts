@@ -1,7 +1,5 @@
 // Builds the request of a turn from the view: repaired, with what the server is asked to do, and with cache marks. The same
 // view gives the same bytes.
-import { onDemandBeta } from '../compaction/ask/request.ts'
-import { providerSummaryIn } from '../compaction/records.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
@@ -10,6 +8,7 @@ import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
 import { continuesUnthought, requestMessages, withThinkingFirst } from '../request/from-view.ts'
+import { onDemandBeta, providerSummaryIn } from '../request/provider-summary.ts'
 import type { Repair } from '../request/repair-pairs.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block } from '../../message/block.ts'
-import { measureBlock, measureContent } from './blocks.ts'
+import { type Measuring, measureContent } from './counting.ts'
 import { estimateTokens } from './estimate.ts'
 
 const png = (width: number, height: number): string => {
@@ -11,6 +11,7 @@ const png = (width: number, height: number): string => {
   return head.toString('base64')
 }
 const image = (data: string): Block => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } })
+const measureBlock = (block: Block, how?: Measuring) => measureContent([block], how)
 const baseline = (block: Block) => measureBlock(block, { estimator: 'chars/4' })
 
 describe('the documented baseline', () => {
