@@ -231,7 +231,6 @@ function prepare(sql: DatabaseSync) {
       'INSERT INTO calls (session, tool_use_id) VALUES (?, ?) ON CONFLICT DO UPDATE SET tool = tool RETURNING id',
     ),
     tool: sql.prepare('UPDATE calls SET tool = ? WHERE id = ?'),
-    name: sql.prepare('INSERT INTO names (text) VALUES (?) ON CONFLICT DO UPDATE SET text = text RETURNING id'),
     skip: sql.prepare('INSERT INTO skipped (source, line, reason) VALUES (?, ?, ?)'),
     touch: sql.prepare('INSERT OR IGNORE INTO touched (path, call) VALUES (?, ?)'),
   }
@@ -247,16 +246,10 @@ type Facts = {
 function pieceAdder(statements: ReturnType<typeof prepare>, file: string) {
   // Sub-agents and stored results are in the session's folder.
   const session = file.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
-  const names = new Map<string, number>()
-  const nameOf = (text: string): number => {
-    const id = names.get(text) ?? idFrom(statements.name.get(text))
-    names.set(text, id)
-    return id
-  }
   return (piece: Piece, nth: number, { entry, epoch, time, sidechain }: Facts): void => {
-    const call = piece.toolUseId === undefined ? null : idFrom(statements.call.get(nameOf(session), piece.toolUseId))
-    if (call !== null && piece.tool !== undefined) statements.tool.get(nameOf(piece.tool), call)
-    if (call !== null) for (const path of piece.paths ?? []) statements.touch.get(nameOf(path), call)
+    const call = piece.toolUseId === undefined ? null : idFrom(statements.call.get(session, piece.toolUseId))
+    if (call !== null && piece.tool !== undefined) statements.tool.get(piece.tool, call)
+    if (call !== null) for (const path of piece.paths ?? []) statements.touch.get(path, call)
     const kind = pieceKinds.indexOf(piece.kind)
     const row = idFrom(statements.piece.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0, piece.text.length))
     statements.words.get(row, indexable(piece.text))
