@@ -57,7 +57,8 @@ test('a file has the same lines forwards and backwards, however long they are', 
 test('a part of a file is read with the offsets and line numbers of the whole', () => {
   writeFileSync(path, 'one\ntwo\nthree\nfour')
   const seen: unknown[] = []
-  forEachLine(path, (line) => seen.push([textOf(line), line.offset, line.number]), { from: 4, to: 14, linesBefore: 1 })
+  const visit = (line: Line) => seen.push([textOf(line), line.offset, line.number]) < 2
+  forEachLine(path, visit, { from: 4, linesBefore: 1 })
   expect(seen).toEqual([
     ['two', 4, 2],
     ['three', 8, 3],
