@@ -144,7 +144,6 @@ function addFile(sql: DatabaseSync, file: ArchiveFile, source: Source): Part {
   const sink = {
     reader: { read: createRecordReader(source.format), format: () => source.format },
     visit: (entry: Entry) => adder.orSkip(entry.position.line, () => adder.addEntry(entry)),
-    problems: [],
   }
   let { bytes, lines, epoch } = source
   let isWhole = true

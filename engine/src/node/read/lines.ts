@@ -86,28 +86,16 @@ function streamLines(file: number, visit: (line: Line) => unknown, options: Line
   }
 }
 
-export type TailReader = {
-  /** The lines of the next block towards the beginning, in file order; undefined once everything has been read. */
-  readonly earlier: () => readonly Line[] | undefined
-  readonly start: () => number
-}
-
 const firstBlock = 256 << 10
 const largestBlock = 8 << 20
 
-/** Reads a file from its end towards its beginning. Lines are not numbered. */
-export function createTailReader(file: number, size: number): TailReader {
-  let start = size
-  let block = firstBlock
-  return {
-    start: () => start,
-    earlier: () => {
-      if (start === 0) return undefined
-      const lines = readBlock(file, start, block)
-      block = Math.min(block * 2, largestBlock)
-      start = lines[0]?.offset ?? 0
-      return lines
-    },
+/** Reads a file from its end towards its beginning. The lines of a block are in file order and not numbered. */
+export function* blocksFromEnd(file: number, size: number): Generator<readonly Line[], void, void> {
+  let atLeast = firstBlock
+  for (let start = size; start > 0; atLeast = Math.min(atLeast * 2, largestBlock)) {
+    const lines = readBlock(file, start, atLeast)
+    start = lines[0]?.offset ?? 0
+    yield lines
   }
 }
 
