@@ -46,11 +46,10 @@ function placesWhere(sql: DatabaseSync, where: string, ...values: SQLInputValue[
 }
 
 export function piecesWhere(sql: DatabaseSync, where: string, value: SQLInputValue): readonly PieceRow[] {
-  const pieces = `SELECT ${place}, p.id, p.nth AS piece, p.kind, p.epoch, p.time, p.sidechain, p.call, c.tool_use_id,
-      n.text AS tool,
-      (SELECT t.text FROM touched JOIN names t ON t.id = touched.path WHERE touched.call = p.call LIMIT 1) AS path
+  const pieces = `SELECT ${place}, p.id, p.nth AS piece, p.kind, p.epoch, p.time, p.sidechain, p.call, c.tool_use_id, c.tool,
+      (SELECT path FROM touched WHERE touched.call = p.call LIMIT 1) AS path
     FROM pieces p JOIN entries e ON e.id = p.entry JOIN sources s ON s.id = e.source
-      LEFT JOIN calls c ON c.id = p.call LEFT JOIN names n ON n.id = c.tool`
+      LEFT JOIN calls c ON c.id = p.call`
   return sql.prepare(`${pieces} WHERE ${where}`).all(value) as PieceRow[]
 }
 

@@ -75,7 +75,7 @@ function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Hits 
   const words = query.words?.trim() ?? ''
   const terms = parseTerms(words)
   const matched = words === '' ? 'none' : 'all'
-  const where = conditions(sql, query, matched)
+  const where = conditions(sql, query)
   if (where === undefined || (words !== '' && terms.length === 0)) return { ids: [], terms, matched }
   if (words === '') return { ids: newest(sql, where, count), terms, matched }
   const order =
@@ -127,19 +127,12 @@ function idsOf(rows: readonly unknown[]): readonly number[] {
 
 const assistantKinds: readonly PieceKind[] = ['assistant', 'thinking', 'tool-use']
 
-// With words, each match is checked; without, the filter finds the pieces through their index.
 const valueList = '(SELECT value FROM json_each(?))'
-const ofTool = {
-  all: `(SELECT tool FROM calls WHERE id = p.call) IN ${valueList}`,
-  none: `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`,
-}
-const ofPath = {
-  all: `EXISTS (SELECT 1 FROM touched WHERE call = p.call AND path IN ${valueList})`,
-  none: `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`,
-}
+const ofTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
+const ofPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
 
 /** Undefined if nothing can match. */
-function conditions(sql: DatabaseSync, query: SearchQuery, words: 'all' | 'none'): Where | undefined {
+function conditions(sql: DatabaseSync, query: SearchQuery): Where | undefined {
   const { kinds: named = pieceKinds, role, tool, path } = query
   const kinds = pieceKinds.filter(
     (kind) => named.includes(kind) && (role === undefined || (role === 'assistant') === assistantKinds.includes(kind)),
@@ -150,8 +143,11 @@ function conditions(sql: DatabaseSync, query: SearchQuery, words: 'all' | 'none'
     ['p.epoch = ?', query.epoch],
     ['p.time >= ?', query.since],
     ['p.time <= ?', query.until],
-    [ofTool[words], tool === undefined ? undefined : namesLike(sql, (name) => isTool(name, tool))],
-    [ofPath[words], path === undefined ? undefined : namesLike(sql, pathMatcher(path))],
+    [
+      ofTool,
+      tool === undefined ? undefined : valuesLike(sql, 'tool AS value FROM calls', (name) => isTool(name, tool)),
+    ],
+    [ofPath, path === undefined ? undefined : valuesLike(sql, 'path AS value FROM touched', pathMatcher(path))],
   ]
   const used = filters.filter(([, value]) => value !== undefined)
   return {
@@ -160,9 +156,10 @@ function conditions(sql: DatabaseSync, query: SearchQuery, words: 'all' | 'none'
   }
 }
 
-function namesLike(sql: DatabaseSync, isWanted: (name: string) => boolean): string {
-  const names = sql.prepare('SELECT id, text FROM names').all() as { readonly id: number; readonly text: string }[]
-  return JSON.stringify(names.filter((name) => isWanted(name.text)).map((name) => name.id))
+/** Which values of a column are wanted, as JSON. */
+function valuesLike(sql: DatabaseSync, column: string, isWanted: (value: string) => boolean): string {
+  const rows = sql.prepare(`SELECT DISTINCT ${column}`).all() as { readonly value: string | null }[]
+  return JSON.stringify(rows.flatMap(({ value }) => (value !== null && isWanted(value) ? value : [])))
 }
 
 function isTool(name: string, wanted: string): boolean {

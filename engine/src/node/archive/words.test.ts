@@ -5,7 +5,7 @@ import { indexable, matchExpression, parseTerms } from './words.ts'
 
 /** Whether a text, put into the index, is found by what is typed. */
 function finds(text: string, typed: string): boolean {
-  const { sql } = openDatabase(undefined)
+  const sql = openDatabase(undefined)
   sql.prepare('INSERT INTO words (rowid, text) VALUES (1, ?)').run(indexable(text))
   const found = sql
     .prepare('SELECT rowid FROM words WHERE words MATCH ?')
@@ -93,7 +93,7 @@ test('a run without spaces is cut into the same pairs however long it is', () =>
 })
 
 test('whatever is typed makes a match that FTS5 takes', () => {
-  const { sql } = openDatabase(undefined)
+  const sql = openDatabase(undefined)
   const find = sql.prepare('SELECT rowid FROM words WHERE words MATCH ?')
   const syntax = fc.constantFrom(
     '"',

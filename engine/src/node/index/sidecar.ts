@@ -106,7 +106,6 @@ function lineAdder(table: IndexTable, format: Format): (line: Line) => void {
       const answer = readAnswerLine(entry.record)
       addHead(table, headOf(entry), answer ? contextTokens(answer.usage) : 0)
     },
-    problems: [],
   }
   return (line) => {
     const isRead = format === 'claude-code' && line.ended && readRow(line.buffer, line.start, line.end, row)

@@ -24,13 +24,14 @@ import { forEachLine, type Line } from './lines.ts'
 import {
   type Cutoff,
   createCutoff,
+  envelopeKeys,
   type Loaded,
   type LoadOptions,
   loadEntries,
+  picked,
   wholeEntries,
   withoutTornCompaction,
-} from './load.ts'
-import { envelopeKeys, picked } from './view-file.ts'
+} from './view-file.ts'
 
 export type SessionAt = {
   readonly type: 'session'

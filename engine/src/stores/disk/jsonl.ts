@@ -13,7 +13,7 @@ import type {
   StoredRecord,
 } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
-import { discardCaches } from '../../node/archive/discard.ts'
+import { discardCaches } from '../../node/archive/archive.ts'
 import { lockPathOf } from '../../node/lease/lease.ts'
 import { forEachEntry } from '../../node/read/entries.ts'
 import { openSessionFile } from '../../node/session/session-file.ts'

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { session } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
-import { loadEntries, wholeEntries } from './load.ts'
+import { loadEntries, wholeEntries } from './view-file.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
