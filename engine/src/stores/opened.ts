@@ -1,8 +1,7 @@
 // A session of a store, as an engine runs it.
-import { stringAt } from '../core/message/json.ts'
 import type { HeldSession, OpenOptions, OpenResult, SessionStore } from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
-import type { OpenedSession } from '../core/session/platform.ts'
+import { type OpenedSession, sessionIdIn } from '../core/session/platform.ts'
 import { undoOfTorn } from '../core/transcript/format/compaction-records.ts'
 import { type BufferPorts, bufferedStore } from './buffered.ts'
 
@@ -26,7 +25,7 @@ export async function openStored(
   const session = await repaired(result.session, options)
   const { entries, isWhole } = session
   const records = bufferedStore(session, { newId, wait })
-  const named = entries.map(({ record }) => stringAt(record, 'sessionId')).find((given) => given !== undefined) ?? id
+  const named = sessionIdIn(entries) ?? id
   return {
     id: named,
     store: records,

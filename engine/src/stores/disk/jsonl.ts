@@ -1,10 +1,22 @@
 // Sessions as transcripts in one folder: FOLDER/ID.jsonl, with sub-agents in FOLDER/ID/subagents. The version of a session
 // is the size of its file.
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { parseObject, stringAt } from '../../core/message/json.ts'
 import type {
+  Appended,
   Erasure,
+  HeldSession,
   ListOptions,
   OpenOptions,
   OpenResult,
@@ -16,11 +28,11 @@ import { StoreError } from '../../core/ports/store.ts'
 import { discardCaches } from '../../node/archive/discard.ts'
 import { lockPathOf } from '../../node/lease/lease.ts'
 import { forEachEntry } from '../../node/read/entries.ts'
-import { openSessionFile } from '../../node/session/session-file.ts'
+import { readFully } from '../../node/read/lines.ts'
+import { type OpenedFile, openSessionFile } from '../../node/session/session-file.ts'
 import { filesIn, itemsIn, sessionFolder } from '../../node/session/session-folder.ts'
 import { diskProblem } from '../../node/write/disk.ts'
 import { selects } from '../rules.ts'
-import { heldFile } from './held-file.ts'
 
 export type JsonlOptions = {
   /** It is created if it is missing. */
@@ -61,6 +73,49 @@ async function open(
   if (file.type === 'failed') throw new StoreError(file.why)
   if (as === 'new' && user !== undefined) writeUser(path, user)
   return { type: 'opened', session: heldFile(id, path, file) }
+}
+
+/** A transcript that this process holds. */
+function heldFile(id: string, path: string, { store, entries, isWhole, recall, read }: OpenedFile): HeldSession {
+  let isReleased = false
+  const append = (records: readonly StoredRecord[], expected: number): Appended => {
+    const size = statSync(path, { throwIfNoEntry: false })?.size
+    if (size === undefined) return { type: 'refused', why: `${path} was removed.` }
+    if (isReleased) return { type: 'refused', why: `${path} is closed. Open it again to write.` }
+    if (size !== expected) return alreadyThere(path, records, expected)
+    const result = store.append(records.map(({ record }) => record))
+    if (result.type === 'stored') return { type: 'stored', version: statSync(path).size }
+    return { type: result.isFinal ? 'refused' : 'unavailable', why: result.why }
+  }
+  return {
+    id,
+    path,
+    version: statSync(path).size,
+    entries,
+    isWhole,
+    append: async (records, expected) => append(records, expected),
+    all: async () => [...store.entries()],
+    recall,
+    read,
+    release: async () => {
+      isReleased = true
+      await store.close()
+    },
+  }
+}
+
+/** Compares bytes: records without a uuid have no id in the file. */
+function alreadyThere(path: string, records: readonly StoredRecord[], expected: number): Appended {
+  const sent = Buffer.from(records.map(({ record }) => `${JSON.stringify(record)}\n`).join(''))
+  const file = openSync(path, 'r')
+  try {
+    const found = Buffer.alloc(Math.max(0, Math.min(sent.length, fstatSync(file).size - expected)))
+    readFully(file, found, expected)
+    if (found.equals(sent)) return { type: 'stored', version: expected + sent.length }
+    return { type: 'refused', why: `${path} has changed: it no longer ends where this writer expects it to.` }
+  } finally {
+    closeSync(file)
+  }
 }
 
 async function* records(folder: string, id: string): AsyncIterable<StoredRecord> {
