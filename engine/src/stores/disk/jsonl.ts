@@ -12,12 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
-import { parseObject, stringAt } from '../../core/message/json.ts'
+import { defined, parseObject, stringAt } from '../../core/message/json.ts'
 import type {
   Appended,
   Erasure,
   HeldSession,
-  ListOptions,
   OpenOptions,
   OpenResult,
   SessionInfo,
@@ -32,7 +31,7 @@ import { readFully } from '../../node/read/lines.ts'
 import { type OpenedFile, openSessionFile } from '../../node/session/session-file.ts'
 import { filesIn, itemsIn, sessionFolder } from '../../node/session/session-folder.ts'
 import { diskProblem } from '../../node/write/disk.ts'
-import { selects } from '../rules.ts'
+import { listed, toErase } from '../rules.ts'
 
 export type JsonlOptions = {
   /** It is created if it is missing. */
@@ -43,7 +42,7 @@ export function jsonlSessions({ folder }: JsonlOptions): SessionStore {
   return {
     open: async (id, options) => open(pathOf(folder, id), id, options),
     records: (id) => records(folder, id),
-    list: async (options = {}) => list(folder, options),
+    list: async (options) => listed(sessionsIn(folder), options),
     erase: async (which) => erase(folder, which),
     close: async () => undefined,
   }
@@ -152,14 +151,8 @@ function infoOf(folder: string, path: string): SessionInfo | undefined {
   if (!stats) return undefined
   const id = relative(folder, path).split(sep).join('/').slice(0, -'.jsonl'.length)
   const parent = /^(.+)\/subagents\/[^/]+$/.exec(id)?.[1]
-  const user = userOf(path)
-  return {
-    id,
-    ...(user === undefined ? {} : { user }),
-    ...(parent === undefined ? {} : { parent }),
-    changed: stats.mtime.toISOString(),
-    isHeld: existsSync(lockPathOf(path)),
-  }
+  const isHeld = existsSync(lockPathOf(path))
+  return { id, ...defined({ user: userOf(path), parent }), changed: stats.mtime.toISOString(), isHeld }
 }
 
 function sessionsIn(folder: string): readonly SessionInfo[] {
@@ -170,23 +163,14 @@ function sessionsIn(folder: string): readonly SessionInfo[] {
   return [...main, ...agents].flatMap((path) => infoOf(folder, path) ?? [])
 }
 
-function list(folder: string, { user, after, limit = 1_000 }: ListOptions): readonly SessionInfo[] {
-  return sessionsIn(folder)
-    .filter((info) => (user === undefined || info.user === user) && (after === undefined || info.id > after))
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .slice(0, limit)
-}
-
 function erase(folder: string, which: Erasure): number {
-  const all = sessionsIn(folder)
-  const chosen = new Set(all.filter((info) => selects(which, info, Date.now())).map(({ id }) => id))
-  const gone = all.filter(({ id, parent }) => chosen.has(id) || (parent !== undefined && chosen.has(parent)))
+  const chosen = toErase(sessionsIn(folder), which, Date.now())
   try {
-    for (const { id } of gone) eraseFile(pathOf(folder, id))
+    for (const id of chosen) eraseFile(pathOf(folder, id))
   } catch (error) {
     throw new StoreError(`${diskProblem(error).message} Not everything was erased.`)
   }
-  return gone.length
+  return chosen.size
 }
 
 /** With its folder, its lock and what was cached from it. A writer that still has it open is told at its next append. */
