@@ -5,6 +5,7 @@ import type { RequestInput } from '../../core/session/input.ts'
 import type { HistoryOf } from '../history/conversations.ts'
 import { type Converter, headOf } from '../history/converter.ts'
 import type { ManagedHistory } from '../history/managed-history.ts'
+import { toolDefinition } from '../parts.ts'
 import { type Generating, languageModelClient, type OwnCall, systemText } from './client.ts'
 import { type AiMessage, anthropicOptions, isSystem, partsIn } from './messages.ts'
 
@@ -81,7 +82,9 @@ const modelMissing =
 /** What counts for the size besides the messages. */
 export function requestInput(messages: readonly AiMessage[], params: JsonObject): RequestInput {
   const system = systemText(headOf(messages, isSystem))
-  const tools = Array.isArray(params.tools) ? params.tools.filter(isObject).map(toolOf) : undefined
+  const tools = Array.isArray(params.tools)
+    ? params.tools.filter(isObject).map((tool) => toolDefinition(tool, tool.inputSchema ?? tool.args))
+    : undefined
   const thinking = objectAt(anthropicOptions(params), 'thinking')
   const type = stringAt(thinking, 'type')
   return {
@@ -89,10 +92,6 @@ export function requestInput(messages: readonly AiMessage[], params: JsonObject)
     ...defined({ tools, maxTokens: typeof params.maxOutputTokens === 'number' ? params.maxOutputTokens : undefined }),
     ...(type === undefined ? {} : { thinking: { type, ...defined({ budget_tokens: thinking?.budgetTokens }) } }),
   }
-}
-
-function toolOf({ name, description, inputSchema, args }: JsonObject): JsonObject {
-  return { name, ...defined({ description, input_schema: inputSchema ?? args }) }
 }
 
 function hasMarks({ messages, params = {} }: Call): boolean {

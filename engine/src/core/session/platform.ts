@@ -1,7 +1,7 @@
 // What an engine takes from the place it runs in. In a browser or on the edge that is next to nothing (`barePlatform`,
 // `inMemory`); everlong/node brings files, git, shell hooks and transcripts on disk.
 
-import type { JsonObject } from '../message/json.ts'
+import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
 import type { FileStore } from '../ports/restore.ts'
@@ -86,6 +86,11 @@ export function barePlatform(environment: Environment): Platform {
 export function inMemory(id: string): OpenedSession {
   const store = memoryStore()
   return { id, store, entries: [], ...fromEntries(store.entries), subagent: async () => inMemory(id) }
+}
+
+/** The id that the records carry. */
+export function sessionIdIn(entries: readonly Entry[]): string | undefined {
+  return entries.map(({ record }) => stringAt(record, 'sessionId')).find((id) => id !== undefined)
 }
 
 /** Recall without an index: every search reads all entries. */
