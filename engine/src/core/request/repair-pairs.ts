@@ -1,4 +1,5 @@
 // What the passes of a repair work on, and the passes that pair calls and results, of the client's tools and of the server's.
+
 import {
   type Block,
   blocksOf,
@@ -8,6 +9,7 @@ import {
   type ToolResultBlock,
   textOf,
 } from '../message/block.ts'
+import { groupBy } from '../message/group-by.ts'
 import type { Message, Role } from '../message/message.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import { neutralize } from '../text/neutralize.ts'
@@ -158,7 +160,7 @@ function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Chosen> {
   const results = drafts.flatMap(({ blocks }, at): readonly Found[] =>
     blocks.flatMap((block, nth) => (isToolResult(block) ? [{ at, nth, block }] : [])),
   )
-  const found = Map.groupBy(results, ({ block }) => block.tool_use_id)
+  const found = groupBy(results, ({ block }) => block.tool_use_id)
   const chosen = new Map<string, Chosen>()
   for (const [at, draft] of drafts.entries()) {
     for (const id of idsOfCalls(draft)) {
