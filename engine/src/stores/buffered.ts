@@ -23,8 +23,7 @@ export function bufferedStore(session: HeldSession, ports: BufferPorts): Store {
     ...(session.path === undefined ? {} : { path: session.path }),
     append: buffer.append,
     flush: buffer.flush,
-    entries: () => [],
-    load: async () => {
+    entries: async () => {
       const result = await buffer.flush()
       if (result.type === 'store-failed') throw new StoreError(result.why)
       return session.all()

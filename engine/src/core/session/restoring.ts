@@ -7,6 +7,7 @@ import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.t
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { FileStore, Restoration, RestoreRequest } from '../ports/restore.ts'
+import type { Store } from '../ports/store.ts'
 import { rulePlaces } from '../restore/from-disk.ts'
 import { pinnedTitle } from '../restore/listed.ts'
 import { restoreContext } from '../restore/restore.ts'
@@ -46,7 +47,7 @@ export type RestoringInput = {
   /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
   /** All entries of the session, for pinned ones that are no longer in memory. */
-  readonly entries: () => Promise<Iterable<Entry>>
+  readonly entries: Store['entries']
 }
 
 export class Restoring {

@@ -108,7 +108,7 @@ export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient
     },
     send: async (request, options) => {
       try {
-        await conversation.stored?.()
+        await conversation.stored()
       } catch (error) {
         return { type: 'failed', reason: 'transient', message: errorText(error), tries: 0 }
       }

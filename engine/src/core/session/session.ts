@@ -223,7 +223,6 @@ class ManagedSession {
       const { instructions, from, upTo, signal } = options
       this.showImported()
       await this.cancelBackground()
-      if (from !== undefined || upTo !== undefined) await this.runtime.conversation.loadOlderEntries?.()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
@@ -255,13 +254,12 @@ class ManagedSession {
     return outcome
   }
 
-  undo = (): Promise<UndoOutcome> => this.edit(() => undoNewest(this.runtime))
-  snip = (input: SnipInput): Promise<EditOutcome> => this.edit(() => snipRange(this.runtime, input))
-  pin = (uuid: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
-  unpin = (uuid: string): Promise<EditOutcome> =>
-    this.edit(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+  undo = (): Promise<UndoOutcome> => this.run(() => undoNewest(this.runtime))
+  snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, input))
+  pin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
+  unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
   /** Goes back to the view in which this entry was the newest. */
-  rewind = (to: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, to, { type: 'rewind', to }))
+  rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
   on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)
 
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
@@ -281,7 +279,7 @@ class ManagedSession {
    * Resolves when everything so far is stored; at once in memory and on disk. Throws a StoreError that names what is
    * not stored; calling it again tries again. `prepare`, `send`, `compact` and edits wait for it by themselves.
    */
-  stored = async (): Promise<void> => this.runtime.conversation.stored?.()
+  stored = (): Promise<void> => this.runtime.conversation.stored()
 
   /** Resolves when the background work (notes, staged summaries) is done. Nobody has to wait for it. */
   idle = async (): Promise<void> => {
@@ -353,14 +351,6 @@ class ManagedSession {
       const result = await task()
       await this.stored()
       return result
-    })
-  }
-
-  /** Edits by hand may name entries that are not in memory. */
-  private edit<T>(change: () => T): Promise<T> {
-    return this.run(async () => {
-      await this.runtime.conversation.loadOlderEntries?.()
-      return change()
     })
   }
 }

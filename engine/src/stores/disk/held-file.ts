@@ -25,7 +25,7 @@ export function heldFile(id: string, path: string, { store, entries, isWhole }: 
     entries,
     isWhole,
     append: async (records, expected) => append(records, expected),
-    all: async () => [...store.entries()],
+    all: async () => [...(await store.entries())],
     ...recallOnDisk(path, store.entries),
     release: async () => {
       isReleased = true

@@ -17,6 +17,7 @@ import {
 } from '../../ports/model.ts'
 import type { FileStore } from '../../ports/restore.ts'
 import { memoryStore, type Store } from '../../ports/store.ts'
+import type { Entry } from '../../transcript/format/entry.ts'
 import { createCleanUps } from '../callbacks.ts'
 import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
@@ -35,7 +36,7 @@ export type WorldOptions = {
   readonly ask?: Ask
   readonly hooks?: Hooks
   readonly model?: ModelClient
-  readonly store?: Store
+  readonly store?: { readonly entries: () => Iterable<Entry> } & Store
   readonly learned?: Learned
   readonly wait?: Runtime['ports']['wait']
 }
