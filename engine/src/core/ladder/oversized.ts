@@ -87,7 +87,7 @@ const unseenShare = 0.5
 
 /** Shortens results that no answer has seen. Returns what was done. */
 export function shortenUnseen(runtime: Runtime): readonly Tried[] {
-  const { conversation, gauge, tracker, settings, ports } = runtime
+  const { conversation, gauge, settings, ports } = runtime
   const view = conversation.view()
   const situation = gauge.situation(view)
   const { size, autoCompactThreshold } = situation.explanation
@@ -97,7 +97,6 @@ export function shortenUnseen(runtime: Runtime): readonly Tried[] {
   if (planned.type === 'declined' || planned.outcome.type !== 'edits') return []
   const { freed, items, outcome } = planned
   writeReduction(runtime, { edits: outcome.edits, freed })
-  tracker.tailChange()
   const results = items.length
   const sizes = { tokensBefore: size.tokens, tokensAfter: gauge.size().tokens }
   ports.emit({ type: 'micro-compacted', mechanism, results, ...sizes })

@@ -15,7 +15,6 @@ import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
-import type { CleanUp } from './callbacks.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
@@ -36,7 +35,7 @@ import {
 } from './manual-edits.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { type RecordInput, recordAnswer } from './record-answer.ts'
-import type { MemoryState, Runtime } from './runtime.ts'
+import type { CleanUp, MemoryState, Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
 
 export type CompactOptions = {
@@ -185,28 +184,24 @@ class ManagedSession {
     const compactions = prepared.compaction ? [prepared.compaction] : []
     report(prepared)
     if (prepared.type === 'blocked') return { ...prepared, compactions }
-    const before = { prepared, compactions }
-    const answered = async (answer: ModelAnswer): Promise<Turn> => {
-      const uuid = this.record(answer)
-      await this.stored()
-      return { type: 'answered', answer, uuid, ...before }
-    }
-    const failed = (failure: ModelFailure, steps: readonly Tried[]): Turn => {
-      this.requestEnded()
-      return { type: 'failed', failure, steps, ...before }
-    }
     const first = await send(prepared)
-    if (first.type === 'answer') return answered(first)
-    const recovery = await this.recover(first, options)
-    const { steps } = recovery
-    if (recovery.type === 'unrecovered') return failed(first, steps)
-    const { request, compaction } = recovery
-    if (compaction) compactions.push(compaction)
-    report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
-    const second = await send(request)
-    reportRecovery(runtime, steps, second.type === 'answer')
-    if (second.type === 'answer') return answered(second)
-    return failed(isAboutLength(second) ? first : second, steps)
+    const recovery = first.type === 'failed' ? await this.recover(first, options) : undefined
+    let last = first
+    if (recovery?.type === 'recovered') {
+      const { request, compaction, steps } = recovery
+      if (compaction) compactions.push(compaction)
+      report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
+      last = await send(request)
+      reportRecovery(runtime, steps, last.type === 'answer')
+    }
+    if (last.type === 'failed') {
+      this.requestEnded()
+      const failure = first.type === 'failed' && isAboutLength(last) ? first : last
+      return { type: 'failed', failure, steps: recovery?.steps ?? [], prepared, compactions }
+    }
+    const uuid = this.record(last)
+    await this.stored()
+    return { type: 'answered', answer: last, uuid, prepared, compactions }
   }
 
   /** For hosts that send requests themselves: what to send instead of a prompt that was too long. */
@@ -318,8 +313,7 @@ class ManagedSession {
   }
 
   private requestSent(request: ModelRequest): void {
-    const { conversation, tracker } = this.runtime
-    this.pending = { changes: tracker.now().changes, view: conversation.view() }
+    this.pending = this.runtime.conversation.view()
     this.sent = { ...defined({ before: this.sent.now }), now: request }
   }
 

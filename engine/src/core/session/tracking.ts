@@ -26,8 +26,6 @@ export type Tracking = {
   readonly isOverheadReported: boolean
   /** Tokens freed by snips since the newest answer. */
   readonly freedBySnips: number
-  /** How often the view was edited. An answer to a request from before an edit is outdated. */
-  readonly changes: number
   /** As last reported, so that each crossing is reported once. */
   readonly state: ContextState
 }
@@ -40,7 +38,6 @@ const atFirst: Omit<Tracking, 'turnId'> = {
   isRefused: false,
   isOverheadReported: false,
   freedBySnips: 0,
-  changes: 0,
   state: 'ok',
 }
 
@@ -75,7 +72,7 @@ export class Tracker {
 
   /** A compaction was applied, by whichever path: counters start again, and no cached prefix is expected. */
   compaction({ turnId, isBelowTarget }: { readonly turnId: string; readonly isBelowTarget: boolean }): void {
-    const { breaker, previous, turns, watch, changes } = this.value
+    const { breaker, previous, turns, watch } = this.value
     const isChained = previous?.hasHumanSince === false
     this.set({
       turnId,
@@ -85,7 +82,6 @@ export class Tracker {
       watch: afterCompaction(watch),
       cacheEdits: noCacheEdits,
       freedBySnips: 0,
-      changes: changes + 1,
       state: 'ok',
     })
   }
@@ -95,11 +91,8 @@ export class Tracker {
 
   /** Edits, an undo or a rewind changed the view, and with it the prefix. */
   viewChange(): void {
-    this.set({ watch: afterCompaction(this.value.watch), cacheEdits: noCacheEdits, changes: this.value.changes + 1 })
+    this.set({ watch: afterCompaction(this.value.watch), cacheEdits: noCacheEdits })
   }
-
-  /** Only what was in no request yet has changed: the cached prefix is still the same. */
-  tailChange = (): void => this.set({ changes: this.value.changes + 1 })
 
   rewound(): void {
     this.viewChange()
