@@ -14,7 +14,6 @@ import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Restore } from './core/ports/restore.ts'
 import type { Recalled, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { type CleanUp, createCleanUps, hooksInto } from './core/session/callbacks.ts'
 import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
@@ -23,7 +22,14 @@ import { type Memory, MemoryKeeper, memoryState } from './core/session/memory-ke
 import { barePlatform, inMemory, type OpenedSession, type Platform } from './core/session/platform.ts'
 import { leftInQueue } from './core/session/queue.ts'
 import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
-import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
+import {
+  type Ask,
+  type CleanUp,
+  createCleanUps,
+  createRuntime,
+  hooksInto,
+  type Runtime,
+} from './core/session/runtime.ts'
 import { createSession, type Session } from './core/session/session.ts'
 import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import type { Environment } from './core/tokens/settings.ts'

@@ -18,12 +18,11 @@ import {
 import type { FileStore } from '../../ports/restore.ts'
 import { memoryStore, type Store } from '../../ports/store.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
-import { createCleanUps } from '../callbacks.ts'
 import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
-import { type Ask, createRuntime, type Runtime } from '../runtime.ts'
+import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type Session } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'
 
