@@ -12,9 +12,7 @@ import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Restore } from './core/ports/restore.ts'
 import type { Recalled, SessionStore } from './core/ports/session-store.ts'
-import type { Store } from './core/ports/store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { type CleanUp, createCleanUps, hooksInto } from './core/session/callbacks.ts'
 import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
@@ -24,7 +22,14 @@ import type { Memory } from './core/session/memory-keeper.ts'
 import { barePlatform, inMemory, type OpenedSession, type Platform } from './core/session/platform.ts'
 import { leftInQueue } from './core/session/queue.ts'
 import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
-import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
+import {
+  type Ask,
+  type CleanUp,
+  createCleanUps,
+  createRuntime,
+  hooksInto,
+  type Runtime,
+} from './core/session/runtime.ts'
 import { createSession, type Session } from './core/session/session.ts'
 import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import type { Environment } from './core/tokens/settings.ts'
@@ -160,11 +165,6 @@ type Shared = {
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
-/** Some stores are read from memory, others from a database. */
-async function entriesOf({ load, entries }: Store): Promise<Iterable<Entry>> {
-  return load ? load() : entries()
-}
-
 async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
   const { store, entries } = opened
   const agentId = stringAt(options.envelope, 'agentId')
@@ -187,7 +187,7 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
     read: opened.read,
-    entries: () => entriesOf(store),
+    entries: async () => store.entries(),
     subagent: async (own: SessionOptions = {}) => {
       const agentId = shared.ports.newId()
       const envelope = { ...(own.envelope ?? options.envelope), isSidechain: true, agentId }
@@ -220,7 +220,7 @@ function runtimeFor(
     host,
     root: cwd,
     named,
-    entries: () => entriesOf(store),
+    entries: store.entries,
   })
   const written = createConversation({
     store,

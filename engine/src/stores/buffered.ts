@@ -59,9 +59,7 @@ export class BufferedStore implements Store {
     return this.sending
   }
 
-  entries = (): readonly Entry[] => []
-
-  load = async (): Promise<readonly Entry[]> => {
+  entries = async (): Promise<readonly Entry[]> => {
     const result = await this.flush()
     if (result.type === 'store-failed') throw new StoreError(result.why)
     return this.session.all()

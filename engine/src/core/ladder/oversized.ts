@@ -88,7 +88,7 @@ const unseenShare = 0.5
 
 /** Shortens results that no answer has seen, if they take too much room. Returns what was done. */
 export function shortenUnseen(runtime: Runtime): readonly Tried[] {
-  const { conversation, gauge, tracker, ports } = runtime
+  const { conversation, gauge, ports } = runtime
   const view = conversation.view()
   const { explanation, target, weigher, settings } = gauge.situation(view)
   const results = unseenUnpinned(view).map((result) => ({ result, tokens: weigher.block(result) }))
@@ -113,7 +113,6 @@ export function shortenUnseen(runtime: Runtime): readonly Tried[] {
   }
   if (edits.length === 0) return []
   writeReduction(runtime, { edits, freed: Math.round(freed) })
-  tracker.tailChange()
   const sizes = { tokensBefore: explanation.size.tokens, tokensAfter: gauge.size().tokens }
   ports.emit({ type: 'micro-compacted', mechanism, results: edits.length, ...sizes })
   return [{ mechanism, outcome: 'done', why: `shortened ${edits.length}, freed ${Math.round(freed)} tokens` }]

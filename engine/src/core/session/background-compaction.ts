@@ -72,7 +72,7 @@ function isDue(runtime: Runtime): boolean {
 }
 
 /** The entries that were added to a view; undefined when what was there has changed. */
-function addedSince(before: View, now: View): readonly string[] | undefined {
+export function addedSince(before: View, now: View): readonly string[] | undefined {
   const uuidsOf = ({ sources }: View) => sources.flatMap(({ uuids }) => uuids)
   const editsOf = ({ sources }: View) => [...new Set(sources.flatMap(({ edits }) => edits))].join()
   const [old, all] = [uuidsOf(before), uuidsOf(now)]

@@ -37,10 +37,6 @@ export function createConversation(input: ConversationInput): Conversation {
 }
 
 class StoredConversation {
-  /** Waits until everything is stored; undefined where a write is never pending. Throws a StoreError. */
-  readonly stored: (() => Promise<void>) | undefined
-  /** Reads older entries into memory; undefined where they are read when they are needed. Throws a StoreError. */
-  readonly loadOlderEntries: (() => Promise<void>) | undefined
   private readonly input: ConversationInput
   private entries: Entry[] = []
   private fold: Fold = createFold()
@@ -52,9 +48,6 @@ class StoredConversation {
   constructor(input: ConversationInput) {
     this.input = input
     this.isWhole = input.isWhole ?? true
-    const { flush, load } = input.store
-    this.stored = flush && (() => flushed(flush))
-    this.loadOlderEntries = load && (() => this.loadFrom(load))
     this.hold(input.entries)
     for (const { record } of this.own()) input.watch?.(record, messageOf(record), { isLive: false })
   }
@@ -68,10 +61,20 @@ class StoredConversation {
   entryCount = (): number => this.entries.length
   hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
 
-  /** Any entry of the session, in the view or not. */
-  record = (uuid: string): JsonObject | undefined => {
-    if (!this.fold.entry(uuid)) this.loadOlder()
-    return this.fold.entry(uuid)?.record
+  /** Any entry of the view, and any that is in memory. */
+  record = (uuid: string): JsonObject | undefined => this.fold.entry(uuid)?.record
+
+  /** Waits until everything is stored. Throws a StoreError. */
+  stored = async (): Promise<void> => {
+    const result = await this.input.store.flush?.()
+    if (result?.type === 'store-failed') throw new StoreError(result.why)
+  }
+
+  /** Reads entries that were dropped from memory, or never read. Throws a StoreError. */
+  loadOlderEntries = async (): Promise<void> => {
+    if (this.isWhole) return
+    this.hold(await this.input.store.entries())
+    this.isWhole = true
   }
 
   /** The time and the session, as every record has them. */
@@ -110,10 +113,9 @@ class StoredConversation {
     return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, ...this.stamp(), envelope })
   }
 
+  /** An undo and a rewind may bring back entries that are not in memory: load those first. */
   edit = (edits: readonly Edit[]): void => {
     const changesBranch = edits.some(({ type }) => type === 'undo' || type === 'rewind')
-    // Both may bring back entries that are not in memory.
-    if (changesBranch) this.loadOlder()
     this.note(this.editRecords(edits))
     if (changesBranch && this.entries.some(({ record }) => readEdit(record)?.type === 'rewind'))
       this.input.onRewind?.(this.own())
@@ -136,10 +138,7 @@ class StoredConversation {
     foldEntries([...this.entries, ...records.map((record) => ({ record, position: noPosition }))])
 
   /** The changes of the newest action in force, oldest first. */
-  lastAction = (): readonly Undoable[] => {
-    if (lastAction(this.entries).length === 0) this.loadOlder()
-    return lastAction(this.entries)
-  }
+  lastAction = (): readonly Undoable[] => lastAction(this.entries)
 
   private store(records: readonly JsonObject[]): StoreResult {
     const stored = this.input.store.append(records)
@@ -173,25 +172,6 @@ class StoredConversation {
     this.answerIds = new Set()
     for (const entry of entries) this.keep(entry)
   }
-
-  /** Reads entries that were dropped from memory, or never read. */
-  private loadOlder(): void {
-    const { store } = this.input
-    if (this.isWhole || store.load) return
-    this.hold(store.entries())
-    this.isWhole = true
-  }
-
-  private async loadFrom(load: () => Promise<readonly Entry[]>): Promise<void> {
-    if (this.isWhole) return
-    this.hold(await load())
-    this.isWhole = true
-  }
-}
-
-async function flushed(flush: () => Promise<StoreResult>): Promise<void> {
-  const result = await flush()
-  if (result.type === 'store-failed') throw new StoreError(result.why)
 }
 
 /**

@@ -17,7 +17,8 @@ export type EditOutcome =
 export type UndoOutcome = { readonly type: 'undone'; readonly change: Undoable } | { readonly type: 'nothing-to-undo' }
 
 /** Undoes the newest action in force: a compaction, or all edits that were made together. */
-export function undoNewest({ conversation, tracker }: Runtime): UndoOutcome {
+export async function undoNewest({ conversation, tracker }: Runtime): Promise<UndoOutcome> {
+  await conversation.loadOlderEntries()
   const changes = conversation.lastAction()
   const [change] = changes
   if (!change) return { type: 'nothing-to-undo' }
@@ -42,7 +43,8 @@ export function snipRange(runtime: Runtime, input: SnipInput): EditOutcome {
 }
 
 /** Pins, unpins or rewinds: edits that name one entry, which must exist. */
-export function editEntry({ conversation, tracker }: Runtime, uuid: string, edit: Edit): EditOutcome {
+export async function editEntry({ conversation, tracker }: Runtime, uuid: string, edit: Edit): Promise<EditOutcome> {
+  if (edit.type === 'rewind' || !conversation.record(uuid)) await conversation.loadOlderEntries()
   if (!conversation.record(uuid)) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
   conversation.edit([edit])
   if (edit.type === 'rewind') tracker.rewound()

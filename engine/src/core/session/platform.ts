@@ -96,8 +96,8 @@ export function sessionIdIn(entries: readonly Entry[]): string | undefined {
 /** Recall without an index: every search reads all entries. */
 export function fromEntries(entries: Store['entries']): Pick<OpenedSession, 'recall' | 'read'> {
   return {
-    recall: async (words, limit) => recallFrom(entries(), words, limit),
-    read: async (id) => readFrom(entries(), id),
+    recall: async (words, limit) => recallFrom(await entries(), words, limit),
+    read: async (id) => readFrom(await entries(), id),
   }
 }
 

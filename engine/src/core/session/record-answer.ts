@@ -7,6 +7,7 @@ import { appliedEdits } from '../mechanisms/server-edits.ts'
 import { defined, numberAt } from '../message/json.ts'
 import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
+import { addedSince } from './background-compaction.ts'
 import { type AnswerMessage, type ApiAnswer, answerMessage } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -16,8 +17,8 @@ export type RecordInput = {
   readonly answer: ApiAnswer
   /** The last two requests, to say what changed when the cache was missed. */
   readonly sent: { readonly now?: RequestParts; readonly before?: RequestParts }
-  /** The request that it answers: the view it was made from, and how often the view had been edited. */
-  readonly pending: { readonly view: View; readonly changes: number } | undefined
+  /** The view that the answered request was made from. */
+  readonly pending: View | undefined
 }
 
 /** Returns the message as it was stored. */
@@ -28,9 +29,10 @@ export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessag
   // Entries with the same message id are parts of one answer, so an id that is taken is replaced.
   const message = conversation.hasAnswer(given.id) ? { ...given, id: ports.newId() } : given
   const usage = readUsage(message.usage)
-  // The view has changed since the request: the usage counts for the bill, but says nothing about the size.
-  const isOutdated = pending !== undefined && pending.changes !== tracker.now().changes
-  if (usage && pending && !isOutdated) gauge.calibrate(usage, pending.view)
+  // The view or the model has changed since the request: the usage counts for the bill, but says nothing about the size.
+  const isOtherModel = input.sent.now?.model !== gauge.model().name
+  const isOutdated = pending !== undefined && (isOtherModel || !addedSince(pending, conversation.view()))
+  if (usage && pending && !isOutdated) gauge.calibrate(usage, pending)
   const { usage: billed, ...rest } = message
   const outdated = { message: rest, everlong: { usage: billed } }
   conversation.append([{ type: 'assistant', ...(isOutdated ? outdated : { message }) }], [uuid])

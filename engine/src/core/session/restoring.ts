@@ -6,6 +6,7 @@ import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.t
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { FileStore, Restoration, RestoreRequest } from '../ports/restore.ts'
+import type { Store } from '../ports/store.ts'
 import { pinnedTitle, type SessionState } from '../restore/restorer.ts'
 import { createStateBook, type StateBook } from '../restore/state-book.ts'
 import type { NamedKinds } from '../tools/call.ts'
@@ -42,7 +43,7 @@ export type RestoringInput = {
   /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
   /** All entries of the session, for pinned ones that are no longer in memory. */
-  readonly entries: () => Promise<Iterable<Entry>>
+  readonly entries: Store['entries']
 }
 
 export class Restoring {

@@ -3,14 +3,14 @@ import type { Ladder } from '../ladder/ladder.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
 import { defined } from '../message/json.ts'
 import { billedCounts, noTokens } from '../message/usage.ts'
-import { createStop, errorText, type Guard, type Stop } from '../ports/guarded.ts'
+import { callNow, createStop, errorText, type Guard, type Stop } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
+import type { Hooks } from '../ports/hooks.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
 import type { Environment } from '../tokens/settings.ts'
 import type { Edit } from '../transcript/format/edits.ts'
-import type { CleanUps } from './callbacks.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
 import type { EngineSettings } from './settings.ts'
@@ -108,7 +108,7 @@ export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient
     },
     send: async (request, options) => {
       try {
-        await conversation.stored?.()
+        await conversation.stored()
       } catch (error) {
         return { type: 'failed', reason: 'transient', message: errorText(error), tries: 0 }
       }
@@ -116,6 +116,61 @@ export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient
       const counts = result.type === 'answer' ? billedCounts(result.usage) : noTokens
       usage.add({ source: request.source, usage: counts, model: request.model })
       return result
+    },
+  }
+}
+
+/** Clears what describes the state before a compaction. Which skills were listed stays: listing them again costs thousands of tokens. */
+export type CleanUp = {
+  readonly name: string
+  /** Whether it belongs to one conversation or to all. */
+  readonly scope: 'conversation' | 'all'
+  /** `tokens`: the size after the compaction. */
+  readonly clear: (after: { readonly tokens: number }) => void
+}
+
+export type CleanUps = ReturnType<typeof createCleanUps>
+
+/** For one conversation. `shared` holds those of all conversations of an engine; a sub-agent's compaction skips them. */
+export function createCleanUps(
+  shared: Set<CleanUp>,
+  { isSubagent, guard }: { readonly isSubagent: boolean; readonly guard: Guard },
+) {
+  const own = new Set<CleanUp>()
+  return {
+    register: (owner: CleanUp): (() => void) => {
+      const home = owner.scope === 'all' ? shared : own
+      home.add(owner)
+      return () => void home.delete(owner)
+    },
+    /** After a compaction, in the order of registration. */
+    run: (after: { readonly tokens: number }): void => {
+      const owners = [...own, ...(isSubagent ? [] : shared)]
+      // One that throws must not stop the others: the compaction is already written.
+      for (const owner of owners)
+        callNow(
+          () => owner.clear(after),
+          (why) => guard.report('clean-up', `${owner.name}: ${why}`),
+        )
+    },
+  }
+}
+
+const joining = ['SessionStart', 'PostCompact', 'SubagentStart']
+
+/** The same hooks. What they add after a compaction, or when a session starts, is appended to the conversation. */
+export function hooksInto(conversation: Conversation, hooks: Hooks): Hooks {
+  return {
+    run: async (call, options) => {
+      const outcome = await hooks.run(call, options)
+      const { event } = call
+      const source = 'source' in call ? call.source : undefined
+      // A compaction places, and measures, what its own SessionStart hooks add.
+      if (!joining.includes(event) || source === 'compact') return outcome
+      const hookName = source === undefined ? event : `${event}:${source}`
+      const facts = { type: 'hook_additional_context', hookEvent: event, hookName }
+      conversation.append(outcome.context.map((content) => ({ type: 'attachment', attachment: { ...facts, content } })))
+      return outcome
     },
   }
 }

@@ -15,7 +15,6 @@ import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
-import type { CleanUp } from './callbacks.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
@@ -36,7 +35,7 @@ import {
 } from './manual-edits.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { type RecordInput, recordAnswer } from './record-answer.ts'
-import type { MemoryState, Runtime } from './runtime.ts'
+import type { CleanUp, MemoryState, Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
 
 export type CompactOptions = {
@@ -185,28 +184,24 @@ class ManagedSession {
     const compactions = prepared.compaction ? [prepared.compaction] : []
     report(prepared)
     if (prepared.type === 'blocked') return { ...prepared, compactions }
-    const before = { prepared, compactions }
-    const answered = async (answer: ModelAnswer): Promise<Turn> => {
-      const uuid = this.record(answer)
-      await this.stored()
-      return { type: 'answered', answer, uuid, ...before }
-    }
-    const failed = (failure: ModelFailure, steps: readonly Tried[]): Turn => {
-      this.requestEnded()
-      return { type: 'failed', failure, steps, ...before }
-    }
     const first = await send(prepared)
-    if (first.type === 'answer') return answered(first)
-    const recovery = await this.recover(first, options)
-    const { steps } = recovery
-    if (recovery.type === 'unrecovered') return failed(first, steps)
-    const { request, compaction } = recovery
-    if (compaction) compactions.push(compaction)
-    report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
-    const second = await send(request)
-    reportRecovery(runtime, steps, second.type === 'answer')
-    if (second.type === 'answer') return answered(second)
-    return failed(isAboutLength(second) ? first : second, steps)
+    const recovery = first.type === 'failed' ? await this.recover(first, options) : undefined
+    let last = first
+    if (recovery?.type === 'recovered') {
+      const { request, compaction, steps } = recovery
+      if (compaction) compactions.push(compaction)
+      report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
+      last = await send(request)
+      reportRecovery(runtime, steps, last.type === 'answer')
+    }
+    if (last.type === 'failed') {
+      this.requestEnded()
+      const failure = first.type === 'failed' && isAboutLength(last) ? first : last
+      return { type: 'failed', failure, steps: recovery?.steps ?? [], prepared, compactions }
+    }
+    const uuid = this.record(last)
+    await this.stored()
+    return { type: 'answered', answer: last, uuid, prepared, compactions }
   }
 
   /** For hosts that send requests themselves: what to send instead of a prompt that was too long. */
@@ -223,7 +218,6 @@ class ManagedSession {
       const { instructions, from, upTo, signal } = options
       this.showImported()
       await this.cancelBackground()
-      if (from !== undefined || upTo !== undefined) await this.runtime.conversation.loadOlderEntries?.()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
@@ -255,13 +249,12 @@ class ManagedSession {
     return outcome
   }
 
-  undo = (): Promise<UndoOutcome> => this.edit(() => undoNewest(this.runtime))
-  snip = (input: SnipInput): Promise<EditOutcome> => this.edit(() => snipRange(this.runtime, input))
-  pin = (uuid: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
-  unpin = (uuid: string): Promise<EditOutcome> =>
-    this.edit(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+  undo = (): Promise<UndoOutcome> => this.run(() => undoNewest(this.runtime))
+  snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, input))
+  pin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
+  unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
   /** Goes back to the view in which this entry was the newest. */
-  rewind = (to: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, to, { type: 'rewind', to }))
+  rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
   on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)
 
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
@@ -281,7 +274,7 @@ class ManagedSession {
    * Resolves when everything so far is stored; at once in memory and on disk. Throws a StoreError that names what is
    * not stored; calling it again tries again. `prepare`, `send`, `compact` and edits wait for it by themselves.
    */
-  stored = async (): Promise<void> => this.runtime.conversation.stored?.()
+  stored = (): Promise<void> => this.runtime.conversation.stored()
 
   /** Resolves when the background work (notes, staged summaries) is done. Nobody has to wait for it. */
   idle = async (): Promise<void> => {
@@ -320,8 +313,7 @@ class ManagedSession {
   }
 
   private requestSent(request: ModelRequest): void {
-    const { conversation, tracker } = this.runtime
-    this.pending = { changes: tracker.now().changes, view: conversation.view() }
+    this.pending = this.runtime.conversation.view()
     this.sent = { ...defined({ before: this.sent.now }), now: request }
   }
 
@@ -353,14 +345,6 @@ class ManagedSession {
       const result = await task()
       await this.stored()
       return result
-    })
-  }
-
-  /** Edits by hand may name entries that are not in memory. */
-  private edit<T>(change: () => T): Promise<T> {
-    return this.run(async () => {
-      await this.runtime.conversation.loadOlderEntries?.()
-      return change()
     })
   }
 }

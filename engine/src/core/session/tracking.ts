@@ -25,8 +25,6 @@ export type Tracking = {
   readonly isOverheadReported: boolean
   /** Tokens freed by snips since the newest answer. */
   readonly freedBySnips: number
-  /** How often the view was edited. An answer to a request from before an edit is outdated. */
-  readonly changes: number
   /** As last reported, so that each crossing is reported once. */
   readonly state: ContextState
 }
@@ -39,7 +37,6 @@ const atFirst: Omit<Tracking, 'turnId'> = {
   isRefused: false,
   isOverheadReported: false,
   freedBySnips: 0,
-  changes: 0,
   state: 'ok',
 }
 
@@ -74,7 +71,7 @@ export class Tracker {
 
   /** A compaction was applied, by whichever path: counters start again, and no cached prefix is expected. */
   compaction(turnId: string): void {
-    const { breaker, previous, turns, changes } = this.value
+    const { breaker, previous, turns } = this.value
     const isChained = previous?.hasHumanSince === false
     this.set({
       turnId,
@@ -84,7 +81,6 @@ export class Tracker {
       watch: freshWatch,
       cacheEdits: noCacheEdits,
       freedBySnips: 0,
-      changes: changes + 1,
       state: 'ok',
     })
   }
@@ -94,11 +90,8 @@ export class Tracker {
 
   /** Edits, an undo or a rewind changed the view, and with it the prefix. */
   viewChange(): void {
-    this.set({ watch: freshWatch, cacheEdits: noCacheEdits, changes: this.value.changes + 1 })
+    this.set({ watch: freshWatch, cacheEdits: noCacheEdits })
   }
-
-  /** Only what was in no request yet has changed: the cached prefix is still the same. */
-  tailChange = (): void => this.set({ changes: this.value.changes + 1 })
 
   rewound(): void {
     this.viewChange()

@@ -14,6 +14,7 @@ import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
+import type { RequestBase } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
 export function buildRequest(
@@ -30,7 +31,7 @@ export function buildRequest(
   const { messages, isNative } = withProviderSummary(runtime, view, mended)
   // Manual thinking cannot start in the middle of an answer; it is back with the next question.
   const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
-  const { betas, options } = serverParts(runtime, messages, { isNative })
+  const { betas, options } = serverParts(runtime, messages, { base, isNative })
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -101,11 +102,10 @@ function withProviderSummary(
 
 /** What the server is asked to do with the context. */
 function serverParts(
-  { gauge, tracker }: Runtime,
+  { tracker }: Runtime,
   messages: readonly Message[],
-  { isNative }: { readonly isNative: boolean },
+  { base, isNative }: { readonly base: RequestBase; readonly isNative: boolean },
 ): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
-  const base = wellFormedValue(gauge.base())
   const planned = tracker.serverOptions()
   const asked = planned?.leftOut ? stillLeftOut(planned, tracker.now().cacheEdits.deleted, messages) : planned
   const betas = [...new Set([...(base.betas ?? []), ...(asked?.betas ?? []), ...(isNative ? [onDemandBeta] : [])])]

@@ -93,7 +93,7 @@ function heldFile(id: string, path: string, { store, entries, isWhole, recall, r
     entries,
     isWhole,
     append: async (records, expected) => append(records, expected),
-    all: async () => [...store.entries()],
+    all: async () => [...(await store.entries())],
     recall,
     read,
     release: async () => {

@@ -17,12 +17,12 @@ import {
 } from '../../ports/model.ts'
 import type { FileStore } from '../../ports/restore.ts'
 import { memoryStore, type Store } from '../../ports/store.ts'
-import { createCleanUps } from '../callbacks.ts'
+import type { Entry } from '../../transcript/format/entry.ts'
 import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
-import { type Ask, createRuntime, type Runtime } from '../runtime.ts'
+import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type Session } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'
 
@@ -35,7 +35,7 @@ export type WorldOptions = {
   readonly ask?: Ask
   readonly hooks?: Hooks
   readonly model?: ModelClient
-  readonly store?: Store
+  readonly store?: { readonly entries: () => Iterable<Entry> } & Store
   readonly learned?: Learned
   readonly wait?: Runtime['ports']['wait']
 }
