@@ -77,11 +77,11 @@ function viewOf(transcript: Transcript): View {
   const undone = tree.boundaries.filter(({ row }) => standing.out.has(row))
   const pieces = piecesOf(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
-  const placed = merged.map(({ message, from: [first] }) => {
+  const prefix = prefixChanges(changes, standing, { live, kept: graph.kept })
+  const placed = (prefix.length === 0 ? [] : merged).map(({ message, from: [first] }) => {
     const place = live.placeOf(live.rowOf(first?.uuids[0] ?? ''))
     return { isAnswer: message.role === 'assistant', row: first?.row ?? 0, place }
   })
-  const prefix = prefixChanges(changes, standing, { live, kept: graph.kept })
   return {
     messages: merged.map(({ message }) => message),
     sources: merged.map(({ source }) => source),
