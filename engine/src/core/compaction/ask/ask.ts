@@ -73,7 +73,7 @@ export async function askForSummary(run: Run, question: Question): Promise<Outco
   const shared = await askIn(work, { mechanism: 'cache-sharing', request: sharingRequest(conversation, prompt) })
   if (shared.type === 'summary') return shortEnough(work, shared, 'cache-sharing')
   if (shared.type === 'aborted') return shared
-  return askDirectly(work, shared.type === 'overflow' ? { ...shared, sent: conversation } : undefined)
+  return askDirectly(work, shared.type === 'overflow' ? { ...shared, wasOwn: true } : undefined)
 }
 
 /** Once, and about all that is summarized, unless told otherwise. */
@@ -101,8 +101,8 @@ function promptOf({ plan }: Run, { instructions }: Pick<Question, 'instructions'
 const mostRetries = 3
 const sendsEach = 3
 
-/** What the provider said; `sent` is the conversation's own request, where that was too long: a direct one is smaller. */
-type TooLong = { readonly overflow: Overflow | undefined; readonly sent?: ModelRequest }
+/** What the provider said. The conversation's own request is larger than a direct one, which may fit as it is. */
+type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: boolean }
 
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
 async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
@@ -172,27 +172,20 @@ function weightOf({ weigh }: Work, messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-/** What to leave out next; nothing when preparing alone has saved enough. */
-function lessOf(work: Work, left: readonly PreparedMessage[], { overflow, sent: own }: TooLong) {
-  const { weigh, countText, maxTokens } = work
-  const { room, fold } = limitsOf(work, overflow)
+/** What to leave out next; nothing where a smaller request has not been tried yet. */
+function lessOf(work: Work, left: readonly PreparedMessage[], { overflow, wasOwn = false }: TooLong) {
+  const { weigh, countText, maxTokens, prompt } = work
+  const { room = Number.POSITIVE_INFINITY, fold } = limitsOf(work, overflow)
   const weight = weightOf(work, left)
-  const direct = weight + countText(work.prompt)
-  const sent = own ? ownWeight(work, own) : direct
+  if (wasOwn && weight <= room) return undefined
   // Our count and the provider's differ: what it counted says by how much.
-  const scale = overflow?.actual === undefined ? 1 : Math.min(2, Math.max(0.5, overflow.actual / sent))
-  const saved = Math.max(0, sent - direct) * scale
-  const known = gapOf(overflow)
-  if (own && room !== undefined && weight * scale <= room && saved > (known ?? 0)) return undefined
+  const actual = wasOwn ? undefined : overflow?.actual
+  const scale = actual === undefined ? 1 : Math.min(2, Math.max(0.5, actual / (weight + countText(prompt))))
   // What fits the window must leave room to answer in, too.
   const answer = overflow?.maxTokens === undefined ? Math.min(maxTokens, Math.floor((overflow?.limit ?? 0) / 10)) : 0
-  const gap = known === undefined ? undefined : Math.max(1, known - saved + fold + answer)
+  const over = wasOwn ? weight - room : gapOf(overflow)
+  const gap = over === undefined ? undefined : Math.max(1, over + fold + answer)
   return truncated(left, { gap, weigh: (message) => weigh(message) * scale }) ?? 'only-one'
-}
-
-function ownWeight(work: Work, { system = '', tools = [], messages }: ModelRequest): number {
-  const around = [typeof system === 'string' ? system : JSON.stringify(system), JSON.stringify(tools), work.prompt]
-  return around.reduce((sum, text) => sum + work.countText(text), weightOf(work, messages))
 }
 
 const mostShrinks = 3
