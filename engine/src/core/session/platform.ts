@@ -1,7 +1,7 @@
 // What an engine takes from the place it runs in. In a browser or on the edge that is next to nothing (`barePlatform`,
 // `inMemory`); everlong/node brings files, git, shell hooks and transcripts on disk.
 
-import type { SessionMemory } from '../memory/store.ts'
+import type { SessionMemory } from '../memory/extract.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
