@@ -8,7 +8,7 @@ import { olderRulesLine } from '../../prompts/recall.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { purposeOf, readScript } from '../../tools/shell-effects.ts'
 import { isBegun } from './complete-words.ts'
-import { holdsWords, plainWords } from './plain-words.ts'
+import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
 
 export type StateInput = {
   readonly ledger: Ledger
@@ -170,15 +170,10 @@ export function ruleLines({ rules, olderRules = 0 }: Ledger, options: RulesOptio
   const { shown, recall, tokens, countTokens } = options
   const plain = plainWords(shown)
   const missing = rules.filter(({ text }) => !holdsWords(plain, plainWords(text))).toSorted((a, b) => b.last - a.last)
-  let left = tokens
-  const kept: string[] = []
-  for (const { text, by } of missing) {
-    const line = `- ${by === 'agent' ? '(from the agent that started this one) ' : ''}"${neutralize(text)}"`
-    const cost = countTokens(`${line}\n`)
-    if (cost > left) break
-    left -= cost
-    kept.unshift(line)
-  }
+  const lines = missing.map(
+    ({ text, by }) => `- ${by === 'agent' ? '(from the agent that started this one) ' : ''}"${neutralize(text)}"`,
+  )
+  const kept = linesWithin(lines, { tokens, countTokens }).toReversed()
   const gone = olderRules + missing.length - kept.length
   return gone === 0 ? kept : [olderRulesLine(gone, { recall }), ...kept]
 }
