@@ -3,10 +3,9 @@
 import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'
-import type { Extraction } from '../memory/extract.ts'
+import type { Extraction, SessionMemory } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
 import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
-import type { SessionMemory } from '../memory/store.ts'
 import {
   afterCompaction,
   afterExtraction,

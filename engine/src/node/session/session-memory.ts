@@ -2,9 +2,8 @@
 // atomically, changes made by a person meanwhile are merged, and only one extraction runs at a time, across processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Extraction, extractNotes } from '../../core/memory/extract.ts'
+import { type Extraction, extractNotes, type SessionMemory } from '../../core/memory/extract.ts'
 import { merged, parseNotes, renderNotes, withTemplate } from '../../core/memory/notes.ts'
-import type { SessionMemory } from '../../core/memory/store.ts'
 import type { MemoryProgress } from '../../core/memory/trigger.ts'
 import { defined, numberAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { noTokens } from '../../core/message/usage.ts'

@@ -118,10 +118,6 @@ describe('the state', () => {
     expect(lines(ledgerOf(dev))).toEqual(['- Started and not seen to end: `npm run dev`'])
     const stopped = call({ name: 'Bash', input: { command: 'npm run dev' }, raw: { interrupted: true } })
     expect(lines(ledgerOf(stopped))).toEqual([])
-    const look = call({ name: 'Bash', input: { command: 'curl a.test' }, raw: { backgroundTaskId: 'c' } })
-    const talk = ['One.', 'Two.', 'Three.'].flatMap((text) => [human(text), agent('Yes.')])
-    expect(lines(ledgerOf(look, dev, talk))).toEqual(['- Started and not seen to end: `npm run dev`'])
-    expect(lines(ledgerOf(look, talk.slice(2)))).toEqual(['- Started and not seen to end: `curl a.test`'])
   })
 
   test('a background command that is reported to have ended runs no longer, and a check has its outcome', () => {
