@@ -155,10 +155,15 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
 
 /** For each call its result: the first behind it, else any. */
 function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Chosen> {
-  const results = drafts.flatMap(({ blocks }, at): readonly Found[] =>
-    blocks.flatMap((block, nth) => (isToolResult(block) ? [{ at, nth, block }] : [])),
-  )
-  const found = Map.groupBy(results, ({ block }) => block.tool_use_id)
+  const found = new Map<string, Found[]>()
+  for (const [at, { blocks }] of drafts.entries()) {
+    for (const [nth, block] of blocks.entries()) {
+      if (!isToolResult(block)) continue
+      const copies = found.get(block.tool_use_id) ?? []
+      found.set(block.tool_use_id, copies)
+      copies.push({ at, nth, block })
+    }
+  }
   const chosen = new Map<string, Chosen>()
   for (const [at, draft] of drafts.entries()) {
     for (const id of idsOfCalls(draft)) {
