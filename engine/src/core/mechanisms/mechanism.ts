@@ -69,8 +69,6 @@ export type ClientAbilities = {
   readonly cacheEdits: boolean
   /** Takes `context_management`. */
   readonly contextManagement: boolean
-  /** Summarizes on the server: when a threshold is passed, on demand. */
-  readonly compaction?: 'none' | 'by-threshold' | 'on-demand'
 }
 
 export type PlannedItem = {

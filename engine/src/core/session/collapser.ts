@@ -1,8 +1,16 @@
 // Collapse in a session: summarizes finished spans in the background, one at a time, and puts the summaries in their place
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
 import { runPlan } from '../ladder/ladder.ts'
-import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from '../mechanisms/collapse.ts'
-import { type Staging, stageCollapse } from '../mechanisms/collapse-stage.ts'
+import {
+  collapse,
+  collapseState,
+  finishedSpans,
+  type Span,
+  type Staged,
+  type Staging,
+  stageCollapse,
+  waitAt,
+} from '../mechanisms/collapse.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
@@ -83,7 +91,7 @@ export class Collapser implements BackgroundWorker {
   private async stage(context: BackgroundContext, span: Span): Promise<void> {
     const { signal, countTokens, emit } = context
     const model = context.model()
-    const input = { span, model: context.client(), modelName: model, countTokens, signal }
+    const input = { span, client: context.client(), model, countTokens, signal }
     // A client that throws has failed: nobody waits for this promise.
     const staging = await stageCollapse(input).catch(
       (error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }),
