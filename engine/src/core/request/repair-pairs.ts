@@ -8,6 +8,7 @@ import {
   type ToolResultBlock,
   textOf,
 } from '../message/block.ts'
+import { groupBy } from '../message/group-by.ts'
 import type { Message, Role } from '../message/message.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import { neutralize } from '../text/neutralize.ts'
@@ -155,15 +156,10 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
 
 /** For each call its result: the first behind it, else any. */
 function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Chosen> {
-  const found = new Map<string, Found[]>()
-  for (const [at, { blocks }] of drafts.entries()) {
-    for (const [nth, block] of blocks.entries()) {
-      if (!isToolResult(block)) continue
-      const copies = found.get(block.tool_use_id) ?? []
-      found.set(block.tool_use_id, copies)
-      copies.push({ at, nth, block })
-    }
-  }
+  const results = drafts.flatMap(({ blocks }, at): readonly Found[] =>
+    blocks.flatMap((block, nth) => (isToolResult(block) ? [{ at, nth, block }] : [])),
+  )
+  const found = groupBy(results, ({ block }) => block.tool_use_id)
   const chosen = new Map<string, Chosen>()
   for (const [at, draft] of drafts.entries()) {
     for (const id of idsOfCalls(draft)) {
