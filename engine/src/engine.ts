@@ -1,9 +1,8 @@
 // The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
 // adds those on disk. What a session does is in core/session and core/ladder.
-import { type CompactMechanismOptions, compactMechanism } from './core/ladder/compact-mechanism.ts'
+import { type CompactMechanismOptions, compactMechanism, memoryMechanism } from './core/ladder/compact-mechanism.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import { defaultLadder, type Ladder } from './core/ladder/ladder.ts'
-import { memoryMechanism } from './core/ladder/memory-mechanism.ts'
 import { defined, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'

@@ -75,7 +75,7 @@ export type PlannedItem = {
   readonly type: 'result' | 'attachment' | 'range' | 'thinking'
   readonly toolUseId?: string
   readonly tool?: string
-  readonly path?: string | undefined
+  readonly path?: string
   /** Where the original stays. */
   readonly uuids: readonly string[]
   readonly message: number
