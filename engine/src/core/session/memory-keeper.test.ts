@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { memoryMechanism } from '../ladder/memory-mechanism.ts'
+import { memoryMechanism } from '../ladder/compact-mechanism.ts'
 import type { Extraction, SessionMemory } from '../memory/extract.ts'
 import { type Notes, parseNotes } from '../memory/notes.ts'
 import { noProgress } from '../memory/trigger.ts'
