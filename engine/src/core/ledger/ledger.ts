@@ -66,9 +66,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
 function readPlace(state: State, record: JsonObject | undefined): void {
   state.root ??= stringAt(record, 'cwd')
   const branch = stringAt(record, 'gitBranch')
-  if (branch && branch !== 'HEAD' && branch !== state.repository.branch) {
-    state.repository = { ...state.repository, branch: oneLine(branch, 100) }
-  }
+  if (branch && branch !== 'HEAD' && branch !== state.repository.branch) state.repository.branch = oneLine(branch, 100)
 }
 
 function readAnswer(state: State, block: Block): void {

@@ -2,7 +2,7 @@
 // session of any length stays small.
 import type { ToolCall } from '../tools/call.ts'
 import { pathKey } from '../tools/paths.ts'
-import type { ErrorFact, Exchange, Ledger } from './facts.ts'
+import type { ErrorFact, Exchange, Ledger, RepositoryFact } from './facts.ts'
 import { sentenceKey } from './rules.ts'
 
 export type State = ReturnType<typeof createState>
@@ -33,6 +33,7 @@ export function createState(from: Ledger) {
     commands: byKey(from.commands, ({ text }) => text),
     errors: byKey(from.errors, errorKey),
     commits: byKey(from.commits, ({ hash }) => hash),
+    repository: { ...from.repository } as { -readonly [Key in keyof RepositoryFact]: RepositoryFact[Key] },
     /** Calls whose result has not arrived yet. */
     calls: new Map<string, ToolCall>(),
     /** Commands in the background, by the client's name for them. */
@@ -58,7 +59,7 @@ export function ledgerOf(state: State): Ledger {
     errors: [...state.errors.values()],
     todos: state.todos,
     commits: [...state.commits.values()],
-    repository: state.repository,
+    repository: { ...state.repository },
   }
 }
 
@@ -126,7 +127,7 @@ export function noteFile(state: State, path: string, { isNew = false } = {}): vo
 
 /** Files of the repository may have changed. */
 export function noteTouched(state: State): void {
-  state.repository = { ...state.repository, touchedLast: state.messages }
+  state.repository.touchedLast = state.messages
 }
 
 /** Numbers change from run to run: places, times, counts. */

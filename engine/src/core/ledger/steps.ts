@@ -3,8 +3,9 @@
 import { condensed, sentenceEnd } from '../text/condense.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
-import { commitsIn, isHousekeeping, programOf } from './commands.ts'
+import { isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
+import { commitsIn } from './git.ts'
 import { oneLine } from './text.ts'
 
 const longestLook = 400
