@@ -176,26 +176,17 @@ export function onlyReads({ words, text, into }: Command): boolean {
   )
 }
 
-/** What a command is for. The first four verify the work. */
-export type Purpose = 'test' | 'lint' | 'types' | 'build' | 'git' | 'other'
+/** What a command is for. The first two verify the work; a check changes nothing. */
+export type Purpose = 'check' | 'build' | 'git' | 'other'
 
 const runner =
   'npm|pnpm|yarn|bun|deno|mise|just|task|make|rake|nx|turbo|npx|uv|poetry|hatch|composer|gradle|gradlew|mvn|sbt|dotnet|cargo|go|mix|swift|flutter|dart|zig|bazel|lein|stack|cabal'
-/** By the task that a runner is given, or by the program. */
+/** Tests, linters and type checkers, then builds: by the task that a runner is given, or by the program. */
 const purposes: readonly (readonly [Purpose, RegExp])[] = [
-  purpose('test', {
-    task: 'tests?',
+  purpose('check', {
+    task: '(?:tests?|lint|fmt|format|clippy|vet|type-?check|types|check|analyze)',
     program:
-      'vitest|jest|mocha|ava|pytest|py\\.test|tox|nox|rspec|phpunit|ctest|playwright test|cypress run|bats|unittest|nextest',
-  }),
-  purpose('lint', {
-    task: '(?:lint|fmt|format|clippy|vet)',
-    program:
-      'eslint|biome|golangci-lint|ruff|flake8|pylint|rubocop|prettier|stylelint|shellcheck|hadolint|actionlint|gofmt|black|ktlint|swiftlint|pre-commit',
-  }),
-  purpose('types', {
-    task: '(?:type-?check|types|check|analyze)',
-    program: 'tsc|tsgo|vue-tsc|mypy|pyright|pyre|flow check',
+      'vitest|jest|mocha|ava|pytest|py\\.test|tox|nox|rspec|phpunit|ctest|playwright test|cypress run|bats|unittest|nextest|eslint|biome|golangci-lint|ruff|flake8|pylint|rubocop|prettier|stylelint|shellcheck|hadolint|actionlint|gofmt|black|ktlint|swiftlint|pre-commit|tsc|tsgo|vue-tsc|mypy|pyright|pyre|flow check',
   }),
   purpose('build', {
     task: '(?:build|compile|package|assemble|bundle)',
@@ -219,8 +210,7 @@ export function purposeOf(commands: readonly Command[]): Purpose {
 
 /** Tests and checks change nothing, unless they are told to mend what they find. */
 function isCheck(command: Command): boolean {
-  const found = purposeOf([command])
-  if (found !== 'test' && found !== 'lint' && found !== 'types') return false
+  if (purposeOf([command]) !== 'check') return false
   return !isRewrite(command) && command.into.length === 0 && !/ (?:-[wui]|--update\S*)(?: |$)/.test(command.bare)
 }
 
