@@ -3,7 +3,7 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { defined, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { type ToolCall, toolCall } from '../tools/call.ts'
+import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { TodoChange } from '../tools/todos.ts'
 import { behindPipe, commandText, type Ending, endingOf, outcomeLine } from './commands.ts'
@@ -63,15 +63,8 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
   }
   noteFixed(state, what)
   if (call.type === 'edit' || call.type === 'write' || call.type === 'patch') noteTouched(state)
-  if (call.type === 'patch') {
-    for (const { path, act } of call.files) noteFile(state, path, { isNew: act === 'created' })
-  }
-  if (call.type === 'edit' || call.type === 'write') {
-    // New only where the result says so: a file that nobody looked at may have existed.
-    const isNew =
-      call.type === 'write' && (stringAt(raw, 'type') === 'create' || /^(?:new )?file created\b/i.test(text))
-    noteFile(state, stringAt(raw, 'filePath') ?? call.path ?? '', { isNew })
-  }
+  const recorded = stringAt(raw, 'filePath')
+  for (const path of changedBy(call)) noteFile(state, recorded ?? path)
   if (call.type === 'todo' && call.change) {
     const todos = changedTodos(state.todos, call.change, idIn(text, raw)).slice(-caps.todos)
     state.todos = todos.map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))

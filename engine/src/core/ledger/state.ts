@@ -117,11 +117,10 @@ export function mostTelling(exchanges: readonly Exchange[], count: number): read
 const longestPath = 400
 
 /** The session changed this file. */
-export function noteFile(state: State, path: string, { isNew = false } = {}): void {
-  if (path === '' || path.length > longestPath || path.includes('\n')) return
+export function noteFile(state: State, path: string): void {
+  if (path.length > longestPath || path.includes('\n')) return
   const key = pathKey(path, state.root)
-  const known = state.files.get(key)
-  state.files.set(key, { path: known?.path ?? path, created: isNew || known?.created === true, last: state.messages })
+  state.files.set(key, { path: state.files.get(key)?.path ?? path, last: state.messages })
   noteTouched(state)
 }
 

@@ -177,7 +177,7 @@ describe('the state', () => {
       messages: 3,
       commits: [{ hash: '1a2b3c4', title: evil, last: 1 }],
       todos: [{ id: '1', text: evil, status: 'pending' }],
-      files: [{ path: evil, created: false, last: 2 }],
+      files: [{ path: evil, last: 2 }],
       commands: [{ text: `\`${evil}`, outcome: evil, ended: 'well', last: 1, time: 1e300 }],
       repository: { branch: evil, staged: [evil], statusLast: 1 },
     })
@@ -342,9 +342,9 @@ describe('uncommitted changes', () => {
     ...emptyLedger,
     root: '/w',
     files: [
-      { path: '/w/src/old.ts', created: false, last: 3 },
-      { path: '/w/src/new.ts', created: false, last: 7 },
-      { path: '/other/x.ts', created: false, last: 8 },
+      { path: '/w/src/old.ts', last: 3 },
+      { path: '/w/src/new.ts', last: 7 },
+      { path: '/other/x.ts', last: 8 },
     ],
     commits: [{ hash: '1a2b3c4', title: 'Start', last: 5 }],
   }
