@@ -140,12 +140,7 @@ function noteTyped(state: State, words: Words, where: Where): void {
 /** What the user typed while a tool ran arrives next to its result. The client marks what it adds there itself. */
 function readWordsBeside(state: State, message: ViewMessage, record: JsonObject | undefined): void {
   if (record?.isMeta === true || record?.sourceToolUseID !== undefined) return
-  const text = typedText(
-    blocksOf(message.content)
-      .filter(isText)
-      .map((block) => block.text)
-      .join('\n'),
-  )
+  const text = typedText(textOf(blocksOf(message.content).filter(isText)))
   noteTyped(state, { kind: 'queued', text }, message)
 }
 

@@ -1,7 +1,6 @@
 // A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
 // session of any length stays small.
-import type { ToolCall } from '../tools/call.ts'
-import { pathKey } from '../tools/paths.ts'
+import { pathKey, type ToolCall } from '../tools/call.ts'
 import type { ErrorFact, Exchange, Ledger, RepositoryFact } from './facts.ts'
 import { sentenceKey } from './rules.ts'
 

@@ -3,8 +3,7 @@
 import { dropOldest } from '../message/drop-oldest.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { NamedKinds } from '../tools/call.ts'
-import { pathKey } from '../tools/paths.ts'
+import { type NamedKinds, pathKey } from '../tools/call.ts'
 import { createFileWalk, type FileTouch } from './file-events.ts'
 
 export type Shown = {

@@ -3,8 +3,7 @@ import { isForTheAgent, typedText } from '../ledger/user-words.ts'
 import { textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import type { Lines, NamedKinds } from '../tools/call.ts'
-import { pathKey } from '../tools/paths.ts'
+import { type Lines, type NamedKinds, pathKey } from '../tools/call.ts'
 import { createFileWalk, type FileNews, type FileTouch } from './file-events.ts'
 
 export type TouchedFile = {

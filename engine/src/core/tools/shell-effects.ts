@@ -74,9 +74,13 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
   const targets = into.filter((name) => !name.startsWith('/dev/'))
   const written = as(isWritten ? 'written' : 'named', targets)
   if (isWritten && program === 'tee') return [...written, ...as('written')]
-  if (program === 'rm') return [...written, ...gone(as('deleted'))]
-  if (program === 'mv') return [...written, ...moved(as('named'))]
-  if (program === 'git') return [...written, ...goneInGit(gitWords(rest))]
+  const [verb, ...operands] = program === 'git' ? gitWords(rest) : words
+  const operated = operands.filter((word) => !word.startsWith('-'))
+  if (verb === 'rm' && !operands.includes('--cached')) return [...written, ...gone(as('deleted', operated))]
+  // The last one is where the others went.
+  if (verb === 'mv')
+    return [...written, ...gone(as('named', operated.slice(0, -1))), ...as('named', operated.slice(-1))]
+  if (program === 'git') return written
   const isInPlace = editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))
   if (isInPlace) return [...written, ...as('edited')]
   if (changing.has(program)) return [...written, ...as('named')]
@@ -88,17 +92,6 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
 
 function gone(files: readonly Found[]): readonly Found[] {
   return files.map((file) => ({ ...file, isGone: true }))
-}
-
-/** The last one is where the others went. */
-function moved(files: readonly Found[]): readonly Found[] {
-  return [...gone(files.slice(0, -1)), ...files.slice(-1)]
-}
-
-function goneInGit([verb, ...rest]: readonly string[]): readonly Found[] {
-  const files = rest.filter((word) => !word.startsWith('-')).map((name): Found => ({ name, act: 'named' }))
-  if (verb === 'rm' && !rest.includes('--cached')) return gone(files)
-  return verb === 'mv' ? moved(files) : []
 }
 
 /** `sed -n 10,80p` shows lines 10 to 80. */
