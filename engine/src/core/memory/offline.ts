@@ -36,9 +36,7 @@ function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>>
       ...newest(rules).map(({ text }) => `- Rule: "${text}"`),
       ...exchanges.toReversed().map(({ text }) => `- The user: "${oneLine(text, 600)}"`),
     ],
-    'Files and functions': newest(files).map(
-      ({ path, created }) => `- ${created ? 'created' : 'changed'} ${oneLine(path, 400)}`,
-    ),
+    'Files and functions': newest(files).map(({ path }) => `- changed ${oneLine(path, 400)}`),
     'Errors & corrections': newest(errors).map(({ what, line, cause, isFixed }) => {
       const failed = `\`${oneLine(what, 160).replaceAll('`', "'")}\` failed: ${oneLine(line, 200)}`
       return `- ${failed}${cause === undefined ? '' : `. ${oneLine(cause, 300)}`}${isFixed ? '. Fixed since' : ''}`

@@ -338,9 +338,9 @@ describe('uncommitted changes', () => {
     ...emptyLedger,
     root: '/w',
     files: [
-      { path: '/w/src/old.ts', created: false, last: 3 },
-      { path: '/w/src/new.ts', created: false, last: 7 },
-      { path: '/other/x.ts', created: false, last: 8 },
+      { path: '/w/src/old.ts', last: 3 },
+      { path: '/w/src/new.ts', last: 7 },
+      { path: '/other/x.ts', last: 8 },
     ],
     commits: [{ hash: '1a2b3c4', title: 'Start', last: 5 }],
   }
