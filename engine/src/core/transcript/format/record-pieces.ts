@@ -7,7 +7,7 @@ import { pathsOf, toolCall } from '../../tools/call.ts'
 import { messageOf } from './messages.ts'
 import { isSynthetic, originOf, saidIn } from './origin.ts'
 
-/** The origins of messages, with what an answer holds told apart. Their order is stored: add at the end only. */
+/** The origins of messages, with what an answer holds told apart. */
 export const pieceKinds = [
   'human',
   'assistant',
