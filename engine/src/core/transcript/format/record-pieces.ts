@@ -6,7 +6,7 @@ import type { Origin } from '../../message/message.ts'
 import { pathsOf, toolCall } from '../../tools/call.ts'
 import { isSynthetic, messageOf, originOf, saidIn } from './messages.ts'
 
-/** The origins of messages, with what an answer holds told apart. Their order is stored: add at the end only. */
+/** The origins of messages, with what an answer holds told apart. */
 export const pieceKinds = [
   'human',
   'assistant',
