@@ -83,8 +83,7 @@ export function agentSessionStore({ store, newId, wait, user, fold }: AgentStore
         }
       }),
     load: async (key) => {
-      const entries: AgentEntry[] = []
-      for await (const { record } of store.records(storedId(key))) entries.push(record as AgentEntry)
+      const entries = await entriesIn(store, key)
       return entries.length === 0 ? null : entries
     },
     listSessions: sessionsOf,
@@ -133,9 +132,10 @@ function summaries(store: SessionStore, fold: FoldSummary, sessionsOf: Listed) {
   return async (projectKey: string): Promise<AgentSummary[]> => {
     const all: AgentSummary[] = []
     for (const { sessionId, mtime } of await sessionsOf(projectKey)) {
-      const id = storedId({ projectKey, sessionId })
+      const key = { projectKey, sessionId }
+      const id = storedId(key)
       const before = folded.get(id)
-      const summary = before?.mtime === mtime ? before : await foldAll(store, fold, { projectKey, sessionId })
+      const summary = before?.mtime === mtime ? before : fold(undefined, key, await entriesIn(store, key))
       folded.set(id, { ...summary, mtime })
       all.push({ ...summary, mtime })
     }
@@ -143,12 +143,10 @@ function summaries(store: SessionStore, fold: FoldSummary, sessionsOf: Listed) {
   }
 }
 
-type MainKey = { readonly projectKey: string; readonly sessionId: string }
-
-async function foldAll(store: SessionStore, fold: FoldSummary, key: MainKey): Promise<AgentSummary> {
+async function entriesIn(store: SessionStore, key: AgentSessionKey): Promise<AgentEntry[]> {
   const entries: AgentEntry[] = []
   for await (const { record } of store.records(storedId(key))) entries.push(record as AgentEntry)
-  return fold(undefined, { ...key }, entries)
+  return entries
 }
 
 function uuidsIn(entries: readonly { readonly record: JsonObject }[]): readonly string[] {
