@@ -12,7 +12,7 @@ import { type ModelPorts, systemPorts } from '../../models/ports.ts'
 import { acquireLease, type Lease, lockPathOf } from '../lease/lease.ts'
 import { readLock } from '../lease/lock-file.ts'
 import { nodeProcesses } from '../lease/processes.ts'
-import { diskProblem, nodeDisk } from '../write/disk.ts'
+import { diskProblem, ignoring, nodeDisk } from '../write/disk.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { makeSessionFolder, sessionFolder } from './session-folder.ts'
 
@@ -103,13 +103,7 @@ function templateIn(folder: string): readonly NoteHead[] {
 }
 
 function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined
-    throw error
-  }
+  return ignoring(['ENOENT', 'ENOTDIR'], () => readFileSync(path, 'utf8'))
 }
 
 function progressIn(text: string | undefined): MemoryProgress {
