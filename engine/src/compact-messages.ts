@@ -7,10 +7,9 @@ import { defined, type JsonObject, objectAt, stringAt } from './core/message/jso
 import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit, Tried } from './core/ports/events.ts'
-import type { FidelityReport } from './core/ports/fidelity.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
 import { guardedHooks, guardedModel, guardedRestore } from './core/ports/guarded-ports.ts'
-import { type Hooks, noHooks } from './core/ports/hooks.ts'
+import { type FidelityReport, type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Restore } from './core/ports/restore.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
@@ -124,11 +123,15 @@ export async function compactMessages<M extends PlainMessage>(
   const kept = keptUuids.flatMap((uuid) => messages[indexOfPlain(uuid)] ?? [])
   // Thinking is void behind a summary if the model binds it to what came before; an unknown model may do so.
   const isFree = modelFacts(conversation?.model || options.model?.model || '')?.bindsThinking === false
+  const left = isFree ? kept : kept.flatMap(withoutThinking)
+  const opened = withText(left, wellFormed(neutralizeReminders(summary)), 'first')
   const context = contextIn(records.slice(2), contextAfter)
-  const opened = withSummary(wellFormed(neutralizeReminders(summary)), isFree ? kept : kept.flatMap(withoutThinking))
   return {
     type: 'compacted',
-    messages: [...system.flatMap((index) => messages[index] ?? []), ...withContext(opened, context)],
+    messages: [
+      ...system.flatMap((index) => messages[index] ?? []),
+      ...(context === undefined ? opened : withText(opened, context, 'last')),
+    ],
     summary,
     tokens,
     mechanism,
@@ -161,28 +164,22 @@ function contextIn(records: readonly JsonObject[], after: readonly string[]): st
   return wellFormed([contextFrame(pieces), ...last.map(neutralizeReminders)].join('\n\n'))
 }
 
-/** The summary, then what was kept. No two user messages follow each other because of it. */
-function withSummary<M extends PlainMessage>(summary: string, kept: readonly M[]): readonly (M | UserText)[] {
-  const [first, ...rest] = kept
-  if (first?.role !== 'user') return [{ role: 'user', content: summary }, ...kept]
-  const { content } = first
-  const text = [{ type: 'text', text: summary }]
-  return [
-    { ...first, content: typeof content === 'string' ? `${summary}\n\n${content}` : [...text, ...(content ?? [])] },
-    ...rest,
-  ]
-}
-
-/** The context at the end, in the last message if that is the user's. */
-function withContext<M extends PlainMessage>(
+/** A text of ours at one end: in the message that is there if it is the user's, so that roles alternate. */
+function withText<M extends PlainMessage>(
   messages: readonly M[],
-  context: string | undefined,
+  text: string,
+  end: 'first' | 'last',
 ): readonly (M | UserText)[] {
-  const last = messages.at(-1)
-  if (context === undefined) return messages
-  if (last?.role !== 'user') return [...messages, { role: 'user', content: context }]
-  const { content } = last
-  const text = [{ type: 'text', text: context }]
-  const joined = typeof content === 'string' ? `${content}\n\n${context}` : [...(content ?? []), ...text]
-  return [...messages.slice(0, -1), { ...last, content: joined }]
+  const at = end === 'first' ? 0 : messages.length - 1
+  const there = messages[at]
+  const ordered = <T>(ours: T, theirs: T) => (end === 'first' ? [ours, theirs] : [theirs, ours])
+  if (there?.role !== 'user')
+    return ordered<readonly (M | UserText)[]>([{ role: 'user', content: text }], messages).flat()
+  const blocks = [{ type: 'text', text }]
+  const { content } = there
+  const joined =
+    typeof content === 'string'
+      ? ordered(text, content).join('\n\n')
+      : ordered<readonly object[]>(blocks, content ?? []).flat()
+  return messages.with(at, { ...there, content: joined })
 }

@@ -5,18 +5,14 @@ import { withEconomy } from './core/ladder/economy.ts'
 import { defaultLadder, type Ladder } from './core/ladder/ladder.ts'
 import { defined, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
-import type { FileStore } from './core/ports/files.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
 import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
-import type { Recalled } from './core/ports/recalled.ts'
-import type { Restore } from './core/ports/restore.ts'
-import type { SessionStore } from './core/ports/session-store.ts'
-import type { Store } from './core/ports/store.ts'
+import type { FileStore, Restore } from './core/ports/restore.ts'
+import type { Recalled, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { type CleanUp, createCleanUps, hooksInto } from './core/session/callbacks.ts'
 import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
@@ -26,7 +22,14 @@ import type { Memory } from './core/session/memory-keeper.ts'
 import { barePlatform, inMemory, type OpenedSession, type Platform } from './core/session/platform.ts'
 import { leftInQueue } from './core/session/queue.ts'
 import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
-import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
+import {
+  type Ask,
+  type CleanUp,
+  createCleanUps,
+  createRuntime,
+  hooksInto,
+  type Runtime,
+} from './core/session/runtime.ts'
 import { createSession, type Session } from './core/session/session.ts'
 import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import type { Environment } from './core/tokens/settings.ts'
@@ -162,61 +165,35 @@ type Shared = {
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
-/** Some stores are read from memory, others from a database. */
-async function entriesOf({ load, entries }: Store): Promise<Iterable<Entry>> {
-  return load ? load() : entries()
-}
-
 async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
-  const session = sessionOrClosed(shared, opened, options)
-  const { agentId } = session
-  const source = opened.entries.length > 0 ? 'resume' : (options.startedBy ?? 'startup')
-  await session.runHooks(
+  const { store, entries } = opened
+  const agentId = stringAt(options.envelope, 'agentId')
+  const source = entries.length > 0 ? 'resume' : (options.startedBy ?? 'startup')
+  const start: HookCall =
     agentId === undefined
       ? { event: 'SessionStart', source }
-      : { event: 'SubagentStart', details: { agent_id: agentId } },
-  )
+      : { event: 'SubagentStart', details: { agent_id: agentId } }
+  const listeners = createListeners(shared.options.onEvent, { sessionId: opened.id, ...defined({ agentId }) })
+  let session: Session
+  try {
+    const runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
+    session = createSession({ runtime, listeners, queued: leftInQueue(entries), close: store.close })
+  } catch (error) {
+    // The settings cannot work.
+    void store.close()
+    throw error
+  }
+  await session.runHooks(start)
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
-    read: (id: string) => opened.read(id),
-    entries: () => entriesOf(opened.store),
+    read: opened.read,
+    entries: async () => store.entries(),
     subagent: async (own: SessionOptions = {}) => {
       const agentId = shared.ports.newId()
       const envelope = { ...(own.envelope ?? options.envelope), isSidechain: true, agentId }
       return sessionOn(shared, await opened.subagent(agentId), { ...options, ...own, envelope })
     },
   })
-}
-
-/** Releases the store when the settings cannot work. */
-function sessionOrClosed(shared: Shared, opened: OpenedSession, options: SessionOptions): Session {
-  const { id, store } = opened
-  const agentId = stringAt(options.envelope, 'agentId')
-  const listeners = createListeners(shared.options.onEvent, { sessionId: id, ...defined({ agentId }) })
-  const end: HookCall =
-    agentId === undefined
-      ? { event: 'SessionEnd', details: { reason: 'other' } }
-      : { event: 'SubagentStop', details: { agent_id: agentId } }
-  let isClosed = false
-  try {
-    const runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
-    const close = async () => {
-      try {
-        // Once, even if the session is closed twice.
-        if (!isClosed) await session.runHooks(end)
-        if (!isClosed) await session.stored()
-      } finally {
-        isClosed = true
-        await store.close()
-      }
-    }
-    const queued = leftInQueue(opened.entries)
-    const session: Session = createSession({ runtime, listeners, queued, close })
-    return session
-  } catch (error) {
-    void store.close()
-    throw error
-  }
 }
 
 function runtimeFor(
@@ -243,7 +220,7 @@ function runtimeFor(
     host,
     root: cwd,
     named,
-    entries: () => entriesOf(store),
+    entries: store.entries,
   })
   const written = createConversation({
     store,

@@ -19,18 +19,15 @@ export type {
   Situation,
   ThinkingOutcome,
 } from './core/mechanisms/mechanism.ts'
-export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-cache-edit.ts'
-export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
-export { microBySize } from './core/mechanisms/micro/by-size.ts'
-export { native } from './core/mechanisms/native/native.ts'
-export { appliedEdits } from './core/mechanisms/native/server-cleared.ts'
-export { serverCompaction } from './core/mechanisms/native/server-compaction.ts'
+export { microByCacheEdit, microByIdle, microBySize } from './core/mechanisms/micro.ts'
+export { native, serverCompaction } from './core/mechanisms/native.ts'
 export {
   type ExplainedReduction,
   explainReductions,
   reductions,
   worthInWords,
 } from './core/mechanisms/reductions.ts'
+export { appliedEdits } from './core/mechanisms/server-edits.ts'
 export type { ReductionChoices } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
 export { editedSize, viewSize } from './core/mechanisms/size.ts'
@@ -53,7 +50,7 @@ export type { Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger } from './core/ledger/ledger.ts'
 export type { CompactionPhase, Tried } from './core/ports/events.ts'
-export type { FidelityReport } from './core/ports/fidelity.ts'
+export type { FidelityReport } from './core/ports/hooks.ts'
 export { noHooks, noOutcome } from './core/ports/hooks.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export type { Restore } from './core/ports/restore.ts'
@@ -72,17 +69,7 @@ export { emptyNotes } from './core/prompts/memory.ts'
 
 // Measuring
 
-export { afterCompaction, type CacheWatch, freshWatch, watchAnswer } from './core/cache/break-detector.ts'
-export { type Worth, worthOf } from './core/cache/economics.ts'
-export {
-  afterAnswer,
-  afterCacheBreak,
-  type CacheEditState,
-  noCacheEdits,
-  withDeleted,
-  withSeen,
-} from './core/cache/edit-state.ts'
-export { type CacheState, cacheStateOf } from './core/cache/state.ts'
+export { type CacheState, cacheStateOf, type Worth } from './core/cache/economics.ts'
 export { cutAfter, cutBefore, legalCuts } from './core/message/cut-points.ts'
 export { roundsOf, turnsOf } from './core/message/rounds.ts'
 export { contextTokens } from './core/message/usage.ts'

@@ -17,7 +17,6 @@ import {
 } from './engine.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
 import { subagentPath } from './node/read/subagents.ts'
-import { recallOnDisk } from './node/session/recall-on-disk.ts'
 import { openSessionFile, type SessionFileOptions } from './node/session/session-file.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
@@ -104,21 +103,13 @@ function nodePlatform(hookSettings: HookChoices | undefined): Platform {
 async function openOnDisk(path: string, options: SessionFileOptions): Promise<OpenedSession> {
   const opened = await openSessionFile(path, options)
   if (opened.type === 'failed') throw new Error(opened.why)
-  const { store, entries, isWhole, sessionId } = opened
-  // A fork is at another path.
-  const { path: place = path } = store
-  return {
-    id: sessionId,
-    store,
-    entries,
-    isWhole,
-    notes: (how) => new MemoryKeeper({ ...how, store: openMemory(place) }),
-    wrap: (conversation, onProblem) => keepingResults(conversation, place, onProblem),
-    ...recallOnDisk(place, store.entries),
+  const { type: _, ...file } = opened
+  return withFiles({
+    ...file,
     // A sub-agent's file carries the id of the session it belongs to.
     subagent: async (agentId) => ({
-      ...(await openOnDisk(subagentPath(place, agentId), { ...options, file: 'new' })),
-      id: sessionId,
+      ...(await openOnDisk(subagentPath(file.store.path, agentId), { ...options, file: 'new' })),
+      id: file.id,
     }),
-  }
+  })
 }

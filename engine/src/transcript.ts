@@ -27,19 +27,17 @@ export { decodeLine } from './core/transcript/format/decode.ts'
 export { type Edit, editRecord, readEdit } from './core/transcript/format/edits.ts'
 export { type Entry, headOf } from './core/transcript/format/entry.ts'
 export { createTranscriptReader, type Format } from './core/transcript/format/foreign/reader.ts'
-export { messagesOf } from './core/transcript/format/messages.ts'
-export { originOf, readAnswerLine } from './core/transcript/format/origin.ts'
+export { messagesOf, originOf, readAnswerLine } from './core/transcript/format/messages.ts'
 export { type PieceKind, pieceKinds } from './core/transcript/format/record-pieces.ts'
 
 // Sessions: tree, live window, view
 
 export { isSidechainAt, typeAt } from './core/transcript/tree/entry-table.ts'
 export { type LiveWindow, liveWindow } from './core/transcript/tree/live.ts'
-export { createScanner, isTranscript, type Scan } from './core/transcript/tree/scan.ts'
+export { createScanner, type Epoch, isTranscript, type Scan } from './core/transcript/tree/scan.ts'
 export { createFold, type Fold, foldEntries, type View } from './core/transcript/view/fold.ts'
 
 // Reports
 
-export type { Epoch } from './core/transcript/report/epochs.ts'
 export { type Finding, findingsOf, type Tally, tallyOf } from './core/transcript/report/findings.ts'
 export type { ModelTokens, Statistics } from './core/transcript/report/statistics.ts'

@@ -40,7 +40,6 @@ test('--write stores them once, and never over notes that are there', async () =
   expect(openMemory(file).progress()).toEqual({
     tokens: expect.any(Number),
     lastSeen: expect.any(String),
-    toolCallsSince: 0,
     failures: 0,
   })
   writeFileSync(notes, first.replace('Never wake the owl', 'A person wrote this'))

@@ -1,6 +1,8 @@
 // What a model client reaches outside of itself besides the network: time and chance, handed in so that tests decide; and
 // what a model can do that nobody knows.
-import type { AbortSignalPort, ModelCapabilities } from '../core/ports/model.ts'
+import type { AbortSignalPort } from '../core/ports/model.ts'
+
+export { noCapabilities } from '../core/ports/model.ts'
 
 export type ModelPorts = {
   /** Milliseconds since 1970: servers name dates. */
@@ -24,12 +26,4 @@ function wait(milliseconds: number, signal?: AbortSignalPort): Promise<void> {
     const timer = setTimeout(end, milliseconds)
     signal?.addEventListener('abort', end, { once: true })
   })
-}
-
-export const noCapabilities: ModelCapabilities = {
-  cacheEdits: false,
-  contextManagement: false,
-  compaction: 'none',
-  promptCache: false,
-  offline: false,
 }

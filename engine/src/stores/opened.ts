@@ -1,10 +1,10 @@
 // A session of a store, as an engine runs it.
-import { stringAt } from '../core/message/json.ts'
+import { defined } from '../core/message/json.ts'
 import type { HeldSession, OpenOptions, OpenResult, SessionStore } from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
-import type { OpenedSession } from '../core/session/platform.ts'
+import { type OpenedSession, sessionIdIn } from '../core/session/platform.ts'
 import { undoOfTorn } from '../core/transcript/format/compaction-records.ts'
-import { type BufferPorts, bufferedStore } from './buffered.ts'
+import { BufferedStore, type BufferPorts } from './buffered.ts'
 
 export type StoredSessionOptions = Omit<OpenOptions, 'as'> &
   BufferPorts & {
@@ -21,23 +21,21 @@ export async function openStored(
   options: StoredSessionOptions,
 ): Promise<OpenedSession> {
   const { newId, wait } = options
-  const result = await openWhenFree(store, id, options)
-  if (result.type !== 'opened') throw new StoreError(whyNotOpened(result, id), { reason: result.type })
-  const session = await repaired(result.session, options)
+  const session = await repaired(await heldSession(store, id, options), options)
   const { entries, isWhole } = session
-  const records = bufferedStore(session, { newId, wait })
-  const named = entries.map(({ record }) => stringAt(record, 'sessionId')).find((given) => given !== undefined) ?? id
+  const records = new BufferedStore(session, { newId, wait })
+  const named = sessionIdIn(entries) ?? id
   return {
     id: named,
     store: records,
     entries,
     isWhole,
     recall: async (words, limit) => {
-      await records.flush?.()
+      await records.flush()
       return session.recall(words, limit)
     },
     read: async (wanted) => {
-      await records.flush?.()
+      await records.flush()
       return session.read(wanted)
     },
     // The entries of a sub-agent carry the id of the session it belongs to.
@@ -48,8 +46,13 @@ export async function openStored(
   }
 }
 
-async function openWhenFree(store: SessionStore, id: string, options: StoredSessionOptions): Promise<OpenResult> {
-  const { newId: _, wait, now, as, waitMs = 0, ...how } = options
+/** Throws a StoreError that says why when it cannot be had. */
+export async function heldSession(
+  store: SessionStore,
+  id: string,
+  { wait, now, as, waitMs = 0, owner, user, parent, isCopy }: Omit<StoredSessionOptions, 'newId'>,
+): Promise<HeldSession> {
+  const how = { owner, user, parent, ...defined({ isCopy }) }
   const end = now() + waitMs
   for (;;) {
     const found = await store.open(id, { ...how, as: as === 'new' ? 'new' : 'existing' })
@@ -57,7 +60,8 @@ async function openWhenFree(store: SessionStore, id: string, options: StoredSess
     const result = isToBeStarted ? await store.open(id, { ...how, as: 'new' }) : found
     // Somebody else started it in between.
     const isTaken = result.type === 'held' || (isToBeStarted && result.type === 'exists')
-    if (!isTaken || now() >= end) return result
+    if (result.type === 'opened') return result.session
+    if (!isTaken || now() >= end) throw new StoreError(whyNotOpened(result, id), { reason: result.type })
     await wait(50)
   }
 }

@@ -1,7 +1,7 @@
 // The text of the new context, in order of trust: the summary whole, the user's words, the rules, the state, what else is
 // on record. It is made smaller only where it does not fit, and the summary itself is shortened last.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
-import type { FidelityReport } from '../ports/fidelity.ts'
+import type { FidelityReport } from '../ports/hooks.ts'
 import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
@@ -10,7 +10,7 @@ import type { Composition } from './job.ts'
 import { completeWords, isInSummary, isSaid, searchable, withoutRepeats, wordsText } from './page/complete-words.ts'
 import { unsaidReports } from './page/facts.ts'
 import { offlineSummary } from './page/offline.ts'
-import { holdsWords, plainWords } from './page/plain-words.ts'
+import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
 import { missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
@@ -25,8 +25,7 @@ export type ComposeInput = {
   readonly workspace: string | undefined
   readonly variant: SummaryVariant
   readonly recall: boolean
-  /** What a summary may use, and what is added to one at the most. */
-  readonly summaryTokens: number
+  /** What is added to a summary at the most. */
   readonly userTokens: number
   /** So many of the user's latest messages stand in the page whole, whatever they cost. Default 3. */
   readonly neverShortened?: number
@@ -52,6 +51,8 @@ const headingTokens = 60
 const factsShare = 0.15
 const usualFacts = 1_000
 const leastSummary = 100
+/** A summary with fewer tokens leaves out what was done on the way. */
+const thinSummary = 3_000
 
 /** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
 export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
@@ -118,8 +119,7 @@ function pageWith(input: ComposeInput, { summary, tokens, user, hasState }: Fill
   const facts = unsaidReports(ledger.exchanges, {
     shown: said,
     tokens: Math.max(0, Math.min(left(said), Math.max(usualFacts, size * factsShare))),
-    since,
-    isThin: size < input.summaryTokens / 2,
+    withSteps: size < thinSummary,
     countTokens,
   })
   const besideParts = [
@@ -175,7 +175,7 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   const room = Math.min(input.offlineTokens, tokens)
   const state = section(
     pageTitles.state,
-    firstWithin(stateLines({ ledger, workspace, shown: '', since }), room / 4, input),
+    linesWithin(stateLines({ ledger, workspace, shown: '', since }), { tokens: room / 4, countTokens }),
   )
   const isOurs = input.earlierSummary?.includes(writtenByCode)
   const earlierSummary = isOurs ? undefined : input.earlierSummary
@@ -214,16 +214,10 @@ function earlierWords({ ledger, since, recall, countTokens }: ComposeInput, show
   const where = searchable([shown, ...ledger.rules.map(({ text }) => text)].join('\n'))
   const isNew = (exchange: Exchange) => isSaid(exchange) && !isInSummary(exchange, where)
   const earlier = withoutRepeats(ledger.exchanges.filter((exchange) => exchange.last < since && isNew(exchange)))
-  const kept = new Map<Exchange, string>()
-  let left = tokens
-  for (const exchange of earlier.toReversed().toSorted((a, b) => Number(b.lasts ?? 0) - Number(a.lasts ?? 0))) {
-    const line = `- ${wordsText(exchange, { recall, most: longestEarlier })}`
-    const cost = countTokens(`${line}\n`)
-    if (cost > left) continue
-    left -= cost
-    kept.set(exchange, line)
-  }
-  return earlier.flatMap((exchange) => kept.get(exchange) ?? [])
+  const byWorth = earlier.toReversed().toSorted((a, b) => Number(b.lasts ?? 0) - Number(a.lasts ?? 0))
+  const lineOf = (exchange: Exchange) => `- ${wordsText(exchange, { recall, most: longestEarlier })}`
+  const kept = new Set(linesWithin(byWorth.map(lineOf), { tokens, countTokens }))
+  return earlier.map(lineOf).filter((line) => kept.has(line))
 }
 
 function cautionLines(harmful: readonly string[]): readonly string[] {
@@ -263,13 +257,4 @@ function section(title: string, lines: readonly string[]): string {
 
 function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n')
-}
-
-function firstWithin(lines: readonly string[], tokens: number, { countTokens }: ComposeInput): readonly string[] {
-  let left = tokens
-  const end = lines.findIndex((line) => {
-    left -= countTokens(`${line}\n`)
-    return left < 0
-  })
-  return end < 0 ? lines : lines.slice(0, end)
 }

@@ -112,7 +112,7 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   if (written.type === 'stop') return written
   if (isAborted(run, 'verifying')) return wasStopped
   const { text } = written
-  const { summaryTokens, userTokens, offlineTokens } = plan.settings
+  const { userTokens, offlineTokens } = plan.settings
   const composing: ComposeInput = {
     checked: text === undefined ? undefined : checkSummary(text, { messages: all, ledger }),
     ledger,
@@ -122,7 +122,6 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     workspace: await workspaceNow(run),
     variant,
     recall: job.recall === true,
-    summaryTokens,
     userTokens,
     offlineTokens: job.budget ?? Math.min(offlineTokens, plan.tokens.summarized * offlineShare),
     countTokens: createTextCounter(job.counting),
@@ -179,7 +178,6 @@ async function getSummary(run: Run, given: string | undefined, question: Questio
   // A recorded model needs no network either, but it has something to say.
   if (ports.model.provider === 'offline') return without('offline', 'no model is asked')
   const result = await askForSummary(run, question)
-  run.usage = result.usage
   if (result.type === 'aborted' || signal?.aborted) return wasStopped
   if (result.type === 'summary') return { ...result, type: 'written' }
   const { reason, why } = result

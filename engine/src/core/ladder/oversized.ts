@@ -2,104 +2,137 @@
 // answer has seen yet. The model would request a result that it never saw again and again, so it is neither cleared nor
 // summarized. Pinned entries keep their images.
 import { mediaLimit, modelFacts } from '../catalog/models.ts'
-import { shortenResults } from '../mechanisms/shorten.ts'
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type { Weigher } from '../mechanisms/weigher.ts'
+import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Tried } from '../ports/events.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import { type Reduction, type Runtime, writeReduction } from '../session/runtime.ts'
-import { targetShare } from '../session/settings.ts'
+import { type Runtime, reduceView, writeReduction } from '../session/runtime.ts'
+import { withMargin } from '../tokens/estimate/counting.ts'
 import type { Edit } from '../transcript/format/edits.ts'
-import { mediaIn, withoutMedia } from '../transcript/view/edited.ts'
+import { leastKept, mediaIn, shortenedResult, withoutMedia } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
 
 /** Removes more than necessary, so that the next image does not break the cache again. */
 const shareLeft = 0.8
 
-/** For a request that would hold more than the API accepts; undefined when it would not. A document counts as one page. */
-export function mediaOverLimit(view: View, weigher: Weigher, model: string): Reduction | undefined {
-  return oldestMedia(view, weigher, mediaLimit(modelFacts(model)))
-}
-
-/** For a refused request: down to the limit that the provider named, or all but those of the newest entry. */
-export function mediaRefused(view: View, weigher: Weigher, { media }: ModelFailure): Reduction | undefined {
+/**
+ * Removes the oldest images and documents, if a request would hold more than the API accepts; a document counts as one page.
+ * Of a refused request: down to the limit that the provider named, or all but those of the newest entry. Says whether it did.
+ */
+export function stripMedia(runtime: Runtime, refused?: ModelFailure): boolean {
+  const { conversation, gauge } = runtime
+  const { sources, pins } = conversation.view()
+  const all = sources.flatMap(({ pieces }) => pieces).filter(({ content }) => mediaIn(content) > 0)
+  const free = all.filter(({ uuid }) => uuid !== undefined && !pins.includes(uuid))
+  const most = refused ? refused.media?.limit : mediaLimit(modelFacts(gauge.model().name))
+  const counted = most === undefined ? undefined : overLimit(free, { most, pinned: countIn(all) - countIn(free) })
   // We may count less than the limit and still be refused: the provider counts the pages of documents.
-  const counted = media && oldestMedia(view, weigher, media.limit)
-  if (counted) return counted
-  const { free } = piecesWithMedia(view)
-  return removal(weigher, { going: free.length > 1 ? free.slice(0, -1) : free })
-}
-
-function oldestMedia(view: View, weigher: Weigher, most: number): Reduction | undefined {
-  const { all, free } = piecesWithMedia(view)
-  const pinned = countIn(all) - countIn(free)
-  if (countIn(all) <= most) return undefined
-  const target = Math.floor(most * shareLeft)
-  let left = countIn(free)
-  const from = free.findIndex(({ content }, at) => {
-    const isLeft = pinned + left <= target || at === free.length - 1
-    if (!isLeft) left -= mediaIn(content)
-    return isLeft
-  })
-  // The newest entry alone may hold too many.
-  const keep = Math.max(0, most - pinned)
-  const last = free.at(-1)
-  if (!last || mediaIn(last.content) <= keep) return removal(weigher, { going: free.slice(0, from) })
-  return removal(weigher, { going: free, keep })
+  const { going, keep }: Going = counted ?? { going: refused ? free.slice(0, Math.max(1, free.length - 1)) : [] }
+  if (going.length === 0) return false
+  const weigher = gauge.weigher()
+  const freed = going.reduce((sum, piece, at) => {
+    const left = withoutMedia(piece, at === going.length - 1 ? keep : 0)
+    return sum + weigher.content(piece.content) - weigher.content(left.content)
+  }, 0)
+  const edit: Edit = {
+    type: 'clear-media',
+    uuids: going.flatMap(({ uuid }) => uuid ?? []),
+    ...defined({ keep }),
+    mechanism: 'strip-media',
+    reason: 'the request was too large',
+  }
+  reduceView(runtime, { edits: [edit], freed: Math.max(0, Math.round(freed)) })
+  return true
 }
 
 type Pieces = readonly ViewMessage[]
+/** `keep` is how many the last of them keeps, if the newest entry alone holds too many. */
+type Going = { readonly going: Pieces; readonly keep?: number }
 
-function piecesWithMedia(view: View): { readonly all: Pieces; readonly free: Pieces } {
-  const pins = new Set(view.pins)
-  const all = view.sources.flatMap((source) => source.pieces).filter(({ content }) => mediaIn(content) > 0)
-  return { all, free: all.filter(({ uuid }) => uuid !== undefined && !pins.has(uuid)) }
+function overLimit(
+  free: Pieces,
+  { most, pinned }: { readonly most: number; readonly pinned: number },
+): Going | undefined {
+  let left = pinned + countIn(free)
+  const newest = free.at(-1)
+  if (left <= most || !newest) return undefined
+  const keep = Math.max(0, most - pinned)
+  if (mediaIn(newest.content) > keep) return { going: free, keep }
+  const target = Math.floor(most * shareLeft)
+  const going = free.slice(0, -1).filter(({ content }) => {
+    const isGoing = left > target
+    if (isGoing) left -= mediaIn(content)
+    return isGoing
+  })
+  return { going }
 }
 
 function countIn(pieces: Pieces): number {
   return pieces.reduce((sum, { content }) => sum + mediaIn(content), 0)
 }
 
-/** `keep` is how many the last of the pieces keeps. */
-function removal(
-  weigher: Weigher,
-  { going, keep }: { readonly going: Pieces; readonly keep?: number },
-): Reduction | undefined {
-  if (going.length === 0) return undefined
-  const freed = going.reduce((sum, piece, at) => {
-    const left = withoutMedia(piece, at === going.length - 1 ? keep : 0)
-    return sum + weigher.content(piece.content) - weigher.content(left.content)
-  }, 0)
-  const uuids = going.flatMap(({ uuid }) => uuid ?? [])
-  const edit: Edit = {
-    type: 'clear-media',
-    uuids,
-    ...defined({ keep }),
-    mechanism: 'strip-media',
-    reason: 'the request was too large',
-  }
-  return { edits: [edit], freed: Math.max(0, Math.round(freed)) }
-}
-
 /** Of the target of a compaction; the rest is for the summary. */
 const unseenShare = 0.5
 
-/** Shortens results that no answer has seen. Returns what was done. */
+/** Shortens results that no answer has seen, if they take too much room. Returns what was done. */
 export function shortenUnseen(runtime: Runtime): readonly Tried[] {
-  const { conversation, gauge, tracker, settings, ports } = runtime
+  const { conversation, gauge, ports } = runtime
   const view = conversation.view()
-  const situation = gauge.situation(view)
-  const { size, autoCompactThreshold } = situation.explanation
-  const room = autoCompactThreshold.value * targetShare(settings) * unseenShare
-  const { name: mechanism, plan } = shortenResults({ room })
-  const planned = plan(view, situation)
-  if (planned.type === 'declined' || planned.outcome.type !== 'edits') return []
-  const { freed, items, outcome } = planned
-  writeReduction(runtime, { edits: outcome.edits, freed })
-  tracker.tailChange()
-  const results = items.length
-  const sizes = { tokensBefore: size.tokens, tokensAfter: gauge.size().tokens }
-  ports.emit({ type: 'micro-compacted', mechanism, results, ...sizes })
-  return [{ mechanism, outcome: 'done', why: `shortened ${results}, freed ${freed} tokens` }]
+  const { explanation, target, weigher, settings } = gauge.situation(view)
+  const results = unseenUnpinned(view).map((result) => ({ result, tokens: weigher.block(result) }))
+  const room = target * unseenShare
+  if (withMargin(results.reduce((sum, { tokens }) => sum + tokens, 0)) <= room) return []
+  const most = fairShare(
+    results.map(({ tokens }) => tokens),
+    (room * 3) / 4,
+  )
+  const mechanism = 'shorten-results'
+  const recall = settings.recall ? { recall: true } : {}
+  const edits: Edit[] = []
+  let freed = 0
+  for (const { result, tokens } of results) {
+    if (tokens <= most) continue
+    const keep = charactersIn(most, result, weigher)
+    const left = weigher.block({ ...result, content: shortenedResult(result, { keep, recall: settings.recall }) })
+    if (left >= tokens) continue
+    freed += tokens - left
+    const toolUseIds = [result.tool_use_id]
+    edits.push({ type: 'clear-results', toolUseIds, keep, ...recall, mechanism, reason: 'too large to be sent' })
+  }
+  if (edits.length === 0) return []
+  writeReduction(runtime, { edits, freed: Math.round(freed) })
+  const sizes = { tokensBefore: explanation.size.tokens, tokensAfter: gauge.size().tokens }
+  ports.emit({ type: 'micro-compacted', mechanism, results: edits.length, ...sizes })
+  return [{ mechanism, outcome: 'done', why: `shortened ${edits.length}, freed ${Math.round(freed)} tokens` }]
+}
+
+function unseenUnpinned(view: View): readonly ToolResultBlock[] {
+  const pieces = view.sources[unseenResults(view) ?? -1]?.pieces ?? []
+  return pieces
+    .filter(({ uuid, origin }) => origin === 'tool-result' && !view.pins.includes(uuid ?? ''))
+    .flatMap(({ content }) => blocksOf(content).filter(isToolResult))
+}
+
+/** The most that each may have so that together they fit. */
+function fairShare(tokens: readonly number[], room: number): number {
+  const sorted = tokens.toSorted((a, b) => a - b)
+  let left = room
+  for (const [at, own] of sorted.entries()) {
+    const share = left / (sorted.length - at)
+    if (own > share) return share
+    left -= own
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/** How many characters of its texts may stay so that the result has `most` tokens. */
+function charactersIn(most: number, result: ToolResultBlock, weigher: Weigher): number {
+  const texts = blocksOf(result.content).filter(isText)
+  const characters = texts.reduce((sum, { text }) => sum + text.length, 0)
+  const weight = weigher.content(texts)
+  const room = Math.max(0, most - (weigher.block(result) - weight))
+  return Math.max(leastKept, Math.floor((characters * room) / weight))
 }

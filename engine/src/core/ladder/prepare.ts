@@ -6,8 +6,8 @@ import { defined, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import type { Tried } from '../ports/events.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
-import type { Repair } from '../request/draft.ts'
 import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
+import type { Repair } from '../request/repair-pairs.ts'
 import { type Runtime, reduceView } from '../session/runtime.ts'
 import { compactionMode, patience } from '../session/settings.ts'
 import { buildRequest } from '../session/turn-request.ts'
@@ -15,9 +15,10 @@ import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { breakerText } from './breaker.ts'
-import { type CompactionDone, climb, compactNow, contextFor } from './compaction.ts'
+import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
 import { paysToCompact } from './economy.ts'
-import { mediaOverLimit, shortenUnseen } from './oversized.ts'
+import { climb } from './ladder.ts'
+import { shortenUnseen, stripMedia } from './oversized.ts'
 
 type Prepared = {
   readonly explanation: Explanation
@@ -101,13 +102,10 @@ function blockedBecause({ settings }: Runtime, { size, blocking }: Explanation):
 
 /** The API would refuse a request with too many images, and every later one. */
 function keepMediaLimit(runtime: Runtime): readonly Tried[] {
-  const { conversation, gauge, ports } = runtime
-  const reduction = mediaOverLimit(conversation.view(), gauge.weigher(), gauge.model().name)
-  if (!reduction) return []
-  reduceView(runtime, reduction)
+  if (!stripMedia(runtime)) return []
   const why = 'There were more images and documents than a request may hold: the oldest left the context.'
   const done = { mechanism: 'strip-media', outcome: 'done', why } as const
-  ports.emit({ type: 'mechanism-tried', ...done })
+  runtime.ports.emit({ type: 'mechanism-tried', ...done })
   return [done]
 }
 
@@ -207,7 +205,7 @@ async function autoCompact(
   const refusal = refusalOf(runtime, explanation, options)
   if (refusal) return afterRefusal(runtime, refusal, explanation)
   if (explanation.autoCompact.mode === 'ask' && !(await isAllowed(runtime, explanation, signal))) {
-    tracker.refused()
+    tracker.set({ isRefused: true })
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
   const { pays } = options
@@ -244,7 +242,7 @@ function afterRefusal(
   if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: shortened, notices: [] }
   const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }, ...shortened]
   if (why !== 'overhead' || tracker.now().isOverheadReported) return { tried, notices: [] }
-  tracker.overheadReported()
+  tracker.set({ isOverheadReported: true })
   return { tried, notices: [detail] }
 }
 
@@ -265,7 +263,7 @@ function reportCrossing({ tracker, ports }: Runtime, explanation: Explanation): 
   const { state, size, warning, error, autoCompactThreshold, blocking } = explanation
   const before = tracker.now().state
   if (state === before) return
-  tracker.reported(state)
+  tracker.set({ state })
   // In order of severity.
   const limits = { ok: warning, warning, error, 'over-threshold': autoCompactThreshold, blocking }
   const states = Object.keys(limits)

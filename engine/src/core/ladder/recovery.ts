@@ -10,8 +10,10 @@ import { type Runtime, reduceView } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import { type CompactionDone, climb, compactNow, contextFor } from './compaction.ts'
-import { mediaRefused, shortenUnseen } from './oversized.ts'
+import { afterRecovery } from './breaker.ts'
+import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
+import { climb } from './ladder.ts'
+import { shortenUnseen, stripMedia } from './oversized.ts'
 import { isAllowed } from './prepare.ts'
 
 /** What to send now. */
@@ -33,7 +35,7 @@ type Attempt = {
 type Step = (attempt: Attempt) => Promise<Remedy | undefined> | Remedy | undefined
 
 /** The first step that yields a request ends the recovery. */
-const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, shortenNew, compactAll]
+const stepsInOrder: readonly Step[] = [lowerOutput, withoutMedia, clearResults, shortenNew, compactAll]
 
 export async function recover(
   runtime: Runtime,
@@ -80,14 +82,12 @@ function lowerOutput({ runtime, failure, steps }: Attempt): Remedy | undefined {
   return isEnough ? { request: { ...remedyFor(runtime).request, maxTokens: room } } : undefined
 }
 
-function stripMedia({ runtime, failure, steps }: Attempt): Remedy | undefined {
+function withoutMedia({ runtime, failure, steps }: Attempt): Remedy | undefined {
   if (failure.reason !== 'too-large') return undefined
-  const reduction = mediaRefused(runtime.conversation.view(), runtime.gauge.weigher(), failure)
-  const why = reduction ? 'Images and documents left the context.' : 'There are no images or documents.'
-  steps.push({ mechanism: 'strip-media', outcome: reduction ? 'done' : 'declined', why })
-  if (!reduction) return undefined
-  reduceView(runtime, reduction)
-  return remedyFor(runtime)
+  const isDone = stripMedia(runtime, failure)
+  const why = isDone ? 'Images and documents left the context.' : 'There are no images or documents.'
+  steps.push({ mechanism: 'strip-media', outcome: isDone ? 'done' : 'declined', why })
+  return isDone ? remedyFor(runtime) : undefined
 }
 
 /** Clears old results, however few. Enough when that covers the gap that the provider named. */
@@ -132,7 +132,7 @@ async function compactAll({ runtime, signal, steps }: Attempt): Promise<Remedy |
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return isSmaller ? remedyFor(runtime) : undefined
   }
-  runtime.tracker.recovery()
+  runtime.tracker.changeBreaker(afterRecovery)
   const outcome = await compactNow(runtime, { cause: 'overflow', signal })
   steps.push(...outcome.tried)
   if (outcome.type === 'compacted') return { ...remedyFor(runtime), compaction: outcome }
@@ -153,7 +153,7 @@ async function whyNotCompact(runtime: Runtime, signal: AbortSignalPort | undefin
   if (breaker.isOpen && breaker.hasRecovered) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
   if (!isRefused && (await isAllowed(runtime, explanation, signal))) return undefined
-  tracker.refused()
+  tracker.set({ isRefused: true })
   return 'It was asked for, and not allowed.'
 }
 

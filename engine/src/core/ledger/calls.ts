@@ -1,24 +1,14 @@
 // The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { numberAt, objectAt, stringAt } from '../message/json.ts'
+import { defined, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { type ToolCall, toolCall } from '../tools/call.ts'
-import { isOutside } from '../tools/paths.ts'
-import { mayChangeAnything, onlyReads, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
+import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
+import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { TodoChange } from '../tools/todos.ts'
-import {
-  behindPipe,
-  commandText,
-  type Ending,
-  endingOf,
-  isAmend,
-  isStatus,
-  outcomeLine,
-  programOf,
-  readGit,
-} from './commands.ts'
+import { behindPipe, commandText, type Ending, endingOf, outcomeLine } from './commands.ts'
 import type { Step, Todo } from './facts.ts'
+import { noteGit } from './git.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
@@ -66,24 +56,19 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
   // Nobody knows what it changed before it ended, or failed.
   if (call.type === 'agent' || call.type === 'other') noteTouched(state)
   const url = call.type === 'fetch' ? call.url : undefined
-  const topic = `${call.name} ${call.path ?? url ?? ''}`.trim()
+  const what = oneLine(`${call.name} ${call.path ?? url ?? ''}`, 240)
   if (isError) {
-    const line = oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200)
-    noteError(state, { what: oneLine(topic, 240), line, topic })
+    noteError(state, { what, line: oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200) })
     return
   }
-  noteFixed(state, topic)
+  noteFixed(state, what)
   if (call.type === 'edit' || call.type === 'write' || call.type === 'patch') noteTouched(state)
-  if (call.type === 'patch') {
-    for (const { path, act } of call.files) noteFile(state, path, { isNew: act === 'created' })
+  const recorded = stringAt(raw, 'filePath')
+  for (const path of changedBy(call)) noteFile(state, recorded ?? path)
+  if (call.type === 'todo' && call.change) {
+    const todos = changedTodos(state.todos, call.change, idIn(text, raw)).slice(-caps.todos)
+    state.todos = todos.map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
   }
-  if (call.type === 'edit' || call.type === 'write') {
-    // New only where the result says so: a file that nobody looked at may have existed.
-    const isNew =
-      call.type === 'write' && (stringAt(raw, 'type') === 'create' || /^(?:new )?file created\b/i.test(text))
-    noteFile(state, stringAt(raw, 'filePath') ?? call.path ?? '', { isNew })
-  }
-  if (call.type === 'todo' && call.change) state.todos = capped(changedTodos(state.todos, call.change, idIn(text, raw)))
 }
 
 /** The id that a client gave to a new task. */
@@ -92,33 +77,20 @@ function idIn(text: string, raw: unknown): string | undefined {
   return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString() ?? /#(\d+)/.exec(text)?.[1]
 }
 
-const longestTodo = 240
-
 function changedTodos(todos: readonly Todo[], change: TodoChange, newId: string | undefined): readonly Todo[] {
   switch (change.type) {
     case 'list-replaced':
-      return change.todos.map((todo) => ({ ...todo, text: oneLine(todo.text, longestTodo) }))
+      return change.todos
     case 'item-added': {
       const id = newId ?? String(todos.length + 1)
-      const added: Todo = { id, text: oneLine(change.text, longestTodo), status: 'pending' }
-      return [...todos.filter((todo) => todo.id !== id), added]
+      return [...todos.filter((todo) => todo.id !== id), { id, text: change.text, status: 'pending' }]
     }
-    case 'item-changed':
-      return todos.flatMap((todo): readonly Todo[] => {
-        if (todo.id !== change.id) return [todo]
-        if (change.status === 'gone') return []
-        const text = change.text === undefined ? todo.text : oneLine(change.text, longestTodo)
-        return [{ id: todo.id, text, status: change.status ?? todo.status }]
-      })
+    case 'item-changed': {
+      const { id, text, status } = change
+      if (status === 'gone') return todos.filter((todo) => todo.id !== id)
+      return todos.map((todo) => (todo.id === id ? { ...todo, ...defined({ text, status }) } : todo))
+    }
   }
-}
-
-/** What is done leaves first. */
-function capped(todos: readonly Todo[]): readonly Todo[] {
-  if (todos.length <= caps.todos) return todos
-  const open = todos.filter((todo) => todo.status !== 'done')
-  const done = todos.filter((todo) => todo.status === 'done')
-  return [...done.slice(-Math.max(0, caps.todos - open.length)), ...open].slice(-caps.todos)
 }
 
 function noteCommand(
@@ -129,7 +101,7 @@ function noteCommand(
   const script = readScript(call.script)
   const line = commandText(call.script)
   const purpose = purposeOf(script.commands)
-  const verifies = purpose !== 'other' && purpose !== 'git' && !isExperiment(script, state.root)
+  const verifies = purpose !== 'other' && purpose !== 'git'
   const reported = endingOf(text, { isError, raw })
   const ending = verifies && call.script.includes('|') ? behindPipe(reported) : reported
   const { exit, ended } = ending
@@ -138,19 +110,11 @@ function noteCommand(
   if (ending.task) state.background.set(ending.task, { line, verifies })
   // One that was cut off runs no longer, and its outcome is unknown.
   if (ended === 'unfinished' ? ending.task !== undefined : verifies) {
-    state.commands.set(line, {
-      text: line,
-      last: state.messages,
-      ...(time === undefined ? {} : { time }),
-      ...(exit === undefined ? {} : { exit }),
-      ended,
-      outcome,
-    })
+    state.commands.set(line, { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome })
   }
+  if (ended === 'badly') noteError(state, { what: line, line: outcome })
   // Another command of the same program says nothing about this one.
-  const topic = `$ ${line}`
-  if (ended === 'badly' && !isEmptyAnswer(script, ending)) noteError(state, { what: line, line: outcome, topic })
-  if (ended === 'well') noteFixed(state, topic)
+  if (ended === 'well') noteFixed(state, line)
   noteChanges(state, script, ending)
   return { script, line, purpose, ended, outcome }
 }
@@ -178,48 +142,10 @@ const longestNotice = 4_000
 /** A shorter name stands in a text by chance. */
 const shortestTask = 4
 
-/** A check of a file that the same script wrote outside the session's folder says nothing about the work. */
-function isExperiment({ files }: Script, root: string | undefined): boolean {
-  return files.some(({ path, act }) => act === 'written' && isOutside(path, root))
-}
-
-/** Searches and comparisons that find nothing exit with 1: an answer, not an error. */
-function isEmptyAnswer({ commands }: Script, { output }: Ending): boolean {
-  return (
-    /^(?:grep|rg|ag|diff|cmp|test|\[|which|pgrep|git diff)\b/.test(programOf(commands)) &&
-    !/\w+:/.test(output.slice(0, 400))
-  )
-}
-
 function noteChanges(state: State, { commands, files }: Script, { ended, output }: Ending): void {
   if (ended !== 'badly') {
     for (const { path, act } of files) if (act !== 'read' && act !== 'named') noteFile(state, path)
   }
   if (mayChangeAnything(commands)) noteTouched(state)
-  if (ended !== 'well') return
-  const isGit = commands.some((command) => command.words[0] === 'git' && !onlyReads(command))
-  if (isGit) state.repository = { ...state.repository, gitLast: state.messages }
-  const news = readGit(commands, output)
-  if (!news) return
-  const now = state.messages
-  const behindStatus = commands.slice(commands.findLastIndex(isStatus) + 1)
-  state.repository = {
-    ...state.repository,
-    ...(news.branch === undefined ? {} : { branch: news.branch }),
-    ...(news.lists ? { ...news.lists, statusLast: now } : {}),
-    // What the script did before it asked for the state is in it; what it did behind that is not.
-    ...(news.lists && !mayChangeAnything(behindStatus)
-      ? { touchedLast: Math.min(state.repository.touchedLast, now - 1) }
-      : {}),
-    ...(news.commits.length > 0 && !news.lists ? { touchedLast: now } : {}),
-    ...(news.pushed ? { pushedLast: now } : {}),
-  }
-  if (news.commits.length > 0 && commands.some(isAmend)) forgetLatest(state.commits)
-  for (const commit of news.commits) state.commits.set(commit.hash, { ...commit, last: now })
-}
-
-/** An amended commit replaces the one before it. */
-function forgetLatest(commits: State['commits']): void {
-  const latest = [...commits.keys()].at(-1)
-  if (latest !== undefined) commits.delete(latest)
+  if (ended === 'well') noteGit(state, commands, output)
 }

@@ -1,8 +1,7 @@
-// A ledger while it is being written: facts by key, calls that wait for their result, errors that wait for a fix. Every
-// list is bounded, so a session of any length stays small.
-import type { ToolCall } from '../tools/call.ts'
-import { pathKey } from '../tools/paths.ts'
-import type { ErrorFact, Exchange, Ledger } from './facts.ts'
+// A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
+// session of any length stays small.
+import { pathKey, type ToolCall } from '../tools/call.ts'
+import type { ErrorFact, Exchange, Ledger, RepositoryFact } from './facts.ts'
 import { sentenceKey } from './rules.ts'
 
 export type State = ReturnType<typeof createState>
@@ -17,7 +16,6 @@ export const caps = {
   commits: 100,
   todos: 60,
   calls: 256,
-  openErrors: 12,
 } as const
 
 export function createState(from: Ledger) {
@@ -34,12 +32,11 @@ export function createState(from: Ledger) {
     commands: byKey(from.commands, ({ text }) => text),
     errors: byKey(from.errors, errorKey),
     commits: byKey(from.commits, ({ hash }) => hash),
+    repository: { ...from.repository } as { -readonly [Key in keyof RepositoryFact]: RepositoryFact[Key] },
     /** Calls whose result has not arrived yet. */
     calls: new Map<string, ToolCall>(),
     /** Commands in the background, by the client's name for them. */
     background: new Map<string, { readonly line: string; readonly verifies: boolean }>(),
-    /** Errors that nothing has fixed so far, by the thing that failed. */
-    open: [] as readonly { readonly key: string; readonly topic: string }[],
     /** The error that the agent's next words may explain. */
     unexplained: undefined as string | undefined,
     /** The agent's latest words since the user spoke. */
@@ -61,7 +58,7 @@ export function ledgerOf(state: State): Ledger {
     errors: [...state.errors.values()],
     todos: state.todos,
     commits: [...state.commits.values()],
-    repository: state.repository,
+    repository: { ...state.repository },
   }
 }
 
@@ -119,17 +116,16 @@ export function mostTelling(exchanges: readonly Exchange[], count: number): read
 const longestPath = 400
 
 /** The session changed this file. */
-export function noteFile(state: State, path: string, { isNew = false } = {}): void {
-  if (path === '' || path.length > longestPath || path.includes('\n')) return
+export function noteFile(state: State, path: string): void {
+  if (path.length > longestPath || path.includes('\n')) return
   const key = pathKey(path, state.root)
-  const known = state.files.get(key)
-  state.files.set(key, { path: known?.path ?? path, created: isNew || known?.created === true, last: state.messages })
+  state.files.set(key, { path: state.files.get(key)?.path ?? path, last: state.messages })
   noteTouched(state)
 }
 
 /** Files of the repository may have changed. */
 export function noteTouched(state: State): void {
-  state.repository = { ...state.repository, touchedLast: state.messages }
+  state.repository.touchedLast = state.messages
 }
 
 /** Numbers change from run to run: places, times, counts. */
@@ -141,27 +137,22 @@ function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
 const notOurs =
   /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
 
-type NewError = { readonly what: string; readonly line: string; readonly topic: string }
-
-export function noteError(state: State, { what, line, topic }: NewError): void {
+export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' | 'line'>): void {
   if (line === '' || notOurs.test(line)) return
   const key = errorKey({ what, line })
   const cause = state.errors.get(key)?.cause
   state.errors.set(key, { what, line, last: state.messages, ...(cause ? { cause } : {}), isFixed: false })
-  state.open = [...state.open.filter((open) => open.key !== key), { key, topic }].slice(-caps.openErrors)
   state.unexplained = key
 }
 
 /** The same thing succeeded: whatever was wrong with it before is over. */
-export function noteFixed(state: State, topic: string): void {
-  if (state.open.length === 0) return
-  for (const { key } of state.open.filter((open) => open.topic === topic)) {
-    const error = state.errors.get(key)
-    if (error) state.errors.set(key, { ...error, isFixed: true })
+export function noteFixed(state: State, what: string): void {
+  for (const [key, error] of state.errors) {
+    if (error.what !== what || error.isFixed) continue
+    state.errors.set(key, { ...error, isFixed: true })
     // What the agent says from here on is about something else.
     if (state.unexplained === key) state.unexplained = undefined
   }
-  state.open = state.open.filter((open) => open.topic !== topic)
 }
 
 /** The agent's first words after an error say what it made of it. */

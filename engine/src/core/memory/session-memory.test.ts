@@ -95,7 +95,7 @@ describe('notes', () => {
 })
 
 describe('the trigger', () => {
-  const quiet = { tokens: 9_999, hadToolCalls: false }
+  const quiet = { tokens: 9_999, toolCalls: 0, hadToolCalls: false }
 
   test('the first extraction comes at 10,000 tokens, the next after 5,000 more', () => {
     expect(isDue(noProgress, quiet)).toBe(false)
@@ -107,18 +107,18 @@ describe('the trigger', () => {
 
   test('in the middle of the work it waits for three tool calls', () => {
     const turn = { tokens: 20_000, hadToolCalls: true }
-    expect(isDue({ ...noProgress, toolCallsSince: 2 }, turn)).toBe(false)
-    expect(isDue({ ...noProgress, toolCallsSince: 3 }, turn)).toBe(true)
+    expect(isDue(noProgress, { ...turn, toolCalls: 2 })).toBe(false)
+    expect(isDue(noProgress, { ...turn, toolCalls: 3 })).toBe(true)
   })
 
   test('three failures in a row end it, and a compaction starts the count of tokens anew', () => {
-    const turn = { tokens: 90_000, hadToolCalls: false }
+    const turn = { tokens: 90_000, toolCalls: 0, hadToolCalls: false }
     expect(isDue(afterFailure(afterFailure(noProgress)), turn)).toBe(true)
     expect(isDue(afterFailure(afterFailure(afterFailure(noProgress))), turn)).toBe(false)
     const compacted = afterCompaction(afterExtraction({ tokens: 90_000, lastSeen: 'u' }), 20_000)
-    expect(compacted).toEqual({ tokens: 20_000, toolCallsSince: 0, failures: 0 })
-    expect(isDue(compacted, { tokens: 24_000, hadToolCalls: false })).toBe(false)
-    expect(isDue(compacted, { tokens: 25_000, hadToolCalls: false })).toBe(true)
+    expect(compacted).toEqual({ tokens: 20_000, failures: 0 })
+    expect(isDue(compacted, { tokens: 24_000, toolCalls: 0, hadToolCalls: false })).toBe(false)
+    expect(isDue(compacted, { tokens: 25_000, toolCalls: 0, hadToolCalls: false })).toBe(true)
   })
 })
 

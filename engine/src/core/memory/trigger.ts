@@ -17,29 +17,33 @@ export type MemoryProgress = {
   readonly tokens?: number
   /** The last message that the notes know of: the last summarized message. */
   readonly lastSeen?: string
-  readonly toolCallsSince: number
   readonly failures: number
 }
 
-export const noProgress: MemoryProgress = { toolCallsSince: 0, failures: 0 }
+export const noProgress: MemoryProgress = { failures: 0 }
 
 /** After so many failures in a row it is not tried again in this session. */
 export const mostFailures = 3
 
 export function isDue(
   progress: MemoryProgress,
-  turn: { readonly tokens: number; readonly hadToolCalls: boolean },
+  turn: {
+    readonly tokens: number
+    /** Since the last extraction. */
+    readonly toolCalls: number
+    readonly hadToolCalls: boolean
+  },
   settings: MemorySettings = defaultMemory,
 ): boolean {
   if (!settings.isOn || progress.failures >= mostFailures) return false
   const due = progress.tokens === undefined ? settings.first : progress.tokens + settings.growth
-  return turn.tokens >= due && (progress.toolCallsSince >= settings.toolCalls || !turn.hadToolCalls)
+  return turn.tokens >= due && (turn.toolCalls >= settings.toolCalls || !turn.hadToolCalls)
 }
 
 type Extracted = { readonly tokens: number; readonly lastSeen: string | undefined }
 
 export function afterExtraction({ tokens, lastSeen }: Extracted): MemoryProgress {
-  return { tokens, ...defined({ lastSeen }), toolCallsSince: 0, failures: 0 }
+  return { tokens, ...defined({ lastSeen }), failures: 0 }
 }
 
 export function afterFailure(progress: MemoryProgress): MemoryProgress {
@@ -49,5 +53,5 @@ export function afterFailure(progress: MemoryProgress): MemoryProgress {
 /** The context is small again, and what the notes had seen is out of it. */
 export function afterCompaction(progress: MemoryProgress, tokens: number): MemoryProgress {
   const { lastSeen: _, ...rest } = progress
-  return { ...rest, tokens, toolCallsSince: 0 }
+  return { ...rest, tokens }
 }

@@ -2,12 +2,11 @@
 // bounded time with something of the right shape; what went wrong is reported.
 import { isObject, objectAt } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
-import type { FileRead, FileStore } from './files.ts'
 import { callNow, describeValue, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
-import type { FailureReason, ModelAnswer, ModelCapabilities, ModelClient, ModelFailure } from './model.ts'
+import { type FailureReason, type ModelAnswer, type ModelClient, type ModelFailure, noCapabilities } from './model.ts'
 import type { CompactionPorts } from './ports.ts'
-import { nothingRestored, type Restoration, type Restore } from './restore.ts'
+import { type FileRead, type FileStore, nothingRestored, type Restoration, type Restore } from './restore.ts'
 import type { NoWorkspaceState, Workspace, WorkspaceState } from './workspace.ts'
 
 /** A hook that breaks has nothing to say; `problems` tells why. */
@@ -112,22 +111,12 @@ export function guardedModel(client: ModelClient, guard: Guard): ModelClient {
       if (called.type === 'broke') return failure('invalid', `The model client failed: ${called.why}`)
       return readResult(called.value, report)
     },
-    ...(client.count ? { count: client.count.bind(client) } : {}),
     ...(client.describe ? { describe: client.describe.bind(client) } : {}),
   }
 }
 
-const noCapabilities: ModelCapabilities = {
-  cacheEdits: false,
-  contextManagement: false,
-  compaction: 'none',
-  promptCache: false,
-  offline: false,
-}
-
-/** A client that breaks keeps the capabilities it had. It is asked often, so the same problem is reported once. */
+/** It is asked often, so the same problem is reported once. */
 function safeCapabilities(client: ModelClient, report: (problem: string) => void): ModelClient['capabilities'] {
-  const known = new Map<string, ModelCapabilities>()
   const reported = new Set<string>()
   const reportOnce = (problem: string) => {
     if (!reported.has(problem)) report(`capabilities() ${problem}`)
@@ -140,9 +129,9 @@ function safeCapabilities(client: ModelClient, report: (problem: string) => void
       return found
     }
     callNow(ask, (why) => reportOnce(`failed: ${why}`))
-    if (isObject(found) && !(found instanceof Promise)) known.set(model, { ...noCapabilities, ...found })
-    else reportOnce(`returned ${describeValue(found)}`)
-    return known.get(model) ?? noCapabilities
+    if (isObject(found) && !(found instanceof Promise)) return { ...noCapabilities, ...found }
+    reportOnce(`returned ${describeValue(found)}`)
+    return noCapabilities
   }
 }
 
@@ -150,14 +139,7 @@ function failure(reason: FailureReason, message: string): ModelFailure {
   return { type: 'failed', reason, message, tries: 1 }
 }
 
-const reasons: readonly unknown[] = [
-  'overflow',
-  'too-large',
-  'aborted',
-  'transient',
-  'refused',
-  'invalid',
-] satisfies FailureReason[]
+const reasons: readonly unknown[] = ['overflow', 'too-large', 'aborted', 'transient', 'refused', 'invalid']
 
 function readResult(value: unknown, report: (problem: string) => void): ModelAnswer | ModelFailure {
   if (isObject(value) && value.type === 'answer' && Array.isArray(value.content)) {

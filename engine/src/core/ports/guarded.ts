@@ -3,7 +3,6 @@
 import type { EngineEvent, EventSource, HostCode } from './events.ts'
 import type { AbortSignalPort } from './model.ts'
 import type { CompactionPorts } from './ports.ts'
-import { createStop } from './stop.ts'
 
 export type Called<T> =
   | { readonly type: 'returned'; readonly value: T }
@@ -144,6 +143,34 @@ export function createListeners(first: Listener | undefined, source: EventSource
     add: (listener) => {
       all.add(listener)
       return () => void all.delete(listener)
+    },
+  }
+}
+
+/** An abort signal that core can make by itself. */
+export type Stop = { readonly signal: AbortSignalPort; readonly stop: () => void }
+
+export function createStop(): Stop {
+  const listeners = new Set<() => void>()
+  let aborted = false
+  return {
+    signal: {
+      get aborted() {
+        return aborted
+      },
+      addEventListener: (_type, listener) => {
+        if (aborted) listener()
+        else listeners.add(listener)
+      },
+      removeEventListener: (_type, listener) => {
+        listeners.delete(listener)
+      },
+    },
+    stop: () => {
+      if (aborted) return
+      aborted = true
+      for (const listener of listeners) listener()
+      listeners.clear()
     },
   }
 }

@@ -1,6 +1,5 @@
 // Hooks: what they are told at fixed points, and what they may answer. node/hooks runs them.
 import { isObject, type JsonObject } from '../message/json.ts'
-import type { FidelityReport } from './fidelity.ts'
 import type { AbortSignalPort } from './model.ts'
 
 export type Trigger = 'manual' | 'auto'
@@ -23,6 +22,32 @@ export type HookCall =
       readonly event: 'SessionEnd' | 'Stop' | 'SubagentStart' | 'SubagentStop' | 'PermissionRequest' | 'Notification'
       readonly details?: Readonly<Record<string, unknown>>
     }
+
+/** What code found when it checked a summary against its source. It is part of the boundary, so every text is short. */
+export type FidelityReport = {
+  /** Human messages since the last boundary. */
+  readonly humanMessages: {
+    readonly total: number
+    /** Verbatim in the new context. */
+    readonly verbatim: number
+    /** With less than all of its words. */
+    readonly shortened: number
+    /** Missing or altered in the summary: added from the transcript. */
+    readonly putIn: number
+  }
+  /** Quotations of the user that were not found: marked. */
+  readonly falseQuotes: readonly string[]
+  /** Claims of an approval that no message of the user supports: marked. */
+  readonly inferredApprovals: readonly string[]
+  /** Claims about state that contradict what was last seen: marked. */
+  readonly contradicted: readonly string[]
+  /** Paths, identifiers, hashes, addresses, numbers that occur nowhere in the source. */
+  readonly unsupported: readonly string[]
+  /** Sections that the model left out. */
+  readonly missingSections: readonly string[]
+  /** Tokens of facts that code added. */
+  readonly ledgerTokens: number
+}
 
 type HookedTool = { readonly tool: string; readonly input: unknown; readonly toolUseId: string }
 

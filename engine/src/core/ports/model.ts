@@ -78,6 +78,15 @@ export type ModelCapabilities = {
   readonly offline: boolean
 }
 
+/** Of a model that nothing is known about. */
+export const noCapabilities: ModelCapabilities = {
+  cacheEdits: false,
+  contextManagement: false,
+  compaction: 'none',
+  promptCache: false,
+  offline: false,
+}
+
 export type StreamEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }

@@ -1,4 +1,5 @@
 // What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be restored.
+// And files as restoring sees them: from the disk, or rebuilt from a transcript.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 
@@ -11,8 +12,6 @@ export type RestoreRequest = {
   readonly countTokens: (text: string) => number
   /** What is to be done next, in the summary's and the user's words. */
   readonly next?: string
-  /** Kinds that the new context has already. */
-  readonly without?: readonly string[]
 }
 
 /** A titled text for the model. */
@@ -48,3 +47,20 @@ export type Restoration = Restored & {
 export type Restore = (request: RestoreRequest) => Promise<Restoration>
 
 export const nothingRestored: Restoration = { pieces: [], notRestored: [], tokens: 0 }
+
+export type FileRead =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'missing' }
+  | { readonly type: 'binary'; readonly bytes: number }
+  /** Outside the workspace, never shown to this session, or not readable. */
+  | {
+      readonly type: 'refused'
+      readonly why: string
+      readonly isOutside?: boolean
+      /** The whole text as the conversation last showed it; it may have changed since. */
+      readonly lastShown?: string
+    }
+
+export type FileStore = {
+  readonly read: (path: string) => Promise<FileRead>
+}

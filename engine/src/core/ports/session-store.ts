@@ -2,7 +2,6 @@
 // writer at a time holds each. stores/contract.ts checks an implementation.
 import type { JsonObject } from '../message/json.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import type { Recalled } from './recalled.ts'
 
 /** `id` is the record's uuid, or one made up by the writer. A retry sends the same ids. */
 export type StoredRecord = { readonly id: string; readonly record: JsonObject }
@@ -92,3 +91,13 @@ export type Erasure =
   | { readonly sessions: readonly string[] }
   | { readonly user: string }
   | { readonly unchangedForDays: number }
+
+/** What a search of a session returns. */
+export type Recalled = { readonly matches: readonly RecallMatch[]; readonly more: boolean }
+
+export type RecallMatch = {
+  readonly id: string
+  readonly kind: string
+  readonly time: string | undefined
+  readonly snippet: string
+}

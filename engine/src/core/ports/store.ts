@@ -14,10 +14,8 @@ export type Store = {
   readonly append: (records: readonly JsonObject[]) => StoreResult
   /** Waits until everything appended is stored. A call after a failure tries the same records again. */
   readonly flush?: () => Promise<StoreResult>
-  /** Everything, oldest first: for an undo that reaches further back than memory does. A store with `load` has none. */
-  readonly entries: () => Iterable<Entry>
-  /** The same for a store that has to wait for it. Throws a StoreError. */
-  readonly load?: () => Promise<readonly Entry[]>
+  /** Everything, oldest first: for an undo that reaches further back than memory does. Throws a StoreError. */
+  readonly entries: () => Iterable<Entry> | Promise<Iterable<Entry>>
   readonly close: () => void | Promise<void>
 }
 
@@ -38,7 +36,7 @@ export class StoreError extends Error {
 
 export const noPosition = { line: 0, offset: 0, length: 0, nth: 0 } as const
 
-export function memoryStore(): Store {
+export function memoryStore(): { readonly entries: () => readonly Entry[] } & Store {
   const all: Entry[] = []
   return {
     append: (records) => {

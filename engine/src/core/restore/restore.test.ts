@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { contextFrame } from '../message/reminder.ts'
-import type { FileRead, FileStore } from '../ports/files.ts'
+import type { FileRead, FileStore } from '../ports/restore.ts'
 import { defaultRestorers, missingText, pieceText, restoreContext } from './restore.ts'
 import { emptyState, type RestoreInput } from './restorer.ts'
 import type { TouchedFile } from './touched.ts'
@@ -293,11 +293,6 @@ describe('under a small budget', () => {
       expect.stringMatching(/^File big \(lines 1–\d+ of 400; the whole file has 1575 tokens\)$/),
     ])
     expect(notRestored).toEqual([])
-  })
-
-  test('what the new context holds anyway is not put back', async () => {
-    const { pieces } = await restoreContext(inputOf({ state: everything }), { budget: 20_000, without: ['todos'] })
-    expect(pieces.map(({ kind }) => kind)).not.toContain('todos')
   })
 
   test('pieces and the names of what is missing stay inside together', async () => {

@@ -3,9 +3,7 @@
 import { type CompactionDone, type CompactionNotDone, compactNow, type Gate } from '../ladder/compaction.ts'
 import { refusalOf } from '../ladder/prepare.ts'
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
-import { errorText } from '../ports/guarded.ts'
-import type { AbortSignalPort } from '../ports/model.ts'
-import { createStop } from '../ports/stop.ts'
+import { createStop, errorText } from '../ports/guarded.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Runtime } from './runtime.ts'
 import { headStart } from './settings.ts'
@@ -19,10 +17,11 @@ export type BackgroundCompaction = {
 }
 
 /** Starts one if the settings and the size call for it. */
-export function startInBackground(runtime: Runtime, signal: AbortSignalPort): BackgroundCompaction | undefined {
+export function startInBackground(runtime: Runtime): BackgroundCompaction | undefined {
   if (!isDue(runtime)) return undefined
   const { conversation } = runtime
-  const source = sourceOf(conversation.view())
+  const { signal } = runtime.closing
+  const source = conversation.view()
   let finished: { readonly records: readonly JsonObject[]; readonly write: (verdict: Verdict) => void } | undefined
   let cancelled: string | undefined
   let isOver = false
@@ -45,7 +44,7 @@ export function startInBackground(runtime: Runtime, signal: AbortSignalPort): Ba
   return {
     isReady: () => isOver || finished !== undefined,
     apply: () => {
-      const added = addedSince(source, sourceOf(conversation.view()))
+      const added = addedSince(source, conversation.view())
       const { tip } = conversation.place()
       finished?.write(added ? withKept(finished.records, added, tip) : 'What it summarized has changed meanwhile.')
       return outcome
@@ -72,20 +71,13 @@ function isDue(runtime: Runtime): boolean {
   return !refusalOf(runtime, { ...explanation, isAboveThreshold: true }, { source: 'turn', pays: false })
 }
 
-/** The entries of a view and the edits that apply to them. */
-type Source = { readonly uuids: readonly string[]; readonly edits: readonly string[] }
-
-function sourceOf({ sources }: View): Source {
-  return {
-    uuids: sources.flatMap(({ uuids }) => uuids),
-    edits: [...new Set(sources.flatMap(({ edits }) => edits))],
-  }
-}
-
-/** What was added after the source; undefined when the source itself has changed. */
-function addedSince(source: Source, now: Source): readonly string[] | undefined {
-  const isSame = source.uuids.every((uuid, at) => now.uuids[at] === uuid)
-  return isSame && source.edits.join() === now.edits.join() ? now.uuids.slice(source.uuids.length) : undefined
+/** The entries that were added to a view; undefined when what was there has changed. */
+export function addedSince(before: View, now: View): readonly string[] | undefined {
+  const uuidsOf = ({ sources }: View) => sources.flatMap(({ uuids }) => uuids)
+  const editsOf = ({ sources }: View) => [...new Set(sources.flatMap(({ edits }) => edits))].join()
+  const [old, all] = [uuidsOf(before), uuidsOf(now)]
+  const isSame = old.every((uuid, at) => all[at] === uuid) && editsOf(before) === editsOf(now)
+  return isSame ? all.slice(old.length) : undefined
 }
 
 /** The same records, with what was added meanwhile among the kept messages. */

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
 import { session, textBlock } from '../../testing/index.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
-import { createWeigher } from '../mechanisms/weigher.ts'
 import type { ModelClient } from '../ports/model.ts'
-import { createStop } from '../ports/stop.ts'
 import { Collapser } from './collapser.ts'
-import type { BackgroundContext } from './runtime.ts'
-import { scripted } from './testing/world.ts'
+import { createTestWorld, scripted } from './testing/world.ts'
 
 /** Five finished spans, each worth a summary of its own, and one that is not finished. */
 const view = viewOf(
@@ -17,36 +14,25 @@ const view = viewOf(
   ).records,
 )
 
-/** What the collapser sees of a conversation that is nearly full until it is said to be empty. */
-function contextOf(client: ModelClient) {
-  let tokens = 90
-  const context: BackgroundContext = {
-    view: () => view,
-    tokens: () => tokens,
-    effectiveWindow: () => 100,
-    entries: () => [],
-    weigher: () => createWeigher(),
-    client: () => client,
-    model: () => client.model,
-    countTokens: (text) => Math.ceil(text.length / 4),
-    emit: () => undefined,
-    addUsage: () => undefined,
-    isCompactionOff: () => false,
-    requestFor: () => ({ source: 'turn', model: client.model, messages: [] }),
-    signal: createStop().signal,
-  }
+/** The session of a collapser: nearly full until it is said to be empty. */
+function sessionOf(model: ModelClient) {
+  const world = createTestWorld({ model, settings: { contextWindow: 40_000, autoCompactWindow: 40_000 } })
+  const { conversation, gauge } = world.runtime
+  const { explanation } = gauge
+  let tokens = 30_000
+  gauge.explanation = () => ({ ...explanation(), size: { ...explanation().size, tokens } })
   const empty = () => {
     tokens = 10
   }
-  return { context, empty }
+  return { runtime: { ...world.runtime, conversation: { ...conversation, view: () => view } }, empty }
 }
 
 test('three failures in a row end it, and a compaction begins anew', async () => {
   const client = scripted(() => '')
-  const { context } = contextOf(client)
+  const { runtime } = sessionOf(client)
   const collapser = new Collapser()
   const look = async () => {
-    collapser.afterAnswer(context, 0)
+    collapser.afterAnswer(runtime)
     await collapser.idle()
     return client.requests.length
   }
@@ -66,9 +52,9 @@ test('what was staged while a compaction came has no place any more', async () =
       return client.send(request, options)
     },
   }
-  const { context, empty } = contextOf(waiting)
+  const { runtime, empty } = sessionOf(waiting)
   const collapser = new Collapser()
-  collapser.afterAnswer(context, 0)
+  collapser.afterAnswer(runtime)
   collapser.afterCompaction()
   empty()
   resolve()
@@ -77,9 +63,9 @@ test('what was staged while a compaction came has no place any more', async () =
 })
 
 test('finished spans are staged one after another, the oldest first', async () => {
-  const { context } = contextOf(scripted(() => 'In short.'))
+  const { runtime } = sessionOf(scripted(() => 'In short.'))
   const collapser = new Collapser()
-  collapser.afterAnswer(context, 0)
+  collapser.afterAnswer(runtime)
   await collapser.idle()
   expect(collapser.staged().map(({ text }) => /Look into (\w)/.exec(text)?.[1])).toEqual(['a', 'b', 'c', 'd', 'e'])
 })

@@ -1,15 +1,25 @@
 // Collapse in a session: summarizes finished spans in the background, one at a time, and puts the summaries in their place
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
-import { runPlan } from '../ladder/run-mechanism.ts'
-import { collapse, collapseState, type Staged, waitAt } from '../mechanisms/collapse/collapse.ts'
-import { finishedSpans, type Span } from '../mechanisms/collapse/spans.ts'
-import type { Staging } from '../mechanisms/collapse/stage.ts'
+import { costOf } from '../cache/economics.ts'
+import { runPlan } from '../ladder/ladder.ts'
+import {
+  collapse,
+  collapseState,
+  finishedSpans,
+  type Span,
+  type Staged,
+  type Staging,
+  stageCollapse,
+  waitAt,
+} from '../mechanisms/collapse.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
+import { blocksOf, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
-import { loadCompaction } from './load-compaction.ts'
-import type { BackgroundContext, BackgroundWorker } from './runtime.ts'
+import { createTextCounter } from '../tokens/estimate/counting.ts'
+import { compactionOff } from '../tokens/settings.ts'
+import { type BackgroundWorker, type Runtime, summarizer } from './runtime.ts'
 
 /** Of the effective window: below it no summary is worth a request yet. */
 const stageFrom = 0.5
@@ -23,7 +33,7 @@ export class Collapser implements BackgroundWorker {
   /** First entries of spans that were tried: each is staged once, even if that failed. */
   private readonly seen = new Set<string>()
   private failures = 0
-  private context: BackgroundContext | undefined
+  private runtime: Runtime | undefined
 
   staged = (): readonly Staged[] => this.waiting
   idle = async (): Promise<void> => {
@@ -37,8 +47,9 @@ export class Collapser implements BackgroundWorker {
     this.failures = 0
   }
 
-  afterAnswer(context: BackgroundContext, calls: number): void {
-    if (calls === 0 && !context.isCompactionOff()) this.look(context)
+  afterAnswer(runtime: Runtime): void {
+    const calls = blocksOf(runtime.conversation.view().messages.at(-1)?.content).some(isToolUse)
+    if (!calls && compactionOff(runtime) === undefined) this.look(runtime)
   }
 
   /** Tried before each request, first of all. Declines until the context is nearly full. */
@@ -54,16 +65,18 @@ export class Collapser implements BackgroundWorker {
   }
 
   /** Stages the oldest finished span unless one is being staged, then the next. */
-  private look(context: BackgroundContext): void {
-    this.context = context
-    if (this.running || context.signal.aborted || this.failures >= mostFailures) return
-    if (context.tokens() < context.effectiveWindow() * stageFrom) return
-    const span = finishedSpans(context.view(), context.weigher()).find(({ from }) => !this.seen.has(from))
+  private look(runtime: Runtime): void {
+    this.runtime = runtime
+    const { conversation, gauge, closing } = runtime
+    if (this.running || closing.signal.aborted || this.failures >= mostFailures) return
+    const { size, effectiveWindow } = gauge.explanation()
+    if (size.tokens < effectiveWindow.value * stageFrom) return
+    const span = finishedSpans(conversation.view(), gauge.weigher()).find(({ from }) => !this.seen.has(from))
     if (!span) return
     this.seen.add(span.from)
-    this.running = this.stage(context, span).finally(() => {
+    this.running = this.stage(runtime, span).finally(() => {
       this.running = undefined
-      this.look(context)
+      this.look(runtime)
     })
   }
 
@@ -78,30 +91,35 @@ export class Collapser implements BackgroundWorker {
       const plan = collapse(this.waiting).plan(view, situation)
       return plan.type === 'planned' && size.tokens - plan.freed < most
     }
-    if (this.context) this.look(this.context)
+    if (this.runtime) this.look(this.runtime)
     while (this.running && !isEnough()) await this.running
   }
 
-  private async stage(context: BackgroundContext, span: Span): Promise<void> {
-    const { signal, countTokens, emit } = context
-    const model = context.model()
-    const input = { span, model: context.client(), modelName: model, countTokens, signal }
+  private async stage(runtime: Runtime, span: Span): Promise<void> {
+    const { gauge, ports, closing } = runtime
+    const { signal } = closing
+    const { name: model } = gauge.model()
+    const countTokens = createTextCounter(gauge.counting())
     // A client that throws has failed: nobody waits for this promise.
-    const staging = await loadCompaction()
-      .then(({ stageCollapse }) => stageCollapse(input))
-      .catch((error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
+    const staging = await stageCollapse({ span, client: summarizer(runtime), model, countTokens, signal }).catch(
+      (error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }),
+    )
     const { usage } = staging
-    const cost = context.addUsage('collapse', usage, model)
     if (signal.aborted) return
     if (staging.type === 'failed') {
       this.failures++
-      emit({ type: 'collapse-failed', reason: staging.reason, usage })
+      ports.emit({ type: 'collapse-failed', reason: staging.reason, usage })
       return
     }
     this.failures = 0
     // A compaction may have removed the span meanwhile.
     if (!this.seen.has(span.from)) return
     this.waiting = [...this.waiting, staging.staged]
-    emit({ type: 'collapse-staged', tokens: span.tokens, usage, ...defined({ cost }) })
+    ports.emit({
+      type: 'collapse-staged',
+      tokens: span.tokens,
+      usage,
+      ...defined({ cost: costOf(usage, model) }),
+    })
   }
 }

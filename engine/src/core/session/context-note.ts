@@ -5,6 +5,7 @@ import type { Calibration } from '../tokens/estimate/counting.ts'
 import type { WindowFacts } from '../tokens/explain.ts'
 import type { TokenSettings } from '../tokens/settings.ts'
 import type { Entry } from '../transcript/format/entry.ts'
+import type { Stamp } from './conversation.ts'
 
 export type ContextNote = {
   readonly model: string
@@ -18,10 +19,7 @@ export type ContextNote = {
 
 const noteType = 'everlong-context'
 
-export function contextNoteRecord(
-  note: ContextNote,
-  { timestamp, sessionId }: { readonly timestamp: string; readonly sessionId: string },
-): JsonObject {
+export function contextNoteRecord(note: ContextNote, { timestamp, sessionId }: Stamp): JsonObject {
   return { type: noteType, sessionId, timestamp, everlong: { context: note } }
 }
 

@@ -8,9 +8,11 @@ import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
 import { type Entry, headOf } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
+import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/tree/changes.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
-import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/view/last-action.ts'
 import type { Body } from './input.ts'
+
+export type Stamp = { readonly timestamp: string; readonly sessionId: string }
 
 export type ConversationInput = {
   readonly store: Store
@@ -22,7 +24,7 @@ export type ConversationInput = {
   readonly isWhole?: boolean | undefined
   readonly now: () => number
   readonly newId: () => string
-  /** Gets every entry of this conversation once, in order; `isLive` if it was added after the opening. */
+  /** Gets every entry of this conversation that counts once, in order; `isLive` if it was added after the opening. */
   readonly watch?: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
   /** After a rewind, or the undo of one: gets the entries of this conversation that now count, in order. */
   readonly onRewind?: (entries: readonly Entry[]) => void
@@ -35,45 +37,48 @@ export function createConversation(input: ConversationInput): Conversation {
 }
 
 class StoredConversation {
-  /** Waits until everything is stored; undefined where a write is never pending. Throws a StoreError. */
-  readonly stored: (() => Promise<void>) | undefined
-  /** Reads older entries into memory; undefined where they are read when they are needed. Throws a StoreError. */
-  readonly loadOlderEntries: (() => Promise<void>) | undefined
   private readonly input: ConversationInput
-  private hasRewound = false
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
   private answerIds = new Set<unknown>()
   /** If not, older entries are only in the store. */
   private isWhole: boolean
-  private isOpen = false
 
   constructor(input: ConversationInput) {
     this.input = input
     this.isWhole = input.isWhole ?? true
-    const { flush, load } = input.store
-    this.stored = flush && (() => flushed(flush))
-    this.loadOlderEntries = load && (() => this.loadFrom(load))
-    for (const entry of input.entries) this.take(entry)
-    if (this.hasRewound) this.readAgain()
-    this.isOpen = true
+    this.hold(input.entries)
+    for (const { record } of this.own()) input.watch?.(record, messageOf(record), { isLive: false })
   }
 
   view = (): View => this.fold.view()
   /** The entries in memory, without those that a rewind dropped. */
-  standing = (): readonly Entry[] => (this.hasRewound ? withoutRewound(this.entries) : this.entries)
+  standing = (): readonly Entry[] => withoutRewound(this.entries)
   /** What the user typed while the agent worked, as far as no message holds it. */
   queued = (): readonly QueuedWords[] => queuedWords(this.entries)
   /** For tests. */
   entryCount = (): number => this.entries.length
   hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
 
-  /** Any entry of the session, in the view or not. */
-  record = (uuid: string): JsonObject | undefined => {
-    if (!this.fold.entry(uuid)) this.loadOlder()
-    return this.fold.entry(uuid)?.record
+  /** Any entry of the view, and any that is in memory. */
+  record = (uuid: string): JsonObject | undefined => this.fold.entry(uuid)?.record
+
+  /** Waits until everything is stored. Throws a StoreError. */
+  stored = async (): Promise<void> => {
+    const result = await this.input.store.flush?.()
+    if (result?.type === 'store-failed') throw new StoreError(result.why)
   }
+
+  /** Reads entries that were dropped from memory, or never read. Throws a StoreError. */
+  loadOlderEntries = async (): Promise<void> => {
+    if (this.isWhole) return
+    this.hold(await this.input.store.entries())
+    this.isWhole = true
+  }
+
+  /** The time and the session, as every record has them. */
+  stamp = (): Stamp => ({ timestamp: new Date(this.input.now()).toISOString(), sessionId: this.input.sessionId })
 
   place = (): RecordPlace => {
     const { sessionId, envelope, store } = this.input
@@ -82,8 +87,8 @@ class StoredConversation {
 
   /** Appends in one write and returns the uuids, which may be given. Throws a StoreError when that fails. */
   append = (bodies: readonly Body[], given: readonly string[] = []): readonly string[] => {
-    const { sessionId, envelope, now, newId } = this.input
-    const timestamp = new Date(now()).toISOString()
+    const { envelope, newId } = this.input
+    const { timestamp, sessionId } = this.stamp()
     const uuids = bodies.map((_, at) => given[at] ?? newId())
     const frame = { isSidechain: false, ...envelope, sessionId }
     this.note(
@@ -104,17 +109,16 @@ class StoredConversation {
 
   /** These edits as a chain of records, not written yet. */
   editRecords = (edits: readonly Edit[]): readonly JsonObject[] => {
-    const { sessionId, envelope, now, newId } = this.input
-    const timestamp = new Date(now()).toISOString()
-    return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, timestamp, sessionId, envelope })
+    const { envelope, newId } = this.input
+    return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, ...this.stamp(), envelope })
   }
 
+  /** An undo and a rewind may bring back entries that are not in memory: load those first. */
   edit = (edits: readonly Edit[]): void => {
     const changesBranch = edits.some(({ type }) => type === 'undo' || type === 'rewind')
-    // Both may bring back entries that are not in memory.
-    if (changesBranch) this.loadOlder()
     this.note(this.editRecords(edits))
-    if (this.hasRewound && changesBranch) this.readAgain()
+    if (changesBranch && this.entries.some(({ record }) => readEdit(record)?.type === 'rewind'))
+      this.input.onRewind?.(this.own())
   }
 
   /** Appends a compaction's records, all or none. */
@@ -134,39 +138,32 @@ class StoredConversation {
     foldEntries([...this.entries, ...records.map((record) => ({ record, position: noPosition }))])
 
   /** The changes of the newest action in force, oldest first. */
-  lastAction = (): readonly Undoable[] => {
-    if (lastAction(this.entries).length === 0) this.loadOlder()
-    return lastAction(this.entries)
-  }
+  lastAction = (): readonly Undoable[] => lastAction(this.entries)
 
   private store(records: readonly JsonObject[]): StoreResult {
     const stored = this.input.store.append(records)
-    if (stored.type === 'stored') for (const record of records) this.take({ record, position: noPosition })
+    if (stored.type === 'store-failed') return stored
+    for (const record of records) {
+      this.keep({ record, position: noPosition })
+      if (this.isOwn(record)) this.input.watch?.(record, messageOf(record), { isLive: true })
+    }
     return stored
   }
 
-  private take(entry: Entry): void {
-    const { record } = entry
-    this.keep(entry)
-    const isOwn = this.isOwn(record)
-    if (readEdit(record)?.type === 'rewind') this.hasRewound = true
-    if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
-    if (isOwn) this.input.watch?.(record, messageOf(record), { isLive: this.isOpen })
-  }
-
   private keep(entry: Entry): void {
-    const { type, message } = entry.record
+    const { type, message, uuid } = entry.record
     this.entries.push(entry)
     this.fold.add(entry)
     if (type === 'assistant') this.answerIds.add(stringAt(message, 'id'))
+    if (typeof uuid === 'string' && this.isOwn(entry.record)) this.tip = uuid
   }
 
   private isOwn({ isSidechain }: JsonObject): boolean {
     return (isSidechain === true) === (this.input.envelope.isSidechain === true)
   }
 
-  private readAgain(): void {
-    this.input.onRewind?.(this.standing().filter(({ record }) => this.isOwn(record)))
+  private own(): readonly Entry[] {
+    return this.standing().filter(({ record }) => this.isOwn(record))
   }
 
   private hold(entries: Iterable<Entry>): void {
@@ -175,25 +172,6 @@ class StoredConversation {
     this.answerIds = new Set()
     for (const entry of entries) this.keep(entry)
   }
-
-  /** Reads entries that were dropped from memory, or never read. */
-  private loadOlder(): void {
-    const { store } = this.input
-    if (this.isWhole || store.load) return
-    this.hold(store.entries())
-    this.isWhole = true
-  }
-
-  private async loadFrom(load: () => Promise<readonly Entry[]>): Promise<void> {
-    if (this.isWhole) return
-    this.hold(await load())
-    this.isWhole = true
-  }
-}
-
-async function flushed(flush: () => Promise<StoreResult>): Promise<void> {
-  const result = await flush()
-  if (result.type === 'store-failed') throw new StoreError(result.why)
 }
 
 /**

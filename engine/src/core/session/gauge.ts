@@ -1,6 +1,5 @@
 // The model in use, and how full its context window is. Everybody reads the same size and the same thresholds here: the
 // gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
-import { cacheStateOf, lifetimeWritten } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
@@ -77,10 +76,6 @@ export class Gauge {
   private requestBase: RequestBase
   private calibration: Calibration
   private weights: Weigher
-  /** How long the provider keeps a prefix, in milliseconds, according to the newest answer that wrote one. */
-  private lifetime: number
-  /** The last computed size: it is needed several times before each request. */
-  private known: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
   private noted: string | undefined
 
   constructor(input: GaugeInput) {
@@ -89,13 +84,11 @@ export class Gauge {
     this.requestBase = input.base
     this.calibration = calibrationOf(input.learned.calibrations, input.model.name)
     this.weights = createWeigher(this.counting())
-    this.lifetime = cacheStateOf({ messages: input.conversation.view().messages, now: 0 }).lifetime
   }
 
   model = (): ModelChoice => this.choice
   base = (): RequestBase => this.requestBase
   weigher = (): Weigher => this.weights
-  cacheLifetime = (): number => this.lifetime
   explanation = (): Explanation => this.situation().explanation
 
   configure(base: RequestBase): void {
@@ -125,17 +118,12 @@ export class Gauge {
   }
 
   size(view = this.input.conversation.view(), model = this.choice.name): ContextSize {
-    const counting = this.counting(model)
     const overhead = this.overhead(model)
     // The view, and the usage of the newest answer, still include what the provider was just asked to leave out.
-    const { asked = 0 } = this.input.tracker.now().cacheEdits
-    const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
-    if (this.known?.view === view && this.known.key === key) return this.known.size
-    const counted = viewSize(view, { ...counting, measure: this.weights.measured, overhead, leftOut: asked })
-    const answer = view.messages.findLast(({ uuid }) => uuid === counted.anchorUuid)
-    const size = converted(counted, { model, answered: answer?.model })
-    this.known = { view, key, size }
-    return size
+    const { asked: leftOut = 0 } = this.input.tracker.now().cacheEdits
+    const size = viewSize(view, { ...this.counting(model), measure: this.weights.measured, overhead, leftOut })
+    const answer = view.messages.findLast(({ uuid }) => uuid === size.anchorUuid)
+    return converted(size, { model, answered: answer?.model })
   }
 
   /** Throws a ConfigurationError when the settings cannot work. */
@@ -156,14 +144,13 @@ export class Gauge {
       cacheEdits: tracker.now().cacheEdits,
       targetShare: targetShare(settings),
       compactionComes: compactionMode(settings) === 'proactive' && !tracker.now().breaker.isOpen,
-      cacheLifetime: this.lifetime,
       reductions: { ...reductions, reproducible: [...(reductions.reproducible ?? []), ...reproducible] },
     })
   }
 
   /** Between two requests: adopts what was learned if it makes a difference, and notes in the transcript what now holds. */
   settle(): void {
-    const { conversation, ports, learned, settings } = this.input
+    const { conversation, learned, settings } = this.input
     const calibration = calibrationOf(learned.calibrations, this.choice.name)
     if (differs(calibration.factor, this.calibration.factor, worthAdopting)) this.calibration = calibration
     if (differs(this.calibration.factor, this.weights.factor, worthWeighingAgain)) this.weighAgain()
@@ -177,8 +164,7 @@ export class Gauge {
     const text = JSON.stringify(note)
     if (text === this.noted) return
     this.noted = text
-    const timestamp = new Date(ports.now()).toISOString()
-    conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
+    conversation.note([contextNoteRecord(note, conversation.stamp())])
   }
 
   /** Asks the provider, once, about a model that our table does not know, unless the host has set the window. */
@@ -253,10 +239,6 @@ export class Gauge {
   learnFromFullWindow(tokens: number): void {
     const known = this.explanation().contextWindow.value
     if (Math.abs(tokens / known - 1) > nearlyFull) this.learnLimit({ limit: tokens })
-  }
-
-  cacheWritten(usage: Usage): void {
-    if (usage.cacheWrite > 0) this.lifetime = lifetimeWritten(usage)
   }
 }
 

@@ -1,10 +1,11 @@
 // What a person does to the context by hand: undo, snip, pin, rewind, another model. All of it is appended to the transcript.
+import { afterChange } from '../ladder/breaker.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type SnipInput, snip } from '../mechanisms/snip.ts'
 import { defined } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import { type Edit, readEdit } from '../transcript/format/edits.ts'
-import type { Undoable } from '../transcript/view/last-action.ts'
+import type { Undoable } from '../transcript/tree/changes.ts'
 import type { ModelChoice } from './gauge.ts'
 import { type Runtime, reduceView } from './runtime.ts'
 
@@ -16,7 +17,8 @@ export type EditOutcome =
 export type UndoOutcome = { readonly type: 'undone'; readonly change: Undoable } | { readonly type: 'nothing-to-undo' }
 
 /** Undoes the newest action in force: a compaction, or all edits that were made together. */
-export function undoNewest({ conversation, tracker }: Runtime): UndoOutcome {
+export async function undoNewest({ conversation, tracker }: Runtime): Promise<UndoOutcome> {
+  await conversation.loadOlderEntries()
   const changes = conversation.lastAction()
   const [change] = changes
   if (!change) return { type: 'nothing-to-undo' }
@@ -36,12 +38,13 @@ export function snipRange(runtime: Runtime, input: SnipInput): EditOutcome {
   if (plan.outcome.type !== 'edits') throw new Error('A snip asked the server for something.')
   reduceView(runtime, { edits: plan.outcome.edits, freed: plan.freed })
   tracker.snipped(plan.freed)
-  tracker.userChange()
+  tracker.changeBreaker(afterChange)
   return { type: 'done', freed: plan.freed }
 }
 
 /** Pins, unpins or rewinds: edits that name one entry, which must exist. */
-export function editEntry({ conversation, tracker }: Runtime, uuid: string, edit: Edit): EditOutcome {
+export async function editEntry({ conversation, tracker }: Runtime, uuid: string, edit: Edit): Promise<EditOutcome> {
+  if (edit.type === 'rewind' || !conversation.record(uuid)) await conversation.loadOlderEntries()
   if (!conversation.record(uuid)) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
   conversation.edit([edit])
   if (edit.type === 'rewind') tracker.rewound()
@@ -74,6 +77,6 @@ export async function switchModel(
   gauge.useModel(choice)
   tracker.askServer(undefined)
   tracker.viewChange()
-  tracker.userChange()
+  tracker.changeBreaker(afterChange)
   return { type: 'switched', from, to: choice.name, ...defined({ compaction }) }
 }

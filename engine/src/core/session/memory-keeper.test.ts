@@ -1,18 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { memoryMechanism } from '../ladder/memory-mechanism.ts'
-import { createWeigher } from '../mechanisms/weigher.ts'
-import type { Extraction } from '../memory/extract.ts'
+import { memoryMechanism } from '../ladder/compact-mechanism.ts'
+import type { Extraction, SessionMemory } from '../memory/extract.ts'
 import { type Notes, parseNotes } from '../memory/notes.ts'
-import type { SessionMemory } from '../memory/store.ts'
 import { noProgress } from '../memory/trigger.ts'
+import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
-import type { EngineEvent } from '../ports/events.ts'
-import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
-import type { BackgroundContext } from './runtime.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
-import { createTestWorld, scripted } from './testing/world.ts'
+import { createTestWorld } from './testing/world.ts'
 
 const someNotes: Notes = parseNotes('# Current state\n_now_\nAt work.\n')
 
@@ -34,37 +30,41 @@ function storeOf(settled: 'settled' | 'still-running' = 'settled') {
   return { store, asked }
 }
 
-/** A view whose newest message is this one. */
+function viewWith(messages: readonly ViewMessage[]): View {
+  const sources = messages.map((one) => ({ uuids: [one.uuid ?? ''], edits: [], pieces: [one], isPinned: false }))
+  return { messages, sources, edits: [], pins: [], changed: new Set() }
+}
+
+/** A view whose newest message is an answer with this uuid. */
 function viewOf(uuid: string): View {
-  const message = { role: 'user', content: uuid, uuid, origin: 'human' } as const
-  const source = { uuids: [uuid], edits: [], pieces: [message], isPinned: false }
-  return { messages: [message], sources: [source], edits: [], pins: [], changed: new Set() }
+  return viewWith([{ role: 'assistant', content: uuid, uuid, origin: 'assistant' }])
 }
 
+/** The results of so many calls are there, and no answer yet. */
+function inTheMiddle(calls: number): View {
+  const ids = Array.from({ length: calls }, (_, at) => `t${at}`)
+  const uses = ids.map((id) => ({ type: 'tool_use', id, name: 'Read', input: {} }))
+  const results = ids.map((id) => ({ type: 'tool_result', tool_use_id: id, content: '' }))
+  return viewWith([
+    { role: 'assistant', content: uses, uuid: 'calls', origin: 'assistant' },
+    { role: 'user', content: results, uuid: 'results', origin: 'tool-result' },
+  ])
+}
+
+/** The session of a keeper; its context has as many tokens as the test says. */
 function bench(tokens: () => number) {
-  const events: EngineEvent[] = []
-  const { signal, stop } = createStop()
-  const client = scripted(() => '')
-  const context: BackgroundContext = {
-    view: () => viewOf('newest'),
-    tokens,
-    effectiveWindow: () => 100_000,
-    entries: () => [],
-    weigher: () => createWeigher(),
-    client: () => client,
-    model: () => client.model,
-    countTokens: (text) => text.length,
-    emit: (event) => events.push(event),
-    addUsage: () => undefined,
-    isCompactionOff: () => false,
-    requestFor: () => ({ source: 'turn', model: 'm', messages: [] }),
-    signal,
+  const world = createTestWorld()
+  const { conversation, gauge, closing } = world.runtime
+  let newest = conversation.view()
+  gauge.size = () => ({ tokens: tokens(), reported: 0, estimated: tokens(), source: 'estimate' })
+  const runtime = { ...world.runtime, conversation: { ...conversation, view: () => newest } }
+  const look = (keeper: MemoryKeeper, view: View) => {
+    newest = view
+    keeper.afterAnswer(runtime)
   }
-  return { context, events, stop }
+  return { look, events: world.events, stop: closing.stop }
 }
 
-const look = (keeper: MemoryKeeper, context: BackgroundContext, uuid: string) =>
-  keeper.afterAnswer({ ...context, view: () => viewOf(uuid) }, 0)
 const extracted: Extraction = { type: 'extracted', notes: someNotes, usage: noTokens }
 const settle = () => new Promise((resolve) => setTimeout(resolve))
 
@@ -73,10 +73,10 @@ describe('the keeper of the notes', () => {
     const { store, asked } = storeOf()
     const keeper = new MemoryKeeper({ store, isResumed: false })
     let tokens = 12_000
-    const { context } = bench(() => tokens)
-    look(keeper, context, 'one')
+    const { look } = bench(() => tokens)
+    look(keeper, viewOf('one'))
     tokens = 20_000
-    look(keeper, context, 'two')
+    look(keeper, viewOf('two'))
     expect(asked.map(({ seen }) => seen)).toEqual(['one'])
     asked[0]?.end(extracted)
     await settle()
@@ -84,42 +84,44 @@ describe('the keeper of the notes', () => {
     expect(keeper.progress()).toMatchObject({ tokens: 12_000, lastSeen: 'one' })
     asked[1]?.end(extracted)
     await keeper.idle()
-    expect(keeper.progress()).toEqual({ tokens: 20_000, lastSeen: 'two', toolCallsSince: 0, failures: 0 })
+    expect(keeper.progress()).toEqual({ tokens: 20_000, lastSeen: 'two', failures: 0 })
   })
 
   test('a compaction while it runs: what it saw last is out of the conversation, and is not remembered', async () => {
     const { store, asked } = storeOf()
     const keeper = new MemoryKeeper({ store, isResumed: false })
-    const { context, events } = bench(() => 12_000)
-    look(keeper, context, 'one')
-    keeper.afterCompaction(3_000)
+    let tokens = 12_000
+    const { look, events } = bench(() => tokens)
+    look(keeper, viewOf('one'))
+    tokens = 3_000
+    keeper.afterCompaction(tokens)
     asked[0]?.end(extracted)
     await keeper.idle()
-    expect(keeper.progress()).toEqual({ tokens: 3_000, toolCallsSince: 0, failures: 0 })
+    expect(keeper.progress()).toEqual({ tokens: 3_000, failures: 0 })
     expect(events.map(({ type }) => type)).toEqual(['memory-extracted'])
   })
 
-  test('calls that come while it runs count for the next', async () => {
+  test('in the middle of the work it waits for three calls that it does not know of', () => {
     const { store, asked } = storeOf()
     const keeper = new MemoryKeeper({ store, isResumed: false })
-    const { context } = bench(() => 12_000)
-    keeper.afterAnswer(context, 4)
-    look(keeper, context, 'one')
-    keeper.afterAnswer(context, 2)
-    asked[0]?.end(extracted)
-    await keeper.idle()
-    expect(keeper.progress().toolCallsSince).toBe(2)
+    const { look } = bench(() => 12_000)
+    look(keeper, inTheMiddle(2))
+    expect(asked).toEqual([])
+    look(keeper, inTheMiddle(3))
+    expect(asked).toHaveLength(1)
   })
 
   test('a store that breaks is a failure, and a session that ends is none', async () => {
     const { store } = storeOf()
     const broken = { ...store, extract: async () => Promise.reject(new Error('the disk is full')) }
     const keeper = new MemoryKeeper({ store: broken, isResumed: false })
-    const { context, events, stop } = bench(() => 12_000)
-    look(keeper, context, 'one')
+    const { look, events, stop } = bench(() => 12_000)
+    look(keeper, viewOf('one'))
     await keeper.idle()
-    expect(events).toEqual([{ type: 'memory-failed', reason: 'the disk is full', failures: 1, usage: noTokens }])
-    look(keeper, context, 'two')
+    expect(events).toEqual([
+      { type: 'memory-failed', reason: 'the disk is full', failures: 1, usage: noTokens, sessionId: 'session-1' },
+    ])
+    look(keeper, viewOf('two'))
     stop()
     await keeper.idle()
     expect(events).toHaveLength(1)

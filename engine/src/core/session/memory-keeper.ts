@@ -1,11 +1,11 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. ladder/memory-mechanism.ts compacts from the notes.
+// counts what it costs. ladder/compact-mechanism.ts compacts from the notes.
+import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'
-import type { Extraction } from '../memory/extract.ts'
+import type { Extraction, SessionMemory } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
 import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
-import type { SessionMemory } from '../memory/store.ts'
 import {
   afterCompaction,
   afterExtraction,
@@ -16,13 +16,15 @@ import {
   type MemorySettings,
   mostFailures,
 } from '../memory/trigger.ts'
-import { blocksOf, isToolResult } from '../message/block.ts'
+import { type Block, blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
+import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { BackgroundContext, BackgroundWorker, MemoryState } from './runtime.ts'
+import { type BackgroundWorker, type MemoryState, type Runtime, summarizer } from './runtime.ts'
 import type { MemoryChoices } from './settings.ts'
+import { buildRequest } from './turn-request.ts'
 
 export type MemoryDeclined = NonNullable<MemoryState['declined']>
 
@@ -31,14 +33,6 @@ export type Memory = MemoryKeeper | MemoryDeclined
 
 export type KeeperInput = { readonly choices?: MemoryChoices | undefined; readonly isResumed: boolean }
 
-/** A view in which an extraction was due. */
-type Due = {
-  readonly context: BackgroundContext
-  readonly view: View
-  readonly tokens: number
-  readonly hadToolCalls: boolean
-}
-
 export class MemoryKeeper implements BackgroundWorker {
   readonly store: SessionMemory
   readonly settings: MemorySettings
@@ -46,10 +40,8 @@ export class MemoryKeeper implements BackgroundWorker {
   private current: MemoryProgress
   private isFresh: boolean
   private running: Promise<void> | undefined
-  private next: Due | undefined
   private declined: MemoryDeclined | undefined
   private problem: string | undefined
-  private compactions = 0
 
   constructor({ store, choices, isResumed }: KeeperInput & { readonly store: SessionMemory }) {
     const { keep, ...settings } = choices ?? {}
@@ -70,23 +62,18 @@ export class MemoryKeeper implements BackgroundWorker {
     while (this.running) await this.running
   }
 
-  /** An answer that calls tools is looked at when their results are there. */
-  afterAnswer(context: BackgroundContext, calls: number): void {
-    this.countCalls(calls)
-    if (calls === 0) this.look(context, { hadToolCalls: false })
+  afterAnswer(runtime: Runtime): void {
+    this.startIfDue(runtime)
   }
 
   /** Between two rounds of tools no call is open. */
-  beforeRequest(context: BackgroundContext): void {
-    if (blocksOf(context.view().messages.at(-1)?.content ?? []).some(isToolResult))
-      this.look(context, { hadToolCalls: true })
+  beforeRequest(runtime: Runtime): void {
+    if (newestBlocks(runtime).some(isToolResult)) this.startIfDue(runtime)
   }
 
   afterCompaction(tokens: number): void {
     this.current = afterCompaction(this.current, tokens)
     this.isFresh = false
-    this.compactions++
-    this.next = undefined
     this.saveProgress()
   }
 
@@ -106,65 +93,58 @@ export class MemoryKeeper implements BackgroundWorker {
     }
   }
 
-  private countCalls(calls: number): void {
-    this.current = { ...this.current, toolCallsSince: this.current.toolCallsSince + calls }
+  /** One at a time. An answer that calls tools is looked at when their results are there. */
+  private startIfDue(runtime: Runtime): void {
+    const { conversation, gauge, closing } = runtime
+    if (!this.settings.isOn || this.current.failures >= mostFailures || closing.signal.aborted) return
+    const newest = newestBlocks(runtime)
+    if (this.running || newest.some(isToolUse)) return
+    const view = conversation.view()
+    const { tokens } = gauge.size(view)
+    const turn = { tokens, toolCalls: callsSince(view, this.current.lastSeen), hadToolCalls: newest.some(isToolResult) }
+    if (!isDue(this.current, turn, this.settings)) return
+    this.running = this.extract(runtime, view, tokens).then((isDone) => {
+      this.running = undefined
+      if (isDone) this.startIfDue(runtime)
+    })
   }
 
-  private look(context: BackgroundContext, { hadToolCalls }: Pick<Due, 'hadToolCalls'>): void {
-    if (!this.settings.isOn || this.current.failures >= mostFailures || context.signal.aborted) return
-    this.startIfDue({ context, view: context.view(), tokens: context.tokens(), hadToolCalls })
-  }
-
-  private startIfDue(due: Due): void {
-    const { context, tokens, hadToolCalls } = due
-    if (!isDue(this.current, { tokens, hadToolCalls }, this.settings) || context.signal.aborted) return
-    // The newest trigger waits for the running extraction and is checked again then.
-    if (this.running) this.next = due
-    else
-      this.running = this.extract(due).finally(() => {
-        this.running = undefined
-        const { next } = this
-        this.next = undefined
-        if (next) this.startIfDue(next)
-      })
-  }
-
-  private async extract({ context, view, tokens }: Due): Promise<void> {
-    const { signal, countTokens, emit } = context
-    const model = context.model()
-    const client = context.client()
-    const compactions = this.compactions
-    const calls = this.current.toolCallsSince
+  private async extract(runtime: Runtime, view: View, tokens: number): Promise<boolean> {
+    const { conversation, gauge, ports, closing } = runtime
+    const { signal } = closing
+    const { name } = gauge.model()
+    const before = this.current
+    const countTokens = createTextCounter(gauge.counting())
+    const model = summarizer(runtime)
     const extraction = await this.store
       .extract({
-        conversation: context.requestFor(view),
+        conversation: buildRequest(runtime, view).request,
         messages: view.messages,
         // Only notes without a model are made from the ledger.
-        ledger: client.capabilities(model).offline ? ledgerOfEntries(context.entries()) : emptyLedger,
-        model: client,
+        ledger: model.capabilities(name).offline ? ledgerOfEntries(conversation.standing()) : emptyLedger,
+        model,
         countTokens,
         signal,
       })
       // An error of the store, such as a full disk, is a failed extraction.
       .catch((error: unknown): Extraction => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
-    const { usage } = extraction
-    const cost = context.addUsage('session-memory', usage, model)
     // Closing the session is not a failure.
-    if (signal.aborted) return
+    if (signal.aborted) return false
+    const { usage } = extraction
     if (extraction.type === 'failed') {
       this.current = afterFailure(this.current)
-      emit({ type: 'memory-failed', reason: extraction.reason, failures: this.current.failures, usage })
-      return
+      ports.emit({ type: 'memory-failed', reason: extraction.reason, failures: this.current.failures, usage })
+      return false
     }
-    if (compactions === this.compactions) {
-      const meanwhile = this.current.toolCallsSince - calls
+    // After a compaction meanwhile, what it saw last is out of the conversation.
+    if (this.current === before) {
       this.current = afterExtraction({ tokens, lastSeen: view.sources.at(-1)?.uuids.at(-1) })
-      this.countCalls(meanwhile)
       this.isFresh = false
     } else this.current = { ...this.current, failures: 0 }
     this.saveProgress()
     const noted = countTokens(renderNotes(extraction.notes))
-    emit({ type: 'memory-extracted', tokens: noted, usage, ...defined({ cost }) })
+    ports.emit({ type: 'memory-extracted', tokens: noted, usage, ...defined({ cost: costOf(usage, name) }) })
+    return true
   }
 
   /** For the next process. If it cannot be written, that one starts from the beginning. */
@@ -176,4 +156,14 @@ export class MemoryKeeper implements BackgroundWorker {
       this.problem = `How far the notes reach could not be written down: ${error.message}`
     }
   }
+}
+
+function newestBlocks({ conversation }: Runtime): readonly Block[] {
+  return blocksOf(conversation.view().messages.at(-1)?.content)
+}
+
+/** The tool calls in the view that the notes do not know of. */
+function callsSince({ messages, sources }: View, lastSeen: string | undefined): number {
+  const seen = lastSeen === undefined ? -1 : sources.findIndex(({ uuids }) => uuids.includes(lastSeen))
+  return messages.slice(seen + 1).flatMap(({ content }) => blocksOf(content).filter(isToolUse)).length
 }

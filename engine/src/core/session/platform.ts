@@ -1,11 +1,11 @@
 // What an engine takes from the place it runs in. In a browser or on the edge that is next to nothing (`barePlatform`,
 // `inMemory`); everlong/node brings files, git, shell hooks and transcripts on disk.
 
-import type { JsonObject } from '../message/json.ts'
+import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { FileStore } from '../ports/files.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
-import type { Recalled, RecallMatch } from '../ports/recalled.ts'
+import type { FileStore } from '../ports/restore.ts'
+import type { Recalled, RecallMatch } from '../ports/session-store.ts'
 import { memoryStore, type Store } from '../ports/store.ts'
 import type { Workspace } from '../ports/workspace.ts'
 import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
@@ -88,11 +88,16 @@ export function inMemory(id: string): OpenedSession {
   return { id, store, entries: [], ...fromEntries(store.entries), subagent: async () => inMemory(id) }
 }
 
+/** The id that the records carry. */
+export function sessionIdIn(entries: readonly Entry[]): string | undefined {
+  return entries.map(({ record }) => stringAt(record, 'sessionId')).find((id) => id !== undefined)
+}
+
 /** Recall without an index: every search reads all entries. */
 export function fromEntries(entries: Store['entries']): Pick<OpenedSession, 'recall' | 'read'> {
   return {
-    recall: async (words, limit) => recallFrom(entries(), words, limit),
-    read: async (id) => readFrom(entries(), id),
+    recall: async (words, limit) => recallFrom(await entries(), words, limit),
+    read: async (id) => readFrom(await entries(), id),
   }
 }
 

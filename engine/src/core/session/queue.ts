@@ -2,6 +2,7 @@
 // or a request wait. They are written to the transcript as queued at once, so that not even a crash loses one.
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
 import type { Entry } from '../transcript/format/entry.ts'
+import type { Stamp } from './conversation.ts'
 import { type ApiMessage, messageBodies } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -32,9 +33,6 @@ export type QueuedMessage = { readonly message: ApiMessage; readonly uuids: read
 /** `left` is what an earlier process left in the queue. */
 export function createMessageQueue({ conversation, tracker, ports }: Runtime, left: readonly QueuedMessage[] = []) {
   let waiting = left
-  const stamp = (): Stamp => {
-    return { timestamp: new Date(ports.now()).toISOString(), sessionId: conversation.place().sessionId }
-  }
   const write = ({ message, uuids }: QueuedMessage) => {
     conversation.append(messageBodies(message), uuids)
     if (message.role === 'assistant') tracker.answer()
@@ -45,7 +43,7 @@ export function createMessageQueue({ conversation, tracker, ports }: Runtime, le
     add: (message: ApiMessage, { isWaiting }: { readonly isWaiting: boolean }): readonly string[] => {
       const queued = { message, uuids: messageBodies(message).map(() => ports.newId()) }
       if (isWaiting) {
-        conversation.note([enqueueRecord(queued, stamp())])
+        conversation.note([enqueueRecord(queued, conversation.stamp())])
         waiting = [...waiting, queued]
       } else write(queued)
       return queued.uuids
@@ -56,7 +54,7 @@ export function createMessageQueue({ conversation, tracker, ports }: Runtime, le
         const [first, ...others] = waiting
         waiting = others
         write(first)
-        conversation.note([{ type: 'queue-operation', operation: 'dequeue', ...stamp() }])
+        conversation.note([{ type: 'queue-operation', operation: 'dequeue', ...conversation.stamp() }])
       }
     },
   }
@@ -67,8 +65,6 @@ function isHuman({ role, origin, content }: ApiMessage): boolean {
   if (role !== 'user' || (origin !== undefined && origin !== 'human')) return false
   return typeof content === 'string' || content.some(({ type }) => type !== 'tool_result')
 }
-
-type Stamp = { readonly timestamp: string; readonly sessionId: string }
 
 export function enqueueRecord({ message, uuids }: QueuedMessage, { timestamp, sessionId }: Stamp): JsonObject {
   const content = typeof message.content === 'string' ? message.content : JSON.stringify(message.content)

@@ -4,9 +4,9 @@
 import { textOf } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import type { FileStore } from '../ports/files.ts'
 import type { Guard } from '../ports/guarded.ts'
-import type { Restoration, RestoreRequest } from '../ports/restore.ts'
+import type { FileStore, Restoration, RestoreRequest } from '../ports/restore.ts'
+import type { Store } from '../ports/store.ts'
 import { pinnedTitle, type SessionState } from '../restore/restorer.ts'
 import { createStateBook, type StateBook } from '../restore/state-book.ts'
 import type { NamedKinds } from '../tools/call.ts'
@@ -43,7 +43,7 @@ export type RestoringInput = {
   /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
   /** All entries of the session, for pinned ones that are no longer in memory. */
-  readonly entries: () => Promise<Iterable<Entry>>
+  readonly entries: Store['entries']
 }
 
 export class Restoring {
@@ -81,9 +81,9 @@ export class Restoring {
   }
 
   async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
-    const { kept, budget, countTokens, without, next } = request
+    const { kept, budget, countTokens, next } = request
     const { root, named, files, ofTurnOnly } = this.input
-    const { piecesOf, touchedFiles, rulePlaces, ledgerOfEntries, restoreContext } = await loadCompaction()
+    const { piecesOf, touchedFiles, rulePlaces, restoreContext } = await loadCompaction()
     const host = (await this.input.host?.()) ?? {}
     // Only what the view holds counts: what came since the last compaction, and what that one restored.
     const pieces = piecesOf(conversation.view())
@@ -91,13 +91,11 @@ export class Restoring {
     const touched = touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: conversation.record })
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     this.rulePaths = new Set(rulePlaces(touched, root))
-    const found = this.book.state(without?.includes('todos') ? [] : ledgerOfEntries(conversation.standing()).todos)
-    const state = { ...found, ...host, pinned: await this.pinned(kept, conversation) }
+    const state = { ...this.book.state(), ...host, pinned: await this.pinned(kept, conversation) }
     const { transcript: transcriptPath } = conversation.place()
     return restoreContext(
       { files, countTokens, touched, kept, next, state, root, named, recordOf: conversation.record, transcriptPath },
-      // The summary does not include a list that the host provides.
-      { budget, without: host.todos === undefined ? without : [] },
+      { budget },
     )
   }
 

@@ -1,19 +1,16 @@
 // Everything a session works with. No field is ever assigned again: what changes is inside the part that owns it.
 import type { Ladder } from '../ladder/ladder.ts'
-import type { Weigher } from '../mechanisms/weigher.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
-import type { TokenCounts } from '../message/usage.ts'
-import type { Emit } from '../ports/events.ts'
-import { errorText, type Guard } from '../ports/guarded.ts'
+import { defined } from '../message/json.ts'
+import { billedCounts, noTokens } from '../message/usage.ts'
+import { callNow, createStop, errorText, type Guard, type Stop } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
-import type { AbortSignalPort, ModelClient, ModelRequest, QuerySource } from '../ports/model.ts'
+import type { Hooks } from '../ports/hooks.ts'
+import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
 import type { Environment } from '../tokens/settings.ts'
 import type { Edit } from '../transcript/format/edits.ts'
-import type { Entry } from '../transcript/format/entry.ts'
-import type { View } from '../transcript/view/fold.ts'
-import type { CleanUps } from './callbacks.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
 import type { EngineSettings } from './settings.ts'
@@ -40,37 +37,18 @@ export type Runtime = {
   readonly ask?: Ask | undefined
   readonly cleanUps: CleanUps
   readonly background: readonly BackgroundWorker[]
+  /** Stopped when the session is closed. */
+  readonly closing: Stop
   readonly memoryState?: (() => MemoryState) | undefined
 }
 
 /** Takes notes or stages summaries in the background. Only `close()` waits for it. */
 export type BackgroundWorker = {
-  /** An answer was recorded; `calls` is the number of tools it called. */
-  readonly afterAnswer: (context: BackgroundContext, calls: number) => void
-  readonly beforeRequest?: (context: BackgroundContext) => void
+  readonly afterAnswer: (runtime: Runtime) => void
+  readonly beforeRequest?: (runtime: Runtime) => void
   /** A compaction left a context of this size. */
   readonly afterCompaction: (tokens: number) => void
   readonly idle: () => Promise<void>
-}
-
-/** The conversation as a background worker sees it. It can change nothing in it. */
-export type BackgroundContext = {
-  readonly view: () => View
-  readonly tokens: () => number
-  readonly effectiveWindow: () => number
-  readonly entries: () => readonly Entry[]
-  readonly weigher: () => Weigher
-  readonly client: () => ModelClient
-  readonly model: () => string
-  /** The conversation's own request for a view. */
-  readonly requestFor: (view: View) => ModelRequest
-  readonly countTokens: (text: string) => number
-  readonly isCompactionOff: () => boolean
-  readonly emit: Emit
-  /** Returns what it cost, if it cost anything and the price is known. */
-  readonly addUsage: (source: QuerySource, usage: TokenCounts, model: string) => number | undefined
-  /** Aborted when the session is closed. */
-  readonly signal: AbortSignalPort
 }
 
 /** What explain() says about session memory. */
@@ -86,13 +64,14 @@ export type MemoryState = {
   readonly problem?: string
 }
 
-type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage'> & Pick<GaugeInput, 'model' | 'base' | 'learned'>
+type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage' | 'closing'> &
+  Pick<GaugeInput, 'model' | 'base' | 'learned'>
 
 export function createRuntime({ model, base, learned, ...parts }: RuntimeInput): Runtime {
   const tracker = new Tracker(parts.ports.newId())
   const guarded = { ...model, client: guardedModel(model.client, parts.guard) }
   const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned })
-  return { ...parts, gauge, tracker, usage: createUsageMeter() }
+  return { ...parts, gauge, tracker, usage: createUsageMeter(), closing: createStop() }
 }
 
 export type Reduction = { readonly edits: readonly Edit[]; readonly freed: number }
@@ -114,17 +93,84 @@ export function withFreed({ edits, freed }: Reduction): readonly Edit[] {
   return edits.map((edit, at) => ({ ...edit, freed: at === 0 ? freed : 0 }))
 }
 
-/** For background workers: what they send is stored first. */
-export function afterStored(client: ModelClient, stored: () => Promise<void>): ModelClient {
+/**
+ * The session's model for requests besides the turn: they are counted, they know the window as the session does, and what
+ * they send is stored first.
+ */
+export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient {
+  const { client, name } = gauge.model()
   return {
     ...client,
+    capabilities: (model) => {
+      const known = client.capabilities(model)
+      const window = model === name ? gauge.window() : (gauge.limit(client, model) ?? known.window)
+      return { ...known, ...defined({ window }) }
+    },
     send: async (request, options) => {
       try {
-        await stored()
+        await conversation.stored()
       } catch (error) {
         return { type: 'failed', reason: 'transient', message: errorText(error), tries: 0 }
       }
-      return client.send(request, options)
+      const result = await client.send(request, options)
+      const counts = result.type === 'answer' ? billedCounts(result.usage) : noTokens
+      usage.add({ source: request.source, usage: counts, model: request.model })
+      return result
+    },
+  }
+}
+
+/** Clears what describes the state before a compaction. Which skills were listed stays: listing them again costs thousands of tokens. */
+export type CleanUp = {
+  readonly name: string
+  /** Whether it belongs to one conversation or to all. */
+  readonly scope: 'conversation' | 'all'
+  /** `tokens`: the size after the compaction. */
+  readonly clear: (after: { readonly tokens: number }) => void
+}
+
+export type CleanUps = ReturnType<typeof createCleanUps>
+
+/** For one conversation. `shared` holds those of all conversations of an engine; a sub-agent's compaction skips them. */
+export function createCleanUps(
+  shared: Set<CleanUp>,
+  { isSubagent, guard }: { readonly isSubagent: boolean; readonly guard: Guard },
+) {
+  const own = new Set<CleanUp>()
+  return {
+    register: (owner: CleanUp): (() => void) => {
+      const home = owner.scope === 'all' ? shared : own
+      home.add(owner)
+      return () => void home.delete(owner)
+    },
+    /** After a compaction, in the order of registration. */
+    run: (after: { readonly tokens: number }): void => {
+      const owners = [...own, ...(isSubagent ? [] : shared)]
+      // One that throws must not stop the others: the compaction is already written.
+      for (const owner of owners)
+        callNow(
+          () => owner.clear(after),
+          (why) => guard.report('clean-up', `${owner.name}: ${why}`),
+        )
+    },
+  }
+}
+
+const joining = ['SessionStart', 'PostCompact', 'SubagentStart']
+
+/** The same hooks. What they add after a compaction, or when a session starts, is appended to the conversation. */
+export function hooksInto(conversation: Conversation, hooks: Hooks): Hooks {
+  return {
+    run: async (call, options) => {
+      const outcome = await hooks.run(call, options)
+      const { event } = call
+      const source = 'source' in call ? call.source : undefined
+      // A compaction places, and measures, what its own SessionStart hooks add.
+      if (!joining.includes(event) || source === 'compact') return outcome
+      const hookName = source === undefined ? event : `${event}:${source}`
+      const facts = { type: 'hook_additional_context', hookEvent: event, hookName }
+      conversation.append(outcome.context.map((content) => ({ type: 'attachment', attachment: { ...facts, content } })))
+      return outcome
     },
   }
 }

@@ -1,25 +1,20 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
-import { costOf } from '../cache/prices.ts'
+import { afterChange } from '../ladder/breaker.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
 import type { SnipInput } from '../mechanisms/snip.ts'
-import { isToolUse } from '../message/block.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { totalOf } from '../message/usage.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
-import { createStop } from '../ports/stop.ts'
-import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
-import { type CleanUp, runSessionHooks } from './callbacks.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
@@ -40,9 +35,8 @@ import {
 } from './manual-edits.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { type RecordInput, recordAnswer } from './record-answer.ts'
-import { afterStored, type BackgroundContext, type MemoryState, type Runtime } from './runtime.ts'
+import type { CleanUp, MemoryState, Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
-import { buildRequest } from './turn-request.ts'
 
 export type CompactOptions = {
   readonly instructions?: string
@@ -64,14 +58,20 @@ export type TurnOptions = SendOptions & {
   readonly onPrepared?: (preparation: Preparation) => void
 }
 
-type Answered = { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string }
-/** The provider's own failure, and what was tried about it. */
-type Failed = { readonly type: 'failed'; readonly failure: ModelFailure; readonly steps: readonly Tried[] }
-
 export type Turn = {
   /** Every compaction that was applied during the turn, oldest first. */
   readonly compactions: readonly CompactionDone[]
-} & (Blocked | ((Answered | Failed) & { readonly prepared: Ready }))
+} & (
+  | Blocked
+  | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
+  /** The provider's own failure, and what was tried about it. */
+  | {
+      readonly type: 'failed'
+      readonly failure: ModelFailure
+      readonly steps: readonly Tried[]
+      readonly prepared: Ready
+    }
+)
 
 /** The numbers that everybody sees, when to expect a compaction, and the state of session memory. */
 export type SessionExplanation = Explanation & {
@@ -94,8 +94,6 @@ export function createSession(input: SessionInput): Session {
   return new ManagedSession(input)
 }
 
-type Signaled = { readonly signal?: AbortSignalPort | undefined }
-
 class ManagedSession {
   readonly id: string
   /** Of a sub-agent. */
@@ -106,15 +104,14 @@ class ManagedSession {
   private readonly runtime: Runtime
   private readonly queue: ReturnType<typeof createMessageQueue>
   private readonly mutex = createMutex(() => this.flush())
-  private readonly stop = createStop()
   private background: BackgroundCompaction | undefined
   /** Answers that came during a compaction. */
   private lateAnswers: readonly (() => void)[] = []
   private sent: RecordInput['sent'] = {}
   /** A request whose answer has not come yet. */
   private pending: RecordInput['pending']
-  /** Answers without a request that no background worker has seen: how many tools each called. */
-  private imported: number[] = []
+  /** Whether there are answers that no background worker has seen. */
+  private hasImported = false
 
   constructor(input: SessionInput) {
     const { sessionId, transcript, envelope } = input.runtime.conversation.place()
@@ -148,10 +145,10 @@ class ManagedSession {
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
       if (prepared.compaction) await this.cancelBackground()
-      this.background ??= startInBackground(this.runtime, this.stop.signal)
+      this.background ??= startInBackground(this.runtime)
       if (prepared.type === 'ready') {
         this.requestSent(prepared)
-        for (const worker of this.runtime.background) worker.beforeRequest?.(this.backgroundContext())
+        for (const worker of this.runtime.background) worker.beforeRequest?.(this.runtime)
       }
       return applied ? withBackground(prepared, applied) : prepared
     })
@@ -161,8 +158,8 @@ class ManagedSession {
     const { runtime, pending, sent } = this
     const uuid = runtime.ports.newId()
     const write = () => {
-      const { content } = recordAnswer(runtime, { uuid, answer, sent, pending })
-      this.imported.push(content.filter(isToolUse).length)
+      recordAnswer(runtime, { uuid, answer, sent, pending })
+      this.hasImported = true
       // Background workers look at the whole view. For a history that is being imported, once at the end is enough.
       if (pending) this.showImported()
     }
@@ -187,28 +184,24 @@ class ManagedSession {
     const compactions = prepared.compaction ? [prepared.compaction] : []
     report(prepared)
     if (prepared.type === 'blocked') return { ...prepared, compactions }
-    const before = { prepared, compactions }
-    const answered = async (answer: ModelAnswer): Promise<Turn> => {
-      const uuid = this.record(answer)
-      await this.stored()
-      return { type: 'answered', answer, uuid, ...before }
-    }
-    const failed = (failure: ModelFailure, steps: readonly Tried[]): Turn => {
-      this.requestEnded()
-      return { type: 'failed', failure, steps, ...before }
-    }
     const first = await send(prepared)
-    if (first.type === 'answer') return answered(first)
-    const recovery = await this.recover(first, options)
-    const { steps } = recovery
-    if (recovery.type === 'unrecovered') return failed(first, steps)
-    const { request, compaction } = recovery
-    if (compaction) compactions.push(compaction)
-    report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
-    const second = await send(request)
-    reportRecovery(runtime, steps, second.type === 'answer')
-    if (second.type === 'answer') return answered(second)
-    return failed(isAboutLength(second) ? first : second, steps)
+    const recovery = first.type === 'failed' ? await this.recover(first, options) : undefined
+    let last = first
+    if (recovery?.type === 'recovered') {
+      const { request, compaction, steps } = recovery
+      if (compaction) compactions.push(compaction)
+      report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
+      last = await send(request)
+      reportRecovery(runtime, steps, last.type === 'answer')
+    }
+    if (last.type === 'failed') {
+      this.requestEnded()
+      const failure = first.type === 'failed' && isAboutLength(last) ? first : last
+      return { type: 'failed', failure, steps: recovery?.steps ?? [], prepared, compactions }
+    }
+    const uuid = this.record(last)
+    await this.stored()
+    return { type: 'answered', answer: last, uuid, prepared, compactions }
   }
 
   /** For hosts that send requests themselves: what to send instead of a prompt that was too long. */
@@ -225,7 +218,6 @@ class ManagedSession {
       const { instructions, from, upTo, signal } = options
       this.showImported()
       await this.cancelBackground()
-      if (from !== undefined || upTo !== undefined) await this.runtime.conversation.loadOlderEntries?.()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
@@ -247,15 +239,22 @@ class ManagedSession {
   /** Registers how to clear something that a compaction makes invalid. Returns a function that unregisters it. */
   cleanUp = (owner: CleanUp): (() => void) => this.runtime.cleanUps.register(owner)
   /** Runs the hooks of an event that only the host knows of: `Stop`, `PermissionRequest`. Others run by themselves. */
-  runHooks = (call: HookCall, options: Signaled = {}): Promise<HookOutcome> =>
-    runSessionHooks(this.runtime.ports, call, options)
-  undo = (): Promise<UndoOutcome> => this.edit(() => undoNewest(this.runtime))
-  snip = (input: SnipInput): Promise<EditOutcome> => this.edit(() => snipRange(this.runtime, input))
-  pin = (uuid: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
-  unpin = (uuid: string): Promise<EditOutcome> =>
-    this.edit(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+  runHooks = async (
+    call: HookCall,
+    options?: { readonly signal?: AbortSignalPort | undefined },
+  ): Promise<HookOutcome> => {
+    const { hooks, emit } = this.runtime.ports
+    const outcome = await hooks.run(call, options)
+    for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
+    return outcome
+  }
+
+  undo = (): Promise<UndoOutcome> => this.run(() => undoNewest(this.runtime))
+  snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, input))
+  pin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
+  unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
   /** Goes back to the view in which this entry was the newest. */
-  rewind = (to: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, to, { type: 'rewind', to }))
+  rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
   on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)
 
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
@@ -268,14 +267,14 @@ class ManagedSession {
   /** Changes what every request carries: system prompt, tools, limits. */
   configure = (base: RequestInput): void => {
     this.runtime.gauge.configure(requestBase(base))
-    this.runtime.tracker.userChange()
+    this.runtime.tracker.changeBreaker(afterChange)
   }
 
   /**
    * Resolves when everything so far is stored; at once in memory and on disk. Throws a StoreError that names what is
    * not stored; calling it again tries again. `prepare`, `send`, `compact` and edits wait for it by themselves.
    */
-  stored = async (): Promise<void> => this.runtime.conversation.stored?.()
+  stored = (): Promise<void> => this.runtime.conversation.stored()
 
   /** Resolves when the background work (notes, staged summaries) is done. Nobody has to wait for it. */
   idle = async (): Promise<void> => {
@@ -285,11 +284,18 @@ class ManagedSession {
 
   /** Waits for what is running and releases the transcript. */
   close = async (): Promise<void> => {
-    this.stop.stop()
+    const isFirst = !this.runtime.closing.signal.aborted
+    this.runtime.closing.stop()
     this.pending = undefined
     await this.mutex.run(() => this.cancelBackground())
     await this.idle()
-    await this.input.close()
+    try {
+      // Once, even if the session is closed twice.
+      if (isFirst) await this.runHooks(endOf(this.agentId))
+      if (isFirst) await this.stored()
+    } finally {
+      await this.input.close()
+    }
   }
 
   /** Writes a background compaction that is finished; one that is still running goes on. */
@@ -307,8 +313,7 @@ class ManagedSession {
   }
 
   private requestSent(request: ModelRequest): void {
-    const { conversation, tracker } = this.runtime
-    this.pending = { changes: tracker.now().changes, view: conversation.view() }
+    this.pending = this.runtime.conversation.view()
     this.sent = { ...defined({ before: this.sent.now }), now: request }
   }
 
@@ -328,11 +333,9 @@ class ManagedSession {
   }
 
   private showImported(): void {
-    const { imported } = this
-    this.imported = []
-    for (const calls of imported) {
-      for (const worker of this.runtime.background) worker.afterAnswer(this.backgroundContext(), calls)
-    }
+    if (!this.hasImported) return
+    this.hasImported = false
+    for (const worker of this.runtime.background) worker.afterAnswer(this.runtime)
   }
 
   /** One task at a time. What it read is stored before a model sees it, and what it wrote before it is done. */
@@ -344,37 +347,11 @@ class ManagedSession {
       return result
     })
   }
+}
 
-  /** Edits by hand may name entries that are not in memory. */
-  private edit<T>(change: () => T): Promise<T> {
-    return this.run(async () => {
-      await this.runtime.conversation.loadOlderEntries?.()
-      return change()
-    })
-  }
-
-  private backgroundContext(): BackgroundContext {
-    const { conversation, gauge, usage, ports } = this.runtime
-    return {
-      view: conversation.view,
-      tokens: () => gauge.size().tokens,
-      effectiveWindow: () => gauge.explanation().effectiveWindow.value,
-      entries: conversation.standing,
-      weigher: gauge.weigher,
-      client: () => afterStored(gauge.model().client, this.stored),
-      model: () => gauge.model().name,
-      requestFor: (view) => buildRequest(this.runtime, view).request,
-      countTokens: (text) => createTextCounter(gauge.counting())(text),
-      isCompactionOff: () => compactionOff(this.runtime) !== undefined,
-      emit: ports.emit,
-      addUsage: (source, counts, model) => {
-        if (totalOf(counts) === 0) return undefined
-        usage.add({ source, usage: counts, model })
-        return costOf(counts, model)
-      },
-      signal: this.stop.signal,
-    }
-  }
+function endOf(agentId: string | undefined): HookCall {
+  if (agentId === undefined) return { event: 'SessionEnd', details: { reason: 'other' } }
+  return { event: 'SubagentStop', details: { agent_id: agentId } }
 }
 
 /** A background compaction was written before this request was made, so it comes first. */

@@ -5,7 +5,12 @@ import type { Entry } from '../transcript/format/entry.ts'
 import { createConversation } from './conversation.ts'
 import { createTestWorld, scripted } from './testing/world.ts'
 
-type SlowStore = Store & { readonly stored: string[]; readonly log: string[]; fail: (why: string | undefined) => void }
+type SlowStore = Store & {
+  readonly entries: () => readonly Entry[]
+  readonly stored: string[]
+  readonly log: string[]
+  fail: (why: string | undefined) => void
+}
 
 /** Takes records down at once and stores them with the next flush. */
 function slowStore(log: string[] = []): SlowStore {
@@ -80,7 +85,7 @@ test('an edit by hand of an entry that is not in memory waits until older entrie
   }
   const { runtime } = createTestWorld()
   const conversation = createConversation({
-    store: { ...slowStore(), load: async () => [old] },
+    store: { ...slowStore(), entries: async () => [old] },
     sessionId: 'session-1',
     envelope: {},
     entries: [],
@@ -89,6 +94,6 @@ test('an edit by hand of an entry that is not in memory waits until older entrie
     newId: runtime.ports.newId,
   })
   expect(conversation.record('old')).toBeUndefined()
-  await conversation.loadOlderEntries?.()
+  await conversation.loadOlderEntries()
   expect(conversation.record('old')).toEqual(old.record)
 })

@@ -1,19 +1,8 @@
 // What a session remembers about one conversation besides its transcript: turns, breaker, cache, what the server was asked
 // to leave out, what was spent. Each sub-agent has its own.
-import { afterCompaction, type CacheWatch, freshWatch } from '../cache/break-detector.ts'
-import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
-import { costOf } from '../cache/prices.ts'
-import {
-  afterApplied,
-  afterChange,
-  afterFailure,
-  afterHand,
-  afterHuman,
-  afterRecovery,
-  type Breaker,
-  closedBreaker,
-  fewAnswers,
-} from '../ladder/breaker.ts'
+import { type CacheEditState, type CacheWatch, freshWatch, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
+import { costOf } from '../cache/economics.ts'
+import { afterApplied, afterHuman, type Breaker, closedBreaker, fewAnswers } from '../ladder/breaker.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { addCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo } from '../ports/events.ts'
@@ -36,8 +25,6 @@ export type Tracking = {
   readonly isOverheadReported: boolean
   /** Tokens freed by snips since the newest answer. */
   readonly freedBySnips: number
-  /** How often the view was edited. An answer to a request from before an edit is outdated. */
-  readonly changes: number
   /** As last reported, so that each crossing is reported once. */
   readonly state: ContextState
 }
@@ -50,7 +37,6 @@ const atFirst: Omit<Tracking, 'turnId'> = {
   isRefused: false,
   isOverheadReported: false,
   freedBySnips: 0,
-  changes: 0,
   state: 'ok',
 }
 
@@ -84,36 +70,28 @@ export class Tracker {
   }
 
   /** A compaction was applied, by whichever path: counters start again, and no cached prefix is expected. */
-  compaction({ turnId, isBelowTarget }: { readonly turnId: string; readonly isBelowTarget: boolean }): void {
-    const { breaker, previous, turns, watch, changes } = this.value
+  compaction(turnId: string): void {
+    const { breaker, previous, turns } = this.value
     const isChained = previous?.hasHumanSince === false
     this.set({
       turnId,
       turns: 0,
-      breaker: afterApplied(breaker, { isBelowTarget, isChained, isRapid: turns <= fewAnswers }),
+      breaker: afterApplied(breaker, { isRapid: isChained && turns <= fewAnswers }),
       previous: { turnId: this.value.turnId, hasHumanSince: false },
-      watch: afterCompaction(watch),
+      watch: freshWatch,
       cacheEdits: noCacheEdits,
       freedBySnips: 0,
-      changes: changes + 1,
       state: 'ok',
     })
   }
 
-  compactionFailed = (): void => this.set({ breaker: afterFailure(this.value.breaker) })
-  compactionByHand = (): void => this.set({ breaker: afterHand(this.value.breaker) })
-  /** A refused request is about to be compacted, even if the breaker is open. */
-  recovery = (): void => this.set({ breaker: afterRecovery(this.value.breaker) })
-  /** A person did something about the cause of failures. */
-  userChange = (): void => this.set({ breaker: afterChange(this.value.breaker) })
+  /** With a change of ladder/breaker.ts. */
+  changeBreaker = (change: (breaker: Breaker) => Breaker): void => this.set({ breaker: change(this.value.breaker) })
 
   /** Edits, an undo or a rewind changed the view, and with it the prefix. */
   viewChange(): void {
-    this.set({ watch: afterCompaction(this.value.watch), cacheEdits: noCacheEdits, changes: this.value.changes + 1 })
+    this.set({ watch: freshWatch, cacheEdits: noCacheEdits })
   }
-
-  /** Only what was in no request yet has changed: the cached prefix is still the same. */
-  tailChange = (): void => this.set({ changes: this.value.changes + 1 })
 
   rewound(): void {
     this.viewChange()
@@ -130,18 +108,13 @@ export class Tracker {
     this.askServer(request)
     const deleted = request.leftOut ?? request.cacheEdits?.map(({ cache_reference }) => cache_reference)
     if (!deleted) return
-    const { watch, cacheEdits } = this.value
+    const { cacheEdits } = this.value
     this.set({
       cacheEdits: withDeleted(cacheEdits, deleted, freed),
       // Without cache edits the server writes the prefix anew.
-      ...(request.cacheEdits ? {} : { watch: afterCompaction(watch) }),
+      ...(request.cacheEdits ? {} : { watch: freshWatch }),
     })
   }
-
-  cacheSeen = (cache: Pick<Tracking, 'watch' | 'cacheEdits'>): void => this.set(cache)
-  refused = (): void => this.set({ isRefused: true })
-  overheadReported = (): void => this.set({ isOverheadReported: true })
-  reported = (state: ContextState): void => this.set({ state })
 
   /** How the next compaction relates to the last one. */
   chain(threshold: number): ChainInfo {
@@ -150,7 +123,7 @@ export class Tracker {
     return { isRecompaction: previous?.hasHumanSince === false, ...since, threshold, source: 'turn' }
   }
 
-  private set(changed: Partial<Tracking>): void {
+  set(changed: Partial<Tracking>): void {
     this.value = { ...this.value, ...changed }
   }
 }

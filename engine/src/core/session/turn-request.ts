@@ -1,20 +1,20 @@
 // Builds the request of a turn from the view: repaired, with what the server is asked to do, and with cache marks. The same
 // view gives the same bytes.
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
-import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
+import { pinnedCacheEdits } from '../mechanisms/micro.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import { arrayAt, defined, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
-import type { Repair } from '../request/draft.ts'
-import { requestMessages } from '../request/from-view.ts'
-import { continuesUnthought, withThinkingFirst } from '../request/manual-thinking.ts'
+import { continuesUnthought, requestMessages, withThinkingFirst } from '../request/from-view.ts'
 import { onDemandBeta, providerSummaryIn } from '../request/provider-summary.ts'
+import type { Repair } from '../request/repair-pairs.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
+import type { RequestBase } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
 export function buildRequest(
@@ -31,7 +31,7 @@ export function buildRequest(
   const { messages, isNative } = withProviderSummary(runtime, view, mended)
   // Manual thinking cannot start in the middle of an answer; it is back with the next question.
   const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
-  const { betas, options } = serverParts(runtime, messages, { isNative })
+  const { betas, options } = serverParts(runtime, messages, { base, isNative })
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -102,11 +102,10 @@ function withProviderSummary(
 
 /** What the server is asked to do with the context. */
 function serverParts(
-  { gauge, tracker }: Runtime,
+  { tracker }: Runtime,
   messages: readonly Message[],
-  { isNative }: { readonly isNative: boolean },
+  { base, isNative }: { readonly base: RequestBase; readonly isNative: boolean },
 ): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
-  const base = wellFormedValue(gauge.base())
   const planned = tracker.serverOptions()
   const asked = planned?.leftOut ? stillLeftOut(planned, tracker.now().cacheEdits.deleted, messages) : planned
   const betas = [...new Set([...(base.betas ?? []), ...(asked?.betas ?? []), ...(isNative ? [onDemandBeta] : [])])]

@@ -1,7 +1,7 @@
 // Turns a tool call of any agent into one typed value. A field that is missing or of the wrong type is absent.
 import { arrayAt, defined, isObject, numberAt, stringAt, stringsAt } from '../message/json.ts'
 import { isFromServer, type ToolJob, toolJob } from './names.ts'
-import { type PatchedFile, readPatch, readReplacements, type TextEdit } from './patch.ts'
+import { type PatchedFile, readPatch, type TextEdit } from './patch.ts'
 import { readTodos, type TodoChange } from './todos.ts'
 
 const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
@@ -67,6 +67,14 @@ export function pathsOf(call: ToolCall): readonly string[] {
 
 export function changedBy(call: ToolCall): readonly string[] {
   return call.type === 'write' || call.type === 'edit' || call.type === 'patch' ? pathsOf(call) : []
+}
+
+/** Two spellings of a path below the root have the same key. */
+export function pathKey(path: string, root: string | undefined): string {
+  const plain = path.replace(/^(?:\.\/)+/, '')
+  if (root === undefined || root === '') return plain
+  const folder = root.endsWith('/') || root.endsWith('\\') ? root : `${root}${root.includes('\\') ? '\\' : '/'}`
+  return plain.startsWith(folder) ? plain.slice(folder.length) : plain
 }
 
 /** A server's tool may answer anything; the host vouches for those that it names. */
@@ -187,8 +195,6 @@ const beforeKeys = ['old_string', 'old_str', 'oldText', 'oldString', 'search']
 const afterKeys = ['new_string', 'new_str', 'newText', 'newString', 'replace', 'insert_text', 'code_edit', 'new_source']
 
 function editsIn(input: unknown): readonly TextEdit[] {
-  const blocks = stringAt(input, 'diff')
-  if (blocks !== undefined) return readReplacements(blocks)
   const several = arrayAt(input, 'edits').filter(isObject)
   return (several.length > 0 ? several : [input]).flatMap((edit) => {
     // An empty text counts: it is what a deletion puts in place.

@@ -6,13 +6,13 @@ import { deserialize, serialize } from 'node:v8'
 import { contextTokens } from '../../core/message/usage.ts'
 import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
 import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
-import { readAnswerLine } from '../../core/transcript/format/origin.ts'
+import { readAnswerLine } from '../../core/transcript/format/messages.ts'
 import {
   addHead,
   addPlace,
   createEntryTable,
   type EntryPlace,
-  type GrowingTable,
+  type EntryTable,
   isSidechainAt,
   missingParent,
   noParent,
@@ -68,7 +68,7 @@ export function openIndex(path: string, options: { readonly folder?: string | fa
   return indexOver(indexed.table, grows ? 'extended' : 'scan')
 }
 
-type IndexTable = GrowingTable<UuidRows>
+type IndexTable = EntryTable<UuidRows>
 
 type Indexed = {
   readonly table: IndexTable
@@ -106,7 +106,6 @@ function lineAdder(table: IndexTable, format: Format): (line: Line) => void {
       const answer = readAnswerLine(entry.record)
       addHead(table, headOf(entry), answer ? contextTokens(answer.usage) : 0)
     },
-    problems: [],
   }
   return (line) => {
     const isRead = format === 'claude-code' && line.ended && readRow(line.buffer, line.start, line.end, row)

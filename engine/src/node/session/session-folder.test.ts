@@ -48,7 +48,7 @@ const writers: readonly (readonly [string, string, () => unknown])[] = [
     'the progress of notes',
     'session-memory',
     () => {
-      openMemory(transcript()).saveProgress({ toolCallsSince: 1, failures: 0 })
+      openMemory(transcript()).saveProgress({ failures: 0 })
     },
   ],
   ['the output of hooks', 'hook-output', keepLongOutput],

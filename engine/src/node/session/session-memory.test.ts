@@ -162,8 +162,8 @@ test('an extraction that was killed in the middle leaves the notes as they were,
 
 test('what is remembered between extractions is read back, and damage counts as nothing', () => {
   const memory = openMemory(join(folder, 'seven.jsonl'))
-  memory.saveProgress({ tokens: 12_000, lastSeen: 'u', toolCallsSince: 1, failures: 2 })
-  expect(memory.progress()).toEqual({ tokens: 12_000, lastSeen: 'u', toolCallsSince: 1, failures: 2 })
+  memory.saveProgress({ tokens: 12_000, lastSeen: 'u', failures: 2 })
+  expect(memory.progress()).toEqual({ tokens: 12_000, lastSeen: 'u', failures: 2 })
   writeFileSync(join(folder, 'seven', 'session-memory', 'progress.json'), '{broken')
-  expect(memory.progress()).toEqual({ toolCallsSince: 0, failures: 0 })
+  expect(memory.progress()).toEqual({ failures: 0 })
 })

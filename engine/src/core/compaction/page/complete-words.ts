@@ -2,7 +2,7 @@
 // stays; messages that are missing there, or that were altered, are inserted in their place in the order.
 import type { Exchange } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
-import type { FidelityReport } from '../../ports/fidelity.ts'
+import type { FidelityReport } from '../../ports/hooks.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { recallPointer } from '../../prompts/recall.ts'
 import { condensed } from '../../text/condense.ts'

@@ -5,17 +5,24 @@ import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
-import type { FileStore } from '../../ports/files.ts'
 import { createGuard, createListeners, hostTimeoutMs } from '../../ports/guarded.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
-import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
+import {
+  type ModelAnswer,
+  type ModelCapabilities,
+  type ModelClient,
+  type ModelFailure,
+  type ModelRequest,
+  noCapabilities,
+} from '../../ports/model.ts'
+import type { FileStore } from '../../ports/restore.ts'
 import { memoryStore, type Store } from '../../ports/store.ts'
-import { createCleanUps } from '../callbacks.ts'
+import type { Entry } from '../../transcript/format/entry.ts'
 import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
-import { type Ask, createRuntime, type Runtime } from '../runtime.ts'
+import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type Session } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'
 
@@ -28,7 +35,7 @@ export type WorldOptions = {
   readonly ask?: Ask
   readonly hooks?: Hooks
   readonly model?: ModelClient
-  readonly store?: Store
+  readonly store?: { readonly entries: () => Iterable<Entry> } & Store
   readonly learned?: Learned
   readonly wait?: Runtime['ports']['wait']
 }
@@ -42,14 +49,6 @@ export type World = {
   readonly records: () => readonly JsonObject[]
 }
 
-const abilities: ModelCapabilities = {
-  cacheEdits: false,
-  contextManagement: false,
-  compaction: 'none',
-  promptCache: true,
-  offline: false,
-}
-
 /** Answers with what `reply` says; a text is an answer. */
 export function scripted(
   reply: (request: ModelRequest, count: number) => string | ModelAnswer | ModelFailure,
@@ -61,7 +60,7 @@ export function scripted(
     requests,
     provider: 'scripted',
     model,
-    capabilities: () => ({ ...abilities, ...options.capabilities }),
+    capabilities: () => ({ ...noCapabilities, promptCache: true, ...options.capabilities }),
     send: async (request) => {
       requests.push(request)
       const said = reply(request, requests.length)

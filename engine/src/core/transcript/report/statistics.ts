@@ -1,8 +1,7 @@
 // Figures over many sessions: how often they are compacted, by what, how their summaries grow, what they use.
 import { groupBy } from '../../message/group-by.ts'
 import { addCounts, billedCounts, noTokens, type TokenCounts, totalOf } from '../../message/usage.ts'
-import type { Scan } from '../tree/scan.ts'
-import type { Epoch } from './epochs.ts'
+import type { Epoch, Scan } from '../tree/scan.ts'
 
 export type ModelTokens = { readonly model: string; readonly answers: number; readonly tokens: TokenCounts }
 
@@ -35,13 +34,9 @@ export type Statistics = {
 export type SessionKind = 'session' | 'subagent' | 'compaction-run'
 
 type Added = Pick<Scan, 'epochs' | 'answers' | 'graph' | 'sessionIds'>
+type Kind = { readonly kind: SessionKind; readonly salvaged: number }
 
-export type StatisticsBook = {
-  readonly add: (scan: Added, about: { readonly kind: SessionKind; readonly salvaged: number }) => void
-  readonly statistics: () => Statistics
-}
-
-export function createStatisticsBook(): StatisticsBook {
+export function createStatisticsBook() {
   const kinds: Record<SessionKind, number> = { session: 0, subagent: 0, 'compaction-run': 0 }
   const sessions: Session[] = []
   const runs = new Map<string, number>()
@@ -50,7 +45,7 @@ export function createStatisticsBook(): StatisticsBook {
   const sums = { entries: 0, orphans: 0, salvaged: 0, repeatedAnswers: 0 }
   const seen = new Set<string>()
   return {
-    add: ({ epochs, answers, graph, sessionIds }, { kind, salvaged }) => {
+    add: ({ epochs, answers, graph, sessionIds }: Added, { kind, salvaged }: Kind): void => {
       kinds[kind]++
       sums.entries += epochs.reduce((sum, { entries }) => sum + entries, 0)
       sums.orphans += graph.orphans.length
@@ -65,7 +60,7 @@ export function createStatisticsBook(): StatisticsBook {
         if (messageId.startsWith('msg_')) seen.add(messageId)
       }
     },
-    statistics: () => ({
+    statistics: (): Statistics => ({
       sessions: kinds.session,
       subagentFiles: kinds.subagent,
       ...compactionFigures(sessions.map(({ epochs }) => epochs)),

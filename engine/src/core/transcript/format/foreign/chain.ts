@@ -1,80 +1,77 @@
-// Hangs converted records one behind the other, for agents whose sessions are lists: each record gets its place and its id.
+// Hangs converted records one behind the other: each gets its place, its id and its parent. And the records that several
+// agents need, in the Claude Code format.
 import { defined, type JsonObject } from '../../../message/json.ts'
 import { editSubtype } from '../edits.ts'
 import type { Entry, Position } from '../entry.ts'
 
 export type ChainPlace = { readonly uuid: string; readonly timestamp?: unknown; readonly position: Position }
 
-export type Chain = {
-  /** What is on every record from now on: cwd, sessionId. */
-  readonly know: (envelope: JsonObject) => void
-  readonly add: (record: JsonObject, place: ChainPlace) => Entry
-  /** The boundary and the summary of a compaction: what follows hangs on the summary. */
-  readonly compact: (compaction: ChainCompaction, place: ChainPlace) => readonly Entry[]
-  /** What follows is a conversation of its own. */
-  readonly restart: () => void
-  /** The conversation goes on from before this entry, or from its start where nothing is before it. */
-  readonly rewindBefore: (uuid: string, place: ChainPlace) => readonly Entry[]
-}
+export type Chain = ReturnType<typeof createChain>
 
 export type ChainCompaction = {
-  readonly trigger: string
-  readonly summary: string
-  readonly preTokens?: number | undefined
-  readonly postTokens?: number | undefined
+  readonly summary: string | undefined
   /** The first entry that was kept word for word: it and all that follow it. Left out: none was. */
   readonly keptFrom?: string | undefined
+  readonly boundaryUuid?: string
+  /** What else the boundary says: trigger, preTokens, postTokens. */
+  readonly metadata: JsonObject
+  readonly everlong?: JsonObject | undefined
 }
 
-export function createChain(): Chain {
+export function createChain() {
   let previous: string | null = null
   let envelope: JsonObject = {}
   const parents = new Map<string, string | null>()
-  const add: Chain['add'] = (record, { uuid, timestamp, position }) => {
+  const add = (record: JsonObject, { uuid, timestamp, position }: ChainPlace): Entry => {
     const link = { ...envelope, uuid, parentUuid: previous, timestamp, isSidechain: false }
     if (!parents.has(uuid)) parents.set(uuid, previous)
     previous = uuid
     return { record: { ...link, ...record }, position }
   }
   return {
-    know: (more) => {
+    add,
+    /** What is on every record from now on: cwd, sessionId. */
+    know: (more: JsonObject): void => {
       envelope = { ...envelope, ...more }
     },
-    add,
-    compact: ({ summary, keptFrom, ...facts }, { uuid, ...place }) => {
-      const logicalParentUuid = previous
-      const preservedSegment =
-        keptFrom === undefined || previous === null
-          ? undefined
-          : { headUuid: keptFrom, anchorUuid: uuid, tailUuid: previous }
-      previous = null
+    last: () => previous,
+    /** What follows hangs on this entry; on none, it is a conversation of its own. */
+    goTo: (uuid: string | null): void => {
+      previous = uuid
+    },
+    /** The boundary and the summary of a compaction: what follows hangs on the summary. */
+    compact: (compaction: ChainCompaction, place: ChainPlace): readonly Entry[] => {
+      const { summary, keptFrom, boundaryUuid, metadata, everlong } = compaction
+      const [logicalParentUuid, { uuid }] = [previous, place]
+      const isKept = keptFrom !== undefined && previous !== null
+      const preservedSegment = isKept ? { headUuid: keptFrom, anchorUuid: uuid, tailUuid: previous } : undefined
       const boundary = {
         ...{ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', logicalParentUuid },
-        compactMetadata: defined({ ...facts, preservedSegment }),
+        compactMetadata: defined({ ...metadata, preservedSegment }),
+        ...defined({ everlong }),
       }
-      const said = { type: 'user', isCompactSummary: true, message: { role: 'user', content: summary } }
+      previous = null
       return [
-        add(boundary, { ...place, uuid: `${uuid}-boundary` }),
-        ...(summary === '' ? [] : [add(said, { ...place, uuid })]),
+        add(boundary, { ...place, uuid: boundaryUuid ?? `${uuid}-boundary` }),
+        ...(summary === undefined ? [] : [add({ ...userRecord(summary), isCompactSummary: true }, place)]),
       ]
     },
-    restart: () => {
-      previous = null
-    },
-    rewindBefore: (target, place) => {
+    /** The conversation goes on from before this entry, or from its start where nothing is before it. */
+    rewindBefore: (target: string, place: ChainPlace): readonly Entry[] => {
       const to = parents.get(target)
       if (to === undefined) return []
-      if (to === null) {
-        previous = null
-        return []
-      }
       previous = to
-      const edit = { type: 'rewind', to }
-      return [
-        add({ type: 'system', subtype: editSubtype, content: 'Context edited: rewind', everlong: { edit } }, place),
-      ]
+      return to === null ? [] : [add(editFields({ type: 'rewind', to }), place)]
     },
   }
+}
+
+export function editFields(edit: JsonObject): JsonObject {
+  return { type: 'system', subtype: editSubtype, content: `Context edited: ${String(edit.type)}`, everlong: { edit } }
+}
+
+export function userRecord(content: unknown, isMeta?: boolean): JsonObject {
+  return { type: 'user', ...defined({ isMeta }), message: { role: 'user', content } }
 }
 
 export function assistantRecord(message: JsonObject): JsonObject {
@@ -82,8 +79,5 @@ export function assistantRecord(message: JsonObject): JsonObject {
 }
 
 export function resultRecord(results: readonly JsonObject[]): JsonObject {
-  return {
-    type: 'user',
-    message: { role: 'user', content: results.map((result) => ({ type: 'tool_result', ...result })) },
-  }
+  return userRecord(results.map((result) => ({ type: 'tool_result', ...result })))
 }
