@@ -3,8 +3,9 @@ import { generateWithTruth, session, textBlock, thinkingBlock } from '../../test
 import { isObject, stringAt } from '../message/json.ts'
 import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { editRecord } from '../transcript/format/edits.ts'
-import { collapse, finishedSpans, stageCollapse } from './collapse.ts'
+import { collapse, finishedSpans } from './collapse.ts'
 import { situationOf } from './situation.ts'
+import { stageCollapse } from './stage-collapse.ts'
 import { viewOf } from './testing/examples.ts'
 import { createWeigher } from './weigher.ts'
 
