@@ -43,9 +43,9 @@ function watchAdded(session: EngineSession) {
 }
 
 describe('the calls of an answer', () => {
-  test('that only read run side by side, others one after another', async () => {
+  test('that are parallel run side by side, others one after another', async () => {
     const order: string[] = []
-    const slow = (name: string, isReadOnly?: boolean) =>
+    const slow = (name: string, isParallel?: boolean) =>
       tool(
         name,
         async () => {
@@ -54,7 +54,7 @@ describe('the calls of an answer', () => {
           order.push(`${name}-`)
           return name
         },
-        isReadOnly === undefined ? {} : { isReadOnly },
+        isParallel === undefined ? {} : { isParallel },
       )
     const names = ['Look', 'See', 'Write', 'Write', 'Look', 'Ask', 'See']
     const { session } = await calling(...names.map((name, at) => toolUse(name, {}, `toolu_${at}`)))
@@ -67,14 +67,14 @@ describe('the calls of an answer', () => {
 
   test('have their results in the order of the calls, whichever was ready first', async () => {
     const { promise: isSecondDone, resolve } = Promise.withResolvers<void>()
-    const first = tool('First', () => isSecondDone.then(() => 'one'), { isReadOnly: true })
+    const first = tool('First', () => isSecondDone.then(() => 'one'), { isParallel: true })
     const second = tool(
       'Second',
       () => {
         resolve()
         return 'two'
       },
-      { isReadOnly: true },
+      { isParallel: true },
     )
     const { session } = await calling(toolUse('First', {}, 't1'), toolUse('Second', {}, 't2'))
     await runLoop({ session, tools: [first, second] })

@@ -1,4 +1,4 @@
-// Runs the tool calls of one answer: adjacent read-only calls in parallel, all others one after another. Every call gets
+// Runs the tool calls of one answer: adjacent parallel ones at the same time, all others one after another. Every call gets
 // a result, also for an unknown tool, an invalid input, an exception or an abort.
 
 import type { Block } from 'everlong'
@@ -31,10 +31,10 @@ export async function runTools(input: RunInput): Promise<readonly ToolRun[]> {
 
 function groupsOf({ calls, tools }: RunInput): readonly (readonly ToolUseBlock[])[] {
   const groups: ToolUseBlock[][] = []
-  const isReading = ({ name }: ToolUseBlock) => tools.find((tool) => tool.name === name)?.isReadOnly === true
+  const isParallel = ({ name }: ToolUseBlock) => tools.find((tool) => tool.name === name)?.isParallel === true
   for (const call of calls) {
     const last = groups.at(-1)
-    if (last?.every(isReading) && isReading(call)) last.push(call)
+    if (last?.every(isParallel) && isParallel(call)) last.push(call)
     else groups.push([call])
   }
   return groups

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Script, text, toolUse } from '@everlong/simulator'
+import { combine, type Script, text, toolUse } from '@everlong/simulator'
 import { findSubagents } from 'everlong/node'
 import { shapeOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
@@ -30,7 +30,7 @@ async function leading(subagent: Script, options: StageOptions = {}) {
   return { stage, session }
 }
 
-const look = defineTool({ name: 'Look', description: '', input: z.object({}), isReadOnly: true, run: () => 'a b c' })
+const look = defineTool({ name: 'Look', description: '', input: z.object({}), isParallel: true, run: () => 'a b c' })
 const looking: Script = ({ messages }) =>
   messages.length === 1 ? toolUse('Look', {}, 't_sub') : text('There are 24 files.')
 const reported = (events: readonly LoopEvent[]) =>
@@ -53,6 +53,37 @@ describe('a sub-agent', () => {
     expect(new Set(inner.map(({ toolUseId }) => toolUseId))).toEqual(new Set(['t_main']))
     const types = inner.map(({ event }) => event.type).filter((type) => type !== 'engine' && type !== 'stream')
     expect(types).toEqual(['answer', 'tool-started', 'tool-finished', 'answer', 'stopped'])
+  })
+
+  test('works at the same time as others that the same answer starts', async () => {
+    const { promise: areBothThere, resolve } = Promise.withResolvers<void>()
+    let there = 0
+    const meet = defineTool({
+      name: 'Look',
+      description: '',
+      input: z.object({}),
+      run: async () => {
+        there++
+        if (there === 2) resolve()
+        await areBothThere
+        return 'a b c'
+      },
+    })
+    const task = (id: string) => toolUse('Agent', { description: id, prompt }, id)
+    const stage = await setStage({
+      script: (request, context) => {
+        if (request.system === 'You count.') return looking(request, context)
+        return request.messages.length === 1 ? combine(task('t_1'), task('t_2')) : text('Thanks.')
+      },
+    })
+    const session = await stage.engine.start({ system: 'You lead.' })
+    session.add({ role: 'user', content: 'How many are there?' })
+    const events = await runLoop({ session, tools: [subagentTool({ tools: [meet], system: 'You count.' })] })
+    const content = 'There are 24 files.'
+    expect(reported(events).toSorted((a, b) => a.toolUseId.localeCompare(b.toolUseId))).toEqual([
+      { toolUseId: 't_1', content, isError: false },
+      { toolUseId: 't_2', content, isError: false },
+    ])
   })
 
   test('that met its turn limit is told as an error, with what it had to say', async () => {

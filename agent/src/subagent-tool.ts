@@ -54,7 +54,7 @@ export function subagentTool(options: SubagentToolOptions): AnyTool {
     name: options.name ?? 'Agent',
     description: `${options.description ?? 'Gives a task to a sub-agent and returns its report.'}${listed}`,
     input,
-    isReadOnly: false,
+    isParallel: true,
     run: async (given, context) => {
       const type = types.find(({ name }) => name === given.subagent_type)
       if (given.subagent_type !== undefined && !type) {

@@ -25,8 +25,8 @@ export type Tool<Input = unknown> = {
   readonly description: string
   readonly input: z.ZodType<Input>
   readonly run: (input: Input, context: ToolContext) => Promise<ToolOutput | string> | ToolOutput | string
-  /** May run in parallel with other read-only tools. */
-  readonly isReadOnly?: boolean
+  /** May run at the same time as other such tools. */
+  readonly isParallel?: boolean
   /** Old results may be cleared, because the call can be repeated. */
   readonly isReproducible?: boolean
 }
@@ -39,12 +39,12 @@ export type AnyTool = Omit<Tool, 'input' | 'run'> & {
 }
 
 export function defineTool<Input>(tool: Tool<Input>): AnyTool {
-  const { name, description, input, run, isReadOnly, isReproducible } = tool
+  const { name, description, input, run, isParallel, isReproducible } = tool
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' }) as JsonObject
   return {
     name,
     description,
-    ...(isReadOnly === undefined ? {} : { isReadOnly }),
+    ...(isParallel === undefined ? {} : { isParallel }),
     ...(isReproducible === undefined ? {} : { isReproducible }),
     definition: { name, description, input_schema: schema },
     call: async (given, context) => {

@@ -1,5 +1,6 @@
 // What the adapters' entries share: the options that say which session a call belongs to, and how one is started.
-import type { ModelClient } from './core/ports/model.ts'
+import { createConversations, type HistoryOf, type Starting } from './adapters/history/conversations.ts'
+import type { Converter } from './adapters/history/converter.ts'
 import { createEngine, type Engine, type EngineOptions, type EngineSession } from './engine.ts'
 
 export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
@@ -19,46 +20,55 @@ export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
   readonly mostConversations?: number
 }
 
-export type StartOptions = {
-  readonly id: string | undefined
-  /** The host sets marks for the prompt cache itself. */
-  readonly hasMarks?: boolean
-  /** Whether a summary can be asked for in a way that reads the conversation's cache: yes unless said. */
-  readonly sharesCache?: boolean
-  /** The model that is called, if the client asks another one for summaries. */
-  readonly model?: string | undefined
+/** The newest messages stay verbatim, so that an agent in the middle of its work sees what it just did. */
+const newest = 4
+
+export type AdapterSessions<Foreign, Call> = {
+  readonly historyOf: HistoryOf<Foreign, Call>
+  /** In order of use, the newest last. */
+  readonly sessions: () => readonly EngineSession[]
+  /** Closes all sessions that were opened here. */
+  readonly close: () => Promise<void>
 }
 
-export type StartSession = (client: ModelClient, how: StartOptions) => Promise<EngineSession>
-
-/** The newest messages stay verbatim, so that an agent in the middle of its work sees what it just did. */
-export const newest = 4
-
-export function sessionStarter<Call>(options: AdapterOptions<Call>): StartSession {
-  const { session: _, sessionId: __, mostConversations: ___, open, ...engine } = options
+export function adapterSessions<Foreign, Call>(
+  { session, sessionId, mostConversations: most, open, ...engine }: AdapterOptions<Call>,
+  converter: Converter<Foreign>,
+): AdapterSessions<Foreign, Call> {
   /** One for each model, because what is learned about a model is learned for all conversations. */
   const engines = new Map<string, Engine>()
-  const engineFor = (forEngine: EngineOptions, how: string): Engine => {
-    const name = `${forEngine.model.provider} ${forEngine.model.model} ${how}`
-    const known = engines.get(name) ?? createEngine(forEngine)
-    engines.set(name, known)
-    return known
-  }
-  return async (client, { id, hasMarks = false, sharesCache = true, model = client.model }) => {
+  const start = async (id: string | undefined, starting: Starting): Promise<EngineSession> => {
+    const { client, model, asksCalled = false, hasMarks = false, sharesCache = true } = starting
     const settings = {
       keep: newest,
       ...(hasMarks ? { cacheMarks: false as const } : {}),
       ...engine.settings,
       summary: {
-        ...(model === client.model ? {} : { model: client.model }),
+        // Otherwise the client would be asked for a summary under the name of the model that is called.
+        ...(asksCalled ? {} : { model: client.model }),
         ...(sharesCache ? {} : { shareCache: false }),
         ...engine.settings?.summary,
       },
     }
     const forEngine = { ...engine, settings, model: client }
-    const started = await (open ? open(forEngine, id) : engineFor(forEngine, `${hasMarks} ${model}`).start())
-    // The window is that of the model that is called, and the client may know the conversation whose cache it shares.
-    if (!open || model !== client.model) await started.useModel({ client, name: model })
+    if (open) {
+      const opened = await open(forEngine, id)
+      if (model !== client.model) await opened.useModel({ client, name: model })
+      return opened
+    }
+    const name = JSON.stringify([client.provider, client.model, model, hasMarks, sharesCache])
+    const known = engines.get(name) ?? createEngine(forEngine)
+    engines.set(name, known)
+    const started = await known.start({ model })
+    // A client may know the conversation whose cache it shares.
+    if (known.model !== client) await started.useModel({ client, name: model })
     return started
+  }
+  const idOf = (call: Call) => (typeof sessionId === 'function' ? sessionId(call) : sessionId)
+  const conversations = createConversations({ converter, session, start, most })
+  return {
+    historyOf: (call, messages, starting) => conversations.of(messages, idOf(call), starting),
+    sessions: () => conversations.all().map((history) => history.session as EngineSession),
+    close: conversations.close,
   }
 }

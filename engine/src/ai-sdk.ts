@@ -1,13 +1,15 @@
 // everlong/ai-sdk: endless conversations for the Vercel AI SDK, as a middleware for any language model or as a prepareStep.
-import { type AdapterOptions, sessionStarter } from './adapter-sessions.ts'
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
 import { aiConversations } from './adapters/ai-sdk/conversations.ts'
-import { createMiddleware } from './adapters/ai-sdk/middleware.ts'
+import { aiSdkConverter, type FileShape } from './adapters/ai-sdk/converter.ts'
+import type { AiMessage } from './adapters/ai-sdk/messages.ts'
+import {
+  createMiddleware,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+  type LanguageModelV4Middleware,
+} from './adapters/ai-sdk/middleware.ts'
 import { createPrepareStep, type PrepareStep, type Step } from './adapters/ai-sdk/prepare-step.ts'
-import type {
-  LanguageModelV4,
-  LanguageModelV4CallOptions,
-  LanguageModelV4Middleware,
-} from './adapters/ai-sdk/provider-types.ts'
 import { stringAt } from './core/message/json.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { EngineSession } from './engine.ts'
@@ -35,16 +37,18 @@ export type AiSdk = {
   readonly close: () => Promise<void>
 }
 
-export function everlong(options: AiSdkOptions = {}): AiSdk {
-  const { model, sessionId, ...rest } = options
-  const shared = { model, session: rest.session, start: sessionStarter(rest), most: rest.mostConversations }
-  const prompts = aiConversations({ ...shared, files: 'tagged' })
-  const steps = aiConversations({ ...shared, files: 'bare' })
-  const idOf = (call: AiSdkCall) => (typeof sessionId === 'function' ? sessionId(call) : (sessionId ?? namedIn(call)))
+export function everlong({ model, ...options }: AiSdkOptions = {}): AiSdk {
+  const conversations = (files: FileShape) => {
+    const converter = aiSdkConverter(files)
+    const own = adapterSessions<AiMessage, AiSdkCall>({ sessionId: namedIn, ...options }, converter)
+    return { ...own, historyOf: aiConversations({ converter, model, historyOf: own.historyOf }) }
+  }
+  const prompts = conversations('tagged')
+  const steps = conversations('bare')
   return {
-    middleware: createMiddleware({ conversations: prompts, idOf }),
-    prepareStep: createPrepareStep({ conversations: steps, idOf }),
-    sessions: () => [...prompts.all(), ...steps.all()].map((history) => history.session as EngineSession),
+    middleware: createMiddleware(prompts.historyOf),
+    prepareStep: createPrepareStep(steps.historyOf),
+    sessions: () => [...prompts.sessions(), ...steps.sessions()],
     close: async () => {
       await prompts.close()
       await steps.close()

@@ -1,7 +1,6 @@
 // The middleware of everlong/anthropic with everything it needs by default: sessions in memory, and summaries asked of the
 // caller's own model with the caller's own client.
-import { adapterSessions } from './adapter-conversations.ts'
-import type { AdapterOptions } from './adapter-sessions.ts'
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
 import { clientOver } from './adapters/anthropic/channel.ts'
 import { type MessageParam, messageConversion } from './adapters/anthropic/messages.ts'
 import {
@@ -24,9 +23,9 @@ export function everlong({ model, ...options }: AnthropicMiddlewareOptions = {})
   const own = ownClient()
   const client = model ?? own.client
   const { converter, unmarked } = messageConversion()
-  const { historyOf } = adapterSessions(options, { model: client, converter, asksCalled: !model })
+  const { historyOf } = adapterSessions(options, converter)
   return createMiddleware({
-    historyOf,
+    historyOf: (call, messages, name) => historyOf(call, messages, () => ({ client, model: name, asksCalled: !model })),
     unmarked,
     modelFor: (name, channel) => {
       own.use(name, channel)
@@ -49,11 +48,11 @@ export function runTools<Reply>(
   { model, ...options }: RunToolsOptions,
 ): AsyncGenerator<Reply, void> {
   const { converter, unmarked } = messageConversion()
-  const { conversations, historyOf } = adapterSessions<MessageParam, undefined>(options, { model, converter })
+  const { historyOf, close } = adapterSessions<MessageParam, undefined>(options, converter)
   return runWith(runner, {
-    historyOf: (messages, name) => historyOf({ call: undefined, messages, model: name }),
+    historyOf: (messages, name) => historyOf(undefined, messages, () => ({ client: model, model: name })),
     unmarked,
-    close: conversations.close,
+    close,
   })
 }
 

@@ -1,9 +1,8 @@
 // The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
 // adds those on disk. What a session does is in core/session and core/ladder.
-import { type CompactMechanismOptions, compactMechanism } from './core/ladder/compact-mechanism.ts'
+import type { CompactMechanismOptions } from './core/ladder/compact-mechanism.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import { defaultLadder, type Ladder } from './core/ladder/ladder.ts'
-import { memoryMechanism } from './core/ladder/memory-mechanism.ts'
 import { defined, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
@@ -18,7 +17,8 @@ import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { type RequestInput, requestBase } from './core/session/input.ts'
-import { type Memory, MemoryKeeper, memoryState } from './core/session/memory-keeper.ts'
+import { loadedMechanism } from './core/session/load-compaction.ts'
+import type { Memory } from './core/session/memory-keeper.ts'
 import { barePlatform, inMemory, type OpenedSession, type Platform } from './core/session/platform.ts'
 import { leftInQueue } from './core/session/queue.ts'
 import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
@@ -267,15 +267,17 @@ function mechanismsFor(
   const { keep, summary, recall, isAutonomous } = settings
   const options: CompactMechanismOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
   const collapser = settings.collapse ? new Collapser() : undefined
-  const defaults = defaultLadder([compactMechanism(options)], {
-    memory: memoryMechanism(memory, options),
+  const compact = loadedMechanism('compact', ({ compactMechanism }) => compactMechanism(options))
+  const defaults = defaultLadder([compact], {
+    memory: loadedMechanism('session-memory', ({ memoryMechanism }) => memoryMechanism(memory, options)),
     collapse: collapser?.mechanism,
     isNative: settings.reductions?.native !== undefined,
   })
   return {
     ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
     background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
-    memoryState: () => memoryState(memory),
+    memoryState: () =>
+      'store' in memory ? memory.state() : { isOn: false, isExtracting: false, hasStopped: false, declined: memory },
   }
 }
 
@@ -285,6 +287,6 @@ function memoryFor(
   { isSubagent }: { readonly isSubagent: boolean },
 ): Memory {
   if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
-  if (notes) return new MemoryKeeper({ store: notes, choices: memoryChoices(settings), isResumed: entries.length > 0 })
+  if (notes) return notes({ choices: memoryChoices(settings), isResumed: entries.length > 0 })
   return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
 }

@@ -1,6 +1,7 @@
 // everlong: what a host needs, in any runtime. Nothing here touches Node; see everlong/node for sessions on disk.
 
-export { type CompactMessagesOptions, type CompactOutcome, compact } from './compact.ts'
+export { compact } from './compact.ts'
+export type { CompactMessagesOptions, CompactOutcome } from './compact-messages.ts'
 export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
 export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
 export type { Recovery } from './core/ladder/recovery.ts'

@@ -1,6 +1,5 @@
 // everlong/langchain: endless conversations for agents of LangChain, as one middleware or as a context edit.
-import { type AdapterSessions, adapterSessions } from './adapter-conversations.ts'
-import type { AdapterOptions } from './adapter-sessions.ts'
+import { type AdapterOptions, type AdapterSessions, adapterSessions } from './adapter-sessions.ts'
 import { type ChatModelLike, chatModelClient, nameOf } from './adapters/langchain/client.ts'
 import { type LangChainMessage, langChainConverter, loadClasses } from './adapters/langchain/messages.ts'
 import {
@@ -54,8 +53,9 @@ function partsOf({ model, longestResult = usualLongestResult, ...options }: Lang
     historyOf: async (call) => {
       const loaded = await classes()
       const converter = langChainConverter(loaded)
-      sessions ??= adapterSessions(byThread, { model: client, converter, asksCalled: !model })
-      return sessions.historyOf({ call, messages: call.messages, model: newest ? nameOf(newest) : client.model })
+      sessions ??= adapterSessions(byThread, converter)
+      const name = newest ? nameOf(newest) : client.model
+      return sessions.historyOf(call, call.messages, () => ({ client, model: name, asksCalled: !model }))
     },
     // The window is that of the model that is called, also where another one writes the summaries.
     isReady: () => newest !== undefined,

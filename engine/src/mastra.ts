@@ -1,6 +1,8 @@
 // everlong/mastra: endless conversations for Mastra, as a processor that reduces each prompt and recovers after an overflow.
-import { type AdapterOptions, sessionStarter } from './adapter-sessions.ts'
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
 import { aiConversations } from './adapters/ai-sdk/conversations.ts'
+import { aiSdkConverter } from './adapters/ai-sdk/converter.ts'
+import type { AiMessage } from './adapters/ai-sdk/messages.ts'
 import { createProcessor, type MastraProcessor, type MastraRequest, threadIn } from './adapters/mastra/processor.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { EngineSession } from './engine.ts'
@@ -22,16 +24,11 @@ export type Mastra = {
   readonly close: () => Promise<void>
 }
 
-export function everlong(options: MastraOptions = {}): Mastra {
-  const { model, sessionId, ...rest } = options
-  const start = sessionStarter(rest)
-  const { session, mostConversations: most } = rest
-  const conversations = aiConversations({ files: 'bare', model, session, start, most })
-  const idOf = (request: MastraRequest<readonly object[]>) =>
-    typeof sessionId === 'function' ? sessionId(request) : (sessionId ?? threadIn(request))
-  return {
-    processor: createProcessor({ conversations, idOf }),
-    sessions: () => conversations.all().map((history) => history.session as EngineSession),
-    close: conversations.close,
-  }
+export function everlong({ model, ...options }: MastraOptions = {}): Mastra {
+  const converter = aiSdkConverter('bare')
+  const { historyOf, sessions, close } = adapterSessions<AiMessage, MastraRequest<readonly object[]>>(
+    { sessionId: threadIn, ...options },
+    converter,
+  )
+  return { processor: createProcessor(aiConversations({ converter, model, historyOf })), sessions, close }
 }

@@ -19,18 +19,15 @@ export type {
   Situation,
   ThinkingOutcome,
 } from './core/mechanisms/mechanism.ts'
-export { microByCacheEdit } from './core/mechanisms/micro/by-cache-edit.ts'
-export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
-export { microBySize } from './core/mechanisms/micro/by-size.ts'
-export { native } from './core/mechanisms/native/native.ts'
-export { appliedEdits } from './core/mechanisms/native/server-cleared.ts'
-export { serverCompaction } from './core/mechanisms/native/server-compaction.ts'
+export { microByCacheEdit, microByIdle, microBySize } from './core/mechanisms/micro.ts'
+export { native, serverCompaction } from './core/mechanisms/native.ts'
 export {
   type ExplainedReduction,
   explainReductions,
   reductions,
   worthInWords,
 } from './core/mechanisms/reductions.ts'
+export { appliedEdits } from './core/mechanisms/server-edits.ts'
 export type { ReductionChoices } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
 export { editedSize, viewSize } from './core/mechanisms/size.ts'
@@ -72,8 +69,7 @@ export { emptyNotes } from './core/prompts/memory.ts'
 
 // Measuring
 
-export type { Worth } from './core/cache/economics.ts'
-export { type CacheState, cacheStateOf } from './core/cache/state.ts'
+export { type CacheState, cacheStateOf, type Worth } from './core/cache/economics.ts'
 export { cutAfter, cutBefore, legalCuts } from './core/message/cut-points.ts'
 export { roundsOf, turnsOf } from './core/message/rounds.ts'
 export { contextTokens } from './core/message/usage.ts'
@@ -82,7 +78,7 @@ export type { Preparation } from './core/session/session.ts'
 export type { PurposeUsage } from './core/session/tracking.ts'
 export { type Breakdown, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export { type ContextSize, contextSize } from './core/tokens/context-size.ts'
-export { recalibrate, uncalibrated } from './core/tokens/estimate/calibrate.ts'
+export { recalibrate, uncalibrated } from './core/tokens/estimate/counting.ts'
 export { type ContextState, type Explanation, explain } from './core/tokens/explain.ts'
 export type { Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, whereCompactionsWouldFall } from './core/tokens/predict.ts'

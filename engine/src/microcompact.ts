@@ -1,7 +1,7 @@
 // microcompact(messages, options): clears old tool results from plain messages. It asks no model, drops no message, and
 // leaves the newest results as they are.
 
-import { microBySize } from './core/mechanisms/micro/by-size.ts'
+import { microBySize } from './core/mechanisms/micro.ts'
 import { situationOf } from './core/mechanisms/situation.ts'
 import { defined, isObject } from './core/message/json.ts'
 import { countTokens } from './core/tokens/estimate/counting.ts'

@@ -1,7 +1,7 @@
 // everlong/models: what is known about models, and what it takes to write a client. The clients themselves are in
 // everlong/anthropic and everlong/openai; offline() and recorded() are in everlong.
 
-export { costOf } from './core/cache/prices.ts'
+export { costOf } from './core/cache/economics.ts'
 export { knownModels, type ModelFacts, mediaLimit, modelFacts, priceOf } from './core/catalog/models.ts'
 export type { TokenCounts } from './core/message/usage.ts'
 export type { AbortSignalPort, ModelCapabilities, SendOptions, StreamEvent } from './core/ports/model.ts'

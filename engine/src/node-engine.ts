@@ -3,6 +3,7 @@
 import { defined } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
+import { MemoryKeeper } from './core/session/memory-keeper.ts'
 import type { OpenedSession, Platform } from './core/session/platform.ts'
 import {
   type Engine as AnyEngine,
@@ -16,7 +17,6 @@ import {
 } from './engine.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
 import { subagentPath } from './node/read/subagents.ts'
-import { recallOnDisk } from './node/session/recall-on-disk.ts'
 import { openSessionFile, type SessionFileOptions } from './node/session/session-file.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
@@ -83,7 +83,7 @@ function withFiles(opened: OpenedSession): OpenedSession {
   if (path === undefined) return opened
   return {
     ...opened,
-    notes: openMemory(path),
+    notes: (how) => new MemoryKeeper({ ...how, store: openMemory(path) }),
     wrap: (conversation, onProblem) => keepingResults(conversation, path, onProblem),
   }
 }
@@ -103,19 +103,13 @@ function nodePlatform(hookSettings: HookChoices | undefined): Platform {
 async function openOnDisk(path: string, options: SessionFileOptions): Promise<OpenedSession> {
   const opened = await openSessionFile(path, options)
   if (opened.type === 'failed') throw new Error(opened.why)
-  const { store, entries, isWhole, sessionId } = opened
-  // A fork is at another path.
-  const { path: place = path } = store
+  const { type: _, ...file } = opened
   return withFiles({
-    id: sessionId,
-    store,
-    entries,
-    isWhole,
-    ...recallOnDisk(place, store.entries),
+    ...file,
     // A sub-agent's file carries the id of the session it belongs to.
     subagent: async (agentId) => ({
-      ...(await openOnDisk(subagentPath(place, agentId), { ...options, file: 'new' })),
-      id: sessionId,
+      ...(await openOnDisk(subagentPath(file.store.path, agentId), { ...options, file: 'new' })),
+      id: file.id,
     }),
   })
 }

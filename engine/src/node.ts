@@ -60,7 +60,6 @@ export { openView, type ViewFile } from './node/read/view-file.ts'
 
 export { acquireLease } from './node/lease/lease.ts'
 export { applyEdits } from './node/write/apply-edits.ts'
-export { type BlobStore, openBlobs } from './node/write/blobs.ts'
 export { diskProblem } from './node/write/disk.ts'
 export { originalResults, type StoredResults, storeResults } from './node/write/keep-results.ts'
 export { type RepairReport, repair } from './node/write/repair.ts'

@@ -1,6 +1,5 @@
 // everlong/openai-agents: endless conversations for the OpenAI Agents SDK, as an input filter and as a session.
-import { adapterSessions } from './adapter-conversations.ts'
-import type { AdapterOptions } from './adapter-sessions.ts'
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
 import { itemConverter } from './adapters/openai/items.ts'
 import {
   type AgentItem,
@@ -40,13 +39,12 @@ export type OpenAIAgents = {
 }
 
 export function everlong({ model, ...options }: OpenAIAgentsOptions): OpenAIAgents {
-  const converter = itemConverter<AgentItem>('agents')
-  const { conversations, historyOf } = adapterSessions(options, { model, converter })
+  const { historyOf, sessions, close } = adapterSessions(options, itemConverter<AgentItem>('agents'))
   let newest = model.model
   const parts: AgentsParts = {
     historyOf: (call, messages, name = newest) => {
       newest = name
-      return historyOf({ call, messages, model: name })
+      return historyOf(call, messages, () => ({ client: model, model: name }))
     },
     modelFor: (name = newest) => (options.session ? undefined : { client: model, name }),
   }
@@ -54,7 +52,7 @@ export function everlong({ model, ...options }: OpenAIAgentsOptions): OpenAIAgen
     model: (inner, name) => managedModel(inner, { ...parts, name }),
     callModelInputFilter: createInputFilter(parts),
     session: (store) => compactingSession(store, { ...parts, newId: () => crypto.randomUUID() }),
-    sessions: () => conversations.all().map(({ session }) => session as EngineSession),
-    close: conversations.close,
+    sessions,
+    close,
   }
 }

@@ -1,14 +1,14 @@
 // Histories of chat completions and of the Responses API for hosts that call the OpenAI SDK in their own loop: each request is
 // reduced before it is sent, and sent once more if it was too long. Nothing that is handed over is changed.
-import { adapterSessions } from './adapter-conversations.ts'
-import type { AdapterOptions } from './adapter-sessions.ts'
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
 import type { Converter } from './adapters/history/converter.ts'
 import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
 import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
+import { toolDefinition, usageWithCache } from './adapters/parts.ts'
 import { textOf } from './core/message/block.ts'
 import { chatUsage } from './core/message/chat-completions.ts'
 import { defined, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
-import { noTokens, type TokenCounts } from './core/message/usage.ts'
+import type { TokenCounts } from './core/message/usage.ts'
 import type { ModelClient } from './core/ports/model.ts'
 
 /** The other parts of a request. They count for the size. */
@@ -44,7 +44,6 @@ export function manageChat(options: OpenAIHistoryOptions): OpenAIHistory<ChatMes
     converter: chatConverter(),
     grouped: (messages) => messages,
     flat: (messages) => messages,
-    instructions: (messages) => messages.filter(isInstruction).map(textIn).join('\n\n'),
     usageOf: (answer) => {
       const usage = objectAt(answer, 'usage')
       return usage ? chatUsage(usage) : undefined
@@ -59,7 +58,6 @@ export function manageResponses(options: OpenAIHistoryOptions): OpenAIHistory<ob
     converter: itemConverter('responses'),
     grouped: groupItems,
     flat: (groups) => groups.flat(),
-    instructions: (items) => items.filter(isInstruction).map(textIn).join('\n\n'),
     usageOf: responsesUsage,
   }
   return managed(options, shape)
@@ -69,16 +67,14 @@ type Shape<Base extends object, Foreign> = {
   readonly converter: Converter<Foreign>
   readonly grouped: (messages: readonly Base[]) => readonly Foreign[]
   readonly flat: (foreign: readonly Foreign[]) => readonly Base[]
-  /** The system prompt that lies among the messages. */
-  readonly instructions: (messages: readonly Base[]) => string
   readonly usageOf: (answer: unknown) => TokenCounts | undefined
 }
 
 function managed<Base extends object, Foreign>(
   { model, ...options }: OpenAIHistoryOptions,
-  { converter, grouped, flat, instructions, usageOf }: Shape<Base, Foreign>,
+  { converter, grouped, flat, usageOf }: Shape<Base, Foreign>,
 ): OpenAIHistory<Base> {
-  const { conversations, historyOf } = adapterSessions(options, { model, converter })
+  const { historyOf, close } = adapterSessions(options, converter)
   return {
     run: async <Message extends Base, Answer>(
       messages: readonly Message[],
@@ -87,21 +83,24 @@ function managed<Base extends object, Foreign>(
     ) => {
       const foreign = grouped(messages)
       const name = call.model ?? model.model
-      const history = await historyOf({ call, messages: foreign, model: name })
-      const base = baseOf(call, instructions(messages))
-      const answer = await history.run(foreign, { base, signal: call.signal }, ({ messages: sent, maxTokens }) =>
-        send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
+      const history = await historyOf(call, foreign, () => ({ client: model, model: name }))
+      const answer = await history.run(
+        foreign,
+        { base: baseOf(call, messages), signal: call.signal },
+        ({ messages: sent, maxTokens }) => send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
       )
       const usage = usageOf(answer)
       if (usage) history.reportUsage(usage)
       return answer
     },
-    close: conversations.close,
+    close,
   }
 }
 
-function baseOf({ instructions, tools, maxTokens }: OpenAICall, among: string) {
-  const system = [instructions ?? '', among].filter((part) => part !== '').join('\n\n')
+/** The system prompt may lie among the messages. */
+function baseOf({ instructions, tools, maxTokens }: OpenAICall, messages: readonly object[]) {
+  const among = messages.filter(isInstruction).map(textIn)
+  const system = [instructions ?? '', ...among].filter((part) => part !== '').join('\n\n')
   return {
     ...(system === '' ? {} : { system }),
     ...(tools ? { tools: tools.map(definitionOf) } : {}),
@@ -111,8 +110,7 @@ function baseOf({ instructions, tools, maxTokens }: OpenAICall, among: string) {
 
 /** A tool of the Responses API has its fields at the top level. */
 function definitionOf(tool: object): object {
-  const { name, description, parameters } = tool as JsonObject
-  return typeof name === 'string' && parameters !== undefined ? { name, description, input_schema: parameters } : tool
+  return 'name' in tool && 'parameters' in tool ? toolDefinition(tool as JsonObject, tool.parameters) : tool
 }
 
 function isInstruction(message: object): boolean {
@@ -129,16 +127,13 @@ function asText(part: unknown): object {
   return { type: 'text', text: stringAt(part, 'text') ?? '' }
 }
 
-/** Cached tokens are part of the input. */
 function responsesUsage(answer: unknown): TokenCounts | undefined {
   const usage = objectAt(answer, 'usage')
-  const input = numberAt(usage, 'input_tokens')
-  if (input === undefined) return undefined
-  const cacheRead = numberAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens') ?? 0
-  return {
-    ...noTokens,
-    input: Math.max(0, input - cacheRead),
-    cacheRead,
-    output: numberAt(usage, 'output_tokens') ?? 0,
-  }
+  return usageWithCache(
+    defined({
+      input: numberAt(usage, 'input_tokens'),
+      output: numberAt(usage, 'output_tokens'),
+      cacheRead: numberAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens'),
+    }),
+  )
 }

@@ -35,11 +35,10 @@ export { type PieceKind, pieceKinds } from './core/transcript/format/record-piec
 
 export { isSidechainAt, typeAt } from './core/transcript/tree/entry-table.ts'
 export { type LiveWindow, liveWindow } from './core/transcript/tree/live.ts'
-export { createScanner, isTranscript, type Scan } from './core/transcript/tree/scan.ts'
+export { createScanner, type Epoch, isTranscript, type Scan } from './core/transcript/tree/scan.ts'
 export { createFold, type Fold, foldEntries, type View } from './core/transcript/view/fold.ts'
 
 // Reports
 
-export type { Epoch } from './core/transcript/report/epochs.ts'
 export { type Finding, findingsOf, type Tally, tallyOf } from './core/transcript/report/findings.ts'
 export type { ModelTokens, Statistics } from './core/transcript/report/statistics.ts'

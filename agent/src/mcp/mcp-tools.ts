@@ -29,7 +29,7 @@ export function mcpTools(kit: Kit, servers: readonly Server[]): McpTools {
         .describe('Words from the name or the description, or an exact name: mcp__server__tool.'),
       max_results: z.int().min(1).max(20).optional().describe('Default: 5.'),
     }),
-    isReadOnly: true,
+    isParallel: true,
     run: async ({ query = '', max_results = 5 }) => {
       const { tools, problems } = await toolsOf(servers)
       const matches = searchTools(tools, query, max_results)

@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { decide } from './decide.ts'
+import { disk } from './disk.ts'
 import { parseRules } from './rule.ts'
 
 /** In the mode that asks nothing, so only rules that deny can stop a command. */
@@ -48,4 +52,28 @@ test('a rule that denies a command covers a pattern that may mean it', () => {
 test('a rule that denies git push covers it behind options of git', () => {
   const commands = ['git push', 'git -C . push', 'git --no-pager push -f', 'git -c a.b=c push', 'git pull']
   expect(commands.map((command) => run(command, 'Bash(git push:*)'))).toEqual(['deny', 'deny', 'deny', 'deny', 'allow'])
+})
+
+test('a rule that denies a path covers links to it and patterns in its folders', () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'everlong-deny-')))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  mkdirSync(join(root, 'config/keys'), { recursive: true })
+  writeFileSync(join(root, 'config/keys/main.pem'), 'secret')
+  symlinkSync('config/keys/main.pem', join(root, 'notes.txt'))
+  symlinkSync('config', join(root, 'c'))
+  const { rules } = parseRules({ deny: ['Read(/config/keys/**)'] })
+  const decided = (command: string) => decide({ type: 'run', command }, { mode: 'allow', rules, root, disk }).type
+  for (const command of [
+    'cat notes.txt',
+    'cat c/keys/main.pem',
+    'cp -r c/keys /tmp',
+    'cat c*/keys/main.pem',
+    'cat conf*/k??s/main.pem',
+    'cat */*/main.pem',
+    'cd c && cat k*/main.pem',
+    `cat ${root}/c*/keys/main.pem`,
+  ]) {
+    expect([command, decided(command)]).toEqual([command, 'deny'])
+  }
+  expect(['cat c/other', 'ls', 'cat x*/keys.txt', 'cat */README.md'].map(decided)).toEqual(Array(4).fill('allow'))
 })

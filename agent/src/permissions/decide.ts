@@ -5,7 +5,7 @@ import { dirname, relative, sep } from 'node:path'
 import type { PermissionMode } from '../app.ts'
 import { escapeGlob, glob, ignoreGlob } from '../files/glob.ts'
 import { isWithin, type Place, slashed } from '../files/paths.ts'
-import { namesPath } from './named-paths.ts'
+import { type Disk, namesPath, noDisk, type Where } from './named-paths.ts'
 import { possibleCommands } from './possible-commands.ts'
 import { formatRule, parseRule, type Rule, type RuleSet } from './rule.ts'
 import { onlyLooks, simpleCommands, type Words } from './shell.ts'
@@ -31,11 +31,13 @@ export type DecideOptions = {
   readonly root: string
   /** Folders of our own that may be read: output of earlier commands. */
   readonly ownFolders?: readonly string[]
+  /** For the files that a command names. */
+  readonly disk?: Disk
 }
 
 export function decide(access: Access, options: DecideOptions): Decision {
-  const { mode, rules, root, ownFolders = [] } = options
-  const denying = rules.deny.find((rule) => denies(rule, access, root))
+  const { mode, rules, root, ownFolders = [], disk = noDisk } = options
+  const denying = rules.deny.find((rule) => denies(rule, access, { root, disk }))
   if (denying) return { type: 'deny', reason: `the rule ${formatRule(denying)} in the settings forbids it` }
   if (mode === 'plan' && changes(access)) {
     return { type: 'deny', reason: 'plan mode is on, so nothing may be changed; finish the plan and call ExitPlanMode' }
@@ -145,14 +147,14 @@ function coversCommand(rule: Rule, words: Words): boolean {
   return commands?.length === 1 && own.length === words.length && own.every((word, at) => words[at] === word)
 }
 
-function denies(rule: Rule, access: Access, root: string): boolean {
+function denies(rule: Rule, access: Access, where: Where): boolean {
   switch (access.type) {
     case 'run':
-      return rule.tool === 'Bash' ? deniesCommand(rule, access.command) : deniesFileOf(rule, access.command, root)
+      return rule.tool === 'Bash' ? deniesCommand(rule, access.command) : deniesFileOf(rule, access.command, where)
     case 'read':
     case 'write': {
       const { path, real } = access.place
-      return isFor(rule, access) && [path, real].some((each) => coversPath(rule, each, root))
+      return isFor(rule, access) && [path, real].some((each) => coversPath(rule, each, where.root))
     }
     case 'fetch':
       return rule.tool === 'WebFetch' && (rule.type === 'any' || coversHost(rule, access.host, false))
@@ -179,10 +181,10 @@ function programsOf(rule: Rule): readonly string[] {
 }
 
 /** A command that names a file which may not be read or changed. */
-function deniesFileOf(rule: Rule, script: string, root: string): boolean {
+function deniesFileOf(rule: Rule, script: string, where: Where): boolean {
   if (rule.type !== 'path') return false
-  const covers = (path: string) => coversPath(rule, path, root)
-  return namesPath({ pattern: rule.pattern, covers }, possibleCommands(script), root)
+  const covers = (path: string) => coversPath(rule, path, where.root)
+  return namesPath({ pattern: rule.pattern, covers }, possibleCommands(script), where)
 }
 
 /** `Edit` covers every tool that writes files and `Read` every one that reads them. */

@@ -3,6 +3,7 @@
 import type { EngineSession } from 'everlong/node'
 import type { Denial, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
 import { type Access, coversPath, decide } from './decide.ts'
+import { disk } from './disk.ts'
 import { formatRule, type Rule, type RuleSet } from './rule.ts'
 
 export type PermissionOptions = {
@@ -42,6 +43,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
       rules: { deny: rules.deny, allow: [...rules.allow, ...always] },
       root,
       ownFolders: ownFolders(session),
+      disk,
     })
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(task: () => Promise<T>): Promise<T> => {

@@ -25,6 +25,8 @@ export type ControllerOptions = {
   readonly store: Store
   readonly history: History
   readonly redraw: () => void
+  /** Gives the terminal back to the shell until the program is continued. */
+  readonly suspend: () => Promise<void>
 }
 
 export type Controller = {
@@ -122,7 +124,14 @@ function once(milliseconds: number, run: () => void): () => void {
 
 type EffectOptions = ControllerOptions & Pick<Controller, 'agent' | 'quit'>
 
-function createEffects({ store, history, agent, quit, redraw }: EffectOptions): (effect: Effect) => Promise<void> {
+function createEffects({
+  store,
+  history,
+  agent,
+  quit,
+  redraw,
+  suspend,
+}: EffectOptions): (effect: Effect) => Promise<void> {
   let commandStop: AbortController | undefined
   const show = (text: string, type: 'output' | 'trouble' | 'notice') =>
     store.update((state) => withItem(state, { type, text }))
@@ -164,6 +173,10 @@ function createEffects({ store, history, agent, quit, redraw }: EffectOptions): 
       const back = await agent.takeQueued()
       store.update((state) => ({ ...state, editor: withPrompts(state.editor, back) }))
     },
+    'find-files': async ({ typed }) => {
+      const files = await agent.files(typed)
+      store.update((state) => ({ ...state, found: { typed, files } }), 'now')
+    },
     'set-mode': ({ mode }) => agent.setMode(mode),
     answer: ({ id, answer }) => agent.answer(id, answer),
     'load-original': async ({ receipt }) => {
@@ -176,6 +189,7 @@ function createEffects({ store, history, agent, quit, redraw }: EffectOptions): 
       }))
     },
     redraw,
+    suspend,
     'stop-playing': () => store.update((state) => ({ ...state, isPlaying: false }), 'now'),
     quit: () => quit(),
   }

@@ -1,4 +1,5 @@
 // Runs the agent in a terminal until the person quits. Returns the exit code.
+import { setTimeout } from 'node:timers/promises'
 import { type Controller, createController } from './controller.ts'
 import { drawFirstFrame } from './first-frame.ts'
 import { createHistory } from './input/history.ts'
@@ -24,11 +25,20 @@ export async function runTerminal(options: TerminalOptions): Promise<number> {
   const store = createStore(notices.reduce((state, text) => withItem(state, { type: 'notice', text }), welcome))
   const first = isPlain ? undefined : drawFirstFrame(store, options)
   const { worker, data } = options
-  const controller = createController({ worker, data, folder, store, history, redraw: () => show.redraw() })
+  const suspend = async () => {
+    if (process.platform === 'win32') return
+    await show.end()
+    process.kill(0, 'SIGTSTP')
+    // Goes by when the program is continued; at once if there is no shell that could continue it.
+    await setTimeout(100)
+    show = view.show({ ...options, store, controller })
+  }
+  const redraw = () => show.redraw()
+  const controller = createController({ worker, data, folder, store, history, redraw, suspend })
   const view = isPlain ? await import('./plain.ts') : await loadScreen()
   const release = onSignals(controller)
   first?.remove()
-  const show = view.show({ ...options, store, controller })
+  let show = view.show({ ...options, store, controller })
   void begin(options, controller, store)
   const exitCode = await controller.ended
   await show.end()

@@ -49,6 +49,22 @@ test('keys edit the text: words, lines, several lines, history', async () => {
   await program.shows(/─\n› say first\n {2}second\n {2}third\n─/)
 })
 
+test('an @ completes a file, and Ctrl+R finds what was typed before', async () => {
+  const program = await ready(start({ prepare: (folder) => writeFileSync(join(folder, 'parser.ts'), '') }))
+  program.type('say @par')
+  await program.shows('› @parser.ts')
+  program.type('\t')
+  await program.shows('› say @parser.ts')
+  program.type(keys.enter)
+  await program.shows(/^@parser\.ts$/m)
+  program.type(keys.ctrlR)
+  await program.shows('Filter:')
+  program.type('par')
+  await program.shows('› say @parser.ts')
+  program.type(keys.enter)
+  await program.shows(/─\n› say @parser\.ts\s*\n─/)
+})
+
 test('a permission prompt shows the diff, and takes yes, always, and no with a reason', async () => {
   const program = await ready(start({ prepare: (folder) => writeFileSync(join(folder, 'a.txt'), 'old\n') }))
   program.type(`call Write a.txt new; say Done\r`)

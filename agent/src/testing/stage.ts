@@ -152,7 +152,7 @@ export function repositoryTools(repository: Repository): readonly AnyTool[] {
       name: definition.name,
       description: definition.description ?? '',
       input: z.looseObject({}),
-      isReadOnly: readers.has(definition.name),
+      isParallel: readers.has(definition.name),
       run: (input) => tools.run(definition.name, input),
     }),
     definition: { ...definition },

@@ -30,7 +30,7 @@ export function readTool(kit: Kit): AnyTool {
     description:
       'Reads a file. Text comes with line numbers; give offset and limit for a part of a long file. Images (PNG, JPEG, GIF, WebP) are shown.',
     input,
-    isReadOnly: true,
+    isParallel: true,
     isReproducible: true,
     plan: async (given, context) => {
       const place = await kit.workspace.place(given.file_path)

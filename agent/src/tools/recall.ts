@@ -46,7 +46,7 @@ export function createRecall(): Recall {
     tool: {
       name,
       description,
-      isReadOnly: true,
+      isParallel: true,
       definition: { name, description, input_schema },
       call: async (input, { session }) => {
         await session.stored()

@@ -99,7 +99,7 @@ export function taskTools(tasks: Tasks): readonly AnyTool[] {
       block: z.boolean().optional().describe('Wait until the task ends.'),
       timeout: z.int().min(0).max(600_000).optional().describe('How long to wait, in milliseconds. Default: 30,000.'),
     }),
-    isReadOnly: true,
+    isParallel: true,
     run: async ({ task_id: id, block = false, timeout = 30_000 }, { signal }) => {
       const task = tasks.find(id)
       if (!task) return unknown(id)

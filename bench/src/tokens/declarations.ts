@@ -1,7 +1,7 @@
 // The declaration of human rights in every language that has it in Latin letters: what the strangeness of letters is
 // learned from, beside the samples. No weight is fitted on it.
 import { basename } from 'node:path/posix'
-import { letterOf, otherScript } from '../../../engine/src/core/tokens/estimate/letters.ts'
+import { letterOf, otherScript } from '../../../engine/src/core/tokens/estimate/estimate.ts'
 import { packageFiles } from './packages.ts'
 import { withoutTags } from './readers.ts'
 import type { Sample } from './sample.ts'

@@ -1,17 +1,12 @@
 // Fits the weights of the token estimator on open text and writes them into the engine. Same packages, same weights.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Automaton, buildAutomaton, hanFirst, hanLast } from '../../../engine/src/core/tokens/estimate/classes.ts'
-import {
-  charOf,
-  levelOfScore,
-  levelOfTokens,
-  packRarities,
-  tokensOfLevel,
-} from '../../../engine/src/core/tokens/estimate/packing.ts'
+import { type Automaton, buildAutomaton, hanCount, hanFirst } from '../../../engine/src/core/tokens/estimate/classes.ts'
+import { tokensOfLevel } from '../../../engine/src/core/tokens/estimate/estimate.ts'
 import { root } from '../root.ts'
 import { samplesOf } from './corpus.ts'
 import { declarations } from './declarations.ts'
+import { charOf, levelOfScore, levelOfTokens, packRarities, packRows } from './packing.ts'
 import type { Sample } from './sample.ts'
 import { type Observation, solve } from './solve.ts'
 import { fitStrangeness } from './strangeness.ts'
@@ -26,7 +21,7 @@ const reweightings = 4
 
 export function run(): void {
   const rarities = hanRarities()
-  const automaton = buildAutomaton((offset) => rarities[offset] ?? 0)
+  const automaton = buildAutomaton(Uint8Array.from(rarities))
   const samples = samplesOf('train')
   const observations = observe(samples, automaton)
   const common = observations.filter((_, index) => !rare.includes(samples[index]?.category ?? ''))
@@ -34,21 +29,17 @@ export function run(): void {
   const known = [...samples, ...declarations()]
   const scores = fitStrangeness(known, (text) => weigh(countPairs(text, automaton), weights))
   const packed = {
-    pairWeights: pack(weights, levelOfTokens),
-    letterScores: pack(scores, levelOfScore),
+    pairWeights: packRows(Array.from(weights, levelOfTokens), automaton.classCount),
+    letterScores: Array.from(scores, (score) => charOf(levelOfScore(score))).join(''),
     hanRarity: packRarities(rarities),
   }
   writeFileSync(join(root, 'engine/src/core/tokens/estimate/weights.ts'), moduleText(packed))
   console.log(`${observations.length} samples, ${weights.length} weights, ${automaton.states.length} states`)
 }
 
-function pack(values: Float64Array, levelOf: (value: number) => number): string {
-  return Array.from(values, (value) => charOf(levelOf(value))).join('')
-}
-
 /** 0, 1 or 2: how many tokens more than one a character alone costs. */
 function hanRarities(): readonly number[] {
-  return Array.from({ length: hanLast - hanFirst + 1 }, (_, offset) =>
+  return Array.from({ length: hanCount }, (_, offset) =>
     Math.min(2, countExactly(String.fromCharCode(hanFirst + offset), 'o200k') - 1),
   )
 }
@@ -149,7 +140,7 @@ function weigh(counts: ReadonlyMap<number, number>, weights: Float64Array): numb
 }
 
 function moduleText({ pairWeights, letterScores, hanRarity }: Readonly<Record<string, string>>): string {
-  return `// Written by \`npm run bench -- fit-estimator\`: do not edit. How to read it: packing.ts.
+  return `// Written by \`npm run bench -- fit-estimator\`: do not edit. How to read it: estimate.ts.
 
 /** One weight for each row of states and each class. */
 export const pairWeights =

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { gap, letterBits, letterOf } from '../../../engine/src/core/tokens/estimate/letters.ts'
+import { gap, letterBits, letterOf } from '../../../engine/src/core/tokens/estimate/estimate.ts'
 import { randomFrom } from '../random.ts'
 import { fitStrangeness } from './strangeness.ts'
 import { countExactly } from './truth.ts'

@@ -1,7 +1,14 @@
 // Fits how strange each pair of letters is: texts in languages that vocabularies hold little of have to come out as far
 // above zero as their estimate is too low, and all other text below.
-import { ballast, gap, letterBits, letterOf, mostExtra } from '../../../engine/src/core/tokens/estimate/letters.ts'
-import { levelOfScore, scoreOfLevel } from '../../../engine/src/core/tokens/estimate/packing.ts'
+import {
+  ballast,
+  gap,
+  letterBits,
+  letterOf,
+  mostExtra,
+  scoreOfLevel,
+} from '../../../engine/src/core/tokens/estimate/estimate.ts'
+import { levelOfScore } from './packing.ts'
 import type { Sample } from './sample.ts'
 import { type Observation, solve } from './solve.ts'
 import { countExactly } from './truth.ts'

@@ -1,12 +1,11 @@
 // What the converters share: content read from another shape and written back. A block that still says the same comes back
 // as the very part it was read from, so that fields we know nothing of survive.
-import { type Block, isToolResult, isToolUse } from '../core/message/block.ts'
-import { isObject, type JsonObject, objectAt, stringAt } from '../core/message/json.ts'
+import { type Block, blocksOf, isToolResult, isToolUse, type ToolResultBlock } from '../core/message/block.ts'
+import { defined, isObject, type JsonObject, objectAt, parseObject, stringAt } from '../core/message/json.ts'
+import type { Message } from '../core/message/message.ts'
+import { noTokens, type TokenCounts } from '../core/message/usage.ts'
 import { headOf } from '../core/text/cut.ts'
-import type { Converted, OriginOf } from './history/converter.ts'
-
-/** A message of an SDK in our shape. */
-export type ReadMessage = Converted['message']
+import { isSame, type OriginOf } from './history/converter.ts'
 
 /** A block of ours, and the part of the foreign message it was read from. */
 export type ReadPart<Part> = { readonly block: Block; readonly part: Part }
@@ -32,29 +31,37 @@ export function writeParts<Part>(
   })
 }
 
-export function isSame(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
-}
-
 function idOf(block: Block): string | undefined {
   if (isToolUse(block)) return `call ${block.id}`
   return isToolResult(block) ? `result ${block.tool_use_id}` : undefined
 }
 
-/** Blocks of one message that belong together in the SDK: they came from the same message there, or from none. */
-export type Run<Foreign> = { readonly before: Foreign | undefined; readonly blocks: readonly Block[] }
+/** Each gets the SDK's message that its blocks were read from, perhaps before they were shortened. */
+export type MessageWriters<Foreign> = {
+  readonly answer: (blocks: readonly Block[], before: Foreign | undefined) => readonly Foreign[]
+  readonly result: (block: ToolResultBlock, before: Foreign | undefined) => readonly Foreign[]
+  readonly said: (blocks: readonly Block[], before: Foreign | undefined) => readonly Foreign[]
+}
 
-/** Results stand alone: in every SDK here a result is a message or an item of its own. */
-export function runsOf<Foreign>(blocks: readonly Block[], originOf: OriginOf<Foreign>): readonly Run<Foreign>[] {
+/** Blocks of the same origin become one message again, and results messages of their own. */
+export function writeRuns<Foreign>(
+  { role, content }: Message,
+  originOf: OriginOf<Foreign>,
+  { answer, result, said }: MessageWriters<Foreign>,
+): readonly Foreign[] {
   const runs: { readonly before: Foreign | undefined; readonly blocks: Block[] }[] = []
-  for (const block of blocks) {
-    const before = originOf(block)?.foreign
+  for (const block of blocksOf(content)) {
+    const before = originOf(block)
     const last = runs.at(-1)
     const isAlone = isToolResult(block) || last?.blocks.some(isToolResult)
     if (last && last.before === before && !isAlone) last.blocks.push(block)
     else runs.push({ before, blocks: [block] })
   }
-  return runs
+  return runs.flatMap(({ before, blocks }) => {
+    if (role === 'assistant') return answer(blocks, before)
+    const [first] = blocks
+    return first && isToolResult(first) ? result(first, before) : said(blocks, before)
+  })
 }
 
 export function textBlock(text: string): Block {
@@ -101,17 +108,24 @@ export function urlOf(block: Block): string | undefined {
 
 /** The arguments of a call as an object; the text itself where it is no JSON object. */
 export function inputOf(words: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(words)
-    return isObject(value) ? value : { arguments: words }
-  } catch (error) {
-    if (error instanceof SyntaxError) return { arguments: words }
-    throw error
-  }
+  return parseObject(words) ?? { arguments: words }
 }
 
 /** The inverse of `inputOf`. */
 export function wordsOf(input: unknown): string {
   const only = isObject(input) && Object.keys(input).length === 1 ? stringAt(input, 'arguments') : undefined
   return only !== undefined && isSame(inputOf(only), input) ? only : JSON.stringify(input ?? {})
+}
+
+/** A tool as the Messages API is told about it: it counts for the size. */
+export function toolDefinition({ name, description }: JsonObject, schema: unknown): JsonObject {
+  return { ...defined({ name, description }), input_schema: isObject(schema) ? schema : { type: 'object' } }
+}
+
+type CountsWithCache = Partial<Omit<TokenCounts, 'cacheWriteHour'>>
+
+/** Where cached tokens are part of the input; undefined if there was none. */
+export function usageWithCache({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0 }: CountsWithCache) {
+  if (input === 0) return undefined
+  return { ...noTokens, input: Math.max(0, input - cacheRead - cacheWrite), output, cacheRead, cacheWrite }
 }

@@ -22,18 +22,9 @@ const textOfAnswer = async (client: ReturnType<typeof offline>, asked: ModelRequ
 
 describe('the offline client', () => {
   test('keeps the contract', async () => {
-    expect((await runModelContract({ client: offline(), request })).broken).toEqual([])
-  })
-
-  test('summarizes without the instruction, which comes last', async () => {
-    const text = '<summary>\n- Never touch the schema.\n- Now the tests.\n</summary>'
-    expect(await textOfAnswer(offline(), request)).toEqual([{ type: 'text', text }])
-  })
-
-  test('summarizes with what it is given', async () => {
-    const summarize = ({ messages }: ModelRequest) => `<summary>${messages.length} messages</summary>`
-    const text = '<summary>4 messages</summary>'
-    expect(await textOfAnswer(offline({ summarize }), request)).toEqual([{ type: 'text', text }])
+    const failing = [{ request, reason: 'refused' as const }]
+    const report = await runModelContract({ client: offline(), request: { ...request, source: 'turn' }, failing })
+    expect(report.broken).toEqual([])
   })
 
   test('answers a turn with the word that nobody is there', async () => {
@@ -42,9 +33,9 @@ describe('the offline client', () => {
     ])
   })
 
-  test('keeps no notes', async () => {
-    const notes = { ...request, source: 'session-memory' as const }
-    expect(await textOfAnswer(offline(), notes)).toEqual(['refused', 'no model is set up to keep notes'])
+  test.each(['compact', 'collapse', 'session-memory'] as const)('leaves %s to code', async (source) => {
+    const refusal = ['refused', 'no model is set up; summaries and notes are written by code']
+    expect(await textOfAnswer(offline(), { ...request, source })).toEqual(refusal)
   })
 
   test('is free and says that it is no conversation partner', async () => {

@@ -1,6 +1,5 @@
-// The clients without a server. offline() writes summaries, deterministic and free, converses with nobody, and says so.
+// The clients without a server. offline() stands for no model, and says so: summaries and notes are then written by code.
 // recorded() answers summary requests with summaries that exist already.
-import { blocksOf, isText } from '../core/message/block.ts'
 import { noTokens } from '../core/message/usage.ts'
 import type {
   ModelAnswer,
@@ -10,30 +9,24 @@ import type {
   ModelRequest,
   SendOptions,
 } from '../core/ports/model.ts'
-import { headOf } from '../core/text/cut.ts'
 import { estimateTokens } from '../core/tokens/estimate/estimate.ts'
 import { noCapabilities } from './ports.ts'
 
 const localCapabilities: ModelCapabilities = { ...noCapabilities, offline: true }
 
-export type OfflineOptions = {
-  /** Writes the summary that a request of source `compact` or `collapse` asks for. */
-  readonly summarize?: (request: ModelRequest) => string
-}
-
 export const offlineNotice =
   'No model is set up, so nobody has read this. Everlong keeps, measures and compacts the conversation all the same. ' +
   'To get answers, set up a model.'
 
-export function offline({ summarize = plainExtract }: OfflineOptions = {}): ModelClient {
+export function offline(): ModelClient {
   return {
     provider: 'offline',
     model: 'offline',
     capabilities: () => localCapabilities,
-    send: async (request, options = {}) => {
-      if (request.source === 'session-memory') return refused('no model is set up to keep notes')
-      return localAnswer(request.source === 'turn' ? offlineNotice : summarize(request), 'offline', options)
-    },
+    send: async ({ source }, options = {}) =>
+      source === 'turn'
+        ? localAnswer(offlineNotice, 'offline', options)
+        : refused('no model is set up; summaries and notes are written by code'),
   }
 }
 
@@ -70,23 +63,4 @@ function localAnswer(text: string, model: string, { signal, onEvent }: SendOptio
   // Entries that share an id are read as pieces of one answer, so each answer has its own.
   const id = `msg_${crypto.randomUUID()}`
   return { type: 'answer', id, model, content: [{ type: 'text', text }], stopReason: 'end_turn', usage: noTokens }
-}
-
-const longestPart = 2_000
-const longestExtract = 40_000
-
-/** The plainest summary that is true: what was written to the model, in order, each text cut where it is long. */
-function plainExtract({ messages }: ModelRequest): string {
-  const texts = messages
-    .slice(0, -1)
-    .filter(({ role }) => role === 'user')
-    .flatMap(({ content }) => blocksOf(content).filter(isText))
-    .map(({ text }) => (text.length > longestPart ? `${headOf(text, longestPart)} […]` : text))
-  let length = 0
-  const tooOld = texts.findLastIndex((text) => {
-    length += text.length
-    return length > longestExtract
-  })
-  const kept = texts.slice(tooOld + 1).map((text) => `- ${text}`)
-  return `<summary>\n${kept.join('\n')}\n</summary>`
 }

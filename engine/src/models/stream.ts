@@ -43,41 +43,32 @@ export async function readStream(
   { onEvent, ports, endpoint, accumulator, signal }: Reading,
 ): Promise<ModelAnswer | FailedTry> {
   let outputTokens = 0
-  let events: AsyncIterator<unknown> | undefined
-  const next = async () => {
-    events ??= (await open())[Symbol.asyncIterator]()
-    return events.next()
-  }
   try {
-    for (;;) {
-      const got = await orThrown(next)
-      if (got.type === 'thrown' || got.value.done) events = undefined
+    for await (const got of eventsOrError(open)) {
       if (signal.aborted) return abortedTry
-      if (got.type === 'thrown' && !accumulator.isComplete())
+      if ('error' in got) {
+        if (accumulator.isComplete()) break
         return failedTry(got.error, { now: ports.now(), endpoint })
-      if (got.type === 'thrown' || got.value.done) return accumulator.answer()
-      const piece = accumulator.add(got.value.value)
+      }
+      const piece = accumulator.add(got.event)
       if (piece === undefined || piece.text === '') continue
       outputTokens += estimateTokens(piece.text)
       if (piece.type !== 'json') onEvent?.({ type: piece.type, text: piece.text })
       if (!signal.aborted) onEvent?.({ type: 'progress', outputTokens })
     }
+    return signal.aborted ? abortedTry : accumulator.answer()
   } catch (error) {
     if (error instanceof BrokenStream) return { type: 'try-failed', reason: 'transient', message: error.message }
     throw error
-  } finally {
-    // Nobody listens any more: the connection is closed, and how that went is the other side's doing too.
-    await orThrown(async () => events?.return?.())
   }
 }
 
-type Thrown = { readonly type: 'thrown'; readonly error: unknown }
-
-async function orThrown<T>(run: () => Promise<T>): Promise<{ readonly type: 'got'; readonly value: T } | Thrown> {
+/** What the other side throws comes last, as a value. That includes closing a connection that nobody listens to any more. */
+async function* eventsOrError(open: () => Promise<AsyncIterable<unknown>>) {
   try {
-    return { type: 'got', value: await run() }
+    for await (const event of await open()) yield { event }
   } catch (error) {
-    return { type: 'thrown', error }
+    yield { error }
   }
 }
 

@@ -7,6 +7,7 @@ import { stringAt } from '../core/message/json.ts'
 import { readBoundary } from '../core/transcript/format/boundary.ts'
 import { messageOf } from '../core/transcript/format/messages.ts'
 import { forEachEntry } from './read/entries.ts'
+import { readLedger } from './read/ledger-file.ts'
 import { compactionJobAt, openSessionAt, type SessionAt } from './read/session-at.ts'
 
 /** Claude Code moves longer texts to a file and shows the model only their start. */
@@ -14,7 +15,7 @@ const longest = 9_500
 
 /** Empty when there are none. Throws if the transcript cannot be read. */
 export function standingRules(transcript: string): string {
-  return rulesText(openSession(transcript).ledger)
+  return rulesText(readLedger(transcript).ledger)
 }
 
 /** The user's standing rules, word for word. Empty when there are none. */
@@ -26,8 +27,9 @@ export function rulesText({ rules }: Pick<Ledger, 'rules'>): string {
 
 /** What a summary leaves out. Empty when nothing is missing. Throws if the transcript cannot be read. */
 export function leftOutBy(transcript: string, compacted: Compacted): string {
-  const boundary = boundaryOf(transcript, withoutScratchpad(compacted.summary))
-  return leftOutText(openSession(transcript, boundary), compacted)
+  const session = openSessionAt(transcript, { before: boundaryOf(transcript, withoutScratchpad(compacted.summary)) })
+  if (session.type === 'not-found') throw new Error(`There is no session in ${transcript}.`)
+  return leftOutText(session, compacted)
 }
 
 export type Compacted = {
@@ -85,12 +87,6 @@ function boundaryOf(transcript: string, summary: string): string | undefined {
     if (start !== '' && text.includes(start)) found = boundary
   })
   return found
-}
-
-function openSession(transcript: string, before?: string): SessionAt {
-  const session = openSessionAt(transcript, before === undefined ? {} : { before })
-  if (session.type === 'not-found') throw new Error(`There is no session in ${transcript}.`)
-  return session
 }
 
 function cut(text: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Appended, HeldSession, StoredRecord } from '../core/ports/session-store.ts'
-import { bufferedStore } from './buffered.ts'
+import { BufferedStore } from './buffered.ts'
 
 type Call = { readonly ids: readonly string[]; readonly expected: number }
 
@@ -46,7 +46,7 @@ const user = (uuid: string) => ({ type: 'user', uuid })
 
 test('records that come while others are being sent go out together, behind them', async () => {
   const session = heldSession([])
-  const store = bufferedStore(session, ports())
+  const store = new BufferedStore(session, ports())
   for (const uuid of ['a', 'b', 'c']) store.append([user(uuid)])
   expect(await store.flush?.()).toEqual({ type: 'stored' })
   expect(session.calls).toEqual([
@@ -57,7 +57,7 @@ test('records that come while others are being sent go out together, behind them
 
 test('a retry sends the same records with the same ids, even if more were added since', async () => {
   const session = heldSession([away])
-  const store = bufferedStore(session, {
+  const store = new BufferedStore(session, {
     ...ports(),
     wait: async () => void store.append([user('later')]),
   })
@@ -73,7 +73,7 @@ test('a retry sends the same records with the same ids, even if more were added 
 test('a database that stays away is reported with what was not stored, and the next flush tries again', async () => {
   const used = ports()
   const session = heldSession(Array.from({ length: 11 }, () => away))
-  const store = bufferedStore(session, used)
+  const store = new BufferedStore(session, used)
   store.append(Array.from({ length: 7 }, (_, at) => user(`u${at}`)))
   expect(await store.flush?.()).toEqual({
     type: 'store-failed',
@@ -86,7 +86,7 @@ test('a database that stays away is reported with what was not stored, and the n
 
 test('a session that was taken by another writer is not tried again, and takes nothing more', async () => {
   const session = heldSession([{ type: 'refused', why: 'Worker 2 has taken over.' }])
-  const store = bufferedStore(session, ports())
+  const store = new BufferedStore(session, ports())
   store.append([user('a')])
   const why = 'Worker 2 has taken over. Not stored: user a.'
   expect(await store.flush?.()).toEqual({ type: 'store-failed', why })
@@ -95,7 +95,7 @@ test('a session that was taken by another writer is not tried again, and takes n
 })
 
 test('a record that JSON cannot carry is refused at once, with its place', () => {
-  const store = bufferedStore(heldSession([]), ports())
+  const store = new BufferedStore(heldSession([]), ports())
   expect(store.append([{ type: 'user', message: { count: 1n } }])).toEqual({
     type: 'store-failed',
     why: 'A record cannot be stored: message.count is of type bigint.',
@@ -104,7 +104,7 @@ test('a record that JSON cannot carry is refused at once, with its place', () =>
 
 test('a compaction is never split between two writes', async () => {
   const session = heldSession([])
-  const store = bufferedStore(session, ports())
+  const store = new BufferedStore(session, ports())
   store.append([user('first')])
   for (const name of ['a', 'b', 'c']) store.append(Array.from({ length: 300 }, (_, at) => user(`${name}${at}`)))
   await store.flush?.()

@@ -5,6 +5,7 @@ import { toJson } from '../core/message/to-json.ts'
 import { errorText } from '../core/ports/guarded.ts'
 import type { Appended, HeldSession, StoredRecord } from '../core/ports/session-store.ts'
 import { type Store, StoreError, type StoreResult } from '../core/ports/store.ts'
+import type { Entry } from '../core/transcript/format/entry.ts'
 
 export type BufferPorts = {
   readonly newId: () => string
@@ -17,22 +18,8 @@ const pauses = [50, 100, 200, 400, 800, 1_500, 2_000, 2_000, 3_000, 5_000]
 /** How many records go into one write. A batch that must be stored whole is never split. */
 const mostRecords = 500
 
-export function bufferedStore(session: HeldSession, ports: BufferPorts): Store {
-  const buffer = new RecordBuffer(session, ports)
-  return {
-    ...(session.path === undefined ? {} : { path: session.path }),
-    append: buffer.append,
-    flush: buffer.flush,
-    entries: async () => {
-      const result = await buffer.flush()
-      if (result.type === 'store-failed') throw new StoreError(result.why)
-      return session.all()
-    },
-    close: buffer.close,
-  }
-}
-
-class RecordBuffer {
+export class BufferedStore implements Store {
+  readonly path: string | undefined
   private readonly session: HeldSession
   private readonly ports: BufferPorts
   private version: number
@@ -44,6 +31,7 @@ class RecordBuffer {
   private end: string | undefined
 
   constructor(session: HeldSession, ports: BufferPorts) {
+    this.path = session.path
     this.session = session
     this.ports = ports
     this.version = session.version
@@ -69,6 +57,12 @@ class RecordBuffer {
       this.sending = undefined
     })
     return this.sending
+  }
+
+  entries = async (): Promise<readonly Entry[]> => {
+    const result = await this.flush()
+    if (result.type === 'store-failed') throw new StoreError(result.why)
+    return this.session.all()
   }
 
   close = async (): Promise<void> => {
@@ -100,12 +94,13 @@ class RecordBuffer {
   }
 
   private async send(): Promise<Appended> {
-    for (const pause of [...pauses, undefined]) {
-      const outcome = await this.attempt()
-      if (outcome.type !== 'unavailable' || pause === undefined) return outcome
+    let outcome = await this.attempt()
+    for (const pause of pauses) {
+      if (outcome.type !== 'unavailable') break
       await this.ports.wait(pause)
+      outcome = await this.attempt()
     }
-    throw new Error('The last attempt returns.')
+    return outcome
   }
 
   private async attempt(): Promise<Appended> {

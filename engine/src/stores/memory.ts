@@ -1,10 +1,8 @@
 // Sessions in memory, behind the same port as those on disk and in a database: for tests and short-lived hosts.
-import type { JsonObject } from '../core/message/json.ts'
+import { defined } from '../core/message/json.ts'
 import type {
   Appended,
-  Erasure,
   HeldSession,
-  ListOptions,
   OpenOptions,
   OpenResult,
   SessionInfo,
@@ -12,9 +10,8 @@ import type {
   StoredRecord,
 } from '../core/ports/session-store.ts'
 import { noPosition } from '../core/ports/store.ts'
-import { readFrom, recallFrom } from '../core/session/platform.ts'
-import type { Entry } from '../core/transcript/format/entry.ts'
-import { isAlreadyStored, selects } from './rules.ts'
+import { fromEntries } from '../core/session/platform.ts'
+import { isAlreadyStored, listed, toErase } from './rules.ts'
 
 type Kept = {
   readonly records: StoredRecord[]
@@ -26,13 +23,18 @@ type Kept = {
 
 export function memorySessions({ now = Date.now }: { readonly now?: () => number } = {}): SessionStore {
   const sessions = new Map<string, Kept>()
+  const infos = () => [...sessions].map(([id, kept]) => infoOf(id, kept))
   return {
     open: async (id, options) => open(sessions, { id, now, options }),
     records: async function* (id) {
       yield* sessions.get(id)?.records ?? []
     },
-    list: async (options = {}) => list(sessions, options),
-    erase: async (which) => erase(sessions, which, now()),
+    list: async (options) => listed(infos(), options),
+    erase: async (which) => {
+      const chosen = toErase(infos(), which, now())
+      for (const id of chosen) sessions.delete(id)
+      return chosen.size
+    },
     close: async () => undefined,
   }
 }
@@ -56,12 +58,12 @@ type Holding = { readonly id: string; readonly kept: Kept; readonly now: () => n
 
 function held({ id, kept, now, isHeld }: Holding): HeldSession {
   const { records } = kept
-  const entries = () => records.map(({ record }) => entryOf(record))
+  const entries = () => records.map(({ record }) => ({ record, position: noPosition }))
   let isReleased = false
   const append = async (added: readonly StoredRecord[], expected: number): Promise<Appended> => {
     if (isReleased || !isHeld()) return { type: 'refused', why: `The session ${id} is no longer held by this writer.` }
     if (expected !== records.length) {
-      return isAlreadyStored(records.slice(expected), added)
+      return isAlreadyStored(idsOf(records.slice(expected)), idsOf(added))
         ? { type: 'stored', version: expected + added.length }
         : { type: 'refused', why: `The session ${id} has changed since version ${expected}.` }
     }
@@ -76,8 +78,7 @@ function held({ id, kept, now, isHeld }: Holding): HeldSession {
     isWhole: true,
     append,
     all: async () => entries(),
-    recall: async (words, limit) => recallFrom(entries(), words, limit),
-    read: async (wanted) => readFrom(entries(), wanted),
+    ...fromEntries(entries),
     release: async () => {
       if (!isReleased) kept.holder = undefined
       isReleased = true
@@ -85,36 +86,11 @@ function held({ id, kept, now, isHeld }: Holding): HeldSession {
   }
 }
 
-function entryOf(record: JsonObject): Entry {
-  return { record, position: noPosition }
+function idsOf(records: readonly StoredRecord[]): readonly string[] {
+  return records.map(({ id }) => id)
 }
 
 function infoOf(id: string, { user, parent, changed, holder }: Kept): SessionInfo {
-  return {
-    id,
-    ...(user === undefined ? {} : { user }),
-    ...(parent === undefined ? {} : { parent }),
-    changed: new Date(changed).toISOString(),
-    isHeld: holder !== undefined,
-  }
-}
-
-function list(sessions: ReadonlyMap<string, Kept>, { user, after, limit = 1_000 }: ListOptions): SessionInfo[] {
-  return [...sessions]
-    .filter(([id, kept]) => (user === undefined || kept.user === user) && (after === undefined || id > after))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .slice(0, limit)
-    .map(([id, kept]) => infoOf(id, kept))
-}
-
-function erase(sessions: Map<string, Kept>, which: Erasure, now: number): number {
-  const before = sessions.size
-  const infos = [...sessions].map(([id, kept]) => infoOf(id, kept))
-  for (const info of infos) if (selects(which, info, now)) eraseWithAgents(sessions, info.id)
-  return before - sessions.size
-}
-
-function eraseWithAgents(sessions: Map<string, Kept>, id: string): void {
-  sessions.delete(id)
-  for (const [other, { parent }] of [...sessions]) if (parent === id) eraseWithAgents(sessions, other)
+  const isHeld = holder !== undefined
+  return { id, ...defined({ user, parent }), changed: new Date(changed).toISOString(), isHeld }
 }

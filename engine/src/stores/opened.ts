@@ -1,10 +1,9 @@
 // A session of a store, as an engine runs it.
-import { stringAt } from '../core/message/json.ts'
 import type { HeldSession, OpenOptions, OpenResult, SessionStore } from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
-import type { OpenedSession } from '../core/session/platform.ts'
+import { type OpenedSession, sessionIdIn } from '../core/session/platform.ts'
 import { undoOfTorn } from '../core/transcript/format/compaction-records.ts'
-import { type BufferPorts, bufferedStore } from './buffered.ts'
+import { BufferedStore, type BufferPorts } from './buffered.ts'
 
 export type StoredSessionOptions = Omit<OpenOptions, 'as'> &
   BufferPorts & {
@@ -25,19 +24,19 @@ export async function openStored(
   if (result.type !== 'opened') throw new StoreError(whyNotOpened(result, id), { reason: result.type })
   const session = await repaired(result.session, options)
   const { entries, isWhole } = session
-  const records = bufferedStore(session, { newId, wait })
-  const named = entries.map(({ record }) => stringAt(record, 'sessionId')).find((given) => given !== undefined) ?? id
+  const records = new BufferedStore(session, { newId, wait })
+  const named = sessionIdIn(entries) ?? id
   return {
     id: named,
     store: records,
     entries,
     isWhole,
     recall: async (words, limit) => {
-      await records.flush?.()
+      await records.flush()
       return session.recall(words, limit)
     },
     read: async (wanted) => {
-      await records.flush?.()
+      await records.flush()
       return session.read(wanted)
     },
     // The entries of a sub-agent carry the id of the session it belongs to.

@@ -1,15 +1,35 @@
 // What every store decides in the same way.
-import type { Erasure, SessionInfo, StoredRecord } from '../core/ports/session-store.ts'
+import type { Erasure, ListOptions, SessionInfo } from '../core/ports/session-store.ts'
 
 const dayMs = 86_400_000
 
-/** Whether what follows the expected version starts with exactly these records: an earlier attempt got through. */
-export function isAlreadyStored(following: readonly { readonly id: string }[], sent: readonly StoredRecord[]): boolean {
-  return sent.length <= following.length && sent.every(({ id }, at) => following[at]?.id === id)
+/** Whether the ids behind the expected version start with exactly these: an earlier attempt got through. */
+export function isAlreadyStored(following: readonly string[], sent: readonly string[]): boolean {
+  return sent.length <= following.length && sent.every((id, at) => following[at] === id)
 }
 
-/** Whether an erasure is meant for this session. Retention spares sessions that somebody writes. */
-export function selects(which: Erasure, { id, user, changed, isHeld }: SessionInfo, now: number): boolean {
+export function listed(
+  all: readonly SessionInfo[],
+  { user, after, limit = 1_000 }: ListOptions = {},
+): readonly SessionInfo[] {
+  return all
+    .filter((info) => (user === undefined || info.user === user) && (after === undefined || info.id > after))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(0, limit)
+}
+
+/** The sessions that an erasure is meant for, and those of their sub-agents. */
+export function toErase(all: readonly SessionInfo[], which: Erasure, now: number): ReadonlySet<string> {
+  const chosen = new Set(all.filter((info) => selects(which, info, now)).map(({ id }) => id))
+  for (let before = -1; before < chosen.size; ) {
+    before = chosen.size
+    for (const { id, parent } of all) if (parent !== undefined && chosen.has(parent)) chosen.add(id)
+  }
+  return chosen
+}
+
+/** Retention spares sessions that somebody writes. */
+function selects(which: Erasure, { id, user, changed, isHeld }: SessionInfo, now: number): boolean {
   if ('sessions' in which) return which.sessions.includes(id)
   if ('user' in which) return user === which.user
   return !isHeld && Date.parse(changed) < now - which.unchangedForDays * dayMs

@@ -2,7 +2,7 @@
 import { oneLine } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { charactersOf, columnsOf, cut, padEnd } from '../../render/width.ts'
-import { completionsOf } from '../input/completion.ts'
+import { menuOf } from '../input/completion.ts'
 import type { Editor } from '../input/editor.ts'
 import type { TerminalState } from '../state/state.ts'
 import type { Drawing } from './drawing.ts'
@@ -73,13 +73,13 @@ function rowsOf({ text, cursor }: Editor, room: number) {
 const mostRows = 8
 
 function menuLines(state: TerminalState, { width, paint }: Sheet): readonly string[] {
-  const matches = completionsOf(state)
+  const matches = menuOf(state)
   const selected = Math.min(state.completion, matches.length - 1)
   const top = Math.max(0, Math.min(selected - mostRows + 1, matches.length - mostRows))
   const rows = matches.slice(top, top + mostRows)
   // In a narrow terminal, what a command does is worth more than how it is called in full.
   const isNarrow = width < 60
-  const names = rows.map(({ name, usage }) => oneLine(`/${name}${usage === undefined || isNarrow ? '' : ` ${usage}`}`))
+  const names = rows.map(({ name, usage }) => oneLine(`${name}${usage === undefined || isNarrow ? '' : ` ${usage}`}`))
   const column = Math.min(Math.max(0, ...names.map(columnsOf)), Math.floor(width / 2))
   const lines = rows.map(({ description }, at) => {
     const isSelected = top + at === selected

@@ -94,6 +94,8 @@ export type Calls = {
   readonly command: (line: string) => CommandResult
   /** The messages that a compaction summarized. */
   readonly original: (receipt: string) => readonly OriginalMessage[]
+  /** Files of the workspace whose path matches, the best matches first. */
+  readonly files: (typed: string) => readonly string[]
   readonly close: () => void
 }
 

@@ -12,6 +12,7 @@ export type RemoteAgent = {
   readonly setMode: (mode: PermissionMode) => Promise<void>
   readonly command: (line: string, signal?: AbortSignal) => Promise<CommandResult>
   readonly original: (receipt: string) => Promise<readonly OriginalMessage[]>
+  readonly files: (typed: string) => Promise<readonly string[]>
   readonly answer: (id: number, answer: AskAnswer) => void
   readonly close: () => Promise<void>
 }
@@ -81,6 +82,7 @@ export function connectToWorker(module: URL, data: unknown, listener: RemoteList
     setMode: (mode) => call('setMode', [mode]),
     command: (line, signal) => call('command', [line], signal),
     original: (receipt) => call('original', [receipt]),
+    files: (typed) => call('files', [typed]),
     answer: (id, answer) => post({ type: 'answer', id, answer }),
     close: async () => {
       if (isClosing) return

@@ -4,6 +4,7 @@ import { textOf } from 'everlong/transcript'
 import type { Agent, Person } from '../../app.ts'
 import { reasonOf } from '../../reason-of.ts'
 import { originalOf } from '../../receipt.ts'
+import { createFileFinder } from './find-files.ts'
 import { createNarrator, type Narrator, readGauge } from './narrator.ts'
 import type { Ask, AskAnswer, Calls, CommandInfo, FromHost, Hello, SetupScreen, ToHost } from './protocol.ts'
 
@@ -45,7 +46,7 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
   const { agent, commands, folder, past = [], notices = [] } = started
   const narrator = createNarrator(agent, { folder, send: (event) => port.postMessage({ type: 'event', event }) })
   asking.onPermission(narrator.rememberDiff)
-  receive = createReceiver(port, callsOf(agent, narrator))
+  receive = createReceiver(port, callsOf(agent, narrator, folder))
   const gauge = readGauge(agent)
   port.postMessage({
     type: 'hello',
@@ -57,8 +58,13 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
 /** Characters of a message that the terminal shows; the transcript has all of them. */
 const mostOriginal = 4_000
 
-function callsOf(agent: Agent, narrator: Narrator): { readonly [Name in keyof Calls]: (...args: never[]) => unknown } {
+function callsOf(
+  agent: Agent,
+  narrator: Narrator,
+  folder: string,
+): { readonly [Name in keyof Calls]: (...args: never[]) => unknown } {
   return {
+    files: createFileFinder(folder),
     submit: (prompt: Parameters<Agent['submit']>[0]) => agent.submit(prompt),
     interrupt: () => agent.interrupt(),
     takeQueued: () => agent.takeQueued(),

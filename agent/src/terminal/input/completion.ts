@@ -1,16 +1,52 @@
-// Slash commands that match what has been typed.
-import type { CommandInfo } from '../host/protocol.ts'
+// The menu below the prompt: slash commands, or files after an `@`, that match what has been typed.
 import type { TerminalState } from '../state/state.ts'
+import { type Editor, editorWith } from './editor.ts'
 
-/** Empty when no command is being typed, or the menu was closed. Names that start with it come first. */
-export function completionsOf({
-  editor,
-  commands,
-  completion,
-}: Pick<TerminalState, 'editor' | 'commands' | 'completion'>): readonly CommandInfo[] {
+export type MenuRow = {
+  readonly name: string
+  /** What may follow the name. */
+  readonly usage?: string
+  readonly description: string
+  /** The text once Tab has completed it. */
+  readonly completed: Editor
+  /** What Enter sends at once; otherwise it completes as well. */
+  readonly sent?: Editor
+}
+
+type Typed = Pick<TerminalState, 'editor' | 'commands' | 'completion' | 'found'>
+
+/** Empty when nothing is being typed that could be completed, or the menu was closed. */
+export function menuOf(typed: Typed): readonly MenuRow[] {
+  if (typed.completion < 0) return []
+  return [...commandRows(typed), ...fileRows(typed)]
+}
+
+/** Names that start with what was typed come first. */
+function commandRows({ editor, commands }: Typed): readonly MenuRow[] {
   const typed = /^\/(\S*)$/.exec(editor.text)?.[1]?.toLowerCase()
-  if (typed === undefined || completion < 0) return []
+  if (typed === undefined) return []
   const starting = commands.filter(({ name }) => name.startsWith(typed))
   const containing = commands.filter(({ name }) => !name.startsWith(typed) && name.includes(typed))
-  return [...starting, ...containing]
+  return [...starting, ...containing].map((command) => {
+    const name = `/${command.name}`
+    // `<words>` must be given; `[words]` may be.
+    const waits = (command.usage?.includes('<') ?? false) && editor.text.trim() !== name
+    return { ...command, name, completed: editorWith(`${name} `), ...(waits ? {} : { sent: editorWith(name) }) }
+  })
+}
+
+/** What stands between an `@` and the cursor. */
+export function mentionIn({ text, cursor }: Editor): string | undefined {
+  return /(?:^|\s)@([^\s@]*)$/.exec(text.slice(0, cursor))?.[1]
+}
+
+function fileRows({ editor, found }: Typed): readonly MenuRow[] {
+  const typed = mentionIn(editor)
+  if (typed === undefined || found?.typed !== typed) return []
+  const before = editor.text.slice(0, editor.cursor - typed.length)
+  const after = editor.text.slice(editor.cursor)
+  return found.files.map((file) => {
+    const start = `${before}${file} `
+    return { name: `@${file}`, description: '', completed: { ...editor, text: start + after, cursor: start.length } }
+  })
 }

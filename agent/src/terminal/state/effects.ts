@@ -10,11 +10,15 @@ export type Effect =
   | { readonly type: 'interrupt' }
   | { readonly type: 'abort-command' }
   | { readonly type: 'take-queued' }
+  /** Looks for files whose path matches. */
+  | { readonly type: 'find-files'; readonly typed: string }
   | { readonly type: 'set-mode'; readonly mode: PermissionMode }
   | { readonly type: 'answer'; readonly id: number; readonly answer: AskAnswer }
   /** Loads what a compaction summarized. */
   | { readonly type: 'load-original'; readonly receipt: string }
   | { readonly type: 'redraw' }
+  /** Gives the terminal back to the shell until the program is continued. */
+  | { readonly type: 'suspend' }
   | { readonly type: 'stop-playing' }
   | { readonly type: 'quit' }
 

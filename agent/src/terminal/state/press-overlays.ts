@@ -1,5 +1,6 @@
 // Keys in what the person opens: pickers, and the viewer of folded things.
 import { lastTop } from '../draw/overlays.ts'
+import { editorWith } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
 import { matchingChoices } from './choices.ts'
 import { type Step, step } from './effects.ts'
@@ -15,11 +16,14 @@ export function pressInPicker(state: TerminalState, picker: Picker, press: Press
     case 'enter': {
       const choice = choices[picker.selected]
       if (!choice) return step(state)
+      if (picker.fillsPrompt)
+        return step({ ...state, overlay: undefined, editor: editorWith(choice.command), completion: -1 })
       return step({ ...state, overlay: undefined }, { type: 'command', line: choice.command })
     }
     case 'up':
       return show({ selected: Math.max(0, picker.selected - 1) })
     case 'down':
+    case 'ctrl+r':
       return show({ selected: Math.min(last, picker.selected + 1) })
     case 'pageup':
       return show({ selected: Math.max(0, picker.selected - 10) })

@@ -1,33 +1,28 @@
 // Keys at the prompt: editing, history, completion, sending.
-import { completionsOf } from '../input/completion.ts'
+import { mentionIn, menuOf } from '../input/completion.ts'
 import { type Editor, edit, editorWith, emptyEditor, insert, lineOf, promptOf } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
 import { type Step, step } from './effects.ts'
 import type { TerminalState } from './state.ts'
 
 export function pressInPrompt(state: TerminalState, press: Press): Step {
-  const matches = completionsOf(state)
-  if (matches.length > 0) {
-    const at = Math.min(state.completion, matches.length - 1)
-    const name = matches[at]?.name ?? ''
-    if (press.key === 'up') return step({ ...state, completion: (at + matches.length - 1) % matches.length })
-    if (press.key === 'down') return step({ ...state, completion: (at + 1) % matches.length })
-    if (press.key === 'tab') return step(typedInto(state, editorWith(`/${name} `)))
-    const isPart = state.editor.text.trim() !== `/${name}`
-    if (press.key === 'enter' && isPart && needsInput(matches[at]?.usage))
-      return step(typedInto(state, editorWith(`/${name} `)))
-    if (press.key === 'enter') return submit(typedInto(state, editorWith(`/${name}`)))
+  const rows = menuOf(state)
+  const at = Math.min(state.completion, rows.length - 1)
+  const row = rows[at]
+  if (row) {
+    if (press.key === 'up') return step({ ...state, completion: (at + rows.length - 1) % rows.length })
+    if (press.key === 'down') return step({ ...state, completion: (at + 1) % rows.length })
+    if (press.key === 'enter' && row.sent) return submit(typedInto(state, row.sent))
+    if (press.key === 'enter' || press.key === 'tab') return step(typedInto(state, row.completed))
   }
   if (press.key === 'enter') return enter(state)
   if (press.key === 'up' && canLeave(state, 'up')) return older(state)
   if (press.key === 'down' && canLeave(state, 'down')) return step(newer(state))
   const edited = edit(state.editor, press)
-  return step(edited ? typedInto(state, edited) : state)
-}
-
-/** `<words>` must be given; `[words]` may be. */
-function needsInput(usage: string | undefined): boolean {
-  return usage?.includes('<') ?? false
+  if (!edited) return step(state)
+  const typed = mentionIn(edited)
+  const isNew = typed !== undefined && typed !== state.found?.typed
+  return step(typedInto(state, edited), ...(isNew ? [{ type: 'find-files' as const, typed }] : []))
 }
 
 function typedInto(state: TerminalState, editor: Editor): TerminalState {
@@ -47,7 +42,14 @@ function enter(state: TerminalState): Step {
 function submit(state: TerminalState): Step {
   const shown = state.editor.text.trim()
   if (shown === '') return step(state)
-  const cleared: TerminalState = { ...state, editor: emptyEditor, recalled: undefined, completion: 0, typedAt: 0 }
+  const cleared: TerminalState = {
+    ...state,
+    editor: emptyEditor,
+    recalled: undefined,
+    found: undefined,
+    completion: 0,
+    typedAt: 0,
+  }
   if (state.agent === undefined) return step({ ...state, hint: 'The agent is starting. One moment.' })
   if (!shown.startsWith('/') || state.editor.pastes.length > 0) {
     return step(cleared, { type: 'submit', prompt: promptOf(state.editor), shown })
@@ -82,4 +84,20 @@ function newer(state: TerminalState): TerminalState {
   const back = recalled.back - 1
   if (back === 0) return { ...state, editor: recalled.draft, recalled: undefined }
   return { ...state, editor: editorWith(history[history.length - back] ?? ''), recalled: { ...recalled, back } }
+}
+
+/** Lists what was typed before, the newest first; what is typed now filters it. */
+export function searchHistory(state: TerminalState): Step {
+  const texts = [...new Set(state.history.toReversed())]
+  if (texts.length === 0) return step({ ...state, hint: 'There is no history yet.' })
+  const choices = texts.map((text) => ({ label: text, command: text }))
+  const overlay = {
+    type: 'picker',
+    title: 'History',
+    choices,
+    filter: state.editor.text,
+    selected: 0,
+    fillsPrompt: true,
+  } as const
+  return step({ ...state, overlay })
 }

@@ -1,11 +1,12 @@
 // Key presses, as changes of the state and things to do. Pure: the time is an argument.
 import type { PermissionMode } from '../../app.ts'
+import { menuOf } from '../input/completion.ts'
 import { emptyEditor } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
 import { type Effect, type Step, step } from './effects.ts'
 import { pressInPermission, pressInQuestions } from './press-asks.ts'
 import { pressInPicker, pressInViewer, viewNewest } from './press-overlays.ts'
-import { pressInPrompt } from './press-prompt.ts'
+import { pressInPrompt, searchHistory } from './press-prompt.ts'
 import type { AskDialog, TerminalState } from './state.ts'
 
 /** How long a second Ctrl+C or Esc counts as the second. */
@@ -15,6 +16,7 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   const state: TerminalState = { ...before, hint: undefined }
   if (key.key === 'ctrl+c') return pressCtrlC(state, now)
   if (key.key === 'ctrl+l') return step(state, { type: 'redraw' })
+  if (key.key === 'ctrl+z') return step(state, { type: 'suspend' })
   const [ask] = state.asks
   if (ask && !isStillTyping(state, key, now)) {
     if (key.key === 'escape' && !takesEscape(ask)) return interrupted(state)
@@ -26,6 +28,7 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   if (state.isPlaying) return pressWhilePlaying(state, key)
   if (key.key === 'escape') return pressEscape(state, now)
   if (key.key === 'shift+tab') return step(state, { type: 'set-mode', mode: nextMode(state) })
+  if (key.key === 'ctrl+r') return searchHistory(state)
   if (key.key === 'ctrl+d' && state.editor.text === '') return step(state, { type: 'quit' })
   const typed = key.key === 'text' || key.key === 'paste' ? { ...state, typedAt: now } : state
   return pressInPrompt(typed, key)
@@ -60,8 +63,7 @@ function pressCtrlC(state: TerminalState, now: number): Step {
 
 function pressEscape(state: TerminalState, now: number): Step {
   const { armed, agent, editor } = state
-  const isMenuOpen = state.completion >= 0 && editor.text.startsWith('/') && !/\s/.test(editor.text)
-  if (isMenuOpen) return step({ ...state, completion: -1 })
+  if (menuOf(state).length > 0) return step({ ...state, completion: -1 })
   if (state.command !== undefined) return step(state, { type: 'abort-command' })
   if (agent?.isBusy || state.compaction) return interrupted(state)
   if (editor.text === '') return step(state)

@@ -156,6 +156,29 @@ describe('keys at the prompt', () => {
     expect(pressed(back.state, 'down', 'down').state.editor.text).toBe('draft')
   })
 
+  test('Ctrl+R searches the history, and what is chosen goes into the prompt', () => {
+    const state = { ...ready, history: ['fix the parser', 'run the tests', 'fix the parser'] }
+    const open = pressed(state, 'ctrl+r').state.overlay
+    expect(open?.type === 'picker' && open.choices.map(({ label }) => label)).toEqual([
+      'fix the parser',
+      'run the tests',
+    ])
+    const { state: chosen, effects } = pressed(state, 'ctrl+r', { key: 'text', text: 'run' }, 'enter')
+    expect([chosen.editor.text, chosen.overlay, effects]).toEqual(['run the tests', undefined, []])
+  })
+
+  test('an @ looks for files, and Tab or Enter puts one in where the cursor is', () => {
+    const typing = pressed({ ...ready, editor: editorWith('look at ') }, { key: 'text', text: '@pa' })
+    expect(typing.effects).toEqual([{ type: 'find-files', typed: 'pa' }])
+    const found = { ...typing.state, found: { typed: 'pa', files: ['src/parser.ts', 'src/paths.ts'] } }
+    expect(pressed(found, 'tab').state.editor.text).toBe('look at @src/parser.ts ')
+    const { state, effects } = pressed(found, 'down', 'enter')
+    expect([state.editor.text, effects]).toEqual(['look at @src/paths.ts ', []])
+    // Files for something else than what is typed now are not offered, and an address is no file.
+    expect(pressed({ ...found, editor: editorWith('@pars') }, 'tab').state.editor.text).toBe('@pars')
+    expect(pressed(ready, { key: 'text', text: 'me@pa' }).effects).toEqual([])
+  })
+
   test('Up takes back what is queued, and Esc interrupts', () => {
     const busy = { ...ready, agent: { ...idle, isBusy: true, queued: [{ text: 'later' }] } }
     expect(pressed(busy, 'up').effects).toEqual([{ type: 'take-queued' }])

@@ -67,6 +67,8 @@ export type Picker = {
   readonly choices: readonly Choice[]
   readonly filter: string
   readonly selected: number
+  /** What is chosen goes into the prompt and is not run. */
+  readonly fillsPrompt?: boolean
 }
 
 /** Shows a detail in full. */
@@ -106,6 +108,8 @@ export type TerminalState = {
   readonly history: readonly string[]
   /** Which entry of the history is shown, counted from the newest, and what was typed before. */
   readonly recalled: { readonly back: number; readonly draft: Editor } | undefined
+  /** Files that match what stands behind an `@`. */
+  readonly found: { readonly typed: string; readonly files: readonly string[] } | undefined
   /** Selected row of the completion menu; -1 when it was closed with Esc. */
   readonly completion: number
   readonly hint: string | undefined
@@ -139,6 +143,7 @@ export const firstState: TerminalState = {
   editor: emptyEditor,
   history: [],
   recalled: undefined,
+  found: undefined,
   completion: 0,
   hint: undefined,
   armed: undefined,

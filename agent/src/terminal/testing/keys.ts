@@ -12,6 +12,7 @@ export const keys = {
   ctrlC: '\u0003',
   ctrlE: '\u0005',
   ctrlO: '\u000f',
+  ctrlR: '\u0012',
   ctrlW: '\u0017',
   end: '\u001b[F',
   paste: (text: string) => `\u001b[200~${text}\u001b[201~`,

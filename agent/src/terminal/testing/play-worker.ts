@@ -153,7 +153,7 @@ function toolsFor(folder: string, person: Person): readonly AnyTool[] {
       name: 'Read',
       description: 'Reads a file.',
       input: file,
-      isReadOnly: true,
+      isParallel: true,
       run: ({ file_path }) => readFileSync(file_path, 'utf8'),
     }),
     defineTool({

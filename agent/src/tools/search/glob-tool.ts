@@ -22,7 +22,7 @@ export function globTool(kit: Kit): AnyTool {
     description:
       'Finds files whose path matches a pattern, newest first. Files that .gitignore names, node_modules and .git are left out.',
     input,
-    isReadOnly: true,
+    isParallel: true,
     isReproducible: true,
     plan: async ({ pattern, path = '.' }, { signal }) => {
       const place = await kit.workspace.place(path)

@@ -21,7 +21,7 @@ export function grepTool(kit: Kit, { ripgrep }: { readonly ripgrep: string | und
     description:
       'Searches files with a regular expression. Files that .gitignore names, node_modules, .git and binary files are left out.',
     input,
-    isReadOnly: true,
+    isParallel: true,
     isReproducible: true,
     plan: async (given, context) => {
       const place = await kit.workspace.place(given.path ?? '.')

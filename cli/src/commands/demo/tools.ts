@@ -10,7 +10,7 @@ export function repositoryTools({ definitions, run }: RepositoryTools): readonly
   return definitions.map((definition) => ({
     name: definition.name,
     description: definition.description ?? '',
-    isReadOnly: readers.has(definition.name),
+    isParallel: readers.has(definition.name),
     definition: { ...definition },
     call: async (input) => run(definition.name, input),
   }))
@@ -24,7 +24,7 @@ export function recallTool(archive: Archive): AnyTool {
   return {
     name,
     description,
-    isReadOnly: true,
+    isParallel: true,
     definition: { name, description, input_schema },
     call: async (input) => {
       const { text, isError } = run(input)

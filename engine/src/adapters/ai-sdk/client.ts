@@ -3,21 +3,13 @@
 import { isBlock } from '../../core/message/block.ts'
 import { isObject, type JsonObject, stringAt } from '../../core/message/json.ts'
 import { noTokens } from '../../core/message/usage.ts'
-import type {
-  ModelAnswer,
-  ModelClient,
-  ModelFailure,
-  ModelRequest,
-  SendOptions,
-  StreamEvent,
-} from '../../core/ports/model.ts'
+import type { ModelAnswer, ModelClient, ModelRequest, SendOptions, StreamEvent } from '../../core/ports/model.ts'
 import { type ModelPorts, noCapabilities, systemPorts } from '../../models/ports.ts'
 import type { FailedTry } from '../../models/retry.ts'
 import { createCaller, type PerRequest } from '../../models/sdk.ts'
 import type { Converter } from '../history/converter.ts'
-import { failureOf } from '../history/failure.ts'
-import type { AiMessage } from './shapes.ts'
-import { usageOf } from './usage.ts'
+import { failedTry } from '../history/failure.ts'
+import { type AiMessage, usageOf } from './messages.ts'
 
 /** As much of a language model (v2 to v4) as is used here. */
 export type Generating = {
@@ -78,7 +70,7 @@ function callFor(request: ModelRequest, { converter, ownCall }: ClientOptions): 
     return { isStreaming: own.isStreaming, params }
   }
   const { headers } = own?.params ?? {}
-  const messages = request.messages.flatMap((message) => converter.fromMessage(message, () => undefined))
+  const messages = request.messages.flatMap((message) => converter.write(message, () => undefined))
   const params = {
     prompt: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages],
     ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),
@@ -109,7 +101,7 @@ async function tried(
     }
     return signal?.aborted ? { type: 'try-failed', reason: 'aborted', message: 'aborted' } : answer
   } catch (error) {
-    return failedTry(failureOf(error))
+    return failedTry(error)
   }
 }
 
@@ -127,10 +119,6 @@ function streamed(model: Generating): (call: never) => Promise<object> {
     }
     return { ...gathered.end, response: gathered.response, content: [{ type: 'text', text: gathered.text }] }
   }
-}
-
-function failedTry({ type: _, tries: __, ...rest }: ModelFailure): FailedTry {
-  return { type: 'try-failed', ...rest }
 }
 
 const stopReasons: Readonly<Record<string, string>> = {

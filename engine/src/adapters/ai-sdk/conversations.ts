@@ -1,38 +1,25 @@
 // The conversations of an application on the AI SDK: one session for each, and what the calls have in common.
-import { defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { ModelClient } from '../../core/ports/model.ts'
 import type { RequestInput } from '../../core/session/input.ts'
-import { createConversations } from '../history/conversations.ts'
-import type { AdapterSession, ManagedHistory } from '../history/managed-history.ts'
+import type { HistoryOf } from '../history/conversations.ts'
+import { type Converter, headOf } from '../history/converter.ts'
+import type { ManagedHistory } from '../history/managed-history.ts'
+import { toolDefinition } from '../parts.ts'
 import { type Generating, languageModelClient, type OwnCall, systemText } from './client.ts'
-import { aiSdkConverter } from './converter.ts'
-import { type AiMessage, type FileShape, partsIn } from './shapes.ts'
+import { type AiMessage, anthropicOptions, isSystem, partsIn } from './messages.ts'
 
 export type AiHistory = ManagedHistory<AiMessage>
 
-export type ConversationSettings = {
-  readonly files: FileShape
+export type ConversationSettings<HostCall> = {
+  readonly converter: Converter<AiMessage>
   /** Writes summaries in place of the model that is called. */
   readonly model?: Generating | ModelClient | undefined
-  readonly session?: AdapterSession | undefined
-  /** Starts or opens a session whose summaries this client writes. */
-  readonly start: (client: ModelClient, how: Starting) => Promise<AdapterSession>
-  readonly most?: number | undefined
-}
-
-export type Starting = {
-  readonly id: string | undefined
-  /** The host sets marks for the prompt cache itself: there may be four of them in all. */
-  readonly hasMarks: boolean
-  /** A summary can be asked for in a way that reads the conversation's cache. */
-  readonly sharesCache: boolean
-  /** The model that is called. */
-  readonly model: string | undefined
+  readonly historyOf: HistoryOf<AiMessage, HostCall>
 }
 
 export type Call = {
   readonly messages: readonly AiMessage[]
-  readonly id?: string | undefined
   /** The model that is called; undefined when only its name is known. */
   readonly model: Generating | undefined
   readonly modelName?: string | undefined
@@ -43,45 +30,38 @@ export type Call = {
   readonly takesMarks?: boolean
 }
 
-export type AiConversations = {
-  readonly of: (call: Call) => Promise<AiHistory>
-  readonly all: () => readonly AiHistory[]
-  readonly close: () => Promise<void>
-}
+export type AiConversations<HostCall> = (host: HostCall, call: Call) => Promise<AiHistory>
 
-export function aiConversations(settings: ConversationSettings): AiConversations {
-  const converter = aiSdkConverter(settings.files)
+export function aiConversations<HostCall>(settings: ConversationSettings<HostCall>): AiConversations<HostCall> {
+  const { converter, model } = settings
   const calls = new WeakMap<AiHistory, OwnCall>()
   const clientFor = (call: Call, history: () => AiHistory | undefined): ModelClient => {
-    const given = settings.model ?? call.model
+    const given = model ?? call.model
     if (given === undefined) throw new TypeError(modelMissing)
-    if (isClient(given)) return summarizing(given)
-    // Another model has a cache of its own.
-    const isOwn = settings.model === undefined && call.params !== undefined
+    if ('capabilities' in given) return summarizing(given)
     const ownCall = () => {
       const own = history()
       return own && calls.get(own)
     }
+    // Another model has a cache of its own.
+    const isOwn = model === undefined && call.params !== undefined
     return languageModelClient(given, { converter, ownCall: isOwn ? ownCall : undefined, takesMarks: call.takesMarks })
   }
-  const start = () => Promise.reject(new TypeError(modelMissing))
-  const all = createConversations<AiMessage>({ converter, session: settings.session, most: settings.most, start })
-  return {
-    of: async (call) => {
-      const history = await all.of(call.messages, call.id, (id, own) =>
-        settings.start(clientFor(call, own), {
-          id,
-          hasMarks: hasMarks(call),
-          sharesCache: call.params !== undefined,
-          model: call.model?.modelId ?? call.modelName,
-        }),
-      )
-      const { params = {}, isStreaming = false, messages } = call
-      calls.set(history, { params, isStreaming, head: headOf(messages), toForeign: (own) => history.toForeign(own) })
-      return history
-    },
-    all: all.all,
-    close: all.close,
+  return async (host, call) => {
+    const { params = {}, isStreaming = false, messages } = call
+    const history = await settings.historyOf(host, messages, (own) => {
+      const client = clientFor(call, own)
+      return {
+        client,
+        model: call.model?.modelId ?? call.modelName ?? client.model,
+        asksCalled: model === undefined,
+        hasMarks: hasMarks(call),
+        sharesCache: call.params !== undefined,
+      }
+    })
+    const head = headOf(messages, isSystem)
+    calls.set(history, { params, isStreaming, head, toForeign: (own) => history.toForeign(own) })
+    return history
   }
 }
 
@@ -96,23 +76,16 @@ function summarizing(client: ModelClient): ModelClient {
   return { ...client, capabilities }
 }
 
-function headOf(messages: readonly AiMessage[]): readonly AiMessage[] {
-  const first = messages.findIndex(({ role }) => role !== 'system')
-  return messages.slice(0, Math.max(0, first))
-}
-
 const modelMissing =
   'everlong(): the model of this call is known only by name. Pass `model`, which writes the summaries, or use a model object.'
 
-function isClient(model: Generating | ModelClient): model is ModelClient {
-  return 'capabilities' in model
-}
-
 /** What counts for the size besides the messages. */
 export function requestInput(messages: readonly AiMessage[], params: JsonObject): RequestInput {
-  const system = systemText(headOf(messages))
-  const tools = Array.isArray(params.tools) ? params.tools.filter(isObject).map(toolOf) : undefined
-  const thinking = objectAt(objectAt(params.providerOptions, 'anthropic'), 'thinking')
+  const system = systemText(headOf(messages, isSystem))
+  const tools = Array.isArray(params.tools)
+    ? params.tools.filter(isObject).map((tool) => toolDefinition(tool, tool.inputSchema ?? tool.args))
+    : undefined
+  const thinking = objectAt(anthropicOptions(params), 'thinking')
   const type = stringAt(thinking, 'type')
   return {
     ...(system === '' ? {} : { system }),
@@ -121,14 +94,8 @@ export function requestInput(messages: readonly AiMessage[], params: JsonObject)
   }
 }
 
-function toolOf({ name, description, inputSchema, args }: JsonObject): JsonObject {
-  return { name, ...defined({ description, input_schema: inputSchema ?? args }) }
-}
-
 function hasMarks({ messages, params = {} }: Call): boolean {
-  const isMarked = (value: unknown) =>
-    objectAt(objectAt(value, 'providerOptions'), 'anthropic')?.cacheControl !== undefined
-  const tools = Array.isArray(params.tools) ? params.tools : []
+  const isMarked = (value: unknown) => anthropicOptions(value)?.cacheControl !== undefined
   const inMessages = messages.some((message) => isMarked(message) || partsIn(message.content).some(isMarked))
-  return inMessages || isMarked(params) || tools.some(isMarked)
+  return inMessages || isMarked(params) || arrayAt(params, 'tools').some(isMarked)
 }

@@ -6,7 +6,7 @@ import { convert } from '../history/converter.ts'
 import { giveBack } from '../history/give-back.ts'
 import { ManagedHistory } from '../history/managed-history.ts'
 import { aiSdkConverter } from './converter.ts'
-import type { AiMessage, Part } from './shapes.ts'
+import type { AiMessage, Part } from './messages.ts'
 
 const converter = aiSdkConverter('tagged')
 
@@ -121,13 +121,7 @@ test('what a message became, converted back by itself, has the same parts', () =
   fc.assert(
     fc.property(histories, (messages) => {
       const { head, known } = convert(converter, messages)
-      const back = known.flatMap((own) => {
-        const originOf = (block: object) => {
-          const at = own.blocks.indexOf(block as never)
-          return { foreign: own.foreign, part: own.parts[at], block: own.blocks[at] ?? { type: '' }, isSame: true }
-        }
-        return converter.fromMessage({ role: own.role, content: own.blocks }, originOf)
-      })
+      const back = known.flatMap((own) => converter.write(own, () => own.foreign))
       expect([...head, ...back]).toEqual(messages.map(asParts))
     }),
   )
@@ -137,12 +131,10 @@ test('a converted message without its origins is a message that converts to the 
   fc.assert(
     fc.property(histories, (messages) => {
       const { known } = convert(converter, messages)
-      const back = known.flatMap(({ role, blocks }) =>
-        converter.fromMessage({ role, content: blocks }, () => undefined),
-      )
+      const back = known.flatMap((own) => converter.write(own, () => undefined))
       const again = convert(converter, back).known
       const kinds = (all: typeof known) =>
-        all.map(({ role, blocks }) => `${role} ${blocks.map(({ type }) => type).join()}`)
+        all.map(({ role, content }) => `${role} ${content.map(({ type }) => type).join()}`)
       expect(kinds(again)).toEqual(kinds(known.flatMap(split)))
     }),
   )
@@ -152,9 +144,9 @@ test('messages that were cleared keep the parts that were not', () => {
   fc.assert(
     fc.property(histories, (messages) => {
       const { known } = convert(converter, messages)
-      const cleared = known.map(({ role, blocks }) => ({
+      const cleared = known.map(({ role, content }) => ({
         role,
-        content: blocks.map((block) => (block.type === 'tool_result' ? { ...block, content: '[cleared]' } : block)),
+        content: content.map((block) => (block.type === 'tool_result' ? { ...block, content: '[cleared]' } : block)),
       }))
       const given = giveBack(cleared, known, converter).map(({ foreign }) => foreign)
       const expected = messages.filter(({ role }) => role !== 'system').map(clearedMessage)
@@ -187,8 +179,8 @@ function asParts(message: AiMessage): AiMessage {
 }
 
 /** Without its origin an approval is a text of the user's, so its message becomes two. */
-function split<Own extends { readonly blocks: readonly { readonly type: string }[] }>(own: Own): readonly Own[] {
-  const results = own.blocks.filter(({ type }) => type === 'tool_result')
-  const others = own.blocks.filter(({ type }) => type !== 'tool_result')
-  return [results, others].filter((blocks) => blocks.length > 0).map((blocks) => ({ ...own, blocks }))
+function split<Own extends { readonly content: readonly { readonly type: string }[] }>(own: Own): readonly Own[] {
+  const results = own.content.filter(({ type }) => type === 'tool_result')
+  const others = own.content.filter(({ type }) => type !== 'tool_result')
+  return [results, others].filter((content) => content.length > 0).map((content) => ({ ...own, content }))
 }

@@ -11,18 +11,14 @@ import { defined, type JsonObject, objectAt } from '../../core/message/json.ts'
 import { failureOf, isAbout } from '../history/failure.ts'
 import type { Prepared } from '../history/managed-history.ts'
 import { type AiConversations, type AiHistory, requestInput } from './conversations.ts'
-import type { AiMessage } from './shapes.ts'
+import { type AiMessage, usageOf } from './messages.ts'
 import { recoveringStream } from './stream.ts'
-import { usageOf } from './usage.ts'
 
-export type MiddlewareInput = {
-  readonly conversations: AiConversations
-  readonly idOf: (params: LanguageModelV4CallOptions) => string | undefined
-}
+export type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Middleware }
 
 type Params = LanguageModelV4CallOptions
 
-export function createMiddleware({ conversations, idOf }: MiddlewareInput): LanguageModelV4Middleware {
+export function createMiddleware(historyOf: AiConversations<Params>): LanguageModelV4Middleware {
   /** The conversation behind the parameters that we gave back. */
   const known = new WeakMap<Params, AiHistory>()
   return {
@@ -30,8 +26,8 @@ export function createMiddleware({ conversations, idOf }: MiddlewareInput): Lang
     transformParams: async ({ params, model, type }) => {
       const messages = messagesIn(params.prompt)
       const { prompt: _, abortSignal: __, ...rest } = params
-      const call = { messages, id: idOf(params), model, params: rest as JsonObject, isStreaming: type === 'stream' }
-      const history = await conversations.of(call)
+      const call = { messages, model, params: rest as JsonObject, isStreaming: type === 'stream' }
+      const history = await historyOf(params, call)
       const base = requestInput(messages, rest as JsonObject)
       const prepared = await history.prepare(messages, { base, signal: params.abortSignal })
       const reduced = withPrepared(params, prepared)

@@ -4,8 +4,7 @@ import type { ModelMessage, PrepareStepFunction } from 'ai'
 import { isObject } from '../../core/message/json.ts'
 import type { Generating } from './client.ts'
 import { type AiConversations, requestInput } from './conversations.ts'
-import type { AiMessage } from './shapes.ts'
-import { usageOf } from './usage.ts'
+import { type AiMessage, usageOf } from './messages.ts'
 
 type StepOptions = Parameters<PrepareStepFunction<never>>[0]
 /** As much of the options of a step as is used here, so that the function fits any set of tools. */
@@ -13,18 +12,13 @@ export type Step = Pick<StepOptions, 'messages' | 'model' | 'instructions' | 'ru
   readonly steps: readonly { readonly usage: unknown }[]
 }
 
-export type PrepareStepInput = {
-  readonly conversations: AiConversations
-  readonly idOf: (step: Step) => string | undefined
-}
-
 export type PrepareStep = (step: Step) => Promise<{ messages: ModelMessage[] }>
 
-export function createPrepareStep({ conversations, idOf }: PrepareStepInput): PrepareStep {
+export function createPrepareStep(historyOf: AiConversations<Step>): PrepareStep {
   return async (step) => {
     const messages = step.messages as unknown as readonly AiMessage[]
     const modelName = typeof step.model === 'string' ? step.model : undefined
-    const history = await conversations.of({ messages, id: idOf(step), model: generatingModel(step.model), modelName })
+    const history = await historyOf(step, { messages, model: generatingModel(step.model), modelName })
     const usage = usageOf(step.steps.at(-1)?.usage)
     const system = instructionsText(step.instructions)
     const base = { ...requestInput(messages, {}), ...(system === '' ? {} : { system }) }

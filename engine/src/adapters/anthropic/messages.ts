@@ -17,8 +17,9 @@ export function messageConversion(): MessageConversion {
   const originals = new WeakMap<MessageParam, MessageParam>()
   return {
     converter: {
-      toMessages: (messages) => messages.map((message, index) => ({ index, message: readMessage(message) })),
-      fromMessage: ({ role, content }) => [{ role, content: blocksOf(content) }],
+      isSystem: () => false,
+      read: readMessage,
+      write: ({ role, content }) => [{ role, content: blocksOf(content) }],
       withMark: (message, mark) => {
         const marked = withMark(message, mark)
         originals.set(marked, message)
@@ -29,7 +30,7 @@ export function messageConversion(): MessageConversion {
   }
 }
 
-function readMessage({ role, content }: MessageParam): Converted['message'] {
+function readMessage({ role, content }: MessageParam): Converted {
   const blocks = blocksOf(content).map(bareBlock)
   if (role === 'assistant') return { role, content: blocks }
   return { role: 'user', content: blocks, ...(role === 'user' ? {} : { origin: 'meta' as const }) }

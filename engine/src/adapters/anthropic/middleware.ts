@@ -24,11 +24,11 @@ export type MessagesCall = {
 export type Channel = { readonly request: ApiRequest; readonly next: MiddlewareNext }
 
 export type MiddlewareParts = Pick<MessageConversion, 'unmarked'> & {
-  readonly historyOf: (call: {
-    readonly call: MessagesCall
-    readonly messages: readonly MessageParam[]
-    readonly model: string
-  }) => Promise<ManagedHistory<MessageParam>>
+  readonly historyOf: (
+    call: MessagesCall,
+    messages: readonly MessageParam[],
+    model: string,
+  ) => Promise<ManagedHistory<MessageParam>>
   /** The model of the call, and the client that summaries are asked of. */
   readonly modelFor: (model: string, channel: Channel) => CallOptions['model']
 }
@@ -42,7 +42,7 @@ export function createMiddleware({ historyOf, modelFor, unmarked }: MiddlewarePa
     const name = stringAt(body, 'model') ?? ''
     const model = modelFor(name, { request, next })
     const own = { url: request.url, headers: new Headers(request.headers), body }
-    const history = await historyOf({ call: own, messages, model: name })
+    const history = await historyOf(own, messages, name)
     // The usage of a streamed answer is known when its stream has ended.
     await observed.get(history)
     const call: Call = { request, next, context, history, body, unmarked }

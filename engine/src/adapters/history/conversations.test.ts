@@ -5,11 +5,13 @@ import { createConversations } from './conversations.ts'
 import { type Plain, plainConverter } from './testing/plain-converter.ts'
 
 const engine = createEngine({ model: offline(), environment: {} })
+const starting = () => ({ client: engine.model, model: engine.model.model })
 const user = (text: string): Plain => ({ role: 'user', text })
 const assistant = (text: string): Plain => ({ role: 'assistant', text })
 
 function conversations(most?: number) {
-  return createConversations<Plain>({ converter: plainConverter, start: () => engine.start(), most })
+  const all = createConversations<Plain>({ converter: plainConverter, start: () => engine.start(), most })
+  return { ...all, of: (messages: readonly Plain[], id?: string) => all.of(messages, id, starting) }
 }
 
 describe('a call', () => {
@@ -51,9 +53,9 @@ describe('a call', () => {
   test('belongs to the session that the host gave, which the host closes', async () => {
     const session = await engine.start()
     const all = createConversations<Plain>({ converter: plainConverter, session, start: () => engine.start() })
-    const history = await all.of([user('a')])
+    const history = await all.of([user('a')], undefined, starting)
     expect(history.session).toBe(session)
-    expect(await all.of([user('b')])).toBe(history)
+    expect(await all.of([user('b')], undefined, starting)).toBe(history)
     await all.close()
     await history.prepare([user('a')])
     expect(session.messages()).toHaveLength(1)

@@ -1,7 +1,8 @@
 // What an SDK threw, read as a failure of the model. SDKs keep the status and the provider's words in different fields.
-import { isObject, type JsonObject, numberAt } from '../../core/message/json.ts'
+import { defined, isObject, type JsonObject, numberAt } from '../../core/message/json.ts'
 import type { ModelFailure } from '../../core/ports/model.ts'
 import { readRefusal } from '../../core/request/refusal.ts'
+import type { FailedTry } from '../../models/retry.ts'
 
 /** Errors that wrap others (retries, agents) are read down to this depth. */
 const deepest = 5
@@ -13,6 +14,12 @@ export function isAbout(failure: ModelFailure): 'length' | 'other' {
 export function failureOf(error: unknown): ModelFailure {
   const found = errorsIn(error).map(read)
   return found.find((failure) => isAbout(failure) === 'length') ?? found[0] ?? read({})
+}
+
+/** For a client that may try again. */
+export function failedTry(error: unknown): FailedTry {
+  const { type: _, tries: __, ...rest } = failureOf(error)
+  return { type: 'try-failed', ...rest }
 }
 
 function errorsIn(error: unknown, depth = 0): readonly JsonObject[] {
@@ -29,7 +36,7 @@ function read(error: JsonObject): ModelFailure {
   // Not enumerable on errors, so it is named.
   const said = { message: String(error.message ?? ''), code: error.code }
   const { reason, message, code, overflow, media } = readRefusal({
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
     body: body === undefined || body === '' ? said : body,
   })
   return {
@@ -37,9 +44,6 @@ function read(error: JsonObject): ModelFailure {
     reason,
     message,
     tries: 1,
-    ...(status === undefined ? {} : { status }),
-    ...(code === undefined ? {} : { code }),
-    ...(overflow === undefined ? {} : { overflow }),
-    ...(media === undefined ? {} : { media }),
+    ...defined({ status, code, overflow, media }),
   }
 }

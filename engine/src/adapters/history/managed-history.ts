@@ -10,10 +10,17 @@ import type { RequestInput } from '../../core/session/input.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import { type Comparable, type Conversion, type Converter, commonPrefix, convert, type Known } from './converter.ts'
+import {
+  type Conversion,
+  type Converted,
+  type Converter,
+  commonPrefix,
+  continuedAt,
+  convert,
+  type Known,
+} from './converter.ts'
 import { failureOf, isAbout } from './failure.ts'
 import { type GivenBack, giveBack } from './give-back.ts'
-import { regroupedEnd } from './regrouped.ts'
 import { seed } from './seed.ts'
 
 /** As much of an EngineSession as the adapters need. */
@@ -56,7 +63,7 @@ export class HistoryMismatchError extends Error {
 }
 
 /** A message as it was last sent, and how many of the known ones lie before or in it. */
-type Sent = { readonly upTo: number } & Comparable
+type Sent = Converted & { readonly upTo: number }
 
 export class ManagedHistory<Foreign> {
   private readonly options: HistoryOptions<Foreign>
@@ -67,7 +74,7 @@ export class ManagedHistory<Foreign> {
   private head: readonly Foreign[] = []
   private sent: readonly GivenBack<Foreign>[] = []
   /** The history as it was last handed over, which may be put together in another way. */
-  private handed: readonly Comparable[] = []
+  private handed: readonly Converted[] = []
   private usage: TokenCounts | undefined
   private base: string | undefined
   private model: string | undefined
@@ -197,7 +204,7 @@ export class ManagedHistory<Foreign> {
     // The newest objects, because hosts change provider options that say nothing.
     this.known = this.known.map((message, at) => {
       const newest = at < common ? given[at] : undefined
-      return newest ? { ...message, foreign: newest.foreign, parts: newest.parts } : message
+      return newest ? { ...message, foreign: newest.foreign } : message
     })
     if (common === this.known.length) return given.slice(common)
     const sent = this.sentMessages()
@@ -216,10 +223,10 @@ export class ManagedHistory<Foreign> {
       this.sent.map(({ foreign }) => foreign),
     )
     if (known.length !== this.sent.length) return []
-    return known.map(({ role, blocks }, at) => {
+    return known.map(({ role, content }, at) => {
       const own = this.sent[at]?.known
       const next = this.sent.slice(at).find((message) => message.known !== undefined)?.known
-      return { role, blocks, upTo: own === undefined ? (next ?? this.known.length) : own + 1 }
+      return { role, content, upTo: own === undefined ? (next ?? this.known.length) : own + 1 }
     })
   }
 
@@ -260,26 +267,18 @@ export class ManagedHistory<Foreign> {
       const uuid = this.write(message)
       this.known = [...this.known, { ...message, uuid }]
       isWaiting = !isAnswer && this.isAwaited
-      if (isAnswer) this.isAwaited = false
     }
   }
 
   /** The answer to the last request is recorded with its usage; everything else is added. Returns the newest entry. */
-  private write({ messages, usage: own }: Known<Foreign>): string | undefined {
-    const uuids = messages.flatMap((message): readonly string[] => {
-      if (message.role !== 'assistant' || !this.isAwaited) return this.current.add(message)
-      const usage = this.usage ?? own
-      this.isAwaited = false
-      this.usage = undefined
-      return [this.current.record({ content: message.content, ...(usage ? { usage: usageRecord(usage) } : {}) })]
-    })
-    return uuids.at(-1)
+  private write({ role, content, origin, usage: own }: Known<Foreign>): string | undefined {
+    if (role !== 'assistant' || !this.isAwaited)
+      return this.current.add({ role, content, ...defined({ origin }) }).at(-1)
+    const usage = this.usage ?? own
+    this.isAwaited = false
+    this.usage = undefined
+    return this.current.record({ content, ...(usage ? { usage: usageRecord(usage) } : {}) })
   }
-}
-
-/** Where the new messages begin, if these go on from those before. */
-function continuedAt(before: readonly Comparable[], given: readonly Comparable[]): number | undefined {
-  return before.length === 0 ? undefined : regroupedEnd(before, given)
 }
 
 function usageRecord({ input, output, cacheRead, cacheWrite, cacheWriteHour }: TokenCounts) {

@@ -1,10 +1,11 @@
 // The history of a session that was opened again: which of the SDK's messages it already has, and under which entries.
 import { blocksOf, isToolResult, isToolUse } from '../../core/message/block.ts'
+import { defined } from '../../core/message/json.ts'
 import type { Role } from '../../core/message/message.ts'
 import { messageBodies } from '../../core/session/input.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { messageOf } from '../../core/transcript/format/messages.ts'
-import { withoutRewound } from '../../core/transcript/view/last-action.ts'
+import { withoutRewound } from '../../core/transcript/tree/changes.ts'
 import { type Known, keyOf } from './converter.ts'
 
 type Written = { readonly uuid: string; readonly role: Role; readonly keys: string; readonly isSkipped: boolean }
@@ -30,9 +31,13 @@ export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Fo
 }
 
 /** Behind the records of this message; undefined when the session has another one. */
-function endOf({ messages, role }: Known<unknown>, written: readonly Written[], from: number): number | undefined {
+function endOf(
+  { role, content, origin }: Known<unknown>,
+  written: readonly Written[],
+  from: number,
+): number | undefined {
   let at = from
-  for (const body of messages.flatMap(messageBodies)) {
+  for (const body of messageBodies({ role, content, ...defined({ origin }) })) {
     const keys = looseKeys((body.message as { readonly content?: unknown } | undefined)?.content)
     const isThis = (one: Written | undefined) => one?.role === role && one.keys === keys
     while (written[at]?.isSkipped === true && !isThis(written[at])) at++

@@ -1,14 +1,14 @@
 // A chat model of LangChain as a model client: it writes the summaries, so that nobody has to set up a second way to reach
 // the same model. Its tokens stay out of the agent's stream.
 import type { BaseMessage } from '@langchain/core/messages'
-import { blocksOf, isText, textOf } from '../../core/message/block.ts'
+import { isText, textOf } from '../../core/message/block.ts'
 import { numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { noTokens } from '../../core/message/usage.ts'
-import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from '../../core/ports/model.ts'
+import type { ModelAnswer, ModelClient, ModelRequest } from '../../core/ports/model.ts'
 import { type ModelPorts, noCapabilities, systemPorts } from '../../models/ports.ts'
 import type { FailedTry } from '../../models/retry.ts'
 import { createCaller, type PerRequest } from '../../models/sdk.ts'
-import { failureOf } from '../history/failure.ts'
+import { failedTry } from '../history/failure.ts'
 import { type LangChainClasses, readLangChainMessage, usageOf, writeLangChainMessage } from './messages.ts'
 
 /** As much of a chat model as is used here. */
@@ -57,9 +57,7 @@ function withoutThinking(model: ChatModelLike): ChatModelLike {
 async function messagesOf(request: ModelRequest, load: ClientOptions['classes']): Promise<readonly BaseMessage[]> {
   const classes = await load()
   const system = textOf(request.system)
-  const messages = request.messages.flatMap(({ role, content }) =>
-    writeLangChainMessage({ role, content: blocksOf(content) }, classes),
-  )
+  const messages = request.messages.flatMap((message) => writeLangChainMessage(message, classes))
   return system === '' ? messages : [new classes.SystemMessage({ content: system as never }), ...messages]
 }
 
@@ -72,12 +70,8 @@ async function attempt(
     const answer = await model.invoke(messages as never, { ...unstreamed, signal } as never)
     return answerOf(answer as BaseMessage, nameOf(model))
   } catch (error) {
-    return failedTry(failureOf(error))
+    return failedTry(error)
   }
-}
-
-function failedTry({ type: _, tries: __, ...rest }: ModelFailure): FailedTry {
-  return { type: 'try-failed', ...rest }
 }
 
 const stopReasons: Readonly<Record<string, string>> = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' }

@@ -1,13 +1,24 @@
 // Messages of LangChain, read into ours and written back. A message that changed is a copy of the one it was read from
 // with other content, so ids, artifacts, metadata and names survive. Never changes a message that was given.
 import type { BaseMessage } from '@langchain/core/messages'
-import { type Block, blocksOf, isToolResult, isToolUse } from '../../core/message/block.ts'
+import { type Block, blocksOf, isText, isToolUse } from '../../core/message/block.ts'
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
-import { noTokens, type TokenCounts } from '../../core/message/usage.ts'
+import type { Message } from '../../core/message/message.ts'
+import type { TokenCounts } from '../../core/message/usage.ts'
 import { loadedOnce } from '../../models/sdk.ts'
-import type { Converter } from '../history/converter.ts'
-import { isSame, onlyText, type ReadMessage, type ReadPart, runsOf, writeParts } from '../parts.ts'
-import { blockOf, isCallPart, isSilentPart, partOf } from './parts.ts'
+import { type Converted, type Converter, isSame, type OriginOf } from '../history/converter.ts'
+import {
+  describedPart,
+  documentAt,
+  imageAt,
+  onlyText,
+  type ReadPart,
+  textBlock,
+  urlOf,
+  usageWithCache,
+  writeParts,
+  writeRuns,
+} from '../parts.ts'
 
 export type LangChainMessage = BaseMessage
 
@@ -30,17 +41,9 @@ type MessageClasses = Pick<LangChainClasses, 'HumanMessage' | 'AIMessage' | 'Too
 /** System messages at the beginning are the system prompt; later ones become notes of the client. */
 export function langChainConverter(classes: MessageClasses): Converter<BaseMessage> {
   return {
-    toMessages: (foreign) => {
-      const first = foreign.findIndex((message) => !isInstruction(message))
-      return foreign.flatMap((message, index) => {
-        if (first < 0 || index < first) return []
-        return [{ index, message: readLangChainMessage(message), ...defined({ usage: usageOf(message) }) }]
-      })
-    },
-    fromMessage: ({ role, content }, originOf) =>
-      runsOf(blocksOf(content), originOf).flatMap(({ before, blocks }) =>
-        writeLangChainMessage({ role, content: blocks }, classes, before),
-      ),
+    isSystem: isInstruction,
+    read: (message) => ({ ...readLangChainMessage(message), ...defined({ usage: usageOf(message) }) }),
+    write: (message, originOf) => writeLangChainMessage(message, classes, originOf),
   }
 }
 
@@ -48,7 +51,7 @@ function isInstruction({ type }: BaseMessage): boolean {
   return type === 'system' || type === 'developer'
 }
 
-export function readLangChainMessage(message: BaseMessage): ReadMessage {
+export function readLangChainMessage(message: BaseMessage): Converted {
   if (isResult(message)) return { role: 'user', content: [resultOf(message)] }
   const said = readContent(message.content).map(({ block }) => block)
   if (isAnswer(message)) return { role: 'assistant', content: [...said, ...callsOf(message).map(callBlock)] }
@@ -88,32 +91,43 @@ function resultOf(message: BaseMessage): Block {
   return stringAt(message, 'status') === 'error' ? { ...result, is_error: true } : result
 }
 
-/** LangChain counts cached tokens as part of the input. */
 export function usageOf(message: BaseMessage): TokenCounts | undefined {
   const usage = objectAt(message, 'usage_metadata')
-  if (!usage) return undefined
   const details = objectAt(usage, 'input_token_details')
-  const cacheRead = numberAt(details, 'cache_read') ?? 0
-  const cacheWrite = numberAt(details, 'cache_creation') ?? 0
-  const input = Math.max(0, (numberAt(usage, 'input_tokens') ?? 0) - cacheRead - cacheWrite)
-  const output = numberAt(usage, 'output_tokens') ?? 0
-  return input + cacheRead + cacheWrite === 0 ? undefined : { ...noTokens, input, output, cacheRead, cacheWrite }
+  return usageWithCache(
+    defined({
+      input: numberAt(usage, 'input_tokens'),
+      output: numberAt(usage, 'output_tokens'),
+      cacheRead: numberAt(details, 'cache_read'),
+      cacheWrite: numberAt(details, 'cache_creation'),
+    }),
+  )
 }
 
-/** `before` is the message that this one was read from, perhaps before it was shortened. */
 export function writeLangChainMessage(
-  { role, content }: ReadMessage,
+  message: Message,
   classes: MessageClasses,
-  before?: BaseMessage,
+  originOf: OriginOf<BaseMessage> = () => undefined,
 ): readonly BaseMessage[] {
-  if (before && isSame(readLangChainMessage(before).content, content)) return [before]
-  if (role === 'assistant') return [writeAnswer(content, classes, before)]
-  const results = content.filter(isToolResult).map((block) => writeResult(block, classes, before))
-  const rest = content.filter((block) => !isToolResult(block))
-  if (rest.length === 0 && results.length > 0) return results
+  return writeRuns(message, originOf, {
+    answer: (blocks, before) => [unchanged(blocks, before) ?? writeAnswer(blocks, classes, before)],
+    result: (block, before) => [unchanged([block], before) ?? writeResult(block, classes, before)],
+    said: (blocks, before) => [unchanged(blocks, before) ?? writeSaid(blocks, classes, before)],
+  })
+}
+
+function unchanged(blocks: readonly Block[], before: BaseMessage | undefined): BaseMessage | undefined {
+  return before && isSame(readLangChainMessage(before).content, blocks) ? before : undefined
+}
+
+function writeSaid(
+  blocks: readonly Block[],
+  { HumanMessage }: MessageClasses,
+  before: BaseMessage | undefined,
+): BaseMessage {
   const own = before && !isResult(before) && !isAnswer(before) ? before : undefined
-  const written = writeContent(rest, own?.content)
-  return [...results, own ? withContent(own, written) : new classes.HumanMessage({ content: written as never })]
+  const content = writeContent(blocks, own?.content)
+  return own ? withContent(own, content) : new HumanMessage({ content: content as never })
 }
 
 function writeAnswer(
@@ -131,7 +145,7 @@ function writeAnswer(
   const inputs = new Map(calls.map(({ id, input }) => [id, input]))
   const kept = callsOf(before).filter((call) => inputs.has(stringAt(call, 'id') ?? ''))
   const tool_calls = kept.map((call) => withInput(call, 'args', inputs))
-  return withContent(before, writeSaid(said, before, inputs), { tool_calls })
+  return withContent(before, writeParted(said, before, inputs), { tool_calls })
 }
 
 /** Providers refuse thinking without its signature. */
@@ -140,7 +154,7 @@ function isSendable(block: Block): boolean {
 }
 
 /** Calls that the content tells as well get the same input there; what only the provider reads stays. */
-function writeSaid(said: readonly Block[], before: BaseMessage, inputs: ReadonlyMap<string, unknown>): unknown {
+function writeParted(said: readonly Block[], before: BaseMessage, inputs: ReadonlyMap<string, unknown>): unknown {
   const { content } = before
   if (!Array.isArray(content)) return said.length === 0 ? '' : writeContent(said, content)
   const parts: readonly unknown[] = content
@@ -183,4 +197,81 @@ export function withContent(message: BaseMessage, content: unknown, fields: Json
   const kwargs = objectAt(message, 'lc_kwargs')
   const changed = { content, ...fields }
   return Object.assign(copy, message, changed, kwargs ? { lc_kwargs: { ...kwargs, ...changed } } : {})
+}
+
+// Content parts: LangChain's own standard blocks, those of the Messages API, those of chat completions.
+const callParts = new Set(['tool_use', 'tool_call', 'tool_call_chunk', 'input_json_delta', 'function_call'])
+
+/** Some providers tell a call twice: in `tool_calls`, which counts, and in the content. */
+function isCallPart(part: unknown): boolean {
+  return callParts.has(stringAt(part, 'type') ?? '')
+}
+
+/** Reasoning that only its own provider can read: it stays with its message and is no block of ours. */
+function isSilentPart(part: unknown): boolean {
+  const type = stringAt(part, 'type')
+  return type === 'reasoning' || (type === 'thinking' && !stringAt(part, 'signature'))
+}
+
+/** A block that every API of ours takes; what none of them knows is described in words. */
+function blockOf(part: JsonObject): Block {
+  const type = stringAt(part, 'type') ?? 'part'
+  const text = stringAt(part, 'text')
+  if ((type === 'text' || type === 'text_delta') && text !== undefined) return textBlock(text)
+  if (isApiBlock(part)) return withoutIndex(part)
+  return mediaOf(part, type) ?? describedPart(type, part)
+}
+
+/** Blocks of the Messages API that providers leave in the content as they came. */
+function isApiBlock(part: JsonObject): part is Block {
+  switch (part.type) {
+    case 'thinking':
+      return typeof part.thinking === 'string'
+    case 'redacted_thinking':
+      return typeof part.data === 'string'
+    case 'image':
+    case 'document':
+      return objectAt(part, 'source') !== undefined
+    case 'server_tool_use':
+    case 'compaction':
+    case 'search_result':
+      return true
+    default:
+      return typeof part.type === 'string' && part.type.endsWith('_tool_result')
+  }
+}
+
+/** Streams leave a block's number on it, which the API refuses. */
+function withoutIndex(part: Block): Block {
+  if (!('index' in part)) return part
+  const { index: _, ...rest } = part
+  return { ...rest, type: part.type }
+}
+
+function mediaOf(part: JsonObject, type: string): Block | undefined {
+  if (type === 'image_url') {
+    const url = stringAt(part, 'image_url') ?? stringAt(objectAt(part, 'image_url'), 'url')
+    return url === undefined ? undefined : imageAt(url)
+  }
+  if (type !== 'image' && type !== 'file') return undefined
+  const data = stringAt(part, 'data')
+  const mediaType = stringAt(part, 'mimeType') ?? stringAt(part, 'mime_type')
+  const fallback = type === 'image' ? 'image/jpeg' : 'application/pdf'
+  const url = data === undefined ? stringAt(part, 'url') : `data:${mediaType ?? fallback};base64,${data}`
+  if (url === undefined) return undefined
+  return type === 'image' ? imageAt(url) : documentAt(url, stringAt(objectAt(part, 'metadata'), 'filename'))
+}
+
+/** Images and documents in LangChain's own standard blocks, which every provider package reads. */
+function partOf(block: Block): JsonObject {
+  if (isText(block)) return { type: 'text', text: block.text }
+  const source = objectAt(block, 'source')
+  const type = block.type === 'document' ? 'file' : block.type
+  if (type !== 'image' && type !== 'file') return block
+  const data = stringAt(source, 'data')
+  if (source?.type === 'base64' && data !== undefined) {
+    return { type, data, mimeType: stringAt(source, 'media_type') ?? 'application/octet-stream' }
+  }
+  const url = urlOf(block)
+  return url === undefined ? block : { type, url }
 }

@@ -3,9 +3,10 @@
 import type { BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { AgentMiddleware, ContextEdit } from 'langchain'
 import { isToolResult, textOf } from '../../core/message/block.ts'
-import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { defined, isObject, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
 import { shortenedResult } from '../../core/transcript/view/edited.ts'
 import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
+import { toolDefinition } from '../parts.ts'
 import type { ChatModelLike } from './client.ts'
 import { type LangChainClasses, readLangChainMessage, withContent, writeLangChainMessage } from './messages.ts'
 
@@ -94,17 +95,15 @@ function baseOf({ systemMessage, tools, model }: ModelRequest): NonNullable<Call
   const system = systemMessage ? textOf(readLangChainMessage(systemMessage).content) : ''
   return {
     ...(system === '' ? {} : { system }),
-    ...(tools.length === 0 ? {} : { tools: tools.map(definitionOf) }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: tools.map((tool) =>
+            'name' in tool ? toolDefinition(tool as JsonObject, schemaOf(objectAt(tool, 'schema'))) : tool,
+          ),
+        }),
     ...defined({ maxTokens: numberAt(model, 'maxTokens') }),
   }
-}
-
-/** As providers are told about a tool, as far as it can be read off the object: it counts for the size. */
-function definitionOf(tool: object): object {
-  const name = stringAt(tool, 'name')
-  if (name === undefined) return tool
-  const description = stringAt(tool, 'description')
-  return { name, ...defined({ description }), input_schema: schemaOf(objectAt(tool, 'schema')) ?? { type: 'object' } }
 }
 
 /** Undefined for schemas that do not say what they are in JSON. Some of Zod's cannot, and throw. */
@@ -124,12 +123,15 @@ function isToolMessage(result: unknown): result is ToolMessage {
 
 /** The original becomes the artifact, together with the artifact of the tool's own. */
 function shortened(message: ToolMessage, classes: LangChainClasses, longest: number): ToolMessage {
-  const { role, content } = readLangChainMessage(message)
-  const [block] = content
+  const [block] = readLangChainMessage(message).content
   if (!block || !isToolResult(block)) return message
   const short = shortenedResult(block, { keep: longest, recall: false })
   if (short === undefined || short === block.content) return message
-  const [written] = writeLangChainMessage({ role, content: [{ ...block, content: short }] }, classes, message)
+  const [written] = writeLangChainMessage(
+    { role: 'user', content: [{ ...block, content: short }] },
+    classes,
+    () => message,
+  )
   const artifact = { original: message.content, artifact: message.artifact as unknown }
   return written ? (withContent(written, written.content, { artifact }) as ToolMessage) : message
 }

@@ -3,8 +3,7 @@
 import { isObject, type JsonObject, stringAt } from '../../core/message/json.ts'
 import type { Generating } from '../ai-sdk/client.ts'
 import { type AiConversations, type AiHistory, requestInput } from '../ai-sdk/conversations.ts'
-import type { AiMessage } from '../ai-sdk/shapes.ts'
-import { usageOf } from '../ai-sdk/usage.ts'
+import { type AiMessage, usageOf } from '../ai-sdk/messages.ts'
 
 type RequestContext = { readonly get: (key: never) => unknown }
 
@@ -36,12 +35,7 @@ export type MastraProcessor = {
   readonly processAPIError: (failure: MastraFailure) => Promise<{ retry: boolean } | undefined>
 }
 
-export type ProcessorInput = {
-  readonly conversations: AiConversations
-  readonly idOf: (request: MastraRequest<readonly object[]>) => string | undefined
-}
-
-export function createProcessor({ conversations, idOf }: ProcessorInput): MastraProcessor {
+export function createProcessor(historyOf: AiConversations<MastraRequest<readonly object[]>>): MastraProcessor {
   /** The conversation of a run, and the steps in which an overflow was recovered. */
   const runs = new WeakMap<Record<string, unknown>, { readonly history: AiHistory; readonly recovered: Set<number> }>()
   return {
@@ -50,7 +44,7 @@ export function createProcessor({ conversations, idOf }: ProcessorInput): Mastra
     processLLMRequest: async (request) => {
       const messages = request.prompt as unknown as readonly AiMessage[]
       const model = streamingModel(request.model)
-      const history = await conversations.of({ messages, id: idOf(request), model, takesMarks: true })
+      const history = await historyOf(request, { messages, model, takesMarks: true })
       if (runs.get(request.state)?.history !== history) runs.set(request.state, { history, recovered: new Set() })
       const usage = usageOf((request.steps.at(-1) as JsonObject | undefined)?.usage)
       const base = requestInput(messages, {})

@@ -1,9 +1,10 @@
 // The input filter for runs of the OpenAI Agents SDK: it reduces what each model call carries. It keeps the identity of the
 // items that it leaves alone, because the SDK stores those of a run by it.
 import type { AgentInputItem, CallModelInputFilter } from '@openai/agents'
-import { defined, isObject, type JsonObject, stringAt } from '../../core/message/json.ts'
+import { defined, isObject } from '../../core/message/json.ts'
 import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
 import { groupItems, type ItemGroup } from '../openai/items.ts'
+import { toolDefinition } from '../parts.ts'
 
 export type AgentItem = AgentInputItem
 export type AgentsFilter = CallModelInputFilter
@@ -45,22 +46,11 @@ function modelNameOf({ model }: { readonly model?: unknown }): string | undefine
   return typeof model === 'string' && model !== '' ? model : undefined
 }
 
-function baseOf(agent: object, instructions: string | undefined): NonNullable<CallOptions['base']> {
-  const { tools } = agent as JsonObject
-  const definitions = Array.isArray(tools) ? tools.filter(isObject).flatMap(definitionOf) : []
-  return { ...defined({ system: instructions }), ...(definitions.length === 0 ? {} : { tools: definitions }) }
+function baseOf({ tools }: { readonly tools?: unknown }, system: string | undefined): NonNullable<CallOptions['base']> {
+  return { ...defined({ system }), ...definitionsOf(Array.isArray(tools) ? tools : []) }
 }
 
-/** As providers are told about a tool: it counts for the size. */
-export function definitionOf(tool: JsonObject): readonly object[] {
-  const name = stringAt(tool, 'name')
-  if (name === undefined) return []
-  const description = stringAt(tool, 'description')
-  return [
-    {
-      name,
-      ...defined({ description }),
-      input_schema: isObject(tool.parameters) ? tool.parameters : { type: 'object' },
-    },
-  ]
+export function definitionsOf(tools: readonly unknown[]): Pick<NonNullable<CallOptions['base']>, 'tools'> {
+  const named = tools.filter(isObject).filter(({ name }) => typeof name === 'string')
+  return named.length === 0 ? {} : { tools: named.map((tool) => toolDefinition(tool, tool.parameters)) }
 }

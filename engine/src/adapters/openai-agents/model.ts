@@ -1,11 +1,12 @@
 // A model of the OpenAI Agents SDK whose calls stay inside the window: reduced before they are sent, sent once more if they
 // were too long, and measured by the usage that the model reports. Calls whose history is on the server pass untouched.
 import type { Model } from '@openai/agents'
-import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
-import { noTokens, type TokenCounts } from '../../core/message/usage.ts'
+import { defined, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import type { TokenCounts } from '../../core/message/usage.ts'
 import type { CallOptions, ManagedHistory, Recovered } from '../history/managed-history.ts'
 import { groupItems, type ItemGroup } from '../openai/items.ts'
-import { type AgentItem, type AgentsParts, definitionOf } from './input-filter.ts'
+import { usageWithCache } from '../parts.ts'
+import { type AgentItem, type AgentsParts, definitionsOf } from './input-filter.ts'
 
 export type AgentsModel = Model
 type Request = Parameters<Model['getResponse']>[0]
@@ -27,7 +28,8 @@ export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedMo
   }
   const learn = (history: ManagedHistory<Group>, response: unknown) => {
     name ??= stringAt(objectAt(response, 'providerData'), 'model')
-    report(history, response)
+    const usage = usageIn(response)
+    if (usage) history.reportUsage(usage)
   }
   const getResponse: Model['getResponse'] = async (request) => {
     const items = itemsOf(request)
@@ -50,14 +52,22 @@ export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedMo
       yield event
     }
   }
-  return new Proxy(inner, {
-    get: (target, key) => {
-      if (key === 'getResponse') return getResponse
-      if (key === 'getStreamedResponse') return getStreamedResponse
+  return withMethods(inner, { getResponse, getStreamedResponse })
+}
+
+/** Everything else stays the target's own, also what a later version of the SDK asks for. */
+export function withMethods<Target extends object, Methods extends object>(
+  target: Target,
+  methods: Methods,
+): Target & Methods {
+  return new Proxy(target, {
+    has: (_, key) => key in methods || key in target,
+    get: (_, key) => {
+      if (key in methods) return methods[key as keyof Methods]
       const value: unknown = Reflect.get(target, key, target)
       return typeof value === 'function' ? value.bind(target) : value
     },
-  })
+  }) as Target & Methods
 }
 
 /** Undefined where the server holds the history. */
@@ -72,10 +82,8 @@ function withItems(request: Request, { messages, maxTokens }: Recovered<Group>):
 }
 
 function optionsOf({ systemInstructions: system, tools, modelSettings, signal }: Request): CallOptions {
-  const definitions = tools.flatMap((tool) => definitionOf(tool as JsonObject))
   const { maxTokens } = modelSettings
-  const base = { ...defined({ system, maxTokens }), ...(definitions.length === 0 ? {} : { tools: definitions }) }
-  return { base, signal }
+  return { base: { ...defined({ system, maxTokens }), ...definitionsOf(tools) }, signal }
 }
 
 type Started = { readonly first: IteratorResult<StreamEvent>; readonly rest: AsyncIterator<StreamEvent> }
@@ -93,17 +101,15 @@ async function* goingOn({ first, rest }: Started): AsyncIterable<StreamEvent> {
   }
 }
 
-function report(history: ManagedHistory<Group>, response: unknown): void {
-  const usage = countsIn(objectAt(response, 'usage'))
-  if (usage) history.reportUsage(usage)
-}
-
-/** Cached tokens are part of the input. */
-function countsIn(usage: JsonObject | undefined): TokenCounts | undefined {
-  const input = numberAt(usage, 'inputTokens') ?? 0
-  if (input === 0) return undefined
+function usageIn(response: unknown): TokenCounts | undefined {
+  const usage = objectAt(response, 'usage')
   const details = usage?.inputTokensDetails
   const [first] = Array.isArray(details) ? details : [details]
-  const cacheRead = isObject(first) ? (numberAt(first, 'cached_tokens') ?? 0) : 0
-  return { ...noTokens, input: Math.max(0, input - cacheRead), cacheRead, output: numberAt(usage, 'outputTokens') ?? 0 }
+  return usageWithCache(
+    defined({
+      input: numberAt(usage, 'inputTokens'),
+      output: numberAt(usage, 'outputTokens'),
+      cacheRead: numberAt(first, 'cached_tokens'),
+    }),
+  )
 }

@@ -3,6 +3,7 @@
 import type { Session } from '@openai/agents'
 import { groupItems } from '../openai/items.ts'
 import type { AgentItem, AgentsParts } from './input-filter.ts'
+import { withMethods } from './model.ts'
 
 export type AgentsSession = Session
 
@@ -33,15 +34,7 @@ export function compactingSession<Store extends Session>(store: Store, ports: Se
       await rewrite(store, { items, replacement: messages.flat(), ports })
     return null
   }
-  // The store keeps every ability it has, also those that a later version of the SDK asks for.
-  return new Proxy(store, {
-    has: (target, key) => key === 'runCompaction' || Reflect.has(target, key),
-    get: (target, key) => {
-      if (key === 'runCompaction') return runCompaction
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  }) as CompactingSession<Store>
+  return withMethods(store, { runCompaction })
 }
 
 function isInstruction(item: AgentItem | undefined): boolean {

@@ -1,8 +1,8 @@
 // Messages of chat completions, read into ours and written back. What did not change comes back as it was: annotations,
 // names, audio, the exact bytes of a call's arguments.
-import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
+import { type Block, blocksOf, isText, isThinking, isToolUse, textOf } from '../../core/message/block.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
-import type { Converter } from '../history/converter.ts'
+import type { Converted, Converter } from '../history/converter.ts'
 import {
   describedPart,
   documentAt,
@@ -10,13 +10,12 @@ import {
   inputOf,
   type MakeParts,
   onlyText,
-  type ReadMessage,
   type ReadPart,
-  runsOf,
   textBlock,
   urlOf,
   wordsOf,
   writeParts,
+  writeRuns,
 } from '../parts.ts'
 
 /** A message of chat completions in any SDK's types. */
@@ -25,16 +24,14 @@ export type ChatMessageLike = { readonly role: string }
 /** System and developer messages at the beginning are the system prompt; later ones become notes of the client. */
 export function chatConverter<Foreign extends ChatMessageLike = ChatMessageLike>(): Converter<Foreign> {
   return {
-    toMessages: (foreign) => {
-      const first = foreign.findIndex(({ role }) => !isInstruction(role))
-      return foreign.flatMap((message, index) =>
-        first < 0 || index < first ? [] : [{ index, message: readChatMessage(message) }],
-      )
-    },
-    fromMessage: ({ role, content }, originOf) =>
-      runsOf(blocksOf(content), originOf).flatMap(
-        ({ before, blocks }) => writeChatMessage({ role, content: blocks }, before) as readonly JsonObject[] as never,
-      ),
+    isSystem: ({ role }) => isInstruction(role),
+    read: (message) => readChatMessage(message as JsonObject),
+    write: (message, originOf) =>
+      writeRuns<Foreign>(message, originOf, {
+        answer: (blocks, before) => [writeAnswer(blocks, before as JsonObject | undefined) as never],
+        result: (block, before) => [writeResult(block, before as JsonObject | undefined) as never],
+        said: (blocks, before) => [writeSaid(blocks, before as JsonObject | undefined) as never],
+      }),
   }
 }
 
@@ -42,10 +39,9 @@ function isInstruction(role: string): boolean {
   return role === 'system' || role === 'developer'
 }
 
-export function readChatMessage(given: ChatMessageLike): ReadMessage {
-  const message = given as JsonObject
+function readChatMessage(message: JsonObject): Converted {
   const blocks = readContent(message.content).map(({ block }) => block)
-  if (message.role === 'tool' || message.role === 'function') return { role: 'user', content: [resultOf(message)] }
+  if (isResult(message)) return { role: 'user', content: [resultOf(message)] }
   if (message.role === 'assistant') {
     return { role: 'assistant', content: [...blocks, ...readCalls(message).map(({ block }) => block)] }
   }
@@ -89,16 +85,9 @@ function callOf(call: JsonObject): Block {
   return { type: 'tool_use', id: stringAt(call, 'id') ?? '', name: stringAt(made, 'name') ?? 'unknown', input }
 }
 
-/** `before` is the message that this one was read from, perhaps before it was shortened. */
-export function writeChatMessage(message: ReadMessage, before?: ChatMessageLike): readonly JsonObject[] {
-  const { role, content } = message
-  const was = before as JsonObject | undefined
-  if (role === 'assistant') return [writeAnswer(content, was)]
-  const results = content.filter(isToolResult).map((block) => writeResult(block, was))
-  const rest = content.filter((block) => !isToolResult(block))
-  if (rest.length === 0 && results.length > 0) return results
-  const fields = was && was.role !== 'assistant' && !isResult(was) ? was : { role: 'user' }
-  return [...results, { ...fields, content: writeContent(rest, was?.content) }]
+function writeSaid(blocks: readonly Block[], before: JsonObject | undefined): JsonObject {
+  const own = before && before.role !== 'assistant' && !isResult(before) ? before : undefined
+  return { ...(own ?? { role: 'user' }), content: writeContent(blocks, before?.content) }
 }
 
 function isResult({ role }: JsonObject): boolean {

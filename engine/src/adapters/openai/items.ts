@@ -1,22 +1,24 @@
 // Items of the Responses API and of the OpenAI Agents SDK, which differ in the spelling of a few fields, read into ours and
 // written back. The items of one answer (reasoning, text, calls) are one message of ours. What did not change comes back
 // as the very item, with its id and its encrypted reasoning.
-import { type Block, blocksOf, isThinking, isToolResult } from '../../core/message/block.ts'
+import { type Block, blocksOf, isText, isThinking, isToolUse, textOf } from '../../core/message/block.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
-import type { Converter } from '../history/converter.ts'
+import { type Converted, type Converter, isSame, type OriginOf } from '../history/converter.ts'
 import {
   describedPart,
   documentAt,
   imageAt,
   inputOf,
-  isSame,
-  type ReadMessage,
   type ReadPart,
-  runsOf,
   textBlock,
+  urlOf,
+  wordsOf,
   writeParts,
+  writeRuns,
 } from '../parts.ts'
-import { type Dialect, makeItem, makePart, makeResult, withInput } from './make-items.ts'
+
+/** The spelling: of the Responses API, or of the OpenAI Agents SDK. */
+export type Dialect = 'responses' | 'agents'
 
 /** The items of one answer, or one item of the user's side. */
 export type ItemGroup<Item extends object = object> = readonly Item[]
@@ -36,16 +38,15 @@ export function groupItems<Item extends object>(items: readonly Item[]): readonl
 /** System and developer messages at the beginning are the system prompt; later ones become notes of the client. */
 export function itemConverter<Item extends object>(dialect: Dialect): Converter<ItemGroup<Item>> {
   return {
-    toMessages: (groups) => {
-      const first = groups.findIndex((group) => !isInstruction(group))
-      return groups.flatMap((group, index) =>
-        first < 0 || index < first ? [] : [{ index, message: readItems(group) }],
-      )
-    },
-    fromMessage: ({ role, content }, originOf) => {
-      const runs = runsOf(blocksOf(content), originOf)
-      const items = runs.flatMap(({ before, blocks }) => writeItems({ role, content: blocks }, { dialect, before }))
-      return groupItems(items as readonly object[] as readonly Item[])
+    isSystem: isInstruction,
+    read: readItems,
+    write: (message, originOf) => {
+      const items = writeRuns<readonly JsonObject[]>(message, originOf as OriginOf<readonly JsonObject[]>, {
+        answer: (blocks, before = []) => [writeAnswer(blocks, before, dialect)],
+        result: (block, before = []) => [[writeResult(block, before, dialect)]],
+        said: (blocks, before = []) => [[writeUser(blocks, before, dialect)]],
+      })
+      return groupItems(items.flat() as readonly object[] as readonly Item[])
     },
   }
 }
@@ -75,7 +76,7 @@ function callIdOf(item: JsonObject): string | undefined {
 /** An item, and which part of its content a block was read from. */
 type Place = { readonly item: JsonObject; readonly part?: unknown; readonly changed?: JsonObject }
 
-export function readItems(group: ItemGroup): ReadMessage {
+function readItems(group: ItemGroup): Converted {
   const items = group as readonly JsonObject[]
   const [first = {}] = items
   if (isOfAnswer(first)) return { role: 'assistant', content: readAnswer(items).map(({ block }) => block) }
@@ -152,35 +153,14 @@ function blockOf(part: JsonObject): Block {
   return describedPart(type, part)
 }
 
-export type WriteItems = {
-  readonly dialect: Dialect
-  /** The items that the message was read from, perhaps before it was shortened. */
-  readonly before?: ItemGroup | undefined
-}
-
-export function writeItems(
-  { role, content }: ReadMessage,
-  { dialect, before = [] }: WriteItems,
-): readonly JsonObject[] {
-  const was = before as readonly JsonObject[]
-  if (role === 'assistant') return writeAnswer(content, was, dialect)
-  const results = content.filter(isToolResult).map((block) => writeResult(block, was, dialect))
-  const rest = content.filter((block) => !isToolResult(block))
-  if (rest.length === 0 && results.length > 0) return results
-  return [...results, writeUser(rest, was, dialect)]
-}
-
 function writeUser(blocks: readonly Block[], before: readonly JsonObject[], dialect: Dialect): JsonObject {
   const own = before.find((item) => isMessage(item) && item.role !== 'assistant')
   const read = readContent(own?.content)
-  if (
-    own &&
-    isSame(
-      read.map(({ block }) => block),
-      blocks,
-    )
+  const isUnchanged = isSame(
+    read.map(({ block }) => block),
+    blocks,
   )
-    return own
+  if (own && isUnchanged) return own
   const parts = typeof own?.content === 'string' ? [] : read
   const content = writeParts(blocks, parts, (block) => makePart(block, 'input', dialect))
   return { ...(own ?? { type: 'message', role: 'user' }), content }
@@ -214,4 +194,52 @@ function joined(item: JsonObject, places: readonly Place[]): JsonObject {
   const isWhole = isDescribed || (was.length === places.length && was.every((part, at) => part === places[at]?.part))
   if (isWhole || !isMessage(item) || typeof item.content === 'string') return item
   return { ...item, content: places.map(({ part }) => part) }
+}
+
+/** A block of an answer that no item held before. */
+function makeItem(block: Block, dialect: Dialect): readonly JsonObject[] {
+  if (!isToolUse(block)) {
+    const content = makePart(block, 'output', dialect)
+    return [{ type: 'message', role: 'assistant', status: 'completed', content }]
+  }
+  const { id, name, input } = block
+  const call = { type: 'function_call', name, arguments: wordsOf(input), status: 'completed' }
+  return [dialect === 'agents' ? { ...call, callId: id } : { ...call, call_id: id }]
+}
+
+/** A call with another input; calls that are no functions have theirs in fields of their own. */
+function withInput(item: JsonObject, input: unknown): JsonObject {
+  if (typeof item.arguments === 'string') return { ...item, arguments: wordsOf(input) }
+  return isObject(input) ? { ...item, ...input } : item
+}
+
+/** A result with the output of this block. Only text and images: that is what tools return here. */
+function makeResult(block: Block, before: JsonObject | undefined, dialect: Dialect): JsonObject {
+  const { content, tool_use_id: id } = block
+  const output =
+    typeof content === 'string' ? content : blocksOf(content).flatMap((part) => makePart(part, 'input', dialect))
+  if (before) return { ...before, output: fittingOutput(output, before.output) }
+  if (dialect === 'responses') return { type: 'function_call_output', call_id: id, output }
+  return { type: 'function_call_result', callId: id, name: 'unknown', status: 'completed', output }
+}
+
+/** The Agents SDK writes a text as an object; other kinds of calls take lists of their own. */
+function fittingOutput(output: unknown, before: unknown): unknown {
+  if (typeof output !== 'string' || !isObject(before) || before.type !== 'text') return output
+  return { ...before, text: output }
+}
+
+function makePart(block: Block, side: 'input' | 'output', dialect: Dialect): readonly JsonObject[] {
+  if (isText(block)) return [{ type: `${side}_text`, text: block.text }]
+  const url = urlOf(block)
+  if (url !== undefined && side === 'input') {
+    if (block.type === 'image') {
+      return [{ type: 'input_image', ...(dialect === 'agents' ? { image: url } : { image_url: url, detail: 'auto' }) }]
+    }
+    const filename = stringAt(block, 'title') ?? 'document.pdf'
+    const isData = url.startsWith('data:')
+    if (dialect === 'agents') return [{ type: 'input_file', file: isData ? url : { url }, filename }]
+    return [{ type: 'input_file', ...(isData ? { file_data: url, filename } : { file_url: url }) }]
+  }
+  return [{ type: `${side}_text`, text: textOf([block]) || `[${block.type}]` }]
 }

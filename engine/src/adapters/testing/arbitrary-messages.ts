@@ -1,7 +1,7 @@
 // Made-up messages of ours for the converters' properties.
 import fc from 'fast-check'
 import type { Block } from '../../core/message/block.ts'
-import type { ReadMessage } from '../parts.ts'
+import type { Converted } from '../history/converter.ts'
 
 const words = fc.string({ minLength: 1 })
 const textBlock: fc.Arbitrary<Block> = fc.record({ type: fc.constant('text'), text: words })
@@ -22,7 +22,7 @@ export type MessageChoices = {
 }
 
 /** Answers with text and calls, prompts with images, results. Results come before anything else, as in every request. */
-export function ourMessage({ media, images }: MessageChoices): fc.Arbitrary<ReadMessage> {
+export function ourMessage({ media, images }: MessageChoices): fc.Arbitrary<Converted> {
   const shown = media ? fc.oneof(textBlock, imageBlock) : textBlock
   const result: fc.Arbitrary<Block> = fc.record({
     type: fc.constant('tool_result'),
@@ -32,10 +32,10 @@ export function ourMessage({ media, images }: MessageChoices): fc.Arbitrary<Read
   const call: fc.Arbitrary<Block> = fc.record({ type: fc.constant('tool_use'), id: fc.uuid(), name: words, input })
   const answer = fc.tuple(fc.array(textBlock, { maxLength: 2 }), fc.array(call, { maxLength: 3 }))
   const side = fc.tuple(fc.array(result, { maxLength: 3 }), fc.array(shown, { maxLength: 3 }))
-  const isSome = ({ content }: ReadMessage) => content.length > 0
+  const isSome = ({ content }: Converted) => content.length > 0
   return fc.oneof(
-    answer.map(([said, calls]): ReadMessage => ({ role: 'assistant', content: [...said, ...calls] })).filter(isSome),
-    side.map(([results, said]): ReadMessage => ({ role: 'user', content: [...results, ...said] })).filter(isSome),
+    answer.map(([said, calls]): Converted => ({ role: 'assistant', content: [...said, ...calls] })).filter(isSome),
+    side.map(([results, said]): Converted => ({ role: 'user', content: [...results, ...said] })).filter(isSome),
   )
 }
 

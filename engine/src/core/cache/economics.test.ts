@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CompactionAhead, type WorthInput, worthOf } from './economics.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { type CacheState, type CompactionAhead, cacheStateOf, costOf, type WorthInput, worthOf } from './economics.ts'
 
 const warm = { type: 'warm', lifetime: 300_000 } as const
 const hour = { type: 'warm', lifetime: 3_600_000 } as const
@@ -53,11 +54,6 @@ describe('the worth of a reduction', () => {
     const unknown = { type: 'unknown', lifetime: 300_000 } as const
     const input = { freed: 10_000, suffix: 100_000, turns: 3 }
     expect(worthOf({ ...input, cache: unknown })).toEqual({ ...worthOf({ ...input, cache: warm }), cache: 'unknown' })
-  })
-
-  test('takes other prices when they are given', () => {
-    const worth = worthOf({ freed: 1_000, suffix: 1_000, turns: 1, cache: warm, prices: { read: 0.5, write: 1 } })
-    expect(worth).toMatchObject({ saved: 500, cost: 500, net: 0, pays: false })
   })
 
   test('counts requests to come that will find the cache cold', () => {
@@ -123,3 +119,73 @@ function runningCosts({ at, after, cost, growth }: CompactionAhead, from: number
     return spent
   })
 }
+
+const minute = 60_000
+const written = { input: 1, output: 1, cacheRead: 0, cacheWrite: 100, cacheWriteHour: 0 }
+const answer = (more: Partial<ViewMessage>): ViewMessage => ({
+  role: 'assistant',
+  content: 'done',
+  origin: 'assistant',
+  ...more,
+})
+
+describe('the state of the cache', () => {
+  const cases: readonly (readonly [string, Partial<ViewMessage>, number, CacheState])[] = [
+    [
+      'warm within the five minutes of its last write',
+      { time: 0, usage: written },
+      4 * minute,
+      { type: 'warm', lastAnswer: 0, lifetime: 5 * minute },
+    ],
+    ['cold after them', { time: 0, usage: written }, 5 * minute, { type: 'cold', lastAnswer: 0, lifetime: 5 * minute }],
+    [
+      'warm within the hour where it was written for one',
+      { time: 0, usage: { ...written, cacheWriteHour: 100 } },
+      59 * minute,
+      { type: 'warm', lastAnswer: 0, lifetime: 60 * minute },
+    ],
+    [
+      'cold after five minutes where only the head was written for an hour',
+      { time: 0, usage: { ...written, cacheWriteHour: 60 } },
+      5 * minute,
+      { type: 'cold', lastAnswer: 0, lifetime: 5 * minute },
+    ],
+    [
+      'an hour is assumed when no answer tells',
+      { time: 0 },
+      59 * minute,
+      { type: 'warm', lastAnswer: 0, lifetime: 60 * minute },
+    ],
+    ['unknown without a time', { usage: written }, 59 * minute, { type: 'unknown', lifetime: 5 * minute }],
+    [
+      'unknown when the clock went backwards',
+      { time: 10, usage: written },
+      9,
+      { type: 'unknown', lastAnswer: 10, lifetime: 5 * minute },
+    ],
+  ]
+  test.each(cases)('%s', (_, more, now, state) => {
+    expect(cacheStateOf({ messages: [answer(more)], now })).toEqual(state)
+  })
+})
+
+const million = 1_000_000
+
+describe('the cost of an answer', () => {
+  test('prices input, output, cache reads and both kinds of cache writes', () => {
+    const counts = {
+      input: million,
+      output: million,
+      cacheRead: million,
+      cacheWrite: 2 * million,
+      cacheWriteHour: million,
+    }
+    expect(costOf(counts, 'claude-opus-4-5-20251101')).toBeCloseTo(5 + 25 + 0.5 + 6.25 + 10, 9)
+  })
+
+  test('is unknown for a model without a price, unless one is handed in', () => {
+    const counts = { input: million, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
+    expect(costOf(counts, 'who-knows')).toBeUndefined()
+    expect(costOf(counts, 'who-knows', { price: { input: 3, output: 15 } })).toBe(3)
+  })
+})

@@ -1,8 +1,69 @@
-// Whether a reduction pays: what it saves in the turns to come against writing everything after the change to the cache
-// again.
-import { cachePrices, type Price } from '../catalog/models.ts'
+// What tokens cost, whether the provider still has the prefix of a conversation, and whether a reduction pays: what it saves
+// in the turns to come against writing everything after the change to the cache again.
+import { cachePrices, modelFacts, type Price, priceOf } from '../catalog/models.ts'
 import { defined } from '../message/json.ts'
-import { type CacheState, cacheLifetimes } from './state.ts'
+import type { ViewMessage } from '../message/message.ts'
+import type { TokenCounts, Usage } from '../message/usage.ts'
+
+/** US dollars; undefined if the price is unknown. `price` overrides the catalog. */
+export function costOf(
+  counts: TokenCounts,
+  model: string,
+  options: { readonly price?: Price } = {},
+): number | undefined {
+  const facts = modelFacts(model)
+  const prompt = counts.input + counts.cacheRead + counts.cacheWrite
+  const price = options.price ?? (facts && priceOf(facts, prompt))
+  if (!price) return undefined
+  const hour = Math.min(counts.cacheWriteHour, counts.cacheWrite)
+  const { read, write, writeHour } = cachePrices
+  const asInput = counts.input + counts.cacheRead * read + (counts.cacheWrite - hour) * write + hour * writeHour
+  return (asInput * price.input + counts.output * price.output) / 1_000_000
+}
+
+/** A multiple of the input price. */
+export function writePrice({ lifetime }: Pick<CacheState, 'lifetime'>): number {
+  return lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
+}
+
+export type CacheState = {
+  /** unknown: no answer, no time, or a clock that went backwards. */
+  readonly type: 'warm' | 'cold' | 'unknown'
+  readonly lastAnswer?: number
+  /** How long a prefix is kept, in milliseconds. */
+  readonly lifetime: number
+}
+
+export const cacheLifetimes = { short: 300_000, long: 3_600_000 } as const
+
+export type CacheStateInput = {
+  readonly messages: readonly ViewMessage[]
+  readonly now: number
+  /** Default: as the newest recent answer that wrote to the cache says, else an hour. */
+  readonly lifetime?: number | undefined
+}
+
+export function cacheStateOf({ messages, now, lifetime = lifetimeOf(messages) }: CacheStateInput): CacheState {
+  const lastAnswer = newestAnswerTime(messages)
+  if (lastAnswer === undefined) return { type: 'unknown', lifetime }
+  if (lastAnswer > now) return { type: 'unknown', lastAnswer, lifetime }
+  return { type: now - lastAnswer < lifetime ? 'warm' : 'cold', lastAnswer, lifetime }
+}
+
+/** Undefined if the newest answer has no time, whatever earlier ones say. */
+export function newestAnswerTime(messages: readonly ViewMessage[]): number | undefined {
+  return messages.findLast(({ role }) => role === 'assistant')?.time
+}
+
+/** How long what an answer wrote is kept. If only the head is kept for an hour, the messages count. */
+export function lifetimeWritten({ cacheWrite, cacheWriteHour }: Pick<Usage, 'cacheWrite' | 'cacheWriteHour'>): number {
+  return cacheWriteHour > 0 && cacheWriteHour === cacheWrite ? cacheLifetimes.long : cacheLifetimes.short
+}
+
+function lifetimeOf(messages: readonly ViewMessage[]): number {
+  const usage = messages.findLast(({ usage }) => usage && usage.cacheWrite > 0)?.usage
+  return usage ? lifetimeWritten(usage) : cacheLifetimes.long
+}
 
 export type WorthInput = {
   readonly freed: number
@@ -18,8 +79,6 @@ export type WorthInput = {
   readonly carried?: number | undefined
   /** The compaction that removal postpones, if one is coming. */
   readonly compaction?: CompactionAhead | undefined
-  /** Multiples of the input price; default: the documented ones. */
-  readonly prices?: { readonly read?: number; readonly write?: number; readonly writeHour?: number } | undefined
 }
 
 /** The compaction due when the context is full, in tokens. */
@@ -61,10 +120,9 @@ export type Worth = {
  * is written anyway, so clearing costs nothing. Unknown counts as warm, the worse case.
  */
 export function worthOf(input: WorthInput): Worth {
-  const { freed, suffix, turns, cache, coldShare = 0, price, compaction, prices } = input
-  const multiples = { ...cachePrices, ...prices }
-  const { read } = multiples
-  const write = cache.lifetime > cacheLifetimes.short ? multiples.writeHour : multiples.write
+  const { freed, suffix, turns, cache, coldShare = 0, price, compaction } = input
+  const { read } = cachePrices
+  const write = writePrice(cache)
   const isCold = cache.type === 'cold'
   const cost = isCold ? 0 : suffix * (write - read)
   const rent = read + coldShare * (write - read)

@@ -112,8 +112,6 @@ export async function restoreWithin({ job, plan, next = '' }: RestoreInput, toke
     budget,
     countTokens: createTextCounter(job.counting),
     ...defined({ next }),
-    // The page says how the todos stand.
-    without: ['todos'],
   })
 }
 

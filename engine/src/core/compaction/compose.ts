@@ -25,8 +25,7 @@ export type ComposeInput = {
   readonly workspace: string | undefined
   readonly variant: SummaryVariant
   readonly recall: boolean
-  /** What a summary may use, and what is added to one at the most. */
-  readonly summaryTokens: number
+  /** What is added to a summary at the most. */
   readonly userTokens: number
   /** So many of the user's latest messages stand in the page whole, whatever they cost. Default 3. */
   readonly neverShortened?: number
@@ -52,6 +51,8 @@ const headingTokens = 60
 const factsShare = 0.15
 const usualFacts = 1_000
 const leastSummary = 100
+/** A summary with fewer tokens leaves out what was done on the way. */
+const thinSummary = 3_000
 
 /** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
 export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
@@ -118,8 +119,7 @@ function pageWith(input: ComposeInput, { summary, tokens, user, hasState }: Fill
   const facts = unsaidReports(ledger.exchanges, {
     shown: said,
     tokens: Math.max(0, Math.min(left(said), Math.max(usualFacts, size * factsShare))),
-    since,
-    isThin: size < input.summaryTokens / 2,
+    withSteps: size < thinSummary,
     countTokens,
   })
   const besideParts = [

@@ -1,13 +1,12 @@
 // The records that a compaction appends to the transcript, and the figures in its boundary. A summary that the provider
 // itself wrote is stored with its block, which may only be sent back unchanged and to the model that signed it.
-import { costOf } from '../cache/prices.ts'
-import { modelFacts } from '../catalog/models.ts'
+import { costOf } from '../cache/economics.ts'
 import type { Ledger } from '../ledger/facts.ts'
 import { toJson } from '../ledger/json.ts'
-import { type Block, isBlock } from '../message/block.ts'
-import { defined, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { defined, type JsonObject } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { ModelClient } from '../ports/model.ts'
+import type { ProviderSummary } from '../request/provider-summary.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import { type CompactionRecords, compactionRecords } from '../transcript/format/compaction-records.ts'
 import type { Summary } from './ask/ask.ts'
@@ -106,15 +105,6 @@ export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRec
   )
 }
 
-/** Stored on the summary's record, beside its text. */
-type ProviderSummary = {
-  readonly provider: string
-  readonly model: string
-  readonly block: Block
-  /** Follows the block, in place of the summary's text. */
-  readonly beside: string
-}
-
 const providerSummaryIntro =
   'The summary is in the block before this message, as the provider wrote it. What follows was read off the conversation by code; where the two differ, this is right.'
 
@@ -123,19 +113,4 @@ function providerSummaryOf({ written, page }: Made, { provider }: ModelClient): 
   if (block === undefined || model === undefined || page.isOffline) return undefined
   const beside = page.beside.trim() === '' ? providerSummaryIntro : `${providerSummaryIntro}\n\n${page.beside}`
   return { provider, model, block, beside }
-}
-
-/** The block stored on a summary's record, if this model can read it; every other model reads the summary as text. */
-export function providerSummaryIn(
-  record: JsonObject | undefined,
-  client: ModelClient,
-  model: string,
-): ProviderSummary | undefined {
-  const stored = objectAt(objectAt(record, 'everlong'), 'served')
-  const [provider, by, beside] = [stringAt(stored, 'provider'), stringAt(stored, 'model'), stringAt(stored, 'beside')]
-  const block = stored?.block
-  if (provider === undefined || by === undefined || beside === undefined || !isBlock(block)) return undefined
-  const isSame = by === model || (modelFacts(by) !== undefined && modelFacts(by) === modelFacts(model))
-  if (provider !== client.provider || !isSame) return undefined
-  return client.capabilities(model).compaction === 'on-demand' ? { provider, model: by, block, beside } : undefined
 }

@@ -15,7 +15,7 @@ import {
   breakerText,
   closedBreaker,
 } from './breaker.ts'
-import { climb } from './compaction.ts'
+import { climb } from './ladder.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
@@ -23,22 +23,18 @@ const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, c
 const refused = (message: string): ModelFailure => ({ type: 'failed', reason: 'overflow', message, tries: 1 })
 
 describe('the breaker', () => {
-  const over = { isBelowTarget: false, isChained: true, isRapid: false }
-  const rapid = { isBelowTarget: true, isChained: true, isRapid: true }
+  const rapid = { isRapid: true }
 
-  test('opens at the third failure, and at the second compaction in a row that stays over the target', () => {
+  test('opens at the third failure', () => {
     const twice = afterFailure(afterFailure(closedBreaker))
     expect([twice.isOpen, afterFailure(twice).isOpen]).toEqual([false, true])
-    const once = afterApplied(closedBreaker, { ...over, isChained: false })
-    expect([once.isOpen, afterApplied(once, over).isOpen]).toEqual([false, true])
   })
 
   test('opens at the third compaction in a row that came right after the one before', () => {
     const twice = afterApplied(afterApplied(closedBreaker, rapid), rapid)
     expect(twice).toMatchObject({ rapid: 2, isOpen: false })
     expect(afterApplied(twice, rapid)).toMatchObject({ rapid: 3, isOpen: true })
-    expect(afterApplied(twice, { ...rapid, isRapid: false })).toEqual(closedBreaker)
-    expect(afterApplied(twice, { ...rapid, isChained: false })).toEqual(closedBreaker)
+    expect(afterApplied(twice, { isRapid: false })).toEqual(closedBreaker)
   })
 
   test('that opened for a chain closes when somebody is there; one that opened for failures does not', () => {
@@ -55,8 +51,8 @@ test('a compaction forgets what was deleted from the cached prefix', () => {
   const tracker = new Tracker('one')
   tracker.delegate({ cacheEdits: [{ type: 'delete', cache_reference: 't1' }] }, 9_000)
   expect(tracker.now().cacheEdits).toMatchObject({ deleted: ['t1'] })
-  tracker.compaction({ turnId: 'two', isBelowTarget: true })
-  expect(tracker.now().cacheEdits).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
+  tracker.compaction('two')
+  expect(tracker.now().cacheEdits).toEqual({ deleted: [] })
 })
 
 test('a veto ends the climb: the mechanisms below are not asked', async () => {

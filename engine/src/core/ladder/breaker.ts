@@ -4,8 +4,6 @@
 export type Breaker = {
   /** Attempts in a row that failed or freed too little. */
   readonly failures: number
-  /** Compactions in a row that were applied and stayed over the target, without a human message between them. */
-  readonly overTarget: number
   /** Compactions in a row that came within a few answers of each other, without a human message between them. */
   readonly rapid: number
   /** A snip, another model, other tools or a compaction by hand came since: the next human message closes the breaker. */
@@ -17,7 +15,6 @@ export type Breaker = {
 
 export const closedBreaker: Breaker = {
   failures: 0,
-  overTarget: 0,
   rapid: 0,
   isChanged: false,
   isOpen: false,
@@ -25,7 +22,6 @@ export const closedBreaker: Breaker = {
 }
 
 export const mostFailures = 3
-const mostOverTarget = 2
 const mostRapid = 3
 /** If the context is full again after this many answers, compacting did not help. */
 export const fewAnswers = 2
@@ -35,21 +31,11 @@ export function afterFailure(breaker: Breaker): Breaker {
   return { ...breaker, failures, isOpen: breaker.isOpen || failures >= mostFailures }
 }
 
-export type Applied = {
-  readonly isBelowTarget: boolean
-  /** No human message since the compaction before. */
-  readonly isChained: boolean
-  /** Only a few answers since. */
-  readonly isRapid: boolean
-}
-
-export function afterApplied(breaker: Breaker, { isBelowTarget, isChained, isRapid }: Applied): Breaker {
-  const rapid = isChained && isRapid ? breaker.rapid + 1 : 0
+/** `isRapid`: only a few answers and no human message since the compaction before. */
+export function afterApplied(breaker: Breaker, { isRapid }: { readonly isRapid: boolean }): Breaker {
+  const rapid = isRapid ? breaker.rapid + 1 : 0
   // While it stays open, an overflow is still compacted once only.
-  if (isBelowTarget) return settled({ ...closedBreaker, rapid, hasRecovered: breaker.hasRecovered }, rapid >= mostRapid)
-  const overTarget = isChained ? breaker.overTarget + 1 : 1
-  const isOpen = breaker.isOpen || overTarget >= mostOverTarget || rapid >= mostRapid
-  return { ...breaker, overTarget, rapid, isOpen }
+  return settled({ ...closedBreaker, rapid, hasRecovered: breaker.hasRecovered }, rapid >= mostRapid)
 }
 
 export function afterHand(breaker: Breaker): Breaker {
@@ -58,8 +44,7 @@ export function afterHand(breaker: Breaker): Breaker {
 
 /** A person is present, so compactions in quick succession are no reason to stay open. */
 function unchained(breaker: Breaker): Breaker {
-  const isOpen = breaker.failures >= mostFailures || breaker.overTarget >= mostOverTarget
-  return settled({ ...breaker, rapid: 0 }, breaker.isOpen && isOpen)
+  return settled({ ...breaker, rapid: 0 }, breaker.isOpen && breaker.failures >= mostFailures)
 }
 
 /** A breaker that closes forgets that it let a recovery through. */
@@ -82,8 +67,8 @@ export function afterRecovery(breaker: Breaker): Breaker {
 }
 
 /** Attempts in a row without progress, of the kind there are most of. */
-export function inARow({ failures, overTarget, rapid }: Breaker): number {
-  return Math.max(failures, overTarget, rapid)
+export function inARow({ failures, rapid }: Breaker): number {
+  return Math.max(failures, rapid)
 }
 
 export const breakerText =

@@ -2,8 +2,8 @@
 // measures the result and emits the events.
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { performCompaction } from '../compaction/run.ts'
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
-import { unseenResults } from '../mechanisms/shorten.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'
@@ -83,27 +83,25 @@ export function jobFor(context: MechanismContext, options: CompactMechanismOptio
 /** Tokens for the instruction to summarize. */
 const instructionRoom = 3_000
 
+/** Everything before the first message that something keeps: the person, the settings, or that the model has not seen it. */
 function partialOf(context: MechanismContext, keep: Keep | undefined): PartialChoice | undefined {
   const { view, range } = context
   if (range.from !== undefined) return { type: 'from', uuid: range.from }
-  const wanted = earlier(view, [range.upTo, firstKept(context, keep)])
-  const uuid = beforeUnseen(view, wanted)
-  return uuid === undefined ? undefined : { type: 'up-to', uuid }
-}
-
-/** Where the summarized part ends: as wanted, but before the answer whose tool results the model has not seen. */
-function beforeUnseen(view: View, wanted: string | undefined): string | undefined {
+  const { upTo } = range
   const unseen = unseenResults(view)
-  if (unseen === undefined) return wanted
-  const end = wanted === undefined ? unseen : view.sources.findIndex(({ uuids }) => uuids.includes(wanted))
-  return end < unseen ? wanted : (view.sources[unseen - 1]?.uuids[0] ?? wanted)
+  const starts = [
+    upTo === undefined ? undefined : { at: view.sources.findIndex(({ uuids }) => uuids.includes(upTo)), uuid: upTo },
+    startAt(view, firstKept(context, keep)),
+    // With the answer whose calls they belong to.
+    startAt(view, unseen === undefined ? undefined : unseen - 1),
+  ]
+  const [first] = starts.filter((start) => start !== undefined).toSorted((one, other) => one.at - other.at)
+  return first && { type: 'up-to', uuid: first.uuid }
 }
 
-/** The one that comes first in the view, so that everything either of them keeps is kept. */
-function earlier({ sources }: View, uuids: readonly (string | undefined)[]): string | undefined {
-  const named = uuids.filter((uuid) => uuid !== undefined)
-  if (named.length < 2) return named[0]
-  return sources.flatMap((source) => source.uuids).find((uuid) => named.includes(uuid))
+function startAt({ sources }: View, at = -1) {
+  const uuid = sources[at]?.uuids[0]
+  return uuid === undefined ? undefined : { at, uuid }
 }
 
 /** The share of the target, or of the size if that is smaller, that may be kept verbatim after an overflow. */
@@ -112,7 +110,7 @@ const keptInRecovery = 0.25
 const longestKept = 0.5
 
 /** The first of the newest messages that are kept. A person who compacts says what to keep. */
-function firstKept(context: MechanismContext, keep: Keep | undefined): string | undefined {
+function firstKept(context: MechanismContext, keep: Keep | undefined): number | undefined {
   const { target, size, trigger, cause } = context
   const most = Math.min(target, size.tokens)
   if (cause === 'overflow') return newestMessages(context, most * keptInRecovery)
@@ -124,7 +122,7 @@ function firstKept(context: MechanismContext, keep: Keep | undefined): string | 
 }
 
 /** As many of the newest messages as fit into `room` tokens; none if even the newest round is too large. */
-function newestMessages({ view, situation }: MechanismContext, room: number, most?: number): string | undefined {
+function newestMessages({ view, situation }: MechanismContext, room: number, most?: number): number | undefined {
   const { messages } = view
   const first = most === undefined ? 1 : Math.max(1, messages.length - most)
   let weight = 0
@@ -135,5 +133,5 @@ function newestMessages({ view, situation }: MechanismContext, room: number, mos
     start--
   }
   const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
-  return cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
+  return cut === 0 ? undefined : cut
 }

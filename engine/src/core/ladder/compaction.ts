@@ -1,16 +1,9 @@
 // One compaction from the decision to the transcript: try the mechanisms of the ladder, measure, write, report. Manual,
 // automatic and reactive compactions all go through here; whether one may run was decided before.
-import type {
-  CompactionCause,
-  CompactRange,
-  Mechanism,
-  MechanismContext,
-  MechanismResult,
-} from '../mechanisms/mechanism.ts'
+import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
 import { noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
-import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
 import type { ModelChoice } from '../session/gauge.ts'
@@ -20,8 +13,7 @@ import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { afterFailure, afterHand, breakerText, inARow } from './breaker.ts'
 import { earlyTarget } from './economy.ts'
-import type { LadderTrigger } from './ladder.ts'
-import { runMechanism } from './run-mechanism.ts'
+import { type Climbed, climb, type LadderTrigger, type Solution, type Unapplied } from './ladder.ts'
 
 export type CompactionOptions = {
   readonly cause: CompactionCause
@@ -69,80 +61,25 @@ export async function compactNow(
   const context = contextFor(runtime, options, async (finished) => {
     const records = await gate(finished)
     if (typeof records === 'string') return { type: 'failed', reason: 'aborted', message: records }
-    const committed = commit(runtime, options, records)
+    const committed = commit(runtime, context, { records, fits: options.fits })
     if (committed.type === 'committed') written = records
     return committed
   })
   ports.emit({ type: 'compaction-started', trigger: context.trigger, tokens: context.size.tokens })
-  const mechanisms = ladder[ladderTriggers[options.cause]]
-  const climbed = await climb(mechanisms, context, (found) => judge(runtime, context, found))
-  const { solution } = climbed
+  const rung = rungOf(options.cause)
+  const { solution, tried, reason } = await climb(ladder[rung], context, (found) => judge(runtime, context, found))
   const durationMs = ports.now() - started
-  if (!solution) return failed(runtime, options, climbed)
+  if (!solution) return failed(runtime, context, { tried, reason })
   if (solution.type === 'delegated') tracker.askServer(solution.request)
   if (solution.type === 'reduced') conversation.edit(withFreed(solution))
-  return succeeded(runtime, options, { ...climbed, context, solution, written, durationMs })
+  const mechanism = solution.type === 'compacted' ? solution.mechanism : (tried.at(-1)?.mechanism ?? rung)
+  const figures = { mechanism, records: written, tried, durationMs }
+  return succeeded(runtime, context, { solution, figures, fits: options.fits })
 }
 
-export type Solution = Exclude<MechanismResult, { readonly type: 'declined' | 'failed' }>
-
-/** Says why a result is not good enough; undefined when it is. Committed compactions have been measured already. */
-export type Judge = (solution: Solution) => string | undefined
-
-export type Climbed = {
-  readonly tried: readonly Tried[]
-  readonly solution?: Solution
-  /** Why the last mechanism failed, if none succeeded. */
-  readonly reason?: CompactionFailure | undefined
-}
-
-/** Tries one mechanism after the other until one has a result that is good enough. Applies nothing. */
-export async function climb(
-  mechanisms: readonly Mechanism[],
-  context: MechanismContext,
-  judge: Judge = () => undefined,
-): Promise<Climbed> {
-  const tried: Tried[] = []
-  let reason: CompactionFailure | undefined
-  const note = (mechanism: string, outcome: Tried['outcome'], why: string) => {
-    tried.push({ mechanism, outcome, why })
-    context.ports.emit({ type: 'mechanism-tried', mechanism, outcome, why })
-  }
-  for (const mechanism of mechanisms) {
-    const { name } = mechanism
-    if (context.signal?.aborted) return { tried, reason: 'aborted' }
-    const result = await runMechanism(mechanism, context)
-    if ('tried' in result) tried.push(...(result.tried ?? []))
-    if (result.type === 'declined') note(name, 'declined', result.why)
-    else if (result.type === 'failed') {
-      note(name, 'failed', result.why)
-      reason = result.reason
-      // A person or a hook that said no means the remaining mechanisms too.
-      if (reason === 'aborted' || reason === 'vetoed') return { tried, reason }
-    } else {
-      const problem = result.type === 'compacted' ? undefined : judge(result)
-      note(name, problem === undefined ? 'done' : 'failed', problem ?? describe(result))
-      if (problem === undefined) return { tried, solution: result }
-      reason = 'no_progress'
-    }
-  }
-  return { tried, ...defined({ reason }) }
-}
-
-function describe(solution: Solution): string {
-  if (solution.type === 'compacted') return `summarized by ${solution.mechanism}`
-  const { results, freed } = solution
-  if (solution.type === 'reduced') return `cleared ${results}, freed ${freed} tokens`
-  return `asked the server to leave out ${results}, about ${freed} tokens`
-}
-
-const ladderTriggers: Readonly<Record<CompactionCause, LadderTrigger>> = {
-  person: 'manual',
-  overflow: 'overflow',
-  threshold: 'over-threshold',
-  economy: 'over-threshold',
-  'model-switch': 'over-threshold',
-  background: 'over-threshold',
+function rungOf(cause: CompactionCause): LadderTrigger {
+  if (cause === 'person') return 'manual'
+  return cause === 'overflow' ? 'overflow' : 'over-threshold'
 }
 
 const noCommit: MechanismContext['commit'] = async () => ({ type: 'failed', message: 'No compaction was requested.' })
@@ -158,11 +95,12 @@ export function contextFor(runtime: Runtime, options: CompactionOptions, commit 
     view,
     situation,
     queued: conversation.queued(),
-    trigger: triggerOf(options),
+    trigger: cause === 'person' ? 'manual' : 'auto',
     cause,
     instructions,
     range,
-    target: targetOf(runtime, options, view),
+    // A compaction that comes before the threshold has to get below a share of the size.
+    target: cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
     size,
     overhead: gauge.overhead(fits?.name),
     counting: gauge.counting(fits?.name),
@@ -178,16 +116,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions, commit 
   }
 }
 
-function triggerOf({ cause }: CompactionOptions): Trigger {
-  return cause === 'person' ? 'manual' : 'auto'
-}
-
-/** What the size must get below: a share of the threshold, or of the size if the compaction comes before the threshold. */
-function targetOf({ gauge }: Runtime, { cause, fits }: CompactionOptions, view: View): number {
-  const situation = gauge.situation(view, fits)
-  return cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target
-}
-
+/** The session's ports with a model client whose requests are counted and that knows the window as the session does. */
 function summarizerPorts(runtime: Runtime): CompactionPorts {
   const { gauge, ports } = runtime
   return {
@@ -199,87 +128,75 @@ function summarizerPorts(runtime: Runtime): CompactionPorts {
 }
 
 /** Measures before it writes. */
-function commit(runtime: Runtime, options: CompactionOptions, records: readonly JsonObject[]): CommitResult {
-  const { conversation, gauge } = runtime
-  if (options.signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
-  const model = options.fits?.name
+function commit(
+  { conversation, gauge }: Runtime,
+  context: MechanismContext,
+  { records, fits }: { readonly records: readonly JsonObject[]; readonly fits: ModelChoice | undefined },
+): CommitResult {
+  if (context.signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
   const view = conversation.view()
   const next = conversation.tryOut(records)
-  const before = gauge.size(view, model).tokens
-  const after = gauge.size(next, model).tokens
+  const before = gauge.size(view, fits?.name).tokens
+  const after = gauge.size(next, fits?.name).tokens
   // The size before may be reported and the size after is estimated: counted the same way it may still be smaller.
-  const count = ({ messages }: View) => gauge.weigher().tokens(messages, gauge.counting(model))
-  const isSmaller = after < before || count(next) < count(view)
-  const target = triggerOf(options) === 'auto' ? targetOf(runtime, options, view) : undefined
-  const problem = problemWith({ before, after, isSmaller, target })
+  const count = ({ messages }: View) => gauge.weigher().tokens(messages, gauge.counting(fits?.name))
+  const problem = problemWith(context, { before, after, isSmaller: after < before || count(next) < count(view) })
   if (problem !== undefined) return { type: 'failed', reason: 'no_progress', message: problem }
   const stored = conversation.commit(records)
   return stored.type === 'stored' ? { type: 'committed' } : { type: 'failed', message: stored.why }
 }
 
 /** For a result that is not applied yet. */
-function judge({ conversation, gauge }: Runtime, context: MechanismContext, solution: Solution): string | undefined {
+function judge({ conversation, gauge }: Runtime, context: MechanismContext, solution: Unapplied): string | undefined {
   const before = context.size.tokens
   const after =
     solution.type === 'reduced'
       ? gauge.size(conversation.tryOut(conversation.editRecords(withFreed(solution)))).tokens
-      : before - (solution.type === 'delegated' ? solution.freed : 0)
-  const target = context.trigger === 'auto' ? context.target : undefined
-  return problemWith({ before, after, isSmaller: after < before, target })
+      : before - solution.freed
+  return problemWith(context, { before, after, isSmaller: after < before })
 }
 
-type Sizes = {
-  readonly before: number
-  readonly after: number
-  readonly isSmaller: boolean
-  /** By hand, smaller is enough. An automatic compaction must get well below the threshold, or the next follows at once. */
-  readonly target: number | undefined
-}
+type Sizes = { readonly before: number; readonly after: number; readonly isSmaller: boolean }
 
-function problemWith({ before, after, isSmaller, target }: Sizes): string | undefined {
+/** By hand, smaller is enough. An automatic compaction must get well below the threshold, or the next follows at once. */
+function problemWith({ trigger, target }: MechanismContext, { before, after, isSmaller }: Sizes): string | undefined {
   const sizes = `${formatNumber(before)} → ${formatNumber(after)} tokens`
   if (!isSmaller) return `It would not make the context smaller: ${sizes}.`
-  if (target === undefined || after < target) return undefined
+  if (trigger === 'manual' || after < target) return undefined
   return `It frees too little: ${sizes}, and the target is ${formatNumber(target)}.`
 }
 
-type Success = Required<Pick<Climbed, 'tried' | 'solution'>> & {
-  readonly context: MechanismContext
-  readonly written: readonly JsonObject[]
-  readonly durationMs: number
+type Success = {
+  readonly solution: Solution
+  readonly figures: Pick<CompactionDone, 'mechanism' | 'records' | 'tried' | 'durationMs'>
+  readonly fits: ModelChoice | undefined
 }
 
-function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success: Success): CompactionDone {
+function succeeded(runtime: Runtime, context: MechanismContext, { solution, figures, fits }: Success): CompactionDone {
   const { conversation, gauge, tracker, cleanUps, ports } = runtime
-  const { context, solution, tried, written, durationMs } = success
-  const { chain, target, trigger } = context
-  const before = context.size.tokens
+  const { chain, trigger, cause } = context
   const report = solution.type === 'compacted' ? solution : undefined
   const after = gauge.size(conversation.view(), fits?.name).tokens
   const wasOpen = tracker.now().breaker.isOpen
-  tracker.compaction({ turnId: ports.newId(), isBelowTarget: after < target })
+  tracker.compaction(ports.newId())
   if (cause === 'person') tracker.changeBreaker(afterHand)
   gauge.weighAgain()
   for (const worker of runtime.background) worker.afterCompaction(after)
   cleanUps.run({ tokens: after })
-  const figures = {
-    mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? ladderTriggers[cause],
-    usage: report?.usage ?? noTokens,
-    ...defined({ cost: report?.cost }),
-    durationMs,
-    chain,
-  }
-  const sizes = { tokensBefore: before, tokensAfter: after }
-  ports.emit({ type: 'compaction-finished', trigger, ...sizes, restored: report?.restored ?? 0, ...figures })
+  const { records, tried, ...named } = figures
+  const spent = { ...named, usage: report?.usage ?? noTokens, ...defined({ cost: report?.cost }), chain }
+  const before = context.size.tokens
+  const restored = report?.restored ?? 0
+  ports.emit({ type: 'compaction-finished', trigger, tokensBefore: before, tokensAfter: after, restored, ...spent })
   if (after >= chain.threshold) ports.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
   const notices = [...(report?.notices ?? []), ...(hasTripped(runtime, wasOpen) ? [breakerText] : [])]
-  return { type: 'compacted', before, after, records: written, tried, notices, ...figures }
+  return { type: 'compacted', before, after, records, tried, notices, ...spent }
 }
 
-function failed(runtime: Runtime, options: CompactionOptions, { tried, reason: last }: Climbed): CompactionNotDone {
+function failed(runtime: Runtime, context: MechanismContext, { tried, reason: last }: Climbed): CompactionNotDone {
   const { tracker, ports } = runtime
-  const trigger = triggerOf(options)
-  const reason = options.signal?.aborted ? 'aborted' : (last ?? 'nothing_to_compact')
+  const { trigger, signal } = context
+  const reason = signal?.aborted ? 'aborted' : (last ?? 'nothing_to_compact')
   const cause = tried.findLast(({ outcome }) => outcome === 'failed') ?? tried.at(-1)
   const detail = cause?.why ?? 'Not enough messages to compact.'
   ports.emit({ type: 'compaction-failed', trigger, reason, detail })

@@ -1,8 +1,8 @@
 // The setting `economy: 'thrifty'`: old tool results are cleared between turns, and a compaction comes as soon as it pays,
 // at the latest at the usual threshold. What the host has set itself stays as it is.
+
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
-import { carriedAbove } from '../mechanisms/pace.ts'
-import { unseenResults } from '../mechanisms/shorten.ts'
 import { compactionCosts } from '../mechanisms/situation.ts'
 import { isRequest } from '../message/message.ts'
 import { contextTokens } from '../message/usage.ts'
@@ -47,13 +47,26 @@ export function withEconomy(settings: EngineSettings): EngineSettings {
 export function paysToCompact(view: View, situation: Situation): boolean {
   const costs = compactionCosts(situation)
   if (!costs) return false
-  const { cache, carried, explanation } = situation
+  const { cache, explanation } = situation
   const { tokens } = explanation.size
   const started = sizeBeforeTurn(view)
   // What the turn that has ended has read is cleared without a compaction.
-  const spent = costs.rent * carriedAbove(carried, { above: costs.after, now: started ?? tokens })
+  const spent = costs.rent * carriedAbove(view, { above: costs.after, now: started ?? tokens })
   const isGoodMoment = started !== undefined && cache.type === 'warm'
   return spent >= (costs.fixed + costs.perToken * tokens) * (isGoodMoment ? 1 : 2)
+}
+
+/** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */
+function carriedAbove({ messages }: View, { above, now }: { readonly above: number; readonly now: number }): number {
+  let left = now
+  let sum = 0
+  for (const { usage } of messages.toReversed()) {
+    if (!usage) continue
+    // What a smaller context no longer held was cleared, so no compaction would have had to drop it.
+    left = Math.min(left, contextTokens(usage))
+    sum += Math.max(0, left - above)
+  }
+  return sum
 }
 
 /** Between two turns: the size that the context had when the one that has ended began. */

@@ -2,16 +2,17 @@
 // answer has seen yet. The model would request a result that it never saw again and again, so it is neither cleared nor
 // summarized. Pinned entries keep their images.
 import { mediaLimit, modelFacts } from '../catalog/models.ts'
-import { shortenResults } from '../mechanisms/shorten.ts'
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type { Weigher } from '../mechanisms/weigher.ts'
+import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Tried } from '../ports/events.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { type Reduction, type Runtime, writeReduction } from '../session/runtime.ts'
-import { targetShare } from '../session/settings.ts'
+import { withMargin } from '../tokens/estimate/counting.ts'
 import type { Edit } from '../transcript/format/edits.ts'
-import { mediaIn, withoutMedia } from '../transcript/view/edited.ts'
+import { leastKept, mediaIn, shortenedResult, withoutMedia } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
 
 /** Removes more than necessary, so that the next image does not break the cache again. */
@@ -85,20 +86,62 @@ function removal(
 /** Of the target of a compaction; the rest is for the summary. */
 const unseenShare = 0.5
 
-/** Shortens results that no answer has seen. Returns what was done. */
+/** Shortens results that no answer has seen, if they take too much room. Returns what was done. */
 export function shortenUnseen(runtime: Runtime): readonly Tried[] {
-  const { conversation, gauge, settings, ports } = runtime
+  const { conversation, gauge, ports } = runtime
   const view = conversation.view()
-  const situation = gauge.situation(view)
-  const { size, autoCompactThreshold } = situation.explanation
-  const room = autoCompactThreshold.value * targetShare(settings) * unseenShare
-  const { name: mechanism, plan } = shortenResults({ room })
-  const planned = plan(view, situation)
-  if (planned.type === 'declined' || planned.outcome.type !== 'edits') return []
-  const { freed, items, outcome } = planned
-  writeReduction(runtime, { edits: outcome.edits, freed })
-  const results = items.length
-  const sizes = { tokensBefore: size.tokens, tokensAfter: gauge.size().tokens }
-  ports.emit({ type: 'micro-compacted', mechanism, results, ...sizes })
-  return [{ mechanism, outcome: 'done', why: `shortened ${results}, freed ${freed} tokens` }]
+  const { explanation, target, weigher, settings } = gauge.situation(view)
+  const results = unseenUnpinned(view).map((result) => ({ result, tokens: weigher.block(result) }))
+  const room = target * unseenShare
+  if (withMargin(results.reduce((sum, { tokens }) => sum + tokens, 0)) <= room) return []
+  const most = fairShare(
+    results.map(({ tokens }) => tokens),
+    (room * 3) / 4,
+  )
+  const mechanism = 'shorten-results'
+  const recall = settings.recall ? { recall: true } : {}
+  const edits: Edit[] = []
+  let freed = 0
+  for (const { result, tokens } of results) {
+    if (tokens <= most) continue
+    const keep = charactersIn(most, result, weigher)
+    const left = weigher.block({ ...result, content: shortenedResult(result, { keep, recall: settings.recall }) })
+    if (left >= tokens) continue
+    freed += tokens - left
+    const toolUseIds = [result.tool_use_id]
+    edits.push({ type: 'clear-results', toolUseIds, keep, ...recall, mechanism, reason: 'too large to be sent' })
+  }
+  if (edits.length === 0) return []
+  writeReduction(runtime, { edits, freed: Math.round(freed) })
+  const sizes = { tokensBefore: explanation.size.tokens, tokensAfter: gauge.size().tokens }
+  ports.emit({ type: 'micro-compacted', mechanism, results: edits.length, ...sizes })
+  return [{ mechanism, outcome: 'done', why: `shortened ${edits.length}, freed ${Math.round(freed)} tokens` }]
+}
+
+function unseenUnpinned(view: View): readonly ToolResultBlock[] {
+  const pieces = view.sources[unseenResults(view) ?? -1]?.pieces ?? []
+  return pieces
+    .filter(({ uuid, origin }) => origin === 'tool-result' && !view.pins.includes(uuid ?? ''))
+    .flatMap(({ content }) => blocksOf(content).filter(isToolResult))
+}
+
+/** The most that each may have so that together they fit. */
+function fairShare(tokens: readonly number[], room: number): number {
+  const sorted = tokens.toSorted((a, b) => a - b)
+  let left = room
+  for (const [at, own] of sorted.entries()) {
+    const share = left / (sorted.length - at)
+    if (own > share) return share
+    left -= own
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/** How many characters of its texts may stay so that the result has `most` tokens. */
+function charactersIn(most: number, result: ToolResultBlock, weigher: Weigher): number {
+  const texts = blocksOf(result.content).filter(isText)
+  const characters = texts.reduce((sum, { text }) => sum + text.length, 0)
+  const weight = weigher.content(texts)
+  const room = Math.max(0, most - (weigher.block(result) - weight))
+  return Math.max(leastKept, Math.floor((characters * room) / weight))
 }

@@ -116,16 +116,6 @@ describe('commands', () => {
     ])
   })
 
-  test('a check of what the same script wrote outside the folder of the session is not one of the work', () => {
-    const cwd = { message: human('Go on.').message, record: { cwd: '/p' } }
-    const checks = (folder: string) =>
-      ledgerOf(cwd, shell(`cd ${folder}\ncat > a.test.ts <<'EOF'\nx\nEOF\nnpx vitest run a.test.ts`, '1 passed'))
-        .commands
-    expect(checks('/tmp/scratch')).toEqual([])
-    expect(checks('/p/src')).toHaveLength(1)
-    expect(ledgerOf(cwd, shell('cd /elsewhere && npm test', '1 passed')).commands).toHaveLength(1)
-  })
-
   test('a command that still runs is kept whatever it is for, and forgotten once it has ended', () => {
     const start = call({
       name: 'Bash',

@@ -1,23 +1,12 @@
 // The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { numberAt, objectAt, stringAt } from '../message/json.ts'
+import { defined, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ToolCall, toolCall } from '../tools/call.ts'
-import { isOutside } from '../tools/paths.ts'
 import { mayChangeAnything, onlyReads, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { TodoChange } from '../tools/todos.ts'
-import {
-  behindPipe,
-  commandText,
-  type Ending,
-  endingOf,
-  isAmend,
-  isStatus,
-  outcomeLine,
-  programOf,
-  readGit,
-} from './commands.ts'
+import { behindPipe, commandText, type Ending, endingOf, isAmend, isStatus, outcomeLine, readGit } from './commands.ts'
 import type { Step, Todo } from './facts.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
@@ -66,13 +55,12 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
   // Nobody knows what it changed before it ended, or failed.
   if (call.type === 'agent' || call.type === 'other') noteTouched(state)
   const url = call.type === 'fetch' ? call.url : undefined
-  const topic = `${call.name} ${call.path ?? url ?? ''}`.trim()
+  const what = oneLine(`${call.name} ${call.path ?? url ?? ''}`, 240)
   if (isError) {
-    const line = oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200)
-    noteError(state, { what: oneLine(topic, 240), line, topic })
+    noteError(state, { what, line: oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200) })
     return
   }
-  noteFixed(state, topic)
+  noteFixed(state, what)
   if (call.type === 'edit' || call.type === 'write' || call.type === 'patch') noteTouched(state)
   if (call.type === 'patch') {
     for (const { path, act } of call.files) noteFile(state, path, { isNew: act === 'created' })
@@ -83,7 +71,10 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
       call.type === 'write' && (stringAt(raw, 'type') === 'create' || /^(?:new )?file created\b/i.test(text))
     noteFile(state, stringAt(raw, 'filePath') ?? call.path ?? '', { isNew })
   }
-  if (call.type === 'todo' && call.change) state.todos = capped(changedTodos(state.todos, call.change, idIn(text, raw)))
+  if (call.type === 'todo' && call.change) {
+    const todos = changedTodos(state.todos, call.change, idIn(text, raw)).slice(-caps.todos)
+    state.todos = todos.map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
+  }
 }
 
 /** The id that a client gave to a new task. */
@@ -92,33 +83,20 @@ function idIn(text: string, raw: unknown): string | undefined {
   return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString() ?? /#(\d+)/.exec(text)?.[1]
 }
 
-const longestTodo = 240
-
 function changedTodos(todos: readonly Todo[], change: TodoChange, newId: string | undefined): readonly Todo[] {
   switch (change.type) {
     case 'list-replaced':
-      return change.todos.map((todo) => ({ ...todo, text: oneLine(todo.text, longestTodo) }))
+      return change.todos
     case 'item-added': {
       const id = newId ?? String(todos.length + 1)
-      const added: Todo = { id, text: oneLine(change.text, longestTodo), status: 'pending' }
-      return [...todos.filter((todo) => todo.id !== id), added]
+      return [...todos.filter((todo) => todo.id !== id), { id, text: change.text, status: 'pending' }]
     }
-    case 'item-changed':
-      return todos.flatMap((todo): readonly Todo[] => {
-        if (todo.id !== change.id) return [todo]
-        if (change.status === 'gone') return []
-        const text = change.text === undefined ? todo.text : oneLine(change.text, longestTodo)
-        return [{ id: todo.id, text, status: change.status ?? todo.status }]
-      })
+    case 'item-changed': {
+      const { id, text, status } = change
+      if (status === 'gone') return todos.filter((todo) => todo.id !== id)
+      return todos.map((todo) => (todo.id === id ? { ...todo, ...defined({ text, status }) } : todo))
+    }
   }
-}
-
-/** What is done leaves first. */
-function capped(todos: readonly Todo[]): readonly Todo[] {
-  if (todos.length <= caps.todos) return todos
-  const open = todos.filter((todo) => todo.status !== 'done')
-  const done = todos.filter((todo) => todo.status === 'done')
-  return [...done.slice(-Math.max(0, caps.todos - open.length)), ...open].slice(-caps.todos)
 }
 
 function noteCommand(
@@ -129,7 +107,7 @@ function noteCommand(
   const script = readScript(call.script)
   const line = commandText(call.script)
   const purpose = purposeOf(script.commands)
-  const verifies = purpose !== 'other' && purpose !== 'git' && !isExperiment(script, state.root)
+  const verifies = purpose !== 'other' && purpose !== 'git'
   const reported = endingOf(text, { isError, raw })
   const ending = verifies && call.script.includes('|') ? behindPipe(reported) : reported
   const { exit, ended } = ending
@@ -147,10 +125,9 @@ function noteCommand(
       outcome,
     })
   }
+  if (ended === 'badly') noteError(state, { what: line, line: outcome })
   // Another command of the same program says nothing about this one.
-  const topic = `$ ${line}`
-  if (ended === 'badly' && !isEmptyAnswer(script, ending)) noteError(state, { what: line, line: outcome, topic })
-  if (ended === 'well') noteFixed(state, topic)
+  if (ended === 'well') noteFixed(state, line)
   noteChanges(state, script, ending)
   return { script, line, purpose, ended, outcome }
 }
@@ -177,19 +154,6 @@ export function noteEnded(state: State, message: ViewMessage): void {
 const longestNotice = 4_000
 /** A shorter name stands in a text by chance. */
 const shortestTask = 4
-
-/** A check of a file that the same script wrote outside the session's folder says nothing about the work. */
-function isExperiment({ files }: Script, root: string | undefined): boolean {
-  return files.some(({ path, act }) => act === 'written' && isOutside(path, root))
-}
-
-/** Searches and comparisons that find nothing exit with 1: an answer, not an error. */
-function isEmptyAnswer({ commands }: Script, { output }: Ending): boolean {
-  return (
-    /^(?:grep|rg|ag|diff|cmp|test|\[|which|pgrep|git diff)\b/.test(programOf(commands)) &&
-    !/\w+:/.test(output.slice(0, 400))
-  )
-}
 
 function noteChanges(state: State, { commands, files }: Script, { ended, output }: Ending): void {
   if (ended !== 'badly') {

@@ -37,24 +37,6 @@ export function isHousekeeping(command: Command): boolean {
   return /^(?:chmod|mkdir|touch|sleep)$/.test(program) || onlyReads(command)
 }
 
-/** The message that a script gives to its commit, from a here-document or an argument, without trailers. */
-export function commitMessage(script: string): string | undefined {
-  const at = script.search(/\bgit\b[^\n]{0,400}?\bcommit\b/)
-  if (at < 0) return undefined
-  const rest = script.slice(at)
-  const [opening, , mark] = /<<-?[ \t]{0,9}(['"]?)(\w{1,40})\1[^\n]{0,200}\n/.exec(rest) ?? []
-  const start = opening === undefined ? -1 : rest.indexOf(opening) + opening.length
-  const end = start < 0 ? -1 : rest.indexOf(`\n${mark}`, start)
-  const said = end < 0 ? /\s-\w{0,8}m\s{1,9}(?:"([^"]*)"|'([^']*)')/.exec(rest) : undefined
-  const message = end < 0 ? (said?.[1] ?? said?.[2] ?? '') : rest.slice(start, end)
-  const own = message
-    .split('\n')
-    .filter((line) => !/^\s*[\w-]+-by: /i.test(line))
-    .join('\n')
-    .trim()
-  return own === '' ? undefined : own
-}
-
 export type Ending = {
   readonly exit?: number
   readonly ended: CommandEnd

@@ -1,6 +1,15 @@
-// The ledger in a boundary's metadata: plain JSON of bounded size. Reading takes whatever is there: a part that is not
+// The ledger in a boundary's metadata: plain JSON of bounded size. Reading takes whatever is there: a fact that is not
 // what it should be is left out, never an error.
-import { arrayAt, isObject, type JsonObject, numberAt } from '../message/json.ts'
+import {
+  arrayAt,
+  defined,
+  isObject,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  stringAt,
+  stringsAt,
+} from '../message/json.ts'
 import { condensed } from '../text/condense.ts'
 import { headOf } from '../text/cut.ts'
 import {
@@ -28,11 +37,7 @@ const oldReport = 240
 export function toJson(ledger: Ledger): JsonObject {
   const { exchanges } = ledger
   const size = (list: readonly Exchange[]) =>
-    list.reduce(
-      (sum, { text, about = '', report = '', done = '' }) =>
-        sum + text.length + about.length + report.length + done.length,
-      0,
-    )
+    list.flatMap(({ text, about = '', report = '', done = '' }) => [text, about, report, done]).join('').length
   const half = Math.floor(exchanges.length / 2)
   const stored = (isTight: boolean) =>
     exchanges.map(withoutSteps).map((exchange, at) => {
@@ -48,148 +53,93 @@ export function toJson(ledger: Ledger): JsonObject {
 }
 
 export function fromJson(value: unknown): Ledger {
-  const { messages = 0, olderRules = 0, root, isAnswered } = readTotals(value) ?? {}
+  const messages = Math.max(0, Math.floor(numberAt(value, 'messages') ?? 0))
+  const olderRules = numberAt(value, 'olderRules') ?? 0
   const all = <Fact>(key: keyof Ledger, read: (item: unknown) => Fact | undefined) =>
-    (isObject(value) ? arrayAt(value, key) : []).map(read).filter((fact) => fact !== undefined)
+    arrayAt(value, key)
+      .map(read)
+      .filter((fact) => fact !== undefined)
   return {
     messages,
-    ...(root === undefined ? {} : { root }),
+    ...defined({ root: stringAt(value, 'root')?.slice(0, longestText) }),
     // What it says was said before whatever comes next.
-    exchanges: all('exchanges', readExchange).map((exchange) =>
-      exchange.last < messages ? exchange : { ...exchange, last: Math.max(0, messages - 1) },
-    ),
-    ...(isAnswered ? { isAnswered } : {}),
+    exchanges: all('exchanges', readExchange).map((exchange) => ({
+      ...exchange,
+      last: Math.max(0, Math.min(exchange.last, messages - 1)),
+    })),
+    ...(isObject(value) && value.isAnswered === true ? { isAnswered: true } : {}),
     rules: all('rules', readRule),
-    ...(olderRules === 0 ? {} : { olderRules }),
+    ...(olderRules > 0 ? { olderRules } : {}),
     files: all('files', readFile),
     commands: all('commands', readCommand),
     errors: all('errors', readError),
     todos: all('todos', readTodo),
-    commits: all('commits', readCommit),
-    repository: (isObject(value) ? readRepository(value.repository) : undefined) ?? emptyLedger.repository,
+    commits: all('commits', readCommit).filter(({ hash }) => /^[0-9a-f]{7,40}$/.test(hash)),
+    repository: readRepository(objectAt(value, 'repository')),
   }
 }
 
-type Field<T> = (value: unknown) => T | undefined
-type Fields<T> = { readonly [Key in keyof T]-?: Field<T[Key]> }
-
-/** Reads an object field by field; there is none where one of the `needed` fields cannot be read. */
-function shape<T extends object>(fields: Fields<T>, needed: readonly (keyof T & string)[] = []): Field<T> {
-  return (item) => {
-    if (!isObject(item)) return undefined
-    const found: JsonObject = Object.fromEntries(
-      Object.entries<Field<unknown>>(fields)
-        .map(([key, read]) => [key, read(item[key])] as const)
-        .filter(([, value]) => value !== undefined),
-    )
-    return needed.every((key) => found[key] !== undefined) ? (found as T) : undefined
-  }
-}
+/** What a field must be: a value of the type of this one, or one of these words. */
+type Example = string | number | boolean | readonly string[]
 
 /** Longer than anything that is ever stored: a text without end was put there by somebody else. */
 const longestText = 1_000
 const longestSaid = 8_000
-
-function text(most: number): Field<string> {
-  return (value) => (typeof value === 'string' ? headOf(value, most) : undefined)
-}
-
-function whole(otherwise: number): Field<number> {
-  return (value) => (typeof value === 'number' && Number.isFinite(value) ? Math.floor(value) : otherwise)
-}
-
-function oneOf<Word extends string>(...words: readonly Word[]): Field<Word> {
-  return (value) => words.find((word) => word === value)
-}
-
-const short = text(longestText)
-const time = whole(0)
-const maybeTime = whole(-1)
-const none = () => undefined
-const flag: Field<true> = (value) => (value === true ? true : undefined)
-const texts: Field<readonly string[]> = (value) =>
-  (Array.isArray(value) ? value : []).map(short).filter((item) => item !== undefined)
-
-const readTotals = shape<Pick<Ledger, 'messages' | 'olderRules' | 'root' | 'isAnswered'>>({
-  messages: time,
-  olderRules: time,
-  root: short,
-  isAnswered: flag,
-})
-
-/** Words of unknown origin are nobody's: without a kind there is no exchange. */
-const readExchange = shape<Exchange>(
-  {
-    kind: oneOf('message', 'queued', 'rejection', 'answer', 'approval', 'task'),
-    text: text(longestSaid),
-    about: text(longestSaid),
-    report: text(longestSaid),
-    steps: none,
-    done: short,
-    last: time,
-    uuid: short,
-    lasts: flag,
-  },
-  ['kind', 'text'],
-)
-
-const readRule = shape<Rule>({ text: short, by: oneOf('human', 'agent'), last: time, uuid: short }, ['text', 'by'])
-
-const readChangedFile = shape<FileFact>({ path: short, created: (value) => value === true, last: time }, ['path'])
-
-/** Earlier versions also kept files that were only read, and told them apart by `changedLast`. */
-function readFile(item: unknown): FileFact | undefined {
-  if (!isObject(item) || item.act === undefined) return readChangedFile(item)
-  const last = numberAt(item, 'changedLast') ?? -1
-  return last < 0 ? undefined : readChangedFile({ ...item, last })
-}
-
 /** No date is farther from 1970. */
 const latestTime = 8.64e15
 
-const readCommand = shape<CommandFact>(
-  {
-    text: short,
-    last: time,
-    time: (value) => (typeof value === 'number' && Math.abs(value) <= latestTime ? value : undefined),
-    exit: (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined),
-    ended: (value) => oneOf('well', 'badly', 'unfinished')(value) ?? 'unfinished',
-    outcome: (value) => short(value) ?? '',
-  },
-  ['text'],
-)
-
-const readErrorFact = shape<ErrorFact>(
-  { what: short, line: short, last: time, cause: short, isFixed: (value) => value === true },
-  ['what', 'line'],
-)
-
-/** Earlier versions listed the files that were changed before it worked. */
-function readError(item: unknown): ErrorFact | undefined {
-  return readErrorFact(isObject(item) && Array.isArray(item.fixedBy) ? { ...item, isFixed: true } : item)
+function isLike(value: unknown, example: Example): boolean {
+  if (typeof example === 'object') return typeof value === 'string' && example.includes(value)
+  return typeof value === typeof example && !(typeof value === 'number' && Math.abs(value) > latestTime)
 }
 
-const readTodo = shape<Todo>(
-  { id: short, text: short, status: (value) => oneOf('pending', 'in-progress', 'done')(value) ?? 'pending' },
-  ['id', 'text'],
-)
+/** There is no fact where one of its fields is missing or something else, except for the `optional` ones. */
+function factOf<T>(fields: Record<keyof T, Example>, optional: readonly (keyof T)[] = [], longest = longestText) {
+  return (item: unknown): T | undefined => {
+    if (!isObject(item)) return undefined
+    const read = Object.entries<Example>(fields)
+      .filter(([key, example]) => isLike(item[key], example))
+      .map(([key]) => [key, typeof item[key] === 'string' ? headOf(item[key], longest) : item[key]])
+    const fact: JsonObject = Object.fromEntries(read)
+    const isWhole = Object.keys(fields).every((key) => key in fact || optional.includes(key as keyof T))
+    return isWhole ? (fact as T) : undefined
+  }
+}
 
-const readCommit = shape<Commit>(
+const readExchange = factOf<Omit<Exchange, 'steps'>>(
   {
-    hash: (value) => (typeof value === 'string' && /^[0-9a-f]{7,40}$/.test(value) ? value : undefined),
-    title: (value) => short(value) ?? '',
-    last: time,
+    kind: ['message', 'queued', 'rejection', 'answer', 'approval', 'task'],
+    text: '',
+    about: '',
+    report: '',
+    done: '',
+    last: 0,
+    uuid: '',
+    lasts: true,
   },
-  ['hash'],
+  ['about', 'report', 'done', 'uuid', 'lasts'],
+  longestSaid,
 )
+const readRule = factOf<Rule>({ text: '', by: ['human', 'agent'], last: 0, uuid: '' }, ['uuid'])
+const readFile = factOf<FileFact>({ path: '', created: false, last: 0 })
+const readCommand = factOf<CommandFact>(
+  { text: '', last: 0, time: 0, exit: 0, ended: ['well', 'badly', 'unfinished'], outcome: '' },
+  ['time', 'exit'],
+)
+const readError = factOf<ErrorFact>({ what: '', line: '', last: 0, cause: '', isFixed: false }, ['cause'])
+const readTodo = factOf<Todo>({ id: '', text: '', status: ['pending', 'in-progress', 'done'] })
+const readCommit = factOf<Commit>({ hash: '', title: '', last: 0 })
 
-const readRepository = shape<RepositoryFact>({
-  branch: short,
-  staged: texts,
-  unstaged: texts,
-  untracked: texts,
-  statusLast: maybeTime,
-  touchedLast: maybeTime,
-  pushedLast: maybeTime,
-  gitLast: maybeTime,
-})
+const times = { statusLast: -1, touchedLast: -1, pushedLast: -1, gitLast: -1 }
+
+function readRepository(value: JsonObject | undefined): RepositoryFact {
+  const keys = ['branch', ...Object.keys(times)] as const
+  const texts = (key: string) => stringsAt(value, key).map((text) => headOf(text, longestText))
+  return {
+    ...emptyLedger.repository,
+    ...factOf<JsonObject>({ branch: '', ...times }, keys)(value),
+    staged: texts('staged'),
+    unstaged: texts('unstaged'),
+    untracked: texts('untracked'),
+  }
+}

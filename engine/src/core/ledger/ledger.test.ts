@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
 import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import { noPosition } from '../ports/store.ts'
 import { type Exchange, emptyLedger, type Ledger } from './facts.ts'
 import { fromJson, toJson } from './json.ts'
-import { createLedger } from './ledger.ts'
+import { createLedger, ledgerOfEntries } from './ledger.ts'
 import { caps } from './state.ts'
 
 type Part = Said | readonly Said[]
@@ -43,7 +44,7 @@ describe('what the user said', () => {
         report: 'Fixed: the loop now runs to the end of the file, and the tests pass.',
         steps: [
           { type: 'said', text: 'The parser drops the last line because the loop ends one too early.' },
-          { type: 'did', text: 'edited src/parser.ts: `a → b`' },
+          { type: 'did', text: 'edited src/parser.ts' },
           { type: 'said', text: 'Fixed: the loop now runs to the end of the file, and the tests pass.' },
         ],
         last: 0,
@@ -193,6 +194,29 @@ describe('what the user said', () => {
     expect(steps.filter((has) => has).length).toBeLessThanOrEqual(40)
     expect(steps.at(-1)).toBe(true)
     expect(steps[0]).toBe(false)
+  })
+})
+
+describe('the ledger of a transcript', () => {
+  const said = (text: string): JsonObject => ({ type: 'user', uuid: text, message: { role: 'user', content: text } })
+  const read = (...records: readonly JsonObject[]) =>
+    wordsIn(ledgerOfEntries(records.map((record) => ({ record, position: noPosition }))))
+
+  test('starts from what the newest boundary carries', () => {
+    const carried = toJson(ledgerOf(human('First.')))
+    const boundary = { type: 'system', subtype: 'compact_boundary', everlong: { compaction: { ledger: carried } } }
+    expect(read(said('Not read again.'), boundary, said('Second.'))).toEqual(['message: First.', 'message: Second.'])
+  })
+
+  test('takes nothing from what a compaction restored', () => {
+    const prompt = { type: 'queued_command', prompt: 'Later.' }
+    const attached = (more: JsonObject): JsonObject => ({
+      type: 'attachment',
+      uuid: 'a',
+      attachment: { ...prompt, ...more },
+    })
+    expect(read(said('First.'), attached({ isRestored: true }))).toEqual(['message: First.'])
+    expect(read(said('First.'), attached({})).length).toBe(2)
   })
 })
 

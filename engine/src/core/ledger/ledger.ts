@@ -5,8 +5,12 @@ import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { condensed } from '../text/condense.ts'
 import { wellFormed } from '../text/well-formed.ts'
+import { readCompaction } from '../transcript/format/compaction-records.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import { messageOf } from '../transcript/format/messages.ts'
 import { noteCall, noteEnded, noteResult } from './calls.ts'
 import { type Exchange, emptyLedger, type Ledger, type Step } from './facts.ts'
+import { fromJson } from './json.ts'
 import { foldPasted } from './pasted.ts'
 import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
 import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
@@ -35,6 +39,19 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
       noteTyped(state, { kind: 'queued', text: typedText(text) }, { last: Math.max(0, state.messages - 1) }),
     ledger: () => ledgerOf(state),
   }
+}
+
+/** The ledger of a transcript. Our boundaries carry the facts before them. */
+export function ledgerOfEntries(entries: readonly Entry[]): Ledger {
+  const known = entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
+  const carried = readCompaction(entries[known]?.record).ledger
+  const book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
+  for (const { record } of entries.slice(known + 1)) {
+    const message = messageOf(record)
+    // What was restored is not new.
+    if (message && objectAt(record, 'attachment')?.isRestored !== true) book.add(message, record)
+  }
+  return book.ledger()
 }
 
 function addMessage(state: State, message: ViewMessage, record: JsonObject | undefined): void {

@@ -1,5 +1,5 @@
-// A ledger while it is being written: facts by key, calls that wait for their result, errors that wait for a fix. Every
-// list is bounded, so a session of any length stays small.
+// A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
+// session of any length stays small.
 import type { ToolCall } from '../tools/call.ts'
 import { pathKey } from '../tools/paths.ts'
 import type { ErrorFact, Exchange, Ledger } from './facts.ts'
@@ -17,7 +17,6 @@ export const caps = {
   commits: 100,
   todos: 60,
   calls: 256,
-  openErrors: 12,
 } as const
 
 export function createState(from: Ledger) {
@@ -38,8 +37,6 @@ export function createState(from: Ledger) {
     calls: new Map<string, ToolCall>(),
     /** Commands in the background, by the client's name for them. */
     background: new Map<string, { readonly line: string; readonly verifies: boolean }>(),
-    /** Errors that nothing has fixed so far, by the thing that failed. */
-    open: [] as readonly { readonly key: string; readonly topic: string }[],
     /** The error that the agent's next words may explain. */
     unexplained: undefined as string | undefined,
     /** The agent's latest words since the user spoke. */
@@ -141,27 +138,22 @@ function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
 const notOurs =
   /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
 
-type NewError = { readonly what: string; readonly line: string; readonly topic: string }
-
-export function noteError(state: State, { what, line, topic }: NewError): void {
+export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' | 'line'>): void {
   if (line === '' || notOurs.test(line)) return
   const key = errorKey({ what, line })
   const cause = state.errors.get(key)?.cause
   state.errors.set(key, { what, line, last: state.messages, ...(cause ? { cause } : {}), isFixed: false })
-  state.open = [...state.open.filter((open) => open.key !== key), { key, topic }].slice(-caps.openErrors)
   state.unexplained = key
 }
 
 /** The same thing succeeded: whatever was wrong with it before is over. */
-export function noteFixed(state: State, topic: string): void {
-  if (state.open.length === 0) return
-  for (const { key } of state.open.filter((open) => open.topic === topic)) {
-    const error = state.errors.get(key)
-    if (error) state.errors.set(key, { ...error, isFixed: true })
+export function noteFixed(state: State, what: string): void {
+  for (const [key, error] of state.errors) {
+    if (error.what !== what || error.isFixed) continue
+    state.errors.set(key, { ...error, isFixed: true })
     // What the agent says from here on is about something else.
     if (state.unexplained === key) state.unexplained = undefined
   }
-  state.open = state.open.filter((open) => open.topic !== topic)
 }
 
 /** The agent's first words after an error say what it made of it. */

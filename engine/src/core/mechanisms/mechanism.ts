@@ -1,9 +1,8 @@
 // One interface for everything that makes the context smaller. A mechanism either plans (pure) or runs (asks a model,
 // waits). It never writes to the transcript.
 
-import type { Worth } from '../cache/economics.ts'
-import type { CacheEditState } from '../cache/edit-state.ts'
-import type { CacheState } from '../cache/state.ts'
+import type { CacheEditState } from '../cache/cache-watch.ts'
+import type { CacheState, Worth } from '../cache/economics.ts'
 import type { ModelFacts } from '../catalog/models.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { TokenCounts } from '../message/usage.ts'
@@ -18,7 +17,6 @@ import type { Explanation } from '../tokens/explain.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Carried } from './pace.ts'
 import type { ReductionSettings } from './settings.ts'
 import type { Weigher } from './weigher.ts'
 
@@ -54,8 +52,6 @@ export type Situation = {
   readonly growth?: number | undefined
   /** The smallest context that was reported: about the size after the next compaction. */
   readonly base?: number | undefined
-  /** How many requests carried what is still in the context. */
-  readonly carried?: Carried | undefined
   readonly isCompacted: boolean
   /** The share of future requests that will find the cache cold. */
   readonly coldShare: number
@@ -81,7 +77,7 @@ export type PlannedItem = {
   readonly type: 'result' | 'attachment' | 'range' | 'thinking'
   readonly toolUseId?: string
   readonly tool?: string
-  readonly path?: string
+  readonly path?: string | undefined
   /** Where the original stays. */
   readonly uuids: readonly string[]
   readonly message: number

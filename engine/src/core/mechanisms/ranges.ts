@@ -5,8 +5,8 @@ import { type Stretch, widened } from '../message/rounds.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
-import { type Declined, declined, type Plan, type PlannedItem, type Situation } from './mechanism.ts'
-import { boundThinking, sums, unthink } from './micro/clearing.ts'
+import { boundThinking, planEdits } from './clearing.ts'
+import type { Declined, Plan, PlannedItem, Situation } from './mechanism.ts'
 
 /** An entry in the view: the message it is merged into, and whether it must stay. */
 export type Part = ViewMessage & { readonly piece: ViewMessage; readonly at: number; readonly isPinned: boolean }
@@ -43,23 +43,26 @@ export function segmentsOf(parts: readonly Part[], { start, end }: Stretch): rea
 /** Entries that go, and the text in their place. */
 export type Replacement = { readonly parts: readonly Part[]; readonly text: string; readonly item: PlannedItem }
 
+/** None if the text would be as large as what it replaces. */
 export function replacementOf(
   view: View,
   { weigher }: Situation,
   input: { readonly parts: readonly Part[]; readonly text: (weight: number) => string; readonly why: string },
-): Replacement {
+): readonly Replacement[] {
   const { parts, why } = input
   const weight = weightOf(view, parts, weigher.content)
   const text = input.text(weight)
+  const frees = weight - weigher.content(text)
+  const uuids = parts.flatMap(({ uuid }) => uuid ?? [])
   const item: PlannedItem = {
     type: 'range',
-    uuids: parts.flatMap(({ uuid }) => (uuid === undefined ? [] : [uuid])),
+    uuids,
     message: parts[0]?.at ?? 0,
     tokens: Math.round(weight),
-    frees: weight - weigher.content(text),
+    frees,
     why,
   }
-  return { parts, text, item }
+  return frees > 0 ? [{ parts, text, item }] : []
 }
 
 /** What the messages weigh less without these parts, frames of injected context included. */
@@ -87,35 +90,23 @@ export type RangePlanInput = {
   readonly editOf: (range: { readonly from: string; readonly to: string; readonly text: string }) => Edit
 }
 
-/** Thinking behind the first replacement that the model bound to the prefix goes too. */
 export function planRanges(view: View, situation: Situation, input: RangePlanInput): Plan | Declined {
   const { mechanism, reason, replacements } = input
   const [first] = replacements.toSorted((a, b) => a.item.message - b.item.message)
   const dropped = new Set(replacements.flatMap(({ parts }) => parts))
   const staying = new Set(input.parts.filter((part) => !dropped.has(part)).map(({ at }) => at))
-  const bound = boundThinking(view, situation, (first?.item.message ?? 0) - 1).filter(({ message }) =>
-    staying.has(message),
-  )
-  if (bound.length > 0 && situation.settings.boundThinking === 'decline') {
-    return declined(mechanism, 'thinking-bound', 'The model binds its thinking to the prefix that would change.')
-  }
-  const items = [...replacements.map(({ item }) => item), ...bound]
-  const edits = replacements.map(({ parts, text }) => {
-    const from = parts[0]?.uuid ?? ''
-    return input.editOf({ from, to: lastWritten(parts)?.uuid ?? from, text })
-  })
-  return {
-    type: 'planned',
+  const behind = boundThinking(view, situation, (first?.item.message ?? 0) - 1)
+  return planEdits(view, situation, {
     mechanism,
     reason,
-    items,
-    ...sums(view, situation, items),
-    thinking: bound.length > 0 ? 'removed' : 'untouched',
-    outcome: {
-      type: 'edits',
-      edits: bound.length > 0 ? [...edits, unthink(first?.parts[0]?.uuid, mechanism)] : edits,
-    },
-  }
+    items: replacements.map(({ item }) => item),
+    bound: behind.filter(({ message }) => staying.has(message)),
+    edits: replacements.map(({ parts, text }) => {
+      const from = parts[0]?.uuid ?? ''
+      return input.editOf({ from, to: lastWritten(parts)?.uuid ?? from, text })
+    }),
+    after: first?.parts[0]?.uuid,
+  })
 }
 
 /** An interrupted call can be written behind the results of its round; the view shows it before them. Times tell. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
+import type { CacheState } from '../cache/economics.ts'
 import { worthOf } from '../cache/economics.ts'
-import type { CacheState } from '../cache/state.ts'
 import { deepFrozen } from '../message/json.ts'
 import { explainReductions, reductions, worthInWords } from './reductions.ts'
 import { type SituationInput, situationOf } from './situation.ts'

@@ -3,10 +3,8 @@ import type { Worth } from '../cache/economics.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Declined, Plan, PlanningMechanism, Situation } from './mechanism.ts'
-import { microByCacheEdit } from './micro/by-cache-edit.ts'
-import { microByIdle } from './micro/by-idle.ts'
-import { microBySize } from './micro/by-size.ts'
-import { native } from './native/native.ts'
+import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
+import { native } from './native.ts'
 
 export const reductions: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
 

@@ -1,13 +1,20 @@
 // Collects what mechanisms may know besides the view. The time and everything else from outside is passed in.
 
-import { type CompactionAhead, type Worth, type WorthInput, worthOf } from '../cache/economics.ts'
-import type { CacheEditState } from '../cache/edit-state.ts'
-import { cacheLifetimes, cacheStateOf } from '../cache/state.ts'
+import type { CacheEditState } from '../cache/cache-watch.ts'
+import {
+  type CompactionAhead,
+  cacheLifetimes,
+  cacheStateOf,
+  type Worth,
+  type WorthInput,
+  worthOf,
+  writePrice,
+} from '../cache/economics.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
+import { contextTokens } from '../message/usage.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
-import { paceOf } from './pace.ts'
 import { type ReductionChoices, reductionSettings } from './settings.ts'
 import { viewSize } from './size.ts'
 import { createWeigher, type Weigher } from './weigher.ts'
@@ -91,24 +98,14 @@ export function compactionAhead(situation: Situation): CompactionAhead | undefin
   return { at, after: Math.min(costs.after, at), cost: fixed + perToken * at, growth }
 }
 
-/** In tokens at the input price. */
-export type CompactionCosts = {
-  readonly after: number
-  /** The summary, and writing what is left to the cache. */
-  readonly fixed: number
-  /** Per token read. */
-  readonly perToken: number
-  readonly growth: number
-  /** Per token and request. */
-  readonly rent: number
-}
-
-/** Undefined if too little is known. */
-export function compactionCosts(situation: Situation): CompactionCosts | undefined {
-  const { growth, base, model, cache, coldShare, isCompacted } = situation
+/**
+ * In tokens at the input price: `fixed` for the summary and for writing what is left to the cache, `perToken` read, and
+ * `rent` per token and request. Undefined if too little is known.
+ */
+export function compactionCosts({ growth, base, model, cache, coldShare, isCompacted }: Situation) {
   if (growth === undefined || base === undefined) return undefined
   const { read } = cachePrices
-  const write = cache.lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
+  const write = writePrice(cache)
   const after = isCompacted ? base : base + usualLeft
   const outputPrice = model?.price ? model.price.output / model.price.input : 5
   const fixed = usualSummary * outputPrice + after * write
@@ -129,4 +126,40 @@ export function isInDanger(situation: Situation): boolean {
 /** Freeing so much makes a due compaction unnecessary, which costs more than any cache. */
 export function sparesCompaction({ explanation, target }: Situation, freed: number): boolean {
   return explanation.isAboveThreshold && explanation.size.tokens - freed < target
+}
+
+/** The share of cold requests in real sessions. It counts as much as a session of `usualLength` answers. */
+const usualColdShare = { short: 0.03, long: 0.007 } as const
+const usualLength = 50
+
+/** Growth is a mean: a median would miss the few large results that make up most of it. */
+function paceOf({ messages }: View, lifetime: number) {
+  const grown = { tokens: 0, steps: 0 }
+  const timed = { answers: 0, cold: 0 }
+  let size: number | undefined
+  let base: number | undefined
+  let last: number | undefined
+  for (const { role, usage, time } of messages) {
+    if (usage) {
+      const before = size
+      size = contextTokens(usage)
+      base = Math.min(base ?? size, size)
+      // A smaller context is the work of a reduction, not growth.
+      if (before !== undefined && size >= before) {
+        grown.tokens += size - before
+        grown.steps++
+      }
+    }
+    if (role !== 'assistant' || time === undefined) continue
+    if (last !== undefined && time - last >= lifetime) timed.cold++
+    timed.answers++
+    last = time
+  }
+  const usual = lifetime > cacheLifetimes.short ? usualColdShare.long : usualColdShare.short
+  const growth = grown.tokens / grown.steps
+  return {
+    growth: growth > 0 ? growth : undefined,
+    base,
+    coldShare: (timed.cold + usual * usualLength) / (timed.answers + usualLength),
+  }
 }

@@ -3,7 +3,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from '../tokens/context-size.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { serverCleared } from './native/server-cleared.ts'
+import { serverCleared } from './server-edits.ts'
 import { createWeigher } from './weigher.ts'
 
 export function viewSize(view: View, options: SizeOptions = {}): ContextSize {

@@ -2,8 +2,15 @@
 // would take longer than everything else.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
-import { addMeasures, type Measure, type Measuring, measureContent, nothing } from '../tokens/estimate/blocks.ts'
-import { type Counting, scaled } from '../tokens/estimate/counting.ts'
+import {
+  addMeasures,
+  type Counting,
+  type Measure,
+  type Measuring,
+  measureContent,
+  nothing,
+  scaled,
+} from '../tokens/estimate/counting.ts'
 
 export type Weigher = {
   /** Of the calibration it weighs with. */
@@ -38,12 +45,8 @@ export function createWeigher(counting: Counting = {}): Weigher {
     return tokens
   }
   const message = (given: Message): number => content(given.content)
-  const suffixes = (messages: readonly Message[]): Float64Array => {
-    const sums = new Float64Array(messages.length + 1)
-    for (let at = messages.length - 1; at >= 0; at--) sums[at] = (sums[at + 1] ?? 0) + message(messages[at] as Message)
-    return sums
-  }
-  const from = (messages: readonly Message[], first: number) => once(suffixes, messages)[Math.max(0, first)] ?? 0
+  const from = (messages: readonly Message[], first: number): number =>
+    messages.slice(Math.max(0, first)).reduce((sum, one) => sum + message(one), 0)
   const measurers = new Map<string, (message: Message) => Measure>()
   const measured = (given: Message, how: Measuring): Measure => {
     const key = `${how.estimator} ${how.model}`

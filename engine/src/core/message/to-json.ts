@@ -23,27 +23,20 @@ function findNotJson(value: unknown, where: string, above: Set<object>): NotJson
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (typeof value !== 'object') return { where, why: `is of type ${typeof value}` }
   if (above.has(value)) return { where, why: 'contains itself' }
+  if (!Array.isArray(value) && !isPlain(value)) return { where, why: 'is not a plain object' }
   above.add(value)
-  const found = Array.isArray(value) ? findInArray(value, where, above) : findInObject(value, where, above)
+  // Holes of an array are listed too: they would be written as null.
+  for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    const place = typeof key === 'number' ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`
+    const isLeftOut = item === undefined && typeof key === 'string'
+    const found = isLeftOut ? undefined : findNotJson(item, place, above)
+    if (found !== undefined) return found
+  }
   above.delete(value)
-  return found
-}
-
-function findInArray(items: readonly unknown[], where: string, above: Set<object>): NotJson | undefined {
-  // By index: holes would be written as null.
-  for (let at = 0; at < items.length; at++) {
-    const found = findNotJson(items[at], `${where}[${at}]`, above)
-    if (found !== undefined) return found
-  }
   return undefined
 }
 
-function findInObject(value: object, where: string, above: Set<object>): NotJson | undefined {
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return { where, why: 'is not a plain object' }
-  for (const [key, item] of Object.entries(value)) {
-    const found = item === undefined ? undefined : findNotJson(item, where === '' ? key : `${where}.${key}`, above)
-    if (found !== undefined) return found
-  }
-  return undefined
+  return prototype === Object.prototype || prototype === null
 }

@@ -1,37 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { billedCounts, contextTokens, noTokens, readUsage } from './usage.ts'
-
-const anyCount = fc.constantFrom(0, 1, 10, null, '7', undefined)
-const anyCounts = fc.record({
-  input_tokens: anyCount,
-  output_tokens: anyCount,
-  cache_read_input_tokens: anyCount,
-  cache_creation_input_tokens: anyCount,
-  cache_creation: fc.constantFrom(undefined, null, {}, { ephemeral_1h_input_tokens: 1 }),
-  type: fc.constantFrom(undefined, 'message', 'compaction'),
-})
-const anyIterations = fc.oneof(
-  fc.constant(undefined),
-  fc.array(fc.oneof(anyCounts, fc.constant('what')), { maxLength: 2 }),
-)
-const anyUsage = fc.record({ counts: anyCounts, iterations: anyIterations }).map((it) => ({
-  ...it.counts,
-  iterations: it.iterations,
-}))
-
-test('what is read does not depend on what was read before, and is the very same where it says the same', () => {
-  fc.assert(
-    fc.property(anyUsage, anyUsage, (one, other) => {
-      const known = readUsage(one)
-      expect(readUsage(other, known)).toEqual(readUsage(other))
-      const isWhole = one.iterations === undefined || one.iterations.every((iteration) => iteration !== 'what')
-      if (isWhole) expect(readUsage(structuredClone(one), known)).toBe(known)
-      const renamed = { ...one, iterations: one.iterations?.map((it) => (it === 'what' ? it : { ...it, type: 'new' })) }
-      expect(readUsage(renamed, known)).toEqual(readUsage(renamed))
-    }),
-  )
-})
 
 const counts = (input: number, output: number, type = 'message') => ({ ...noTokens, input, output, type })
 

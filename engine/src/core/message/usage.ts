@@ -18,13 +18,12 @@ export type Usage = TokenCounts & {
 
 export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 
-/** Undefined if the counts are impossible. Returns `known` if equal: every line of an answer repeats its usage. */
-export function readUsage(value: unknown, known?: Usage): Usage | undefined {
+/** Undefined if the counts are impossible. */
+export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value) || reportedKeys.some((key) => isAbsurd(value[key]))) return undefined
   const listed = arrayAt(value, 'iterations').filter(isObject)
   const iterations = listed.map((one) => ({ ...readCounts(one), type: String(one.type ?? 'message') }))
-  const usage = iterations.length > 0 ? { ...readCounts(value), iterations } : readCounts(value)
-  return known && isSame(usage, known) ? known : usage
+  return iterations.length > 0 ? { ...readCounts(value), iterations } : readCounts(value)
 }
 
 const reportedKeys = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
@@ -46,15 +45,6 @@ function readCounts(value: JsonObject): TokenCounts {
 function countAt(value: unknown, key: string): number {
   return Math.max(0, numberAt(value, key) ?? 0)
 }
-
-function isSame(one: Usage, other: Usage): boolean {
-  const [own, others] = [one.iterations ?? [], other.iterations ?? []]
-  const isEqual = (a: TokenCounts, b: TokenCounts | undefined) => countNames.every((name) => a[name] === b?.[name])
-  if (!isEqual(one, other) || own.length !== others.length) return false
-  return own.every((iteration, at) => iteration.type === others[at]?.type && isEqual(iteration, others[at]))
-}
-
-const countNames = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteHour'] as const
 
 /** Everything that occupies the window: cached tokens do too. */
 export function totalOf(counts: TokenCounts): number {

@@ -12,8 +12,6 @@ export type RestoreRequest = {
   readonly countTokens: (text: string) => number
   /** What is to be done next, in the summary's and the user's words. */
   readonly next?: string
-  /** Kinds that the new context has already. */
-  readonly without?: readonly string[]
 }
 
 /** A titled text for the model. */

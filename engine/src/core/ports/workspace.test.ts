@@ -23,7 +23,7 @@ test('says where HEAD is, what is changed and what was committed', () => {
     unstaged: { items: [{ path: 'src/a.ts' }, { path: 'old.ts', change: 'deleted' }], count: 2 },
     untracked: { items: [{ path: 'notes/' }], count: 31 },
     conflicts: { items: [{ path: 'x.ts' }], count: 1 },
-    commits: { items: [head, { hash: '1111111aa', title: 'Start' }], count: 2, since: { time: 5 } },
+    commits: { items: [head, { hash: '1111111aa', title: 'Start' }], count: 2 },
   })
   expect(text).toMatchInlineSnapshot(`
     "On branch main at 3f2a1bc "Fix parser", 2 ahead of origin/main.
@@ -65,11 +65,11 @@ test('counts that reached a limit are minimums', () => {
     branch: 'b',
     head,
     unstaged: { items: [{ path: 'a' }], count: 900 },
-    commits: { items: [head], count: 500, since: { commit: '0123456789' } },
+    commits: { items: [head], count: 500 },
   })
   expect(text.split('\n').slice(1)).toEqual([
     'Unstaged (at least 900): a, and 899 more.',
-    'Commits since 0123456 (at least 500), newest first: 3f2a1bc "Fix parser"; and 499 more.',
+    'Commits since this session began (at least 500), newest first: 3f2a1bc "Fix parser"; and 499 more.',
   ])
 })
 
@@ -100,7 +100,7 @@ test('whatever the names and titles, there is one line for each fact and no tag'
         branch: name,
         head: { hash: 'abcdef0', title },
         staged: { items: [{ path: name }], count: 1 },
-        commits: { items: [{ hash: 'abcdef0', title }], count: 1, since: { time: 0 } },
+        commits: { items: [{ hash: 'abcdef0', title }], count: 1 },
       })
       expect(described.split(/[\n\r\u2028\u2029]/)).toHaveLength(3)
       expect(described).not.toMatch(/<[a-z/!?]/i)

@@ -30,15 +30,15 @@ export type WorkspaceState = {
   readonly untracked: Capped<WorkspaceFile>
   readonly conflicts: Capped<WorkspaceFile>
   /** Newest first. Absent if not asked for, or if git does not know where to start. */
-  readonly commits?: Capped<Commit> & { readonly since: Since }
+  readonly commits?: Capped<Commit>
   /** A size limit was reached: counts are minimums. */
   readonly isPartial: boolean
 }
 
 export type NoWorkspaceState = { readonly type: 'unknown'; readonly why: string }
 
-/** Milliseconds since 1970, or the hash of a commit. */
-export type Since = { readonly time: number } | { readonly commit: string }
+/** Milliseconds since 1970. */
+export type Since = { readonly time: number }
 
 export type WorkspaceQuery = {
   /** Where the list of commits starts; without it there is no list. */
@@ -82,11 +82,12 @@ function upstreamText({ name, counts }: NonNullable<WorkspaceState['upstream']>)
 
 function commitsLine({ commits, isPartial }: WorkspaceState): readonly string[] {
   if (!commits) return []
-  const { since, items, count } = commits
-  const from = 'commit' in since ? shownName(since.commit.slice(0, shortHash)) : 'this session began'
-  if (count === 0) return [`No commits since ${from}.`]
+  const { items, count } = commits
+  if (count === 0) return ['No commits since this session began.']
   const shown = [...items.map(shownCommit), ...more(commits)]
-  return [`Commits since ${from} (${isPartial ? 'at least ' : ''}${count}), newest first: ${shown.join('; ')}.`]
+  return [
+    `Commits since this session began (${isPartial ? 'at least ' : ''}${count}), newest first: ${shown.join('; ')}.`,
+  ]
 }
 
 function more({ items, count }: Capped<unknown>): readonly string[] {

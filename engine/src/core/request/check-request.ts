@@ -42,7 +42,7 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
   if (blocks.length === 0) found.add('content-empty')
   for (const [at, block] of blocks.entries()) {
     const isResult = block.type === 'tool_result'
-    if (isBlank(block) || (Array.isArray(block.content) && block.content.some(isEmptyText))) found.add('text-empty')
+    if (isBlank(block) || holdsEmptyText(block)) found.add('text-empty')
     if (lacksId(block)) found.add('id-missing')
     if (isResult && at > 0 && blocks[at - 1]?.type !== 'tool_result') found.add('results-not-first')
     if ((roleOf(block) ?? role) !== role) found.add('block-in-wrong-role')
@@ -53,8 +53,13 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
   return found.size === 0 ? [] : types.filter((type) => found.has(type)).map((type) => ({ type, message: index }))
 }
 
-function lacksId({ type, id, tool_use_id: answered }: Block): boolean {
+/** A call or a result without an id. */
+export function lacksId({ type, id, tool_use_id: answered }: Block): boolean {
   return (type === 'tool_use' && typeof id !== 'string') || (type === 'tool_result' && typeof answered !== 'string')
+}
+
+export function holdsEmptyText({ content }: Block): boolean {
+  return Array.isArray(content) && content.some(isEmptyText)
 }
 
 /** Whose messages may hold it; undefined: both. */
@@ -64,7 +69,7 @@ function roleOf(block: Block): Message['role'] | undefined {
   return half.tool === 'client' && half.half === 'result' ? 'user' : 'assistant'
 }
 
-function isUnsigned(block: Block): boolean {
+export function isUnsigned(block: Block): boolean {
   if (block.type === 'thinking') return typeof block.signature !== 'string' || block.signature === ''
   return block.type === 'redacted_thinking' && (typeof block.data !== 'string' || block.data === '')
 }

@@ -1,14 +1,9 @@
 // From the view to the messages of a request: repaired, and without thinking that is bound to another prefix.
 import { modelFacts } from '../catalog/models.ts'
+import { type Block, blocksOf, isThinking, isToolResult } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Repair } from './draft.ts'
-import { repairRequest } from './repair.ts'
-
-export type RequestMessages = {
-  readonly messages: readonly Message[]
-  readonly repairs: readonly Repair[]
-}
+import { type Repaired, repairRequest } from './repair.ts'
 
 export type RequestChoices = {
   /** An unknown model is assumed to bind thinking, which is the safe side. */
@@ -19,7 +14,7 @@ export type RequestChoices = {
   readonly next?: readonly Message[] | undefined
 }
 
-export function requestMessages(view: View, choices: RequestChoices = {}): RequestMessages {
+export function requestMessages(view: View, choices: RequestChoices = {}): Repaired {
   const { model, bindsThinking, next = [] } = choices
   const binds = bindsThinking ?? (model === undefined ? true : (modelFacts(model)?.bindsThinking ?? true))
   const messages = [...view.messages, ...next].map(({ role, content }): Message => ({ role, content }))
@@ -36,4 +31,26 @@ function voidedIn({ messages, changed }: View, model: string | undefined): Reado
   if (others.size === 0) return changed
   const foreign = messages.flatMap(({ role, model: own }, at) => (role === 'assistant' && others.has(own) ? [at] : []))
   return new Set([...changed, ...foreign])
+}
+
+/** Whether a request continues an answer that began without thinking: there the API refuses manual thinking. */
+export function continuesUnthought(messages: readonly Message[]): boolean {
+  const asked = messages.findLastIndex(({ role, content }) => role === 'user' && !blocksOf(content).some(isToolResult))
+  const first = firstOf(messages[asked + 1])
+  return first !== undefined && !isThinking(first)
+}
+
+/** For manual thinking: drops that of answers that do not begin with it. The same array if there are none. */
+export function withThinkingFirst(messages: readonly Message[]): readonly Message[] {
+  const isOdd = (message: Message) => {
+    const first = firstOf(message)
+    return first !== undefined && !isThinking(first) && blocksOf(message.content).some(isThinking)
+  }
+  if (!messages.some(isOdd)) return messages
+  const unthought = ({ content }: Message) => blocksOf(content).filter((block) => !isThinking(block))
+  return messages.map((message) => (isOdd(message) ? { ...message, content: unthought(message) } : message))
+}
+
+function firstOf(message: Message | undefined): Block | undefined {
+  return blocksOf(message?.content).find(({ type }) => type !== 'compaction')
 }

@@ -1,7 +1,83 @@
-// The passes of a repair that pair calls and results, of the client's tools and of the server's.
-import { type Block, isToolResult, isToolUse, type ToolResultBlock } from '../message/block.ts'
+// What the passes of a repair work on, and the passes that pair calls and results, of the client's tools and of the server's.
+
+import {
+  type Block,
+  blocksOf,
+  isToolResult,
+  isToolUse,
+  type TextBlock,
+  type ToolResultBlock,
+  textOf,
+} from '../message/block.ts'
+import { groupBy } from '../message/group-by.ts'
+import type { Message, Role } from '../message/message.ts'
 import { pairHalfOf } from '../message/pairing.ts'
-import { type Draft, type Report, resultAsText, useAsText, withBlocks } from './draft.ts'
+import { neutralize } from '../text/neutralize.ts'
+
+export type Repair = {
+  readonly type:
+    | 'thinking-dropped' // unsigned, bound to a prefix that has changed, at the end of an answer, or in the wrong role
+    | 'half-characters-replaced' // lone surrogates, which no API accepts
+    | 'empty-dropped'
+    | 'messages-merged'
+    | 'result-added' // for a call that never got one
+    | 'result-moved'
+    | 'result-became-text' // its call is no longer there
+    | 'use-became-text'
+    | 'duplicate-dropped'
+    | 'server-block-dropped' // half a pair of a server's tool
+    | 'opening-added'
+  /** Index of the message in the request before the repair. */
+  readonly message: number
+  readonly id?: string
+}
+
+export type Draft = {
+  readonly role: Role
+  readonly blocks: readonly Block[]
+  readonly index: number
+  /** The message itself, until something about it changes. */
+  readonly whole?: Message
+}
+
+export type Report = (repair: Repair) => void
+/** Reports in the order of the drafts, and returns a draft that it leaves alone as it is. */
+export type Pass = (drafts: readonly Draft[], report: Report) => readonly Draft[]
+
+/** The draft with these blocks; the same object when they are the same. */
+export function withBlocks(draft: Draft, blocks: readonly Block[]): Draft {
+  const isSame = blocks.length === draft.blocks.length && blocks.every((block, at) => block === draft.blocks[at])
+  return isSame ? draft : { role: draft.role, blocks, index: draft.index }
+}
+
+/** Replaces each block by others. Drafts in which none changes stay the same objects. */
+export function changeBlocks(
+  drafts: readonly Draft[],
+  change: (block: Block, draft: Draft) => readonly Block[],
+): readonly Draft[] {
+  return drafts.map((draft) =>
+    withBlocks(
+      draft,
+      draft.blocks.flatMap((block) => change(block, draft)),
+    ),
+  )
+}
+
+export function note(text: string): TextBlock {
+  return { type: 'text', text }
+}
+
+/** A result whose call is gone: its text, and its images as they are. */
+export function resultAsText(result: Block): readonly Block[] {
+  const text = textOf(result.content)
+  const title = '[Result of a tool call that is no longer in this conversation]'
+  const isMedia = ({ type }: Block) => type !== 'text' && !type.endsWith('_reference')
+  return [note(text === '' ? title : `${title}\n${neutralize(text)}`), ...blocksOf(result.content).filter(isMedia)]
+}
+
+export function useAsText(use: Block): Block {
+  return note(`[Tool call: ${neutralize(`${String(use.name)} ${JSON.stringify(use.input ?? {})}`)}]`)
+}
 
 const noResult = '[No result: the call was interrupted, or its result is not part of this conversation]'
 
@@ -19,27 +95,19 @@ export function uniqueUses(drafts: readonly Draft[], report: Report): readonly D
     if (seen.has(id)) answered.add(id)
     return [block]
   }
-  return drafts.map((draft) => {
-    if (!draft.blocks.some(isOfTool)) return draft
-    const blocks = draft.blocks.flatMap((block) => {
-      if (isToolResult(block)) return resultOf(block, draft.index)
-      if (!isToolUse(block)) return [block]
-      const known = seen.get(block.id)
-      if (known === undefined && draft.role === 'assistant') {
-        seen.set(block.id, { block, draft })
-        return [block]
-      }
-      if (known !== undefined && known.draft !== draft) reused.add(block.id)
-      const isCopy = known !== undefined && isSame(known.block, block)
-      report({ type: isCopy ? 'duplicate-dropped' : 'use-became-text', message: draft.index, id: block.id })
-      return isCopy ? [] : [useAsText(block)]
-    })
-    return withBlocks(draft, blocks)
+  return changeBlocks(drafts, (block, draft) => {
+    if (isToolResult(block)) return resultOf(block, draft.index)
+    if (!isToolUse(block)) return [block]
+    const known = seen.get(block.id)
+    if (known === undefined && draft.role === 'assistant') {
+      seen.set(block.id, { block, draft })
+      return [block]
+    }
+    if (known !== undefined && known.draft !== draft) reused.add(block.id)
+    const isCopy = known !== undefined && isSame(known.block, block)
+    report({ type: isCopy ? 'duplicate-dropped' : 'use-became-text', message: draft.index, id: block.id })
+    return isCopy ? [] : [useAsText(block)]
   })
-}
-
-function isOfTool(block: Block): boolean {
-  return isToolUse(block) || isToolResult(block)
 }
 
 function isSame(one: Block, other: Block): boolean {
@@ -89,15 +157,10 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
 
 /** For each call its result: the first behind it, else any. */
 function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Chosen> {
-  const found = new Map<string, Found[]>()
-  for (const [at, { blocks }] of drafts.entries()) {
-    for (const [nth, block] of blocks.entries()) {
-      if (!isToolResult(block)) continue
-      const copies = found.get(block.tool_use_id)
-      if (copies) copies.push({ at, nth, block })
-      else found.set(block.tool_use_id, [{ at, nth, block }])
-    }
-  }
+  const results = drafts.flatMap(({ blocks }, at): readonly Found[] =>
+    blocks.flatMap((block, nth) => (isToolResult(block) ? [{ at, nth, block }] : [])),
+  )
+  const found = groupBy(results, ({ block }) => block.tool_use_id)
   const chosen = new Map<string, Chosen>()
   for (const [at, draft] of drafts.entries()) {
     for (const id of idsOfCalls(draft)) {
@@ -148,14 +211,11 @@ export function pairedServerTools(drafts: readonly Draft[], report: Report): rea
   const isResults = last?.role === 'user' && last.blocks.every(isToolResult)
   const paused = drafts.length - (isResults ? 2 : 1)
   for (const [id, { block, at }] of uses) if (answered.has(id) || at === paused) stays.add(block)
-  return drafts.map((draft) => {
-    const kept = draft.blocks.filter((block) => {
-      const half = serverHalfOf(block)
-      if (half === undefined || stays.has(block)) return true
-      report({ type: 'server-block-dropped', message: draft.index, id: half.id })
-      return false
-    })
-    return withBlocks(draft, kept)
+  return changeBlocks(drafts, (block, { index }) => {
+    const half = serverHalfOf(block)
+    if (half === undefined || stays.has(block)) return [block]
+    report({ type: 'server-block-dropped', message: index, id: half.id })
+    return []
   })
 }
 

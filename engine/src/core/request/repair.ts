@@ -1,17 +1,31 @@
 // Makes a request valid, whatever was cut out of it. Everything that goes to a model passes through here.
-import { type Block, blocksOf, isBlank, isEmptyText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
+import { type Block, blocksOf, isBlank, isEmptyText, isThinking, isToolResult } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { wellFormedValue } from '../text/well-formed.ts'
-import { checkRequest } from './check-request.ts'
-import { type Draft, note, type Pass, type Repair, type Report, resultAsText, useAsText, withBlocks } from './draft.ts'
-import { idsOfCalls, missingResult, pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
+import { checkRequest, holdsEmptyText, isUnsigned, lacksId } from './check-request.ts'
+import {
+  changeBlocks,
+  type Draft,
+  idsOfCalls,
+  missingResult,
+  note,
+  type Pass,
+  pairedResults,
+  pairedServerTools,
+  type Repair,
+  type Report,
+  resultAsText,
+  uniqueUses,
+  useAsText,
+  withBlocks,
+} from './repair-pairs.ts'
 
 /**
- * keep: as it is, for targets that do not look at it. strip-unsigned (the default): the API refuses thinking without
- * its signature. strip-changed: also that of messages that are named, for models that bind it to the exact prefix.
- * strip-all: none is left. An answer loses all of its thinking or none.
+ * strip-unsigned (the default): the API refuses thinking without its signature. strip-changed: also that of messages that
+ * are named, for models that bind it to the exact prefix. strip-all: none is left. An answer loses all of its thinking or
+ * none.
  */
-export type ThinkingRepair = 'keep' | 'strip-unsigned' | 'strip-changed' | 'strip-all'
+export type ThinkingRepair = 'strip-unsigned' | 'strip-changed' | 'strip-all'
 
 export type RepairOptions = {
   readonly thinking?: ThinkingRepair
@@ -42,52 +56,34 @@ const mostRounds = 12
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
   const repairs: Repair[] = []
   const report: Report = (repair) => repairs.push(repair)
-  const given = stripped(messages, options, report)
-  const problems = checkRequest(given)
-  if (problems.length === 0) return { messages: given, repairs }
-  const asDraft = (whole: Message, index: number): Draft => {
-    return { role: whole.role, blocks: blocksOf(whole.content), index, whole }
-  }
-  let drafts: readonly Draft[] = given.map(asDraft)
+  let drafts: readonly Draft[] = messages.map((whole, index) => {
+    const draft = { role: whole.role, blocks: blocksOf(whole.content), index, whole }
+    return losesThinking(draft, options) ? withoutThinking(draft, report) : draft
+  })
+  const problems = checkRequest(drafts.map(messageOf))
   if (problems.some(({ type }) => type === 'text-ill-formed')) drafts = inWholeCharacters(drafts, report)
-  for (let round = 0; ; round++) {
+  for (let round = 0; problems.length > 0; round++) {
     const before = repairs.length
     for (const pass of passes) drafts = pass(drafts, report)
     if (repairs.length === before || checkRequest(drafts.map(messageOf)).length === 0) break
     if (round === mostRounds) throw new Error('The repair of a request came to no end.')
   }
-  return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOf), repairs }
+  return { messages: repairs.length === 0 ? messages : drafts.map(messageOf), repairs }
 }
 
 function messageOf({ role, blocks, whole }: Draft): Message {
   return whole ?? { role, content: blocks }
 }
 
-/** The same array if no thinking goes. */
-function stripped(messages: readonly Message[], options: RepairOptions, report: Report): readonly Message[] {
-  const { thinking = 'strip-unsigned', changed } = options
-  if (thinking === 'keep') return messages
-  const isGoing = ({ content }: Message, index: number): boolean => {
-    if (typeof content === 'string' || !blocksOf(content).some(isThinking)) return false
-    const isChanged = thinking === 'strip-changed' && changed?.has(index) === true
-    return thinking === 'strip-all' || isChanged || !blocksOf(content).filter(isThinking).every(isSigned)
-  }
-  if (!messages.some(isGoing)) return messages
-  return messages.map((message, index) => {
-    if (!isGoing(message, index)) return message
-    report({ type: 'thinking-dropped', message: index })
-    return { role: message.role, content: blocksOf(message.content).filter((block) => !isThinking(block)) }
-  })
+function losesThinking({ blocks, index }: Draft, { thinking, changed }: RepairOptions): boolean {
+  if (!blocks.some(isThinking)) return false
+  const isChanged = thinking === 'strip-changed' && changed?.has(index) === true
+  return thinking === 'strip-all' || isChanged || blocks.some(isUnsigned)
 }
 
-/** The API refuses thinking without it. */
-function isSigned(block: Block): boolean {
-  return Boolean(block.type === 'thinking' ? block.signature : block.data)
-}
-
-function withoutThinking(draft: Draft, report: Report): Draft {
-  report({ type: 'thinking-dropped', message: draft.index })
-  return { role: draft.role, blocks: draft.blocks.filter((block) => !isThinking(block)), index: draft.index }
+function withoutThinking({ role, blocks, index }: Draft, report: Report): Draft {
+  report({ type: 'thinking-dropped', message: index })
+  return { role, blocks: blocks.filter((block) => !isThinking(block)), index }
 }
 
 /** Before everything else, since calls and results are paired by id. A signature does not fit a changed text. */
@@ -114,43 +110,28 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
 
 /** A call or a result without an id cannot be paired; what it says stays, as text. */
 function withoutNameless(drafts: readonly Draft[], report: Report): readonly Draft[] {
-  return drafts.map((draft) => {
-    if (!draft.blocks.some(isNameless)) return draft
-    const blocks = draft.blocks.flatMap((block) => {
-      if (!isNameless(block)) return [block]
-      const isUse = block.type === 'tool_use'
-      report({ type: isUse ? 'use-became-text' : 'result-became-text', message: draft.index })
-      return isUse ? [useAsText(block)] : resultAsText(block)
-    })
-    return withBlocks(draft, blocks)
+  return changeBlocks(drafts, (block, { index }) => {
+    if (!lacksId(block)) return [block]
+    const isUse = block.type === 'tool_use'
+    report({ type: isUse ? 'use-became-text' : 'result-became-text', message: index })
+    return isUse ? [useAsText(block)] : resultAsText(block)
   })
-}
-
-function isNameless(block: Block): boolean {
-  if (block.type === 'tool_use') return !isToolUse(block)
-  return block.type === 'tool_result' && !isToolResult(block)
-}
-
-function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
-  const isFull = ({ blocks }: Draft) =>
-    blocks.length > 0 && !blocks.some((block) => isBlank(block) || hasEmptyText(block))
-  if (drafts.every(isFull)) return drafts
-  return drafts.flatMap((draft) => {
-    if (isFull(draft)) return [draft]
-    report({ type: 'empty-dropped', message: draft.index })
-    const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
-    return blocks.length === 0 ? [] : [withBlocks(draft, blocks)]
-  })
-}
-
-function hasEmptyText(block: Block): boolean {
-  return isToolResult(block) && Array.isArray(block.content) && block.content.some(isEmptyText)
 }
 
 /** A result may be empty, but may not hold an empty text. */
+function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.flatMap((draft) => {
+    const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
+    const full = withBlocks(draft, blocks)
+    if (full === draft && blocks.length > 0) return [draft]
+    report({ type: 'empty-dropped', message: draft.index })
+    return blocks.length === 0 ? [] : [full]
+  })
+}
+
 function withoutEmptyTexts(block: Block): Block {
-  if (!hasEmptyText(block)) return block
-  return { ...block, content: (block.content as readonly Block[]).filter((part) => !isEmptyText(part)) }
+  if (!isToolResult(block) || !holdsEmptyText(block)) return block
+  return { ...block, content: blocksOf(block.content).filter((part) => !isEmptyText(part)) }
 }
 
 /** Between two answers it adds missing results: the second answer was given on a request that had those. */

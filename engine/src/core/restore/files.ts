@@ -87,47 +87,41 @@ type Large = {
 }
 
 const around = 8
-const leastRoom = 300
-/** Fewer lines of an excerpt are not worth showing. */
+/** Fewer lines are not worth showing. */
 const leastLines = 5
 /** Lines at the start of a file, to show what it is. */
 const head = 60
 
-/** Adds the places changed or read last, newest first, with some lines around them, until the room is used up. */
+/** As many lines as fit: the places changed or read last, newest first, with some lines around them. */
 function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Piece | undefined {
-  if (room < leastRoom) return undefined
   const lines = text.split('\n')
-  let chosen: readonly Lines[] = []
-  let best: Piece | undefined
-  for (const [from, to] of placesIn(file, text, lines)) {
-    const next = joined([...chosen, [from, to]])
-    const piece = excerpt(next)
-    if (piece.tokens <= room) {
-      chosen = next
-      best = piece
-      continue
-    }
-    const end = lastThatFits(from, to)
-    if (end - from + 1 >= leastLines) best = excerpt(joined([...chosen, [from, end]]))
-    break
-  }
-  return best
-
-  function lastThatFits(from: number, to: number): number {
-    let [fits, tooFar] = [from - 1, to]
-    while (tooFar - fits > 1) {
-      const middle = (fits + tooFar) >>> 1
-      if (excerpt(joined([...chosen, [from, middle]])).tokens <= room) fits = middle
-      else tooFar = middle
-    }
-    return fits
-  }
-
-  function excerpt(stretches: readonly Lines[]): Piece {
+  const places = placesIn(file, text, lines)
+  const order = [
+    ...new Set(places.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => from + at))),
+  ]
+  const excerpt = (count: number): Piece => {
+    const stretches = stretchesOf(order.slice(0, count))
     const which = ` (lines ${stretches.map(([from, to]) => `${from}–${to}`).join(', ')} of ${lines.length}; the whole file has ${tokens} tokens)`
     const parts = stretches.map(([from, to]) => `[line ${from}]\n${lines.slice(from - 1, to).join('\n')}`)
     return pieceFrom(file.path, which, parts.join('\n'), input)
   }
+  let [fits, tooMany] = [0, order.length + 1]
+  while (tooMany - fits > 1) {
+    const middle = (fits + tooMany) >>> 1
+    if (excerpt(middle).tokens <= room) fits = middle
+    else tooMany = middle
+  }
+  return fits < leastLines ? undefined : excerpt(fits)
+}
+
+function stretchesOf(numbers: readonly number[]): readonly Lines[] {
+  const stretches: Lines[] = []
+  for (const line of numbers.toSorted((a, b) => a - b)) {
+    const [from = line, to] = stretches.at(-1) ?? []
+    if (to === line - 1) stretches[stretches.length - 1] = [from, line]
+    else stretches.push([line, line])
+  }
+  return stretches
 }
 
 /**
@@ -169,15 +163,4 @@ function linesOf(text: string, part: string): readonly Lines[] {
   if (at < 0) return []
   const from = text.slice(0, at).split('\n').length
   return [[from, from + part.split('\n').length - 1]]
-}
-
-/** In order, without overlaps. */
-function joined(stretches: readonly Lines[]): readonly Lines[] {
-  const out: Lines[] = []
-  for (const [from, to] of stretches.toSorted((a, b) => a[0] - b[0])) {
-    const last = out.at(-1)
-    if (last && from <= last[1] + 1) out[out.length - 1] = [last[0], Math.max(last[1], to)]
-    else out.push([from, to])
-  }
-  return out
 }

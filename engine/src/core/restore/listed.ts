@@ -1,57 +1,51 @@
 // Restores what the host or the transcript already holds as text: the todo list, background agents, tools, instructions of
 // MCP servers, pinned messages, the host's own context, skills and slash commands.
 import { groupBy } from '../message/group-by.ts'
-import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
+import { defined, type JsonObject } from '../message/json.ts'
+import type { NotRestored, Piece } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
-import { fitted, type RestoreInput, type Restorer, type Skill } from './restorer.ts'
+import { fitted, pinnedTitle, type RestoreInput, type Restorer, type Skill, type Titled } from './restorer.ts'
 
-export const restoreTodos: Restorer = {
-  kind: 'todos',
-  budget: 4_000,
-  restore: async ({ state, countTokens }, room) => {
-    if (state.todos.length === 0) return nothingRestored
-    const lines = state.todos.map(({ id, text, status }) => `- [${status}] #${id} ${text}`)
-    return fitted('todos', [{ title: 'To-do list', text: lines.join('\n') }], { room, countTokens })
-  },
+/** Restores texts that are at hand. */
+function restorerOf(kind: string, budget: number, itemsOf: (input: RestoreInput) => readonly Titled[]): Restorer {
+  return {
+    kind,
+    budget,
+    restore: async (input, room) => fitted(kind, itemsOf(input), { room, countTokens: input.countTokens }),
+  }
 }
 
-export const restoreAgents: Restorer = {
-  kind: 'agents',
-  budget: 4_000,
-  restore: async ({ state, countTokens }, room) => {
-    if (state.agents.length === 0) return nothingRestored
-    const words = { running: 'running', 'finished-unreported': 'finished, its report not read yet' }
-    const lines = state.agents.map(
-      (agent) => `- ${agent.id} (${agent.type}), ${words[agent.state]}: ${agent.description}`,
-    )
-    const title = 'Background agents: do not start these again'
-    return fitted('agents', [{ title, text: lines.join('\n'), state: { agents: state.agents } }], { room, countTokens })
-  },
+function list(title: string, lines: readonly string[], state?: JsonObject): readonly Titled[] {
+  return lines.length === 0 ? [] : [{ title, text: lines.join('\n'), ...defined({ state }) }]
 }
+
+export const restoreTodos = restorerOf('todos', 4_000, ({ state: { todos } }) =>
+  list(
+    'To-do list',
+    todos.map(({ id, text, status }) => `- [${status}] #${id} ${text}`),
+  ),
+)
+
+const agentStates = { running: 'running', 'finished-unreported': 'finished, its report not read yet' }
+
+export const restoreAgents = restorerOf('agents', 4_000, ({ state: { agents } }) =>
+  list(
+    'Background agents: do not start these again',
+    agents.map(({ id, type, state, description }) => `- ${id} (${type}), ${agentStates[state]}: ${description}`),
+    { agents },
+  ),
+)
 
 /** Servers that were used come first, unused ones last, so those are dropped first. */
-export const restoreTools: Restorer = {
-  kind: 'tools',
-  budget: 20_000,
-  restore: async ({ state, countTokens }, room) => {
-    const tools =
-      state.deferredTools.length === 0
-        ? []
-        : [
-            {
-              title: 'Tools that can be loaded',
-              text: toolLines(state.deferredTools).join('\n'),
-              state: { deferredTools: true },
-            },
-          ]
-    const servers = (isUsed: boolean) =>
-      state.mcpInstructions
-        .filter((server) => (server.isUsed === true) === isUsed)
-        .map(({ name, text }) => ({ title: `Instructions of the MCP server ${name}`, text, state: { server: name } }))
-    return fitted('tools', [...servers(true), ...tools, ...servers(false)], { room, countTokens })
-  },
-}
+export const restoreTools = restorerOf('tools', 20_000, ({ state: { deferredTools, mcpInstructions } }) => {
+  const servers = (isUsed: boolean) =>
+    mcpInstructions
+      .filter((server) => (server.isUsed === true) === isUsed)
+      .map(({ name, text }) => ({ title: `Instructions of the MCP server ${name}`, text, state: { server: name } }))
+  const tools = list('Tools that can be loaded', toolLines(deferredTools), { deferredTools: true })
+  return [...servers(true), ...tools, ...servers(false)]
+})
 
 /** More tools of one server are counted: a page of names tells nobody which to load. */
 const mostOfServer = 5
@@ -64,35 +58,21 @@ function toolLines(tools: readonly string[]): readonly string[] {
 }
 
 const perPinned = 2_000
-export const pinnedTitle = 'Pinned message'
 
-export const restorePinned: Restorer = {
-  kind: 'pinned',
-  budget: 10_000,
-  restore: async ({ state, countTokens }, room) => {
-    const items = state.pinned.map(({ uuid, text }) => {
-      const marker = `[cut: the rest is at ${recallPointer(uuid)}]`
-      return {
-        title: pinnedTitle,
-        entry: uuid,
-        text: markedHeadWithin(text, { tokens: perPinned, countTokens, marker }),
-      }
-    })
-    return fitted('pinned', items, { room, countTokens })
-  },
-}
+export const restorePinned = restorerOf('pinned', 10_000, ({ state, countTokens }) =>
+  state.pinned.map(({ uuid, text }) => {
+    const marker = `[cut: the rest is at ${recallPointer(uuid)}]`
+    const head = markedHeadWithin(text, { tokens: perPinned, countTokens, marker })
+    return { title: pinnedTitle, entry: uuid, text: head }
+  }),
+)
 
-export const restoreHost: Restorer = {
-  kind: 'host',
-  budget: 10_000,
-  restore: async ({ state, countTokens }, room) => {
-    const items = state.host.map(({ title, text, budget }) => ({
-      title,
-      text: markedHeadWithin(text, { tokens: budget, countTokens, marker: '[cut to its budget]' }),
-    }))
-    return fitted('host', items, { room, countTokens })
-  },
-}
+export const restoreHost = restorerOf('host', 10_000, ({ state, countTokens }) =>
+  state.host.map(({ title, text, budget }) => ({
+    title,
+    text: markedHeadWithin(text, { tokens: budget, countTokens, marker: '[cut to its budget]' }),
+  })),
+)
 
 /** A shorter part of a skill is no help. */
 const leastPart = 200

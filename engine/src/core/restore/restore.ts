@@ -26,8 +26,6 @@ export type RestoreOptions = {
   /** In tokens, for everything together. */
   readonly budget: number
   readonly restorers?: readonly Restorer[]
-  /** Kinds that the new context contains already. */
-  readonly without?: readonly string[] | undefined
 }
 
 const between = 2
@@ -35,49 +33,31 @@ const between = 2
 const mostPieces = 5
 
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
-  const { budget, restorers = defaultRestorers, without = [] } = options
+  const { budget, restorers = defaultRestorers } = options
   const frame = input.countTokens(contextFrame(['']))
   // The frame around all pieces is counted once; `between` rounds up what separates two of them.
   const countInside = (text: string) => input.countTokens(contextFrame([text])) - frame + between
-  const pieces: { readonly piece: Piece; readonly tokens: number }[] = []
+  const pieces: Piece[] = []
   const notRestored: NotRestored[] = []
-  let tokens = 0
-  const leaveOut = ({ kind, title, tokens: own }: Piece) =>
-    notRestored.push({ kind, what: title, why: `it has ${own} tokens, and the context has no room` })
+  let left = budget - frame
   for (const restorer of restorers) {
-    if (without.includes(restorer.kind)) continue
-    const left = budget - frame - tokens - mostPieces * (countInside(`# ${restorer.kind}\n`) + between)
-    const brought = await bring(restorer, input, Math.max(0, Math.min(restorer.budget, left)))
+    const room = left - mostPieces * (countInside(`# ${restorer.kind}\n`) + between)
+    const brought = await bring(restorer, input, Math.max(0, Math.min(restorer.budget, room)))
     notRestored.push(...brought.notRestored)
     for (const piece of brought.pieces) {
-      const own = countInside(`# ${piece.kind}\n${pieceText(piece)}`)
-      if (frame + tokens + own > budget) leaveOut(piece)
+      const { kind, title: what, tokens } = piece
+      const own = countInside(`# ${kind}\n${pieceText(piece)}`)
+      if (own > left) notRestored.push({ kind, what, why: `it has ${tokens} tokens, and the context has no room` })
       else {
-        pieces.push({ piece, tokens: own })
-        tokens += own
+        pieces.push(piece)
+        left -= own
       }
     }
   }
-  // The list of what is missing counts too. Names are dropped before a piece is.
-  const fits = (names: readonly NotRestored[]) => {
-    const text = missingText(names)
-    return frame + tokens + (text === undefined ? 0 : countInside(`# not_restored\n${text}`)) <= budget
-  }
-  return { tokens, pieces: pieces.map(({ piece }) => piece), notRestored: namesWithin(notRestored, fits) }
-}
-
-/** All names, or the first ones and how many more there are; none if not one fits. */
-function namesWithin(
-  all: readonly NotRestored[],
-  fits: (names: readonly NotRestored[]) => boolean,
-): readonly NotRestored[] {
-  if (fits(all)) return all
-  for (let count = Math.min(all.length - 1, mostNames); count > 0; count--) {
-    const rest = { kind: 'names', what: `${all.length - count} more`, why: 'there is no room to name them' }
-    const names = [...all.slice(0, count), rest]
-    if (fits(names)) return names
-  }
-  return []
+  // The names of what is missing count too: they go before a piece does.
+  const names = missingText(notRestored)
+  const isNamed = names !== undefined && countInside(`# not_restored\n${names}`) <= left
+  return { tokens: budget - frame - left, pieces, notRestored: isNamed ? notRestored : [] }
 }
 
 /** A piece as it appears in the context. */

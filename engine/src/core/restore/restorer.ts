@@ -24,6 +24,7 @@ export type BackgroundAgent = {
 
 /** What a host knows about its session besides the conversation, and a compaction must not lose. */
 export type SessionState = {
+  /** Only a list of the host's own: the summary says how the conversation's list stands. */
   readonly todos: readonly Todo[]
   readonly plan?: {
     readonly path?: string
@@ -50,6 +51,8 @@ export type SessionState = {
   /** Pinned messages that the compaction takes out of the view. */
   readonly pinned: readonly { readonly uuid: string; readonly text: string }[]
 }
+
+export const pinnedTitle = 'Pinned message'
 
 export const emptyState: SessionState = {
   todos: [],

@@ -125,7 +125,8 @@ class Files {
     if (!lines) return
     const isWhole = original !== undefined || known?.isWhole === true
     this.put(path, edited(lines, edits), { isWhole, isSure: original !== undefined })
-    if (edits.some(({ before }) => before === '')) this.mark(path, 'isStale')
+    // Where nobody knows what was put in, or where.
+    if (edits.length === 0 || edits.some(({ before }) => before === '')) this.mark(path, 'isStale')
   }
 
   /** Adds the lines that were shown to what is known. */

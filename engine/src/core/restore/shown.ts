@@ -5,7 +5,7 @@ import { dropOldest } from '../message/drop-oldest.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { isPointer } from '../tokens/file-reads.ts'
-import { isVouched, type NamedKinds } from '../tools/call.ts'
+import type { NamedKinds } from '../tools/call.ts'
 import { pathKey } from '../tools/paths.ts'
 import { createFileWalk, type FileTouch } from './file-events.ts'
 
@@ -15,81 +15,58 @@ export type Shown = {
   /** A result claims to have shown or changed this file. `proves` checks the claim. */
   readonly has: (path: string) => boolean
   /** Whether a file with this text is the one that was shown. */
-  readonly proves: (path: string, text: string, where: { readonly isInside: boolean }) => boolean
+  readonly proves: (path: string, text: string) => boolean
 }
 
 export type ShownOptions = { readonly named?: NamedKinds | undefined; readonly root?: string | undefined }
 
-type Sight = {
-  readonly lines: readonly string[]
-  /** It came with line numbers, or with the client's own record: no refusal looks like that. */
-  readonly isFormatted: boolean
-}
-
 const mostPaths = 1_000
 const mostLines = 60
+/** Shorter lines occur in two files by chance. */
+const distinctive = 8
 
 export function createShown({ named, root }: ShownOptions = {}): Shown {
   const walk = createFileWalk(named)
-  const sights = new Map<string, Sight>()
+  const shown = new Map<string, readonly string[]>()
   return {
     add: (message, record) => {
       for (const touch of walk(message, record).touches) {
-        const sight = sightOf(touch, named)
-        if (!sight) continue
+        const lines = sample(linesIn(touch))
+        if (lines.length === 0) continue
         const key = pathKey(touch.path, root)
-        const lines = [...(sights.get(key)?.lines ?? []), ...sight.lines].slice(-mostLines)
-        const isFormatted = sight.isFormatted || sights.get(key)?.isFormatted === true
-        sights.delete(key)
-        sights.set(key, { lines, isFormatted })
+        const known = shown.get(key) ?? []
+        shown.delete(key)
+        shown.set(key, [...known, ...lines].slice(-mostLines))
       }
-      dropOldest(sights, mostPaths)
+      dropOldest(shown, mostPaths)
     },
-    has: (path) => sights.has(pathKey(path, root)),
-    proves: (path, text, { isInside }) => {
-      const sight = sights.get(pathKey(path, root))
-      return sight !== undefined && ((sight.isFormatted && isInside) || isFoundIn(sight.lines, text))
+    has: (path) => shown.has(pathKey(path, root)),
+    proves: (path, text) => {
+      const lines = shown.get(pathKey(path, root)) ?? []
+      const there = new Set(text.split('\n').map((line) => line.trim()))
+      if (lines.some((line) => line.length >= distinctive && there.has(line))) return true
+      return lines.length > 0 && lines.every((line) => there.has(line))
     },
   }
 }
 
-/** Shorter lines occur in two files by chance. */
-const distinctive = 8
-
-function isFoundIn(lines: readonly string[], text: string): boolean {
-  const there = new Set(text.split('\n').map((line) => line.trim()))
-  if (lines.some((line) => line.length >= distinctive && there.has(line))) return true
-  return lines.length > 0 && lines.every((line) => there.has(line))
-}
-
-function sightOf(touch: FileTouch, named: NamedKinds | undefined): Sight | undefined {
-  if (touch.type === 'attached') return attachedSight(touch)
-  const sight = touch.type === 'read' ? readSight(touch, named) : changeSight(touch)
-  return sight.lines.length === 0 ? undefined : sight
-}
-
-function attachedSight({ attachment }: Extract<FileTouch, { type: 'attached' }>): Sight | undefined {
-  const { content } = attachment
-  const text = typeof content === 'string' ? content : stringAt(objectAt(content, 'file'), 'content')
-  return text === undefined ? undefined : { lines: sample(text.split('\n')), isFormatted: true }
-}
-
-function readSight({ lines: [from], by }: Extract<FileTouch, { type: 'read' }>, named: NamedKinds | undefined): Sight {
-  const { call, result, raw } = by
-  const record = stringAt(objectAt(raw, 'file'), 'content')
-  if (record === undefined && isPointer(result)) return { lines: [], isFormatted: false }
-  const shown = shownLines(record ?? textOf([result]), from)
-  const isNumbered = shown?.isNumbered === true && shown.start === from
-  const isReader = call.type !== 'command' && isVouched(call.name, named)
-  return { lines: sample(shown?.lines ?? []), isFormatted: isReader && (record !== undefined || isNumbered) }
-}
-
-function changeSight({ text = '', edits }: Extract<FileTouch, { type: 'changed' }>): Sight {
-  const lines = edits.flatMap(({ before, after }) => {
+function linesIn(touch: FileTouch): readonly string[] {
+  if (touch.type === 'attached') {
+    const { content } = touch.attachment
+    return (typeof content === 'string' ? content : (stringAt(objectAt(content, 'file'), 'content') ?? '')).split('\n')
+  }
+  if (touch.type === 'read') {
+    const { result, raw } = touch.by
+    const recorded = stringAt(objectAt(raw, 'file'), 'content')
+    if (recorded === undefined && isPointer(result)) return []
+    return shownLines(recorded ?? textOf([result]), touch.lines[0])?.lines ?? []
+  }
+  const { text = '', edits } = touch
+  const added = edits.flatMap(({ before, after }) => {
     const old = new Set(before.split('\n'))
     return after.split('\n').filter((line) => !old.has(line))
   })
-  return { lines: sample([...text.split('\n'), ...lines]), isFormatted: false }
+  return [...text.split('\n'), ...added]
 }
 
 /** Lines from the whole text, so that enough of them survive a change in one place. */
@@ -101,19 +78,17 @@ function sample(lines: readonly string[]): readonly string[] {
 
 const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/
 
-type ShownLines = { readonly start: number; readonly lines: readonly string[]; readonly isNumbered: boolean }
-
 /** The lines of a read without the line numbers that most agents put in front. */
-export function shownLines(text: string, from: number): ShownLines | undefined {
+export function shownLines(text: string, from: number): { start: number; lines: readonly string[] } | undefined {
   if (text === '') return undefined
   const all = text.split('\n')
   const first = all.findIndex((line) => numberedLine.test(line))
-  if (first < 0 || first > 3) return { start: from, lines: all, isNumbered: false }
+  if (first < 0 || first > 3) return { start: from, lines: all }
   const lines: string[] = []
   for (const line of all.slice(first)) {
     const match = numberedLine.exec(line)
     if (!match) break
     lines.push(match[2] ?? '')
   }
-  return { start: Number(numberedLine.exec(all[first] ?? '')?.[1] ?? from), lines, isNumbered: true }
+  return { start: Number(numberedLine.exec(all[first] ?? '')?.[1] ?? from), lines }
 }

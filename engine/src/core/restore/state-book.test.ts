@@ -39,7 +39,7 @@ const bookOf = (fill: (book: StateBook) => void): StateBook => {
 }
 
 describe('plan', () => {
-  const planOf = (fill: (book: StateBook) => void) => bookOf(fill).state([]).plan
+  const planOf = (fill: (book: StateBook) => void) => bookOf(fill).state().plan
 
   test('how often the user has spoken since it changed is known; being told it again does not make it new', () => {
     const plan = { type: 'plan_file_reference', planFilePath: '/p', planContent: '# Plan' }
@@ -50,9 +50,9 @@ describe('plan', () => {
       say(book, 'human', 'And now something else.')
       use(book, { name: 'Read', input: { file_path: '/p' } })
     })
-    expect(aged.state([]).plan).toEqual({ path: '/p', text: '# Plan', isOn: false, requestsSince: 2 })
+    expect(aged.state().plan).toEqual({ path: '/p', text: '# Plan', isOn: false, requestsSince: 2 })
     use(aged, { name: 'Edit', input: { file_path: '/p', new_string: 'x' } })
-    expect(aged.state([]).plan).toEqual({ path: '/p', text: '# Plan', isOn: false })
+    expect(aged.state().plan).toEqual({ path: '/p', text: '# Plan', isOn: false })
   })
 
   test('no sign of a plan, no plan', () => {
@@ -121,44 +121,6 @@ describe('plan', () => {
   })
 })
 
-describe('todos', () => {
-  const list = { type: 'todo', content: [{ content: 'Mend it', status: 'in_progress', activeForm: 'x' }] }
-  const listed = { id: '1', text: 'Mend it', status: 'in-progress' }
-  const called = { id: '7', text: 'Called', status: 'pending' } as const
-
-  test('those of calls stand until the client puts a list in', () => {
-    expect(createStateBook().state([called]).todos).toEqual([called])
-    expect(bookOf((book) => attach(book, list)).state([called]).todos).toEqual([listed])
-    expect(bookOf((book) => attach(book, { ...list, content: [] })).state([called]).todos).toEqual([called])
-    const reminder = { type: 'task_reminder', content: [{ id: '4', subject: 'Ship it', status: 'pending' }] }
-    expect(bookOf((book) => attach(book, reminder)).state([]).todos).toEqual([
-      { id: '4', text: 'Ship it', status: 'pending' },
-    ])
-  })
-
-  test('a call that replaces the list replaces it; one that adds an item adds it', () => {
-    const replaced = bookOf((book) => {
-      attach(book, list)
-      use(book, { name: 'TodoWrite', input: { todos: [{ content: 'Called', status: 'pending' }] } })
-    })
-    expect(replaced.state([called]).todos).toEqual([called])
-    const added = bookOf((book) => {
-      attach(book, list)
-      use(book, { name: 'TaskCreate', input: { subject: 'Called' } })
-    })
-    expect(added.state([called]).todos).toEqual([listed, called])
-  })
-})
-
-test('a list that the client puts in after a call is the one that stands', () => {
-  const book = bookOf((each) => {
-    use(each, { name: 'TaskCreate', input: { subject: 'Called' } })
-    attach(each, { type: 'todo', content: [{ content: 'Mend it', status: 'completed' }] })
-  })
-  const called = { id: '7', text: 'Called', status: 'pending' } as const
-  expect(book.state([called]).todos).toEqual([{ id: '1', text: 'Mend it', status: 'done' }])
-})
-
 test('what a compaction puts back does not take the place of what is known', () => {
   const book = bookOf((each) => {
     attach(each, { type: 'plan_file_reference', planFilePath: '/p', planContent: '# The whole plan' })
@@ -169,11 +131,11 @@ test('what a compaction puts back does not take the place of what is known', () 
       state: { plan: { path: '/p', isOn: true, hasText: true } },
     })
   })
-  expect(book.state([]).plan).toEqual({ path: '/p', text: '# The whole plan', isOn: false })
+  expect(book.state().plan).toEqual({ path: '/p', text: '# The whole plan', isOn: false })
 })
 
 describe('skills and commands', () => {
-  const skillsOf = (fill: (book: StateBook) => void) => bookOf(fill).state([]).skills
+  const skillsOf = (fill: (book: StateBook) => void) => bookOf(fill).state().skills
   const command = (book: StateBook, name: string, text: string) => {
     say(book, 'human', `<command-message>x</command-message>\n<command-name>/${name}</command-name>`)
     attach(book, { type: 'command_permissions' })
@@ -235,7 +197,7 @@ test('a server is used when one of its tools was called', () => {
     attach(each, { type: 'mcp_instructions_delta', addedNames: ['my docs', 'idle'], addedBlocks: ['Docs.', 'Idle.'] })
     use(each, { name: 'mcp__my_docs__search' })
   })
-  expect(book.state([]).mcpInstructions).toEqual([
+  expect(book.state().mcpInstructions).toEqual([
     { name: 'my docs', text: 'Docs.', isUsed: true },
     { name: 'idle', text: 'Idle.', isUsed: false },
   ])
@@ -245,12 +207,12 @@ test('an agent in the background stands until it reports', () => {
   const launched = (book: StateBook) =>
     use(book, { name: 'Agent', raw: { isAsync: true, agentId: 'a1', description: 'look' } })
   const agent = { id: 'a1', type: 'agent', description: 'look', state: 'running' }
-  expect(bookOf(launched).state([]).agents).toEqual([agent])
+  expect(bookOf(launched).state().agents).toEqual([agent])
   const reported = bookOf((book) => {
     launched(book)
     say(book, 'meta', '<task-notification>\n<task-id>a1</task-id>\n</task-notification>')
   })
-  expect(reported.state([]).agents).toEqual([])
+  expect(reported.state().agents).toEqual([])
 })
 
 test('what was put back by an earlier compaction is read back where the records before it are not', () => {
@@ -275,7 +237,7 @@ test('what was put back by an earlier compaction is read back where the records 
   const book = bookOf((each) => {
     for (const attachment of attachments) attach(each, attachment)
   })
-  expect(book.state([])).toMatchObject({
+  expect(book.state()).toMatchObject({
     plan: { path: '/p', text: '# The plan', isOn: true },
     skills: [
       { name: 'now', path: '/s', text: 'first', isRunning: true },
@@ -290,7 +252,7 @@ test('what was put back by an earlier compaction is read back where the records 
     attach(each, { type: 'invoked_skills', skills: [{ name: 'now', content: 'the whole of it' }] })
     for (const attachment of attachments) attach(each, attachment)
   })
-  expect(known.state([]).skills[0]).toMatchObject({ name: 'now', text: 'the whole of it' })
+  expect(known.state().skills[0]).toMatchObject({ name: 'now', text: 'the whole of it' })
 })
 
 test('a note that there is no plan is not read back as the plan', () => {
@@ -302,7 +264,7 @@ test('a note that there is no plan is not read back as the plan', () => {
       state: { plan: { isOn: true, hasText: false } },
     }),
   )
-  expect(book.state([]).plan).toEqual({ isOn: true })
+  expect(book.state().plan).toEqual({ isOn: true })
 })
 
 test('tools that a search referred to have been discovered, each once', () => {

@@ -1,18 +1,16 @@
 // Reads a session's state from Claude Code records: plan, skills and commands, background agents, announced tools, rule
-// files, todo lists that the client added, and what an earlier compaction of ours restored. Pins are kept by the view.
+// files, and what an earlier compaction of ours restored. The ledger has the todo list, the view has the pins.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { pathsOf, type ToolCall, toolCall } from '../tools/call.ts'
-import { listedTodos, type Todo } from '../tools/todos.ts'
 import { type BackgroundAgent, emptyState, type SessionState, type Skill } from './restorer.ts'
 
 export type StateBook = {
   /** In the order of the transcript. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** `todos`: the list as tool calls left it (from the ledger). */
-  readonly state: (todos: readonly Todo[]) => SessionState
+  readonly state: () => SessionState
 }
 
 const mostCalls = 256
@@ -44,9 +42,6 @@ class Book implements StateBook {
   private plan: SessionState['plan']
   /** How many requests there had been when the plan last changed. */
   private planRequests = 0
-  /** A todo list that the client put in, and whether a call has changed the list since. */
-  private listed: readonly Todo[] | undefined
-  private hasChanged = false
 
   add(message: ViewMessage, record?: JsonObject): void {
     const attachment = objectAt(record, 'attachment')
@@ -61,11 +56,10 @@ class Book implements StateBook {
     dropOldest(this.calls, mostCalls)
   }
 
-  state(todos: readonly Todo[]): SessionState {
+  state(): SessionState {
     const requestsSince = this.requests - this.planRequests
     return {
       ...emptyState,
-      todos: this.todosWith(todos),
       ...(this.plan ? { plan: { ...this.plan, ...(requestsSince > 0 ? { requestsSince } : {}) } } : {}),
       skills: this.skillsNow(),
       agents: [...this.agents.values()],
@@ -81,13 +75,6 @@ class Book implements StateBook {
     const latest = Math.max(...all.map(({ requests }) => requests))
     const isRunning = (then: number) => then === latest && this.requests - then < mostRequests
     return all.toReversed().map(({ skill, requests }) => (isRunning(requests) ? { ...skill, isRunning: true } : skill))
-  }
-
-  /** The client's own list until a call replaces it, plus what calls have added since. */
-  private todosWith(todos: readonly Todo[]): readonly Todo[] {
-    if (!this.listed || !this.hasChanged) return this.listed ?? todos
-    const known = new Set(todos.map(({ id }) => id))
-    return [...this.listed.filter(({ id }) => !known.has(id)), ...todos]
   }
 
   private noteAttachment(attachment: JsonObject): void {
@@ -107,14 +94,6 @@ class Book implements StateBook {
       case 'nested_memory':
         this.memoryFiles.add(stringAt(attachment, 'path') ?? '').delete('')
         break
-      case 'todo':
-      case 'todo_reminder':
-      case 'task_reminder': {
-        const todos = listedTodos(arrayAt(attachment, 'content'))
-        // A reminder without items says that there is nothing to remind of, not that the list is empty.
-        if (todos.length > 0) [this.listed, this.hasChanged] = [todos, false]
-        break
-      }
       case 'plan_mode':
       case 'plan_mode_reentry':
         this.notePlan({ path, isOn: true })
@@ -203,10 +182,6 @@ class Book implements StateBook {
     if (isError) return
     if (call.type === 'plan' && call.act === 'enter') this.notePlan({ isOn: true })
     if (call.type === 'skill') this.noteLoaded(call.skill, textOf(result.content))
-    if (call.type === 'todo') {
-      if (call.change?.type === 'list-replaced') this.listed = undefined
-      this.hasChanged = true
-    }
     // Whatever is done to the plan's file, except reading it, may have changed the plan.
     const { path } = this.plan ?? {}
     if (path !== undefined && call.type !== 'read' && pathsOf(call).includes(path)) this.planRequests = this.requests

@@ -1,10 +1,9 @@
 // Collapse in a session: summarizes finished spans in the background, one at a time, and puts the summaries in their place
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
-import { costOf } from '../cache/prices.ts'
-import { runPlan } from '../ladder/run-mechanism.ts'
-import { collapse, collapseState, type Staged, waitAt } from '../mechanisms/collapse/collapse.ts'
-import { finishedSpans, type Span } from '../mechanisms/collapse/spans.ts'
-import { type Staging, stageCollapse } from '../mechanisms/collapse/stage.ts'
+import { costOf } from '../cache/economics.ts'
+import { runPlan } from '../ladder/ladder.ts'
+import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from '../mechanisms/collapse.ts'
+import type { Staging } from '../mechanisms/collapse-stage.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
@@ -12,6 +11,7 @@ import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { compactionOff } from '../tokens/settings.ts'
+import { loadCompaction } from './load-compaction.ts'
 import { type BackgroundWorker, type Runtime, summarizer } from './runtime.ts'
 
 /** Of the effective window: below it no summary is worth a request yet. */
@@ -94,9 +94,9 @@ export class Collapser implements BackgroundWorker {
     const { name: modelName } = gauge.model()
     const countTokens = createTextCounter(gauge.counting())
     // A client that throws has failed: nobody waits for this promise.
-    const staging = await stageCollapse({ span, model: summarizer(runtime), modelName, countTokens, signal }).catch(
-      (error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }),
-    )
+    const staging = await loadCompaction()
+      .then(({ stageCollapse }) => stageCollapse({ span, model: summarizer(runtime), modelName, countTokens, signal }))
+      .catch((error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
     const { usage } = staging
     if (signal.aborted) return
     if (staging.type === 'failed') {

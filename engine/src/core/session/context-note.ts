@@ -1,9 +1,9 @@
 // A side entry of the transcript with everything that sizes and thresholds depend on besides the messages, so that readers of
 // the file see the numbers that the session saw. Other clients ignore it.
 import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
-import type { Calibration } from '../tokens/estimate/calibrate.ts'
+import type { Calibration } from '../tokens/estimate/counting.ts'
+import type { WindowFacts } from '../tokens/explain.ts'
 import type { TokenSettings } from '../tokens/settings.ts'
-import type { WindowFacts } from '../tokens/windows.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
 

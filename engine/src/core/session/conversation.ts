@@ -1,19 +1,15 @@
-// One conversation: the store it is written to, the fold that makes the view, the ledger of its facts. It knows records
-// and edits, but no sizes, models or requests.
-import { emptyLedger, type Ledger } from '../ledger/facts.ts'
-import { fromJson } from '../ledger/json.ts'
-import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
+// One conversation: the store it is written to, and the fold that makes the view. It knows records and edits, but no sizes,
+// models or requests.
 import type { RecordPlace } from '../mechanisms/mechanism.ts'
-import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noPosition, type Store, StoreError, type StoreResult } from '../ports/store.ts'
-import { readCompaction } from '../transcript/format/compaction-records.ts'
 import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
 import { type Entry, headOf } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
+import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/tree/changes.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
-import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/view/last-action.ts'
 import type { Body } from './input.ts'
 
 export type Stamp = { readonly timestamp: string; readonly sessionId: string }
@@ -42,7 +38,6 @@ export function createConversation(input: ConversationInput): Conversation {
 
 class StoredConversation {
   private readonly input: ConversationInput
-  private book: LedgerBook = createLedger()
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
@@ -54,11 +49,12 @@ class StoredConversation {
     this.input = input
     this.isWhole = input.isWhole ?? true
     this.hold(input.entries)
-    for (const { record } of this.readFacts()) input.watch?.(record, messageOf(record), { isLive: false })
+    for (const { record } of this.own()) input.watch?.(record, messageOf(record), { isLive: false })
   }
 
   view = (): View => this.fold.view()
-  ledger = (): Ledger => this.book.ledger()
+  /** The entries in memory, without those that a rewind dropped. */
+  standing = (): readonly Entry[] => withoutRewound(this.entries)
   /** What the user typed while the agent worked, as far as no message holds it. */
   queued = (): readonly QueuedWords[] => queuedWords(this.entries)
   /** For tests. */
@@ -122,7 +118,7 @@ class StoredConversation {
     const changesBranch = edits.some(({ type }) => type === 'undo' || type === 'rewind')
     this.note(this.editRecords(edits))
     if (changesBranch && this.entries.some(({ record }) => readEdit(record)?.type === 'rewind'))
-      this.input.onRewind?.(this.readFacts())
+      this.input.onRewind?.(this.own())
   }
 
   /** Appends a compaction's records, all or none. */
@@ -148,10 +144,8 @@ class StoredConversation {
     const stored = this.input.store.append(records)
     if (stored.type === 'store-failed') return stored
     for (const record of records) {
-      const message = messageOf(record)
       this.keep({ record, position: noPosition })
-      this.addFacts(record, message)
-      if (this.isOwn(record)) this.input.watch?.(record, message, { isLive: true })
+      if (this.isOwn(record)) this.input.watch?.(record, messageOf(record), { isLive: true })
     }
     return stored
   }
@@ -168,20 +162,8 @@ class StoredConversation {
     return (isSidechain === true) === (this.input.envelope.isSidechain === true)
   }
 
-  /** From the beginning. Returns the entries of this conversation that count: facts that a rewind dropped do not hold. */
-  private readFacts(): readonly Entry[] {
-    const standing = withoutRewound(this.entries)
-    // Our boundaries carry the facts before them.
-    const known = standing.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
-    const carried = readCompaction(standing[known]?.record).ledger
-    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
-    for (const { record } of standing.slice(known + 1)) this.addFacts(record, messageOf(record))
-    return standing.filter(({ record }) => this.isOwn(record))
-  }
-
-  private addFacts(record: JsonObject, message: ViewMessage | undefined): void {
-    // What was restored is not new.
-    if (message && objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
+  private own(): readonly Entry[] {
+    return this.standing().filter(({ record }) => this.isOwn(record))
   }
 
   private hold(entries: Iterable<Entry>): void {

@@ -12,12 +12,17 @@ import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
-import { type Calibration, type Calibrations, calibrationOf, recalibrateModel } from '../tokens/estimate/calibrate.ts'
-import { type Counting, familyFactor } from '../tokens/estimate/counting.ts'
-import type { Explanation } from '../tokens/explain.ts'
+import {
+  type Calibration,
+  type Calibrations,
+  type Counting,
+  calibrationOf,
+  familyFactor,
+  recalibrateModel,
+} from '../tokens/estimate/counting.ts'
+import { type Explanation, leastUsable, resolveWindows, type WindowFacts } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
 import { type Environment, resolveSettings, type TokenSettings } from '../tokens/settings.ts'
-import { leastUsable, resolveWindows, type WindowFacts } from '../tokens/windows.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'

@@ -5,7 +5,7 @@ import { type SnipInput, snip } from '../mechanisms/snip.ts'
 import { defined } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import { type Edit, readEdit } from '../transcript/format/edits.ts'
-import type { Undoable } from '../transcript/view/last-action.ts'
+import type { Undoable } from '../transcript/tree/changes.ts'
 import type { ModelChoice } from './gauge.ts'
 import { type Runtime, reduceView } from './runtime.ts'
 

@@ -1,6 +1,8 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
 // counts what it costs. ladder/memory-mechanism.ts compacts from the notes.
-import { costOf } from '../cache/prices.ts'
+import { costOf } from '../cache/economics.ts'
+import { emptyLedger } from '../ledger/facts.ts'
+import { ledgerOfEntries } from '../ledger/ledger.ts'
 import type { Extraction } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
 import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
@@ -30,6 +32,8 @@ export type MemoryDeclined = NonNullable<MemoryState['declined']>
 /** The keeper, or why there are no notes. */
 export type Memory = MemoryKeeper | MemoryDeclined
 
+export type KeeperInput = { readonly choices?: MemoryChoices | undefined; readonly isResumed: boolean }
+
 export class MemoryKeeper implements BackgroundWorker {
   readonly store: SessionMemory
   readonly settings: MemorySettings
@@ -40,13 +44,8 @@ export class MemoryKeeper implements BackgroundWorker {
   private declined: MemoryDeclined | undefined
   private problem: string | undefined
 
-  constructor(input: {
-    readonly store: SessionMemory
-    readonly choices?: MemoryChoices | undefined
-    readonly isResumed: boolean
-  }) {
-    const { store, isResumed } = input
-    const { keep, ...settings } = input.choices ?? {}
+  constructor({ store, choices, isResumed }: KeeperInput & { readonly store: SessionMemory }) {
+    const { keep, ...settings } = choices ?? {}
     this.store = store
     this.settings = { ...defaultMemory, ...settings }
     this.keep = { ...defaultKeep, ...keep }
@@ -117,12 +116,14 @@ export class MemoryKeeper implements BackgroundWorker {
     const { name } = gauge.model()
     const before = this.current
     const countTokens = createTextCounter(gauge.counting())
+    const model = summarizer(runtime)
     const extraction = await this.store
       .extract({
         conversation: buildRequest(runtime, view).request,
         messages: view.messages,
-        ledger: conversation.ledger(),
-        model: summarizer(runtime),
+        // Only notes without a model are made from the ledger.
+        ledger: model.capabilities(name).offline ? ledgerOfEntries(conversation.standing()) : emptyLedger,
+        model,
         countTokens,
         signal,
       })
@@ -166,8 +167,4 @@ function newestBlocks({ conversation }: Runtime): readonly Block[] {
 function callsSince({ messages, sources }: View, lastSeen: string | undefined): number {
   const seen = lastSeen === undefined ? -1 : sources.findIndex(({ uuids }) => uuids.includes(lastSeen))
   return messages.slice(seen + 1).flatMap(({ content }) => blocksOf(content).filter(isToolUse)).length
-}
-
-export function memoryState(memory: Memory): MemoryState {
-  return 'store' in memory ? memory.state() : { isOn: false, isExtracting: false, hasStopped: false, declined: memory }
 }

@@ -1,8 +1,7 @@
 // What an engine takes from the place it runs in. In a browser or on the edge that is next to nothing (`barePlatform`,
 // `inMemory`); everlong/node brings files, git, shell hooks and transcripts on disk.
 
-import type { SessionMemory } from '../memory/store.ts'
-import type { JsonObject } from '../message/json.ts'
+import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
 import type { FileStore } from '../ports/restore.ts'
@@ -17,6 +16,7 @@ import type { NamedKinds } from '../tools/call.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
 import type { Conversation } from './conversation.ts'
+import type { KeeperInput, MemoryKeeper } from './memory-keeper.ts'
 
 export type Platform = {
   readonly environment: Environment
@@ -59,8 +59,8 @@ export type OpenedSession = {
   readonly entries: readonly Entry[]
   /** Whether `entries` are all there are. */
   readonly isWhole?: boolean
-  /** Where its notes are kept; undefined where they have no place. */
-  readonly notes?: SessionMemory
+  /** Keeps its notes; undefined where they have no place. */
+  readonly notes?: (input: KeeperInput) => MemoryKeeper
   /** Lets the storage keep more than the records, such as tool results that an edit clears. */
   readonly wrap?: (conversation: Conversation, onProblem: (problem: string) => void) => Conversation
   readonly recall: (words: string, limit: number) => Promise<Recalled>
@@ -86,6 +86,11 @@ export function barePlatform(environment: Environment): Platform {
 export function inMemory(id: string): OpenedSession {
   const store = memoryStore()
   return { id, store, entries: [], ...fromEntries(store.entries), subagent: async () => inMemory(id) }
+}
+
+/** The id that the records carry. */
+export function sessionIdIn(entries: readonly Entry[]): string | undefined {
+  return entries.map(({ record }) => stringAt(record, 'sessionId')).find((id) => id !== undefined)
 }
 
 /** Recall without an index: every search reads all entries. */

@@ -20,7 +20,7 @@ describe('a drop of what was read from the cache', () => {
     said(world, { id: 'a', usage: cached(50_000) })
     said(world, { id: 'b', usage: cached(30_000), extra: { usage: { cache_deleted_input_tokens: 20_000 } } })
     expect(broken(world)).toEqual([])
-    expect(world.session.tracking().cacheEdits.deletedTokens).toBe(20_000)
+    expect(world.session.tracking().watch.deletedTokens).toBe(20_000)
   })
 
   test('in an answer that tells what the server cleared is no break; the same again is one', () => {

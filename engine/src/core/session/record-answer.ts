@@ -1,11 +1,9 @@
 // Records an answer: its entry, what the server left out, what the cache did, how good the estimate was.
-import { type BreakCause, watchAnswer } from '../cache/break-detector.ts'
-import { afterAnswer, afterCacheBreak } from '../cache/edit-state.ts'
-import { fingerprintOf, type RequestParts } from '../cache/fingerprint.ts'
-import { cacheStateOf } from '../cache/state.ts'
+import { missedBecause, noCacheEdits, type RequestParts, watchAnswer } from '../cache/cache-watch.ts'
+import { cacheStateOf } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { windowExceeded } from '../ladder/recovery.ts'
-import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
+import { appliedEdits } from '../mechanisms/server-edits.ts'
 import { defined, numberAt } from '../message/json.ts'
 import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -64,34 +62,19 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   const { conversation, gauge, tracker, ports } = runtime
   const { usage, message, isRewritten } = reported
   const { client, name } = gauge.model()
-  const { watch: before, cacheEdits } = tracker.now()
+  const { watch: last, cacheEdits } = tracker.now()
   const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
-  const seen = { usage, time: ports.now(), deletedTokens, isRewritten, answer: message }
-  const { watch, found } = watchAnswer(before, seen)
+  const time = ports.now()
+  const { watch, dropped } = watchAnswer(last, { cacheRead: usage.cacheRead, time, deletedTokens, isRewritten })
   // Cache edits are relative to the prefix that is gone. What the server clears is not: it reads the history each time.
-  const isStale = found !== undefined && client.capabilities(name).cacheEdits
-  tracker.set({ watch, cacheEdits: isStale ? afterCacheBreak() : afterAnswer(cacheEdits, { deletedTokens }) })
-  if (!found) return
-  // Nearly every answer hits the cache, so what the causes depend on is computed only now.
-  const { lifetime } = cacheStateOf({ messages: conversation.view().messages, now: seen.time })
-  const baseline = before.baseline && { ...before.baseline, print: sent.before && fingerprintOf(sent.before) }
-  const printed = { ...seen, lifetime, print: sent.now && fingerprintOf(sent.now) }
-  const { causes, dropped, diagnosis } = watchAnswer({ ...before, ...defined({ baseline }) }, printed).found ?? found
-  const why = [...causes.map(describeCause), ...(diagnosis ? [`the API says ${diagnosis.reason}`] : [])].join('; ')
+  const isStale = dropped > 0 && client.capabilities(name).cacheEdits
+  const { asked: _, ...counted } = cacheEdits
+  tracker.set({ watch, cacheEdits: isStale ? noCacheEdits : counted })
+  if (dropped === 0) return
+  const idle = time - (last.baseline?.time ?? time)
+  const { lifetime } = cacheStateOf({ messages: conversation.view().messages, now: time })
+  const why = missedBecause({ ...sent, idle, lifetime, answer: message }).join('; ')
   const price = modelFacts(name)?.price?.input
   const cost = price === undefined ? undefined : (dropped * price) / 1_000_000
   ports.emit({ type: 'cache-broken', why, tokens: dropped, ...defined({ cost }) })
-}
-
-function describeCause(cause: BreakCause): string {
-  if (cause.type === 'model-changed') return `the model changed from ${cause.from} to ${cause.to}`
-  if (cause.type === 'messages-changed') return `message ${cause.message} changed`
-  if (cause.type === 'expired') return `the cache expired after ${Math.round(cause.lifetime / 60_000)} minutes`
-  return causeTexts[cause.type]
-}
-
-const causeTexts = {
-  'tools-changed': 'the tools changed',
-  'system-changed': 'the system prompt changed',
-  unknown: 'no cause is known here',
 }

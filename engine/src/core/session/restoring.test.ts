@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../message/json.ts'
 import { memoryStore } from '../ports/store.ts'
 import { type Conversation, createConversation } from './conversation.ts'
 import { Restoring, type RestoringInput } from './restoring.ts'
@@ -23,8 +22,6 @@ function opened(input: Partial<RestoringInput> = {}, store = memoryStore()) {
   return { restoring, conversation, reopened: () => opened(input, store) }
 }
 
-const assistant = (content: readonly JsonObject[]) => ({ type: 'assistant', message: { role: 'assistant', content } })
-
 const say = (conversation: Conversation, content: string): string =>
   conversation.append([{ type: 'user', message: { role: 'user', content } }])[0] ?? ''
 
@@ -40,28 +37,20 @@ test('a pinned message comes back, unless it is kept anyway', async () => {
   expect(await piecesWith(conversation.view().messages)).toEqual([])
 })
 
-test('a rewind takes back the to-do list, the plan and the pin that came after it, and its undo brings them again', async () => {
+test('a rewind takes back the plan and the pin that came after it, and its undo brings them again', async () => {
   const { restoring, conversation, reopened } = opened()
-  const write = (id: string, content: string) =>
-    conversation.append([
-      assistant([{ type: 'tool_use', id, name: 'TodoWrite', input: { todos: [{ content, status: 'pending' }] } }]),
-      { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] } },
-    ])
+  const planMode = (type: string) =>
+    conversation.append([{ type: 'attachment', attachment: { type, planContent: 'x' } }])
   const titles = async ({ restoring, conversation }: Pick<ReturnType<typeof opened>, 'restoring' | 'conversation'>) =>
     (await restoring.restore(request, conversation)).pieces.map(({ kind, text }) => `${kind}: ${text.split('\n')[0]}`)
   const first = say(conversation, 'Never push on Fridays.')
-  const [, then = ''] = write('t1', 'Mend the parser')
+  const [then = ''] = planMode('plan_mode')
   const before = await titles({ restoring, conversation })
-  write('t2', 'Paint the shed')
-  conversation.append([{ type: 'attachment', attachment: { type: 'plan_mode', planFilePath: '/p/plan.md' } }])
+  planMode('plan_file_reference')
   conversation.edit([{ type: 'pin', uuid: first }])
   const after = await titles({ restoring, conversation })
-  expect(before).toEqual(['todos: - [pending] #1 Mend the parser'])
-  expect(after).toEqual([
-    'pinned: Never push on Fridays.',
-    'plan: There is no plan yet.',
-    'todos: - [pending] #1 Paint the shed',
-  ])
+  expect(before).toEqual(['plan: There is no plan yet.'])
+  expect(after).toEqual(['pinned: Never push on Fridays.', 'plan: x'])
   conversation.edit([{ type: 'rewind', to: then }])
   expect(await titles({ restoring, conversation })).toEqual(before)
   expect(await titles(reopened())).toEqual(before)
@@ -79,7 +68,7 @@ test('a to-do list of the host comes back even where the summary holds the one o
       { type: 'assistant', message: { role: 'assistant', content: call } },
       { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }] } },
     ])
-    const { pieces } = await restoring.restore({ ...request, without: ['todos'] }, conversation)
+    const { pieces } = await restoring.restore(request, conversation)
     return pieces.map(({ text }) => text)
   }
   expect(await kindsWith({ host: () => ({ todos }) })).toEqual(['- [pending] #1 Ship it'])

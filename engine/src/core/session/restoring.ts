@@ -1,24 +1,20 @@
 // What a session restores after a compaction: its state, read off the conversation as it grows; the files it worked on;
 // pinned entries; what the host provides. It reads files through a port and changes nothing.
 
-import { piecesOf } from '../compaction/plan.ts'
 import { textOf } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { FileStore, Restoration, RestoreRequest } from '../ports/restore.ts'
 import type { Store } from '../ports/store.ts'
-import { rulePlaces } from '../restore/from-disk.ts'
-import { pinnedTitle } from '../restore/listed.ts'
-import { restoreContext } from '../restore/restore.ts'
-import type { SessionState } from '../restore/restorer.ts'
+import { pinnedTitle, type SessionState } from '../restore/restorer.ts'
 import { createStateBook, type StateBook } from '../restore/state-book.ts'
-import { type TouchedFile, touchedFiles } from '../restore/touched.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import { readEdit } from '../transcript/format/edits.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import type { Conversation } from './conversation.ts'
+import { loadCompaction } from './load-compaction.ts'
 
 type Provided = Partial<Omit<SessionState, 'pinned'>>
 
@@ -85,28 +81,22 @@ export class Restoring {
   }
 
   async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
-    const { kept, budget, countTokens, without, next } = request
-    const { root, named, files } = this.input
+    const { kept, budget, countTokens, next } = request
+    const { root, named, files, ofTurnOnly } = this.input
+    const { piecesOf, touchedFiles, rulePlaces, restoreContext } = await loadCompaction()
     const host = (await this.input.host?.()) ?? {}
-    const touched = this.touched(conversation)
+    // Only what the view holds counts: what came since the last compaction, and what that one restored.
+    const pieces = piecesOf(conversation.view())
+    const asked = ofTurnOnly ? lastWorkedOn(pieces) : -1
+    const touched = touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: conversation.record })
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     this.rulePaths = new Set(rulePlaces(touched, root))
-    const found = this.book.state(conversation.ledger().todos)
-    const state = { ...found, ...host, pinned: await this.pinned(kept, conversation) }
+    const state = { ...this.book.state(), ...host, pinned: await this.pinned(kept, conversation) }
     const { transcript: transcriptPath } = conversation.place()
     return restoreContext(
       { files, countTokens, touched, kept, next, state, root, named, recordOf: conversation.record, transcriptPath },
-      // The summary does not include a list that the host provides.
-      { budget, without: host.todos === undefined ? without : [] },
+      { budget },
     )
-  }
-
-  /** Only what the view holds counts: what came since the last compaction, and what that one restored. */
-  private touched({ view, record }: Conversation): readonly TouchedFile[] {
-    const pieces = piecesOf(view())
-    const asked = this.input.ofTurnOnly ? lastWorkedOn(pieces) : -1
-    const { root, named } = this.input
-    return touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: record })
   }
 
   /** The text of pinned entries that are not among the kept messages. */

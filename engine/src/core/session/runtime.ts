@@ -20,7 +20,7 @@ import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
 
 export type Runtime = {
-  /** Owns the records, the view and the ledger. */
+  /** Owns the records and the view. */
   readonly conversation: Conversation
   /** Owns the model in use, sizes and thresholds. */
   readonly gauge: Gauge

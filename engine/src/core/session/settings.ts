@@ -5,7 +5,7 @@ import type { ReductionChoices } from '../mechanisms/settings.ts'
 import type { MemoryKeep } from '../memory/plan.ts'
 import type { MemorySettings } from '../memory/trigger.ts'
 import { defined } from '../message/json.ts'
-import type { EstimatorName } from '../tokens/estimate/blocks.ts'
+import type { EstimatorName } from '../tokens/estimate/counting.ts'
 import { type Environment, isTruthy, type TokenSettings } from '../tokens/settings.ts'
 
 export type MemoryChoices = Partial<MemorySettings> & { readonly keep?: Partial<MemoryKeep> }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { noCacheEdits, withDeleted } from '../cache/edit-state.ts'
+import { freshWatch, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
 import { Tracker, type Tracking } from './tracking.ts'
 
 /** In the middle of things: asked and refused, told what there was to tell, with cache edits and snips behind it. */
@@ -7,6 +7,7 @@ const busy: Partial<Tracking> = {
   turnId: 'turn-1',
   turns: 4,
   previous: { turnId: 'turn-0', hasHumanSince: false },
+  watch: { baseline: { cacheRead: 9_000, time: 0 }, deletedTokens: 100 },
   cacheEdits: withDeleted(noCacheEdits, ['t1'], 500),
   isRefused: true,
   isOverheadReported: true,
@@ -32,7 +33,7 @@ test('when a person speaks, what was refused may be asked again and what was sai
 })
 
 test('after a compaction everything that was counted or edited before it begins again', () => {
-  expect(after((tracker) => tracker.compaction({ turnId: 'turn-2', isBelowTarget: true }))).toMatchObject({
+  expect(after((tracker) => tracker.compaction('turn-2'))).toMatchObject({
     turnId: 'turn-2',
     turns: 0,
     previous: { turnId: 'turn-1', hasHumanSince: false },
@@ -42,6 +43,15 @@ test('after a compaction everything that was counted or edited before it begins 
   })
 })
 
+test('after a compaction, and in another view, nothing is expected of the cache', () => {
+  expect(after((tracker) => tracker.compaction('turn-2')).watch).toEqual(freshWatch)
+  expect(after((tracker) => tracker.viewChange()).watch).toEqual(freshWatch)
+})
+
 test('another view forgets what was deleted from the cache', () => {
-  expect(after((tracker) => tracker.viewChange())).toMatchObject({ ...busy, cacheEdits: noCacheEdits })
+  expect(after((tracker) => tracker.viewChange())).toMatchObject({
+    ...busy,
+    watch: freshWatch,
+    cacheEdits: noCacheEdits,
+  })
 })

@@ -1,8 +1,7 @@
 // What a session remembers about one conversation besides its transcript: turns, breaker, cache, what the server was asked
 // to leave out, what was spent. Each sub-agent has its own.
-import { afterCompaction, type CacheWatch, freshWatch } from '../cache/break-detector.ts'
-import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
-import { costOf } from '../cache/prices.ts'
+import { type CacheEditState, type CacheWatch, freshWatch, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
+import { costOf } from '../cache/economics.ts'
 import { afterApplied, afterHuman, type Breaker, closedBreaker, fewAnswers } from '../ladder/breaker.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { addCounts, noTokens, type TokenCounts } from '../message/usage.ts'
@@ -71,15 +70,15 @@ export class Tracker {
   }
 
   /** A compaction was applied, by whichever path: counters start again, and no cached prefix is expected. */
-  compaction({ turnId, isBelowTarget }: { readonly turnId: string; readonly isBelowTarget: boolean }): void {
-    const { breaker, previous, turns, watch } = this.value
+  compaction(turnId: string): void {
+    const { breaker, previous, turns } = this.value
     const isChained = previous?.hasHumanSince === false
     this.set({
       turnId,
       turns: 0,
-      breaker: afterApplied(breaker, { isBelowTarget, isChained, isRapid: turns <= fewAnswers }),
+      breaker: afterApplied(breaker, { isRapid: isChained && turns <= fewAnswers }),
       previous: { turnId: this.value.turnId, hasHumanSince: false },
-      watch: afterCompaction(watch),
+      watch: freshWatch,
       cacheEdits: noCacheEdits,
       freedBySnips: 0,
       state: 'ok',
@@ -91,7 +90,7 @@ export class Tracker {
 
   /** Edits, an undo or a rewind changed the view, and with it the prefix. */
   viewChange(): void {
-    this.set({ watch: afterCompaction(this.value.watch), cacheEdits: noCacheEdits })
+    this.set({ watch: freshWatch, cacheEdits: noCacheEdits })
   }
 
   rewound(): void {
@@ -109,11 +108,11 @@ export class Tracker {
     this.askServer(request)
     const deleted = request.leftOut ?? request.cacheEdits?.map(({ cache_reference }) => cache_reference)
     if (!deleted) return
-    const { watch, cacheEdits } = this.value
+    const { cacheEdits } = this.value
     this.set({
       cacheEdits: withDeleted(cacheEdits, deleted, freed),
       // Without cache edits the server writes the prefix anew.
-      ...(request.cacheEdits ? {} : { watch: afterCompaction(watch) }),
+      ...(request.cacheEdits ? {} : { watch: freshWatch }),
     })
   }
 

@@ -7,7 +7,7 @@ import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import { recalledNotice } from '../prompts/recall.ts'
 import { carriedText, partBegins, sectionTitles } from '../prompts/summary.ts'
-import { resultAsText, useAsText } from '../request/draft.ts'
+import { resultAsText, useAsText } from '../request/repair-pairs.ts'
 import { clearedText } from '../transcript/format/messages.ts'
 import { neutralize, neutralizeReminders } from './neutralize.ts'
 

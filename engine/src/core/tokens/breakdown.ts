@@ -2,8 +2,7 @@
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
-import { type Measure, measureBlock, measureContent } from './estimate/blocks.ts'
-import { scaled } from './estimate/counting.ts'
+import { type Measure, measureContent, scaled } from './estimate/counting.ts'
 import { duplicateReads } from './file-reads.ts'
 
 export const kinds = [
@@ -97,7 +96,7 @@ function bookMessages(input: BreakdownInput, book: Book): void {
   const toolNames = new Map<string, string>()
   for (const message of input.messages) {
     for (const block of blocksOf(message.content)) {
-      const measure = measureBlock(block, input)
+      const measure = measureContent([block], input)
       if (isToolUse(block)) {
         toolNames.set(block.id, block.name)
         book('tool-requests', measure, block.name)
@@ -141,7 +140,7 @@ function duplicatesOf(input: BreakdownInput): Breakdown['duplicateReads'] {
     const file = files.get(read.path) ?? { reads: 0, tokens: 0 }
     files.set(read.path, file)
     file.reads++
-    file.tokens += Math.round(scaled(measureBlock(read.result, input), input))
+    file.tokens += Math.round(scaled(measureContent([read.result], input), input))
   }
   const list = [...files].map(([path, file]) => ({ path, ...file })).toSorted((a, b) => b.tokens - a.tokens)
   return { tokens: total(list), files: list }

@@ -101,14 +101,6 @@ describe('the context size', () => {
     expect(size(messages)).toEqual({ tokens: 1_263, reported: 1_260, estimated: 3, source: 'usage+estimate' })
   })
 
-  test('does not believe usage from before the index or the uuid it is given', () => {
-    const messages = [answer('a', { usage: usage(10), uuid: 'u1' }), human(letters(4), { uuid: 'u2' })]
-    expect(size(messages, { freshFrom: 1 }).source).toBe('estimate')
-    expect(size(messages, { freshFrom: 'u2' }).source).toBe('estimate')
-    expect(size(messages, { freshFrom: 'gone' }).source).toBe('estimate')
-    expect(size(messages, { freshFrom: 'u1' }).source).toBe('usage+estimate')
-  })
-
   test('does not believe usage from before a summary, nor that of older messages kept behind it', () => {
     const summary = human('In short …', { origin: 'summary', time: 500 })
     const kept = answer('a', { usage: usage(10), time: 400 })

@@ -1,12 +1,18 @@
 // The size of the context: what the latest answer reported plus an estimate of everything after it.
 import type { ViewMessage } from '../message/message.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
-import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './estimate/blocks.ts'
-import { type Counting, scaled, withMargin } from './estimate/counting.ts'
+import {
+  addMeasures,
+  type Counting,
+  type Measure,
+  type Measuring,
+  measureContent,
+  nothing,
+  scaled,
+  withMargin,
+} from './estimate/counting.ts'
 
 export type SizeOptions = Counting & {
-  /** Index or uuid of the first message with valid usage. With an unknown uuid, none is valid. */
-  readonly freshFrom?: number | string | undefined
   /** Estimated tokens of system prompt and tools, counted only while no usage includes them. */
   readonly overhead?: number | undefined
   /** Like measureContent, and may cache. */
@@ -29,34 +35,26 @@ export type ContextSize = {
   readonly anchorUuid?: string
 }
 
-/** An answer with valid usage, and the messages around it. */
-type Anchor = {
-  readonly usage: Usage
-  readonly own: Measure
-  /** Everything after its first piece, except its pieces. */
-  readonly after: Measure
-  readonly uuid: string | undefined
-  /** Tokens removed since, and what is left of everything up to its last piece. */
-  readonly freed: number
-  readonly left: Measure
-}
-
 /** The default model is that of the newest answer; images are scaled only for a given model. */
 export function contextSize(messages: readonly ViewMessage[], given: SizeOptions = {}): ContextSize {
   const anchor = findAnchor(messages, given)
   const options = { ...given, model: given.model ?? modelOf(messages) }
-  const { overhead = 0, leftOut = 0 } = options
+  const { overhead = 0, leftOut = 0, trusted } = options
+  const tokensOf = (some: readonly ViewMessage[]) => scaled(measureAll(some, given), options)
   if (!anchor) {
-    const said = Math.max(0, scaled(measureAll(messages, given), options) - leftOut)
-    const estimated = withMargin(said + overhead)
+    const estimated = withMargin(Math.max(0, tokensOf(messages) - leftOut) + overhead)
     return { tokens: estimated, reported: 0, estimated, source: 'estimate' }
   }
-  const { usage, own, freed, left, uuid } = anchor
+  const { usage, pieces, after, newest } = anchor
+  const uuid = pieces[0]?.uuid
   const counted = contextTokens(usage)
-  const reported = freed > 0 ? afterRemoval(counted, freed, scaled(left, options) + overhead - leftOut) : counted
-  const after = scaled(hasStubOutput(anchor) ? addMeasures(anchor.after, own) : anchor.after, options)
+  const freed = (trusted?.get(newest) ?? 0) + leftOut
+  const left = () => tokensOf(messages.slice(0, newest + 1)) + overhead - leftOut
+  const reported = freed > 0 ? afterRemoval(counted, freed, left()) : counted
+  // Clients up to early 2026 stored the output count from the start of the stream (1 to 10).
+  const isStub = usage.output <= 10 && measureAll(pieces, given).text > 200
   // What came back was never reported.
-  const estimated = withMargin(after) + Math.max(0, -freed)
+  const estimated = withMargin(tokensOf(isStub ? [...after, ...pieces] : after)) + Math.max(0, -freed)
   return {
     tokens: reported + estimated,
     reported,
@@ -73,17 +71,9 @@ function afterRemoval(size: number, gone: number, left: number): number {
   return Math.round(Math.max(size - gone, size * (1 - share)))
 }
 
-/** Clients up to early 2026 stored the output count from the start of the stream (1 to 10). */
-function hasStubOutput({ usage, own }: Anchor): boolean {
-  return usage.output <= 10 && own.text > 200
-}
-
-function measureOf(message: ViewMessage, options: SizeOptions): Measure {
-  return options.measure ? options.measure(message, options) : measureContent(message.content, options)
-}
-
 function measureAll(messages: readonly ViewMessage[], options: SizeOptions): Measure {
-  return messages.reduce((sum, message) => addMeasures(sum, measureOf(message, options)), nothing)
+  const { measure = ({ content }, how) => measureContent(content, how) } = options
+  return messages.reduce((sum, message) => addMeasures(sum, measure(message, options)), nothing)
 }
 
 /** No model has a larger window: a server that reports more made it up. */
@@ -95,63 +85,37 @@ function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefine
   return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
 }
 
-function findAnchor(messages: readonly ViewMessage[], options: SizeOptions): Anchor | undefined {
+/** The newest answer with valid usage, in pieces, and everything after its first piece that is none of them. */
+function findAnchor(messages: readonly ViewMessage[], options: SizeOptions) {
   const isFresh = freshness(messages, options)
   const usageAt = (message: ViewMessage, index: number) =>
     isFresh(message, index) ? usableUsage(message, options.window) : undefined
   const newest = messages.findLastIndex((message, index) => usageAt(message, index) !== undefined)
   const answer = messages[newest]
   if (!answer) return undefined
-  const first = firstPiece(messages, newest)
-  const isPiece = (message: ViewMessage) => message === answer || isPieceOf(message, answer.messageId)
+  const isAnswer = ({ role }: ViewMessage) => role === 'assistant'
+  const isPiece = (message: ViewMessage) =>
+    message === answer ||
+    (isAnswer(message) && message.messageId !== undefined && message.messageId === answer.messageId)
+  // Tool results may separate the pieces of one answer, but never another answer.
+  const other = messages.findLastIndex((message, index) => index < newest && isAnswer(message) && !isPiece(message))
+  const first = messages.findIndex((message, index) => index > other && isPiece(message))
   const since = messages.slice(first)
   // Of two reports for one answer, the larger is the final one; of equal ones the later.
   const usage = since
     .map((message, offset) => (isPiece(message) ? usageAt(message, first + offset) : undefined))
     .reduce((known, next) => (next && !(known && contextTokens(known) > contextTokens(next)) ? next : known), undefined)
-  const freed = (options.trusted?.get(newest) ?? 0) + (options.leftOut ?? 0)
-  return (
-    usage && {
-      usage,
-      own: measureAll(since.filter(isPiece), options),
-      after: measureAll(
-        since.filter((message) => !isPiece(message)),
-        options,
-      ),
-      uuid: messages[first]?.uuid,
-      freed,
-      left: freed === 0 ? nothing : measureAll(messages.slice(0, newest + 1), options),
-    }
-  )
-}
-
-function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
-  return messageId !== undefined && message.role === 'assistant' && message.messageId === messageId
-}
-
-/** Tool results may separate the pieces of one answer, but never another answer. */
-function firstPiece(messages: readonly ViewMessage[], newest: number): number {
-  const id = messages[newest]?.messageId
-  let first = newest
-  for (let index = newest - 1; index >= 0 && id !== undefined; index--) {
-    const message = messages[index]
-    if (message?.role !== 'assistant') continue
-    if (!isPieceOf(message, id)) break
-    first = index
-  }
-  return first
+  const after = since.filter((message) => !isPiece(message))
+  return usage && { usage, newest, pieces: since.filter(isPiece), after }
 }
 
 /** Whether usage is valid: a summary invalidates usage before it, and that of older messages kept after it. */
-function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }: SizeOptions) {
+function freshness(messages: readonly ViewMessage[], { trusted }: SizeOptions) {
   if (trusted) return (_: ViewMessage, index: number): boolean => trusted.has(index)
-  const named = typeof freshFrom === 'string' ? messages.findIndex((message) => message.uuid === freshFrom) : freshFrom
-  const from = named < 0 ? messages.length : named
   const last = messages.findLastIndex(({ origin }) => origin === 'summary')
   const times = messages.slice(0, last + 1).map(({ origin, time }) => (origin === 'summary' ? time : undefined))
   const newest = Math.max(...times.filter((time) => time !== undefined))
-  return ({ time }: ViewMessage, index: number): boolean =>
-    index >= from && index > last && (time === undefined || time >= newest)
+  return ({ time }: ViewMessage, index: number): boolean => index > last && (time === undefined || time >= newest)
 }
 
 /** Of the newest answer that is not synthetic. */

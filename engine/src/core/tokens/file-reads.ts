@@ -29,7 +29,7 @@ function reached(read: FileRead): FileRead {
   const text = textOf([read.result])
   if (text.length < mostLines) return read
   const isCut = /\btruncated\b/i.test(text.slice(-300))
-  const lines = linesIn(text)
+  const lines = text.split('\n').length
   return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
 }
 
@@ -51,13 +51,12 @@ export function duplicateReads(messages: readonly Message[]): readonly FileRead[
     const read = readBy(call, block)
     if (read) reads.push(read)
   }
-  const coveredAt = createCoverage()
+  const later = new LaterReads()
   return reads
     .reverse()
     .filter((read) => {
-      const covered = coveredAt(read.path)
-      if (covered.holds(read)) return true
-      covered.add(read)
+      if (later.show(read)) return true
+      later.add(read)
       return false
     })
     .reverse()
@@ -71,7 +70,7 @@ export function staleReads<Call extends AnsweredCall>(
   isGone: (call: Call) => boolean,
 ): ReadonlyMap<string, WhyStale> {
   const stale = new Map<string, WhyStale>()
-  const coveredAt = createCoverage()
+  const later = new LaterReads()
   const changed = new Set<string>()
   for (const answered of calls.toReversed()) {
     const { call, result } = answered
@@ -79,55 +78,28 @@ export function staleReads<Call extends AnsweredCall>(
     for (const path of changedBy(call)) changed.add(path)
     const read = readBy(call, result)
     if (!read) continue
-    const covered = coveredAt(read.path)
+    const isShown = later.show(read)
     const isChanged = changed.has(read.path) && read.from === 1 && read.to === Number.POSITIVE_INFINITY
-    const why = covered.holds(read) ? 'read-again' : isChanged ? 'changed-since' : undefined
+    const why = isShown ? 'read-again' : isChanged ? 'changed-since' : undefined
     // Of several reads with one id the newest that is stale counts.
     if (why !== undefined && !stale.has(read.toolUseId)) stale.set(read.toolUseId, why)
-    if (!isGone(answered) && !isPointer(result)) covered.add(read)
+    if (!isShown && !isGone(answered) && !isPointer(result)) later.add(read)
   }
   return stale
 }
 
-function createCoverage(): (path: string) => Covered {
-  const files = new Map<string, Covered>()
-  return (path) => {
-    const covered = files.get(path) ?? createCovered()
-    files.set(path, covered)
-    return covered
-  }
-}
+class LaterReads {
+  private readonly byPath = new Map<string, FileRead[]>()
 
-type Range = Pick<FileRead, 'from' | 'to'>
-type Covered = { readonly holds: (range: Range) => boolean; readonly add: (range: Range) => void }
-
-/** Whether a single read shows all of a range. Reads inside others are dropped, so one binary search is enough. */
-function createCovered(): Covered {
-  const rising: Range[] = []
-  const upTo = (line: number): number => {
-    let low = 0
-    let high = rising.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((rising[middle]?.from ?? 0) <= line) low = middle + 1
-      else high = middle
-    }
-    return low
+  /** Whether a single one of them shows all lines of this one. */
+  show({ path, from, to }: FileRead): boolean {
+    return this.byPath.get(path)?.some((later) => later.from <= from && later.to >= to) ?? false
   }
-  return {
-    holds: ({ from, to }) => (rising[upTo(from) - 1]?.to ?? -1) >= to,
-    add: (range) => {
-      let first = upTo(range.from)
-      while (first > 0 && rising[first - 1]?.from === range.from) first--
-      let end = first
-      while (end < rising.length && (rising[end]?.to ?? 0) <= range.to) end++
-      rising.splice(first, end - first, range)
-    },
-  }
-}
 
-function linesIn(text: string): number {
-  let lines = 1
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
-  return lines
+  add(read: FileRead): void {
+    const { path } = read
+    const known = this.byPath.get(path)
+    if (known) known.push(read)
+    else this.byPath.set(path, [read])
+  }
 }

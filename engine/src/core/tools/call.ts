@@ -1,7 +1,7 @@
 // Turns a tool call of any agent into one typed value. A field that is missing or of the wrong type is absent.
 import { arrayAt, defined, isObject, numberAt, stringAt, stringsAt } from '../message/json.ts'
 import { isFromServer, type ToolJob, toolJob } from './names.ts'
-import { type PatchedFile, readPatch, readReplacements, type TextEdit } from './patch.ts'
+import { type PatchedFile, readPatch, type TextEdit } from './patch.ts'
 import { readTodos, type TodoChange } from './todos.ts'
 
 const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
@@ -187,8 +187,6 @@ const beforeKeys = ['old_string', 'old_str', 'oldText', 'oldString', 'search']
 const afterKeys = ['new_string', 'new_str', 'newText', 'newString', 'replace', 'insert_text', 'code_edit', 'new_source']
 
 function editsIn(input: unknown): readonly TextEdit[] {
-  const blocks = stringAt(input, 'diff')
-  if (blocks !== undefined) return readReplacements(blocks)
   const several = arrayAt(input, 'edits').filter(isObject)
   return (several.length > 0 ? several : [input]).flatMap((edit) => {
     // An empty text counts: it is what a deletion puts in place.

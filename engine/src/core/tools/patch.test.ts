@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readPatch, readReplacements } from './patch.ts'
+import { readPatch } from './patch.ts'
 
 test('a patch creates, edits, deletes and moves files', () => {
   const patch = [
@@ -58,29 +58,6 @@ test('a unified diff does the same', () => {
     { path: 'src/a.ts', act: 'edited', edits: [{ before: 'keep\nold', after: 'keep\nnew', isAll: false }] },
     { path: 'b.ts', act: 'created', text: 'x', edits: [] },
     { path: 'c.ts', act: 'deleted', edits: [] },
-  ])
-})
-
-test('blocks of Cline and Roo Code are edits, and one that does not end is none', () => {
-  const blocks = [
-    '<<<<<<< SEARCH',
-    ':start_line:4',
-    '-------',
-    'a',
-    '-------',
-    '=======',
-    'b',
-    '>>>>>>> REPLACE',
-    '------- SEARCH',
-    'c',
-    '=======',
-    '+++++++ REPLACE',
-    '<<<<<<< SEARCH',
-    'never',
-  ].join('\n')
-  expect(readReplacements(blocks)).toEqual([
-    { before: 'a\n-------', after: 'b', isAll: false },
-    { before: 'c', after: '', isAll: false },
   ])
 })
 

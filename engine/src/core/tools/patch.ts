@@ -1,4 +1,4 @@
-// Reads patches as edits of files: apply_patch, unified diffs, and the SEARCH/REPLACE blocks of Cline and Roo Code.
+// Reads patches as edits of files: apply_patch and unified diffs.
 
 /** `before` is empty if text was inserted without saying where. */
 export type TextEdit = { readonly before: string; readonly after: string; readonly isAll: boolean }
@@ -69,24 +69,4 @@ function editsIn(lines: readonly string[]): readonly TextEdit[] {
 /** The lines that start with one of these marks, without it. */
 function marked(lines: readonly string[], marks: string): readonly string[] {
   return lines.filter((line) => line !== '' && marks.includes(line[0] ?? '')).map((line) => line.slice(1))
-}
-
-const search = /^[<-]{3,} SEARCH\b/
-const replace = /^[>+]{3,} REPLACE\b/
-/** Roo Code says where the block starts, between SEARCH and the text. */
-const position = /^:(?:start|end)_line:|^-{5,}$/
-
-export function readReplacements(diff: string): readonly TextEdit[] {
-  const edits: TextEdit[] = []
-  let [before, after]: (string[] | undefined)[] = []
-  for (const line of diff.split('\n')) {
-    if (search.test(line)) [before, after] = [[], undefined]
-    else if (before && after === undefined && line.startsWith('=======')) after = []
-    else if (before && after && replace.test(line)) {
-      edits.push({ before: before.join('\n'), after: after.join('\n'), isAll: false })
-      ;[before, after] = [undefined, undefined]
-    } else if (after) after.push(line)
-    else if (before && !(before.length === 0 && position.test(line))) before.push(line)
-  }
-  return edits
 }

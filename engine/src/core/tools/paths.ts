@@ -7,8 +7,3 @@ export function pathKey(path: string, root: string | undefined): string {
   const folder = root.endsWith('/') || root.endsWith('\\') ? root : `${root}${root.includes('\\') ? '\\' : '/'}`
   return plain.startsWith(folder) ? plain.slice(folder.length) : plain
 }
-
-/** A path from the top of a disk or a home folder that is not below the root. */
-export function isOutside(path: string, root: string | undefined): boolean {
-  return root !== undefined && root !== '' && /^(?:[/~\\]|[A-Za-z]:)/.test(path) && pathKey(path, root) === path
-}

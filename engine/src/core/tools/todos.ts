@@ -15,11 +15,8 @@ export type TodoChange =
     }
 
 export function readTodos(input: unknown): TodoChange | undefined {
-  const lists = isObject(input) ? [input.todos, input.plan] : []
-  const items = lists.find(Array.isArray)
+  const items = isObject(input) ? [input.todos, input.plan].find(Array.isArray) : undefined
   if (items) return { type: 'list-replaced', todos: listedTodos(items) }
-  const text = lists.find((list) => typeof list === 'string')
-  if (text !== undefined) return { type: 'list-replaced', todos: checklist(text) }
   const id = stringAt(input, 'taskId') ?? stringAt(input, 'id')
   const subject = stringAt(input, 'subject') ?? stringAt(input, 'title')
   if (id === undefined) return subject === undefined ? undefined : { type: 'item-added', text: subject }
@@ -30,21 +27,11 @@ export function readTodos(input: unknown): TodoChange | undefined {
 
 const textKeys = ['content', 'step', 'subject', 'text', 'description']
 
-export function listedTodos(items: readonly unknown[]): readonly Todo[] {
+function listedTodos(items: readonly unknown[]): readonly Todo[] {
   return items.filter(isObject).map((item, index) => ({
     id: stringAt(item, 'id') ?? String(index + 1),
     text: textKeys.map((key) => stringAt(item, key)).find((text) => text !== undefined) ?? '',
     status: statusOf(stringAt(item, 'status')),
-  }))
-}
-
-/** Roo Code writes its list as Markdown: `[x]` is done, `[-]` in progress. */
-function checklist(text: string): readonly Todo[] {
-  const lines = [...text.matchAll(/^[-* \t]*\[([ x~-])\] *(\S.*)$/gm)]
-  return lines.map(([, mark, item = ''], index) => ({
-    id: String(index + 1),
-    text: item.trim(),
-    status: mark === 'x' ? 'done' : mark === ' ' ? 'pending' : 'in-progress',
   }))
 }
 

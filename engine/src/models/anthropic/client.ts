@@ -3,7 +3,7 @@
 import { modelFacts } from '../../core/catalog/models.ts'
 import { defined, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
 import type { ModelCapabilities, ModelClient, ModelRequest } from '../../core/ports/model.ts'
-import { withLegalCalls } from '../../core/request/tool-ids.ts'
+import { withLegalCalls } from '../../core/request/messages-body.ts'
 import { noCapabilities } from '../ports.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { createAccumulator } from './accumulate.ts'

@@ -42,11 +42,9 @@ export function chatBody(request: ModelRequest, defaults: ChatDefaults): JsonObj
 
 /** Tools that run on another provider's servers have no schema of their own, and no meaning here. */
 function toolOf(tool: JsonObject): readonly JsonObject[] {
-  const [name, description, parameters] = [
-    stringAt(tool, 'name'),
-    stringAt(tool, 'description'),
-    objectAt(tool, 'input_schema'),
-  ]
+  const name = stringAt(tool, 'name')
+  const description = stringAt(tool, 'description')
+  const parameters = objectAt(tool, 'input_schema')
   if (parameters === undefined || name === undefined) return []
   const strict = typeof tool.strict === 'boolean' ? tool.strict : undefined
   return [{ type: 'function', function: defined({ name, description, parameters, strict }) }]

@@ -1,12 +1,14 @@
 // The archive of a session or a folder of them: every original by id, byte for byte, and full-text search. It only
 // reads the transcripts; its database is a cache.
+import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
 import { cacheFolder, cachePlace } from '../index/cache-place.ts'
+import { indexFolder } from '../index/sidecar.ts'
 import { type CatchUpOptions, type CaughtUp, catchUp, removeSources } from './catch-up.ts'
-import { type Database, discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
+import { discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
 import { listFiles } from './files.ts'
 import {
+  type Lookup,
   type Original,
   type OriginalResult,
   type Reading,
@@ -27,7 +29,6 @@ export type ArchiveOptions = CatchUpOptions & {
 
 export type Archive = {
   readonly path: string
-  readonly kept: () => Database['kept']
   /** Indexes what was appended since. Cheap if nothing was. */
   readonly refresh: (options?: CatchUpOptions) => CaughtUp
   readonly search: (query: SearchQuery) => SearchResult
@@ -50,47 +51,49 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
   const root = resolve(path)
   const folder = options.folder ?? archiveFolder()
   const place = folder === false ? undefined : cachePlace(folder, root, 'db')
-  const state = { database: openDatabase(place), paths: new Map<string, string>() }
+  let sql = openDatabase(place)
+  let paths = new Map<string, string>()
 
+  const bringUpToDate = (how?: CatchUpOptions): CaughtUp => {
+    const files = listFiles(root, options.includes)
+    paths = new Map(files.map(({ name, path }) => [name, path]))
+    return catchUp(sql, files, how)
+  }
   const replaceDatabase = (isDamaged: boolean): void => {
-    state.database.sql.close()
+    sql.close()
     if (isDamaged && place !== undefined) discardDatabase(place)
-    state.database = openDatabase(isDamaged ? place : undefined)
+    sql = openDatabase(isDamaged ? place : undefined)
   }
   /** Rebuilds a broken database and rereads changed files, then tries again. */
-  const withRetries = <T>(run: (sql: DatabaseSync) => T): T => {
+  const withRetries = <T>(run: (lookup: Lookup) => T): T => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return run(state.database.sql)
+        return run({ sql, pathOf: (name) => paths.get(name), onlyFile: basename(root) })
       } catch (error) {
         if (attempt === 3) throw error
-        const { sql } = state.database
         if (error instanceof StalePlace) inTransaction(sql, () => removeSources(sql, [error.source]))
         else if (isDatabaseError(error)) replaceDatabase(isBroken(error) && attempt === 1)
         else throw error
-        bringUpToDate(state.database.sql)
+        bringUpToDate()
       }
     }
   }
-  const bringUpToDate = (sql: DatabaseSync, how: CatchUpOptions = {}): CaughtUp => {
-    const files = listFiles(root, options.includes)
-    state.paths = new Map(files.map(({ name, path }) => [name, path]))
-    return catchUp(sql, files, how)
-  }
-  const pathOf = (name: string) => state.paths.get(name)
-  const at = (sql: DatabaseSync) => ({ sql, pathOf, onlyFile: basename(root) })
-
   const archive: Archive = {
     path: root,
-    kept: () => state.database.kept,
-    refresh: (how) => withRetries((sql) => bringUpToDate(sql, how)),
-    search: (query) => withRetries((sql) => searchPieces(at(sql), query)),
-    record: (id) => withRetries((sql) => readRecord(at(sql), id)),
-    message: (id) => withRetries((sql) => readMessage(at(sql), id)),
-    toolResult: (id) => withRetries((sql) => readResult(at(sql), id)),
-    read: (id) => withRetries((sql) => readText(at(sql), id)),
-    close: () => state.database.sql.close(),
+    refresh: (how) => withRetries(() => bringUpToDate(how)),
+    search: (query) => withRetries((lookup) => searchPieces(lookup, query)),
+    record: (id) => withRetries((lookup) => readRecord(lookup, id)),
+    message: (id) => withRetries((lookup) => readMessage(lookup, id)),
+    toolResult: (id) => withRetries((lookup) => readResult(lookup, id)),
+    read: (id) => withRetries((lookup) => readText(lookup, id)),
+    close: () => sql.close(),
   }
   archive.refresh(options)
   return archive
+}
+
+/** Removes what was cached from a transcript. It must still exist. Archives of folders drop it at their next refresh. */
+export function discardCaches(transcript: string): void {
+  rmSync(cachePlace(indexFolder(), transcript, 'index'), { force: true })
+  discardDatabase(cachePlace(archiveFolder(), transcript, 'db'))
 }

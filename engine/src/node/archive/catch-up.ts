@@ -9,7 +9,7 @@ import { createRecordReader, type Format } from '../../core/transcript/format/fo
 import { type Piece, pieceKinds, piecesOf } from '../../core/transcript/format/record-pieces.ts'
 import { markAt } from '../index/cache-place.ts'
 import { readLine, sniffFormat } from '../read/entries.ts'
-import { forEachLine } from '../read/lines.ts'
+import { forEachLine, type Line } from '../read/lines.ts'
 import { contentProblem, inTransaction, sizeProblem } from './database.ts'
 import type { ArchiveFile } from './files.ts'
 import { indexable } from './words.ts'
@@ -65,13 +65,12 @@ export function catchUp(
   }
   for (const file of stale) {
     try {
-      for (let reached = 0, isDone = false; !isDone; ) {
+      for (let reached = -1; reached < file.size; ) {
         if (budgetMs <= 0 || (steps++ > 0 && performance.now() > deadline)) return result(false)
         const next = inTransaction(sql, () => step(sql, file))
-        bytesDone += Math.max(0, next.reached - reached)
+        bytesDone += Math.max(0, next - Math.max(0, reached))
         onProgress?.(bytesDone, bytesAll)
-        reached = next.reached
-        isDone = next.isDone
+        reached = next
       }
     } catch (error) {
       failed.push({ path: file.path, reason: contentProblem(error) })
@@ -98,17 +97,23 @@ function isSettled(source: Source | undefined, file: ArchiveFile): boolean {
   return source !== undefined && source.size === file.size && source.modified === file.modified
 }
 
-type Step = { readonly reached: number; readonly isDone: boolean }
-
-/** Indexes one part of a file, starting where the database is: another process may have continued meanwhile. */
-function step(sql: DatabaseSync, file: ArchiveFile): Step {
+/**
+ * Indexes one part of a file, starting where the database is: another process may have continued meanwhile. Returns
+ * where the part ends: at the size of the file if it is the last one.
+ */
+function step(sql: DatabaseSync, file: ArchiveFile): number {
   const known = sql.prepare('SELECT * FROM sources WHERE name = ?').get(file.name) as Source | undefined
-  if (isSettled(known, file)) return { reached: file.size, isDone: true }
+  if (isSettled(known, file)) return file.size
   const continues = known !== undefined && continuesIn(known, file)
   if (known !== undefined && !continues) removeSources(sql, [known.id])
   const source = continues ? known : addSource(sql, file)
   removeAfter(sql, source.id, source.lines)
-  return file.type === 'result' ? readResult(sql, file, source) : readPart(sql, file, source)
+  const { bytes, lines, epoch, isWhole } = addFile(sql, file, source)
+  const { size, modified } = isWhole ? file : { size: -1, modified: 0 }
+  sql
+    .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, mark = ? WHERE id = ?')
+    .get(size, modified, bytes, lines, epoch, markAt(file.path, bytes), source.id)
+  return isWhole ? file.size : bytes
 }
 
 /** Whether the indexed part of the file is unchanged. */
@@ -121,97 +126,39 @@ function continuesIn(known: Source, file: ArchiveFile): boolean {
 function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
   const format = (file.type === 'transcript' && sniffFormat(file.path)) || 'claude-code'
   const columns = 'name, type, format, size, modified, bytes, lines, epoch, mark'
-  const insert = sql.prepare(`INSERT INTO sources (${columns}) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?) RETURNING *`)
-  return insert.get(file.name, file.type, format, markAt(file.path, 0)) as Source
+  const insert = sql.prepare(`INSERT INTO sources (${columns}) VALUES (?, ?, ?, -1, 0, 0, 0, 0, '') RETURNING *`)
+  return insert.get(file.name, file.type, format) as Source
 }
 
 const stepBytes = 16 << 20
 
-function readPart(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
-  for (let length = source.format === 'claude-code' ? stepBytes : file.size; ; length *= 2) {
-    const to = Math.min(source.bytes + length, file.size)
-    const { bytes, lines, epoch } = readLines(sql, { file, source, to })
-    // A line longer than the step: look further.
-    if (bytes === source.bytes && to < file.size) continue
-    const isDone = to === file.size
-    const { size, modified } = isDone ? file : { size: -1, modified: 0 }
-    sql
-      .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, mark = ? WHERE id = ?')
-      .get(size, modified, bytes, lines, epoch, markAt(file.path, bytes), source.id)
-    return { reached: isDone ? file.size : bytes, isDone }
+/** Where the last whole line ends, and the state there. */
+type Part = Pick<Source, 'bytes' | 'lines' | 'epoch'> & { readonly isWhole: boolean }
+
+function addFile(sql: DatabaseSync, file: ArchiveFile, source: Source): Part {
+  const adder = createAdder(sql, source)
+  if (file.type === 'result') {
+    adder.orSkip(1, () => adder.addResult(file))
+    return { bytes: file.size, lines: 0, epoch: 0, isWhole: true }
   }
-}
-
-type Part = { readonly file: ArchiveFile; readonly source: Source; readonly to: number }
-
-/** Returns the end of the last whole line, and the state there. */
-function readLines(sql: DatabaseSync, { file, source, to }: Part): Pick<Source, 'bytes' | 'lines' | 'epoch'> {
-  const filer = createFiler(sql, source)
   const sink = {
     reader: { read: createRecordReader(source.format), format: () => source.format },
-    visit: (entry: Entry) => filer.orSkip(entry.position.line, () => filer.add(entry)),
-    problems: [],
+    visit: (entry: Entry) => adder.orSkip(entry.position.line, () => adder.addEntry(entry)),
   }
-  let settled = { bytes: source.bytes, lines: source.lines, epoch: source.epoch }
-  forEachLine(
-    file.path,
-    (line) => {
-      // An unfinished line is indexed only at the end of the file, and replaced when the file grows.
-      if (!line.ended && to < file.size) return
-      filer.orSkip(line.number, () => readLine(line, sink))
-      if (line.ended) {
-        settled = { bytes: line.offset + (line.end - line.start) + 1, lines: line.number, epoch: filer.epoch() }
-      }
-    },
-    { from: source.bytes, to, linesBefore: source.lines },
-  )
-  return settled
-}
-
-function readResult(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
-  const filer = createFiler(sql, source)
-  filer.orSkip(1, () => filer.addResult(file))
-  sql
-    .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ? WHERE id = ?')
-    .get(file.size, file.modified, file.size, source.id)
-  return { reached: file.size, isDone: true }
-}
-
-function createFiler(sql: DatabaseSync, source: Source) {
-  const statements = prepare(sql)
-  const keep = pieceAdder(statements, source.name)
-  let { epoch } = source
-  // Several entries can come from one foreign record; they are numbered.
-  let place = { offset: -1, nth: -1, part: -1 }
-  return {
-    /** The number of compactions of the main conversation so far. */
-    epoch: () => epoch,
-    add: (entry: Entry) => {
-      const { boundary, sidechain, line, offset, length, nth, uuid = null, messageId = null } = headOf(entry)
-      if (boundary && !sidechain) epoch++
-      const isSame = place.offset === offset && place.nth === nth
-      place = { offset, nth, part: isSame ? place.part + 1 : 0 }
-      const row = idFrom(statements.entry.get(source.id, line, offset, length, nth, place.part, uuid, messageId))
-      const time = Date.parse(stringAt(entry.record, 'timestamp') ?? '')
-      const facts = { entry: row, epoch, time: Number.isNaN(time) ? null : time, sidechain }
-      for (const [at, piece] of piecesOf(entry.record).entries()) keep(piece, at, facts)
-    },
-    /** The file is named after the tool use id. */
-    addResult: ({ path, size, modified }: ArchiveFile) => {
-      const text = readFileSync(path, 'utf8')
-      const entry = idFrom(statements.entry.get(source.id, 1, 0, size, 0, 0, null, null))
-      const piece = { kind: 'tool-result', text, toolUseId: basename(path, extname(path)) } as const
-      keep(piece, 0, { entry, epoch, time: Math.floor(modified), sidechain: false })
-    },
-    /** Records that something on this line could not be indexed. */
-    orSkip: (line: number, add: () => void) => {
-      try {
-        add()
-      } catch (error) {
-        statements.skip.get(source.id, line, sizeProblem(error))
-      }
-    },
+  let { bytes, lines, epoch } = source
+  let isWhole = true
+  const visit = (line: Line) => {
+    adder.orSkip(line.number, () => readLine(line, sink))
+    // An unfinished line is replaced when the file grows.
+    if (!line.ended) return
+    bytes = line.offset + (line.end - line.start) + 1
+    lines = line.number
+    epoch = adder.epoch()
+    isWhole = source.format !== 'claude-code' || bytes < source.bytes + stepBytes || bytes >= file.size
+    return isWhole
   }
+  forEachLine(file.path, visit, { from: source.bytes, linesBefore: source.lines })
+  return { bytes, lines, epoch, isWhole }
 }
 
 /**
@@ -219,49 +166,67 @@ function createFiler(sql: DatabaseSync, source: Source) {
  * large for JavaScript.
  */
 function prepare(sql: DatabaseSync) {
+  const insert = (into: string, columns: string, rest = '') =>
+    sql.prepare(`INSERT ${into} (${columns}) VALUES (${columns.replace(/\w+/g, '?')}) ${rest}`)
   return {
-    entry: sql.prepare(
-      'INSERT INTO entries (source, line, offset, length, nth, part, uuid, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
-    ),
-    piece: sql.prepare(
-      'INSERT INTO pieces (entry, nth, kind, call, epoch, time, sidechain, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
-    ),
-    words: sql.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)'),
-    call: sql.prepare(
-      'INSERT INTO calls (session, tool_use_id) VALUES (?, ?) ON CONFLICT DO UPDATE SET tool = tool RETURNING id',
-    ),
+    entry: insert('INTO entries', 'source, line, offset, length, nth, part, uuid, message', 'RETURNING id'),
+    piece: insert('INTO pieces', 'entry, nth, kind, call, epoch, time, sidechain, length', 'RETURNING id'),
+    words: insert('INTO words', 'rowid, text'),
+    call: insert('INTO calls', 'session, tool_use_id', 'ON CONFLICT DO UPDATE SET tool = tool RETURNING id'),
     tool: sql.prepare('UPDATE calls SET tool = ? WHERE id = ?'),
-    name: sql.prepare('INSERT INTO names (text) VALUES (?) ON CONFLICT DO UPDATE SET text = text RETURNING id'),
-    skip: sql.prepare('INSERT INTO skipped (source, line, reason) VALUES (?, ?, ?)'),
-    touch: sql.prepare('INSERT OR IGNORE INTO touched (path, call) VALUES (?, ?)'),
+    touch: insert('OR IGNORE INTO touched', 'path, call'),
+    skip: insert('INTO skipped', 'source, line, reason'),
   }
 }
 
-type Facts = {
-  readonly entry: number
-  readonly epoch: number
-  readonly time: number | null
-  readonly sidechain: boolean
-}
-
-function pieceAdder(statements: ReturnType<typeof prepare>, file: string) {
+function createAdder(sql: DatabaseSync, source: Source) {
+  const { entry: addPlace, piece: addRow, words, call: addCall, tool: setTool, touch, skip } = prepare(sql)
   // Sub-agents and stored results are in the session's folder.
-  const session = file.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
-  const names = new Map<string, number>()
-  const nameOf = (text: string): number => {
-    const id = names.get(text) ?? idFrom(statements.name.get(text))
-    names.set(text, id)
-    return id
-  }
-  return (piece: Piece, nth: number, { entry, epoch, time, sidechain }: Facts): void => {
-    const call = piece.toolUseId === undefined ? null : idFrom(statements.call.get(nameOf(session), piece.toolUseId))
-    if (call !== null && piece.tool !== undefined) statements.tool.get(nameOf(piece.tool), call)
-    if (call !== null) for (const path of piece.paths ?? []) statements.touch.get(nameOf(path), call)
+  const session = source.name.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
+  let { epoch } = source
+  // Several entries can come from one foreign record; they are numbered.
+  let place = { offset: -1, nth: -1, part: -1 }
+
+  const addPiece = (piece: Piece, nth: number, { entry, time, sidechain }: Facts): void => {
+    const call = piece.toolUseId === undefined ? null : idFrom(addCall.get(session, piece.toolUseId))
+    if (call !== null && piece.tool !== undefined) setTool.get(piece.tool, call)
+    if (call !== null) for (const path of piece.paths ?? []) touch.get(path, call)
     const kind = pieceKinds.indexOf(piece.kind)
-    const row = idFrom(statements.piece.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0, piece.text.length))
-    statements.words.get(row, indexable(piece.text))
+    const row = addRow.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0, piece.text.length)
+    words.get(idFrom(row), indexable(piece.text))
+  }
+  return {
+    /** The number of compactions of the main conversation so far. */
+    epoch: () => epoch,
+    addEntry: (entry: Entry) => {
+      const { boundary, sidechain, line, offset, length, nth, uuid = null, messageId = null } = headOf(entry)
+      if (boundary && !sidechain) epoch++
+      const isSame = place.offset === offset && place.nth === nth
+      place = { offset, nth, part: isSame ? place.part + 1 : 0 }
+      const row = idFrom(addPlace.get(source.id, line, offset, length, nth, place.part, uuid, messageId))
+      const time = Date.parse(stringAt(entry.record, 'timestamp') ?? '')
+      const facts = { entry: row, time: Number.isNaN(time) ? null : time, sidechain }
+      for (const [at, piece] of piecesOf(entry.record).entries()) addPiece(piece, at, facts)
+    },
+    /** The file is named after the tool use id. */
+    addResult: ({ path, size, modified }: ArchiveFile) => {
+      const text = readFileSync(path, 'utf8')
+      const entry = idFrom(addPlace.get(source.id, 1, 0, size, 0, 0, null, null))
+      const piece = { kind: 'tool-result', text, toolUseId: basename(path, extname(path)) } as const
+      addPiece(piece, 0, { entry, time: Math.floor(modified), sidechain: false })
+    },
+    /** Records that something on this line could not be indexed. */
+    orSkip: (line: number, add: () => void) => {
+      try {
+        add()
+      } catch (error) {
+        skip.get(source.id, line, sizeProblem(error))
+      }
+    },
   }
 }
+
+type Facts = { readonly entry: number; readonly time: number | null; readonly sidechain: boolean }
 
 function idFrom(row: unknown): number {
   return (row as { readonly id: number }).id

@@ -3,22 +3,16 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { numberAt, stringAt } from '../../core/message/json.ts'
 import { diskProblem, nodeDisk } from '../write/disk.ts'
-import { bunSqlite, openBunDatabase } from './bun-sqlite.ts'
-
-export type Database = {
-  readonly sql: DatabaseSync
-  readonly kept: 'on-disk' | 'in-memory'
-}
 
 /** Raise it with every change of the tables or their contents. */
-const version = 2
+const version = 3
 
 /**
- * Tool names and paths repeat, so they are stored once, as names. A call's id is unique within its session, including
- * sub-agents and stored results: the call and its result may be in different files. `sources.bytes` is the end of the
- * last whole line; entries after it are removed when the file grows.
+ * A call's id is unique within its session, including sub-agents and stored results: the call and its result may be in
+ * different files. `sources.bytes` is the end of the last whole line; entries after it are removed when the file grows.
  */
 const schema = `
   CREATE TABLE sources (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, format TEXT NOT NULL,
@@ -30,10 +24,10 @@ const schema = `
   CREATE INDEX entries_by_place ON entries (source, line);
   CREATE INDEX entries_by_uuid ON entries (uuid) WHERE uuid IS NOT NULL;
   CREATE INDEX entries_by_message ON entries (message) WHERE message IS NOT NULL;
-  CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-  CREATE TABLE calls (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, tool_use_id TEXT NOT NULL, tool INTEGER,
+  CREATE TABLE calls (id INTEGER PRIMARY KEY, session TEXT NOT NULL, tool_use_id TEXT NOT NULL, tool TEXT,
     UNIQUE (tool_use_id, session));
-  CREATE TABLE touched (path INTEGER NOT NULL, call INTEGER NOT NULL, PRIMARY KEY (path, call)) WITHOUT ROWID;
+  CREATE INDEX calls_by_tool ON calls (tool);
+  CREATE TABLE touched (path TEXT NOT NULL, call INTEGER NOT NULL, PRIMARY KEY (path, call)) WITHOUT ROWID;
   CREATE INDEX touched_by_call ON touched (call);
   CREATE TABLE pieces (id INTEGER PRIMARY KEY, entry INTEGER NOT NULL, nth INTEGER NOT NULL, kind INTEGER NOT NULL,
     call INTEGER, epoch INTEGER NOT NULL, time INTEGER, sidechain INTEGER NOT NULL, length INTEGER NOT NULL);
@@ -49,12 +43,12 @@ const schema = `
 const busyTimeoutMs = 60_000
 
 /** In memory if there is no place or it cannot be used. */
-export function openDatabase(place: string | undefined): Database {
+export function openDatabase(place: string | undefined): DatabaseSync {
   const onDisk = place === undefined ? undefined : openOnDisk(place)
-  if (onDisk !== undefined) return { sql: onDisk, kept: 'on-disk' }
+  if (onDisk !== undefined) return onDisk
   const sql = connect(':memory:')
   sql.exec(schema)
-  return { sql, kept: 'in-memory' }
+  return sql
 }
 
 /** While two processes create the same database, SQLite reports "busy" without waiting. */
@@ -102,19 +96,41 @@ function connectTo(place: string): DatabaseSync | undefined {
 }
 
 function connect(place: string): DatabaseSync {
-  const bun = bunSqlite()
   if (!hasSqlite()) {
     throw new Error(`The archive needs the SQLite of Node 22.16 or later; this is Node ${process.versions.node}.`)
   }
   // Loaded when it is needed: older versions of Node 22 print a warning when they load it.
-  const sql = bun ? openBunDatabase(bun, place) : new (process.getBuiltinModule('node:sqlite').DatabaseSync)(place)
+  const sql = isBun ? connectInBun(place) : new (process.getBuiltinModule('node:sqlite').DatabaseSync)(place)
   sql.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA cache_size = -65536; PRAGMA temp_store = memory`)
   return sql
 }
 
+const isBun = process.versions.bun !== undefined
+
 /** False on Node 20. */
 export function hasSqlite(): boolean {
-  return bunSqlite() !== undefined || isBuiltin('node:sqlite')
+  return isBun || isBuiltin('node:sqlite')
+}
+
+type BunSqlite = { readonly Database: new (place: string) => DatabaseSync & { readonly inTransaction: boolean } }
+
+/** Bun has no `node:sqlite`, but nearly the same under another name. Only what the archive uses is adapted. */
+function connectInBun(place: string): DatabaseSync {
+  const find = process.getBuiltinModule as (name: string) => unknown
+  const database = new (find('bun:sqlite') as BunSqlite).Database(place)
+  const adapted: Pick<DatabaseSync, 'exec' | 'prepare' | 'close' | 'isTransaction'> = {
+    exec: (sql) => database.exec(sql),
+    prepare: (sql) => {
+      const statement = database.prepare(sql)
+      const get = (...values: SQLInputValue[]) => statement.get(...values) ?? undefined
+      return { get, all: (...values: SQLInputValue[]) => statement.all(...values) } as StatementSync
+    },
+    close: () => database.close(),
+    get isTransaction() {
+      return database.inTransaction
+    },
+  }
+  return adapted as DatabaseSync
 }
 
 export function discardDatabase(place: string): void {
@@ -132,10 +148,11 @@ export function isBroken(error: unknown): boolean {
 
 const [unexpectedTables, busy, corrupt, tooBig, notADatabase] = [1, 5, 11, 18, 26]
 
-/** SQLite's, where it is an error of SQLite. */
+/** The number of an error of SQLite. Node calls it `errcode`, Bun `errno`. */
 function codeOf(error: unknown): number | undefined {
-  const isSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
-  return isSqlite ? (error.errcode as number) & 0xff : undefined
+  if (!(error instanceof Error)) return undefined
+  const code = error.name === 'SQLiteError' ? numberAt(error, 'errno') : numberAt(error, 'errcode')
+  return code === undefined ? undefined : code & 0xff
 }
 
 export function inTransaction<T>(sql: DatabaseSync, run: () => T): T {
@@ -150,7 +167,7 @@ export function inTransaction<T>(sql: DatabaseSync, run: () => T): T {
   }
 }
 
-/** Text that is too long or nested too deeply, however often it is read. */
+/** Text that is too long or nested too deeply, however often it is read. Other errors are thrown. */
 export function sizeProblem(error: unknown): string {
   if (isTooMuch(error)) return error.message
   throw error
@@ -162,7 +179,6 @@ export function contentProblem(error: unknown): string {
 }
 
 function isTooMuch(error: unknown): error is Error {
-  if (isDatabaseError(error)) return codeOf(error) === tooBig
-  const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_STRING_TOO_LONG'
-  return isTooLong || error instanceof RangeError
+  if (error instanceof RangeError) return true
+  return codeOf(error) === tooBig || stringAt(error, 'code') === 'ERR_STRING_TOO_LONG'
 }

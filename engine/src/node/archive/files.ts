@@ -1,11 +1,12 @@
 // Lists the files of an archive: a transcript with its sub-agents and stored results, or all of these below a folder.
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
+import { readBytes } from '../read/lines.ts'
 import { findTranscripts } from '../read/stats.ts'
 import { filesIn, isAgentFile, itemsIn, resultsFolder, resultsName, sessionFolder } from '../session/session-folder.ts'
-import { diskProblem } from '../write/disk.ts'
+import { tolerating } from '../write/disk.ts'
 
 export type ArchiveFile = {
   readonly path: string
@@ -28,8 +29,8 @@ export function listFiles(root: string, includes: (path: string) => boolean = ()
   )
   const listed = (paths: readonly string[], type: ArchiveFile['type']) =>
     paths.flatMap((path) => {
-      const stat = statOf(path)
-      if (stat === undefined) return []
+      const stat = tolerating(() => statSync(path))
+      if (stat === undefined) return [] // Removed since it was listed.
       return { path, name: relative(base, path).split(sep).join('/'), type, size: stat.size, modified: stat.mtimeMs }
     })
   return [...listed(wanted, 'transcript'), ...listed(results, 'result')].toSorted(
@@ -61,25 +62,13 @@ function around(transcript: string): Found {
   return { transcripts: [transcript, ...beside, ...inFolder], results: filesIn(resultsFolder(transcript)) }
 }
 
-function statOf(path: string): { readonly size: number; readonly mtimeMs: number } | undefined {
-  try {
-    return statSync(path)
-  } catch (error) {
-    diskProblem(error)
-    return undefined // Removed since it was listed.
-  }
-}
-
 const headBytes = 64 << 10
 
 function sessionIds(path: string): readonly string[] {
-  const file = openSync(path, 'r')
-  try {
-    const buffer = Buffer.alloc(headBytes)
-    const lines = buffer.toString('utf8', 0, readSync(file, buffer, 0, headBytes, 0)).split('\n')
-    const records = lines.slice(0, 20).flatMap((line) => decodeLine(line).records)
-    return [...new Set(records.flatMap((record) => stringAt(record, 'sessionId') ?? []))]
-  } finally {
-    closeSync(file)
-  }
+  const head = readBytes(path, 0, Math.min(headBytes, statSync(path).size)).toString('utf8')
+  const records = head
+    .split('\n')
+    .slice(0, 20)
+    .flatMap((line) => decodeLine(line).records)
+  return records.flatMap((record) => stringAt(record, 'sessionId') ?? [])
 }

@@ -1,13 +1,13 @@
 // Finds what an id refers to and reads it from its file, byte for byte. Ids are untrusted: they are only compared, never
 // used as a path or SQL.
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
 import { type PieceKind, pieceKinds, piecesOf } from '../../core/transcript/format/record-pieces.ts'
-import { readFully } from '../read/lines.ts'
+import { readBytes } from '../read/lines.ts'
 
 type PlaceRow = {
   readonly entry: number
@@ -31,6 +31,7 @@ export type PieceRow = PlaceRow & {
   readonly epoch: number
   readonly time: number | null
   readonly sidechain: number
+  readonly call: number | null
   readonly tool_use_id: string | null
   readonly tool: string | null
   readonly path: string | null
@@ -45,11 +46,10 @@ function placesWhere(sql: DatabaseSync, where: string, ...values: SQLInputValue[
 }
 
 export function piecesWhere(sql: DatabaseSync, where: string, value: SQLInputValue): readonly PieceRow[] {
-  const pieces = `SELECT ${place}, p.id, p.nth AS piece, p.kind, p.epoch, p.time, p.sidechain, c.tool_use_id,
-      n.text AS tool,
-      (SELECT t.text FROM touched JOIN names t ON t.id = touched.path WHERE touched.call = p.call LIMIT 1) AS path
+  const pieces = `SELECT ${place}, p.id, p.nth AS piece, p.kind, p.epoch, p.time, p.sidechain, p.call, c.tool_use_id, c.tool,
+      (SELECT path FROM touched WHERE touched.call = p.call LIMIT 1) AS path
     FROM pieces p JOIN entries e ON e.id = p.entry JOIN sources s ON s.id = e.source
-      LEFT JOIN calls c ON c.id = p.call LEFT JOIN names n ON n.id = c.tool`
+      LEFT JOIN calls c ON c.id = p.call`
   return sql.prepare(`${pieces} WHERE ${where}`).all(value) as PieceRow[]
 }
 
@@ -178,14 +178,7 @@ function original({ pathOf }: Lookup, row: PlaceRow): Original {
 
 function readPlace(path: string, row: PlaceRow): Buffer {
   try {
-    const file = openSync(path, 'r')
-    try {
-      const line = Buffer.allocUnsafe(row.length)
-      readFully(file, line, row.offset)
-      return line
-    } finally {
-      closeSync(file)
-    }
+    return readBytes(path, row.offset, row.offset + row.length)
   } catch (error) {
     throw new StalePlace(row, { cause: error }) // Removed or truncated.
   }
@@ -193,8 +186,6 @@ function readPlace(path: string, row: PlaceRow): Buffer {
 
 /** The position of the record in its line, found in Latin-1 so that characters are bytes, even in broken UTF-8. */
 function stretchOf(line: Buffer, row: PlaceRow): { readonly start: number; readonly end: number } {
-  const isBare = row.nth === 0 && line[0] === 0x7b && line[line.length - 1] === 0x7d
-  if (isBare && parseObject(line.toString('utf8')) !== undefined) return { start: 0, end: line.length }
   const text = line.toString('latin1')
   const { records, stretches } = decodeLine(text)
   const found = stretches[row.nth]

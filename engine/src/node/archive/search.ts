@@ -5,7 +5,7 @@ import { wellFormed } from '../../core/text/well-formed.ts'
 import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 import { contentProblem } from './database.ts'
 import { type Card, cardOf, type Lookup, type PieceRow, piecesWhere, pieceText, StalePlace } from './originals.ts'
-import { matchAll, matchAny, matchOf, parseTerms, type Term } from './words.ts'
+import { matchExpression, matchOf, parseTerms, type Term, wordsOf } from './words.ts'
 
 export type SearchQuery = {
   /** Words, "phrases", prefix*, paths, identifiers. All are required; if nothing has all of them, some are enough. */
@@ -51,19 +51,14 @@ export function searchPieces(lookup: Lookup, query: SearchQuery): SearchResult {
 
 function withoutCopies(rows: readonly PieceRow[]): readonly PieceRow[] {
   const seen = new Set<string>()
-  return rows.filter((row) => {
+  return rows.filter(({ kind, call, uuid, format, piece }) => {
+    const keys: string[] = []
     // A result that is also stored as a file is listed once.
-    if (row.tool_use_id !== null && pieceKinds[row.kind] === 'tool-result') {
-      const others = row.type === 'result' ? ['transcript', 'result'] : ['result']
-      const isCopy = others.some((type) => seen.has(`${type} ${row.tool_use_id}`))
-      seen.add(`${row.type} ${row.tool_use_id}`)
-      if (isCopy) return false
-    }
+    if (call !== null && pieceKinds[kind] === 'tool-result') keys.push(`call ${call}`)
     // Only these ids are the same in every copy and unique otherwise.
-    if (row.uuid === null || row.format !== 'claude-code') return true
-    const key = `${row.uuid}#${row.piece}`
-    const isNew = !seen.has(key)
-    seen.add(key)
+    if (uuid !== null && format === 'claude-code') keys.push(`${uuid}#${piece}`)
+    const isNew = !keys.some((key) => seen.has(key))
+    for (const key of keys) seen.add(key)
     return isNew
   })
 }
@@ -80,13 +75,14 @@ function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Hits 
   const words = query.words?.trim() ?? ''
   const terms = parseTerms(words)
   const matched = words === '' ? 'none' : 'all'
-  const where = conditions(sql, query, matched)
+  const where = conditions(sql, query)
   if (where === undefined || (words !== '' && terms.length === 0)) return { ids: [], terms, matched }
   if (words === '') return { ids: newest(sql, where, count), terms, matched }
-  const order = query.order === 'newest' ? 'newest' : isOnePhrase(terms) ? 'shortest' : 'best'
-  const all = matching(sql, { match: matchAll(terms), where, order }, count)
+  const order =
+    query.order === 'newest' ? 'newest' : terms.length === 1 && terms.flatMap(wordsOf).length > 1 ? 'shortest' : 'best'
+  const all = matching(sql, { match: matchExpression(terms, 'AND'), where, order }, count)
   if (all.length > 0 || terms.length === 1) return { ids: all, terms, matched }
-  const any = matching(sql, { match: matchAny(rareTerms(sql, terms)), where, order }, count)
+  const any = matching(sql, { match: matchExpression(rareTerms(sql, terms), 'OR'), where, order }, count)
   return { ids: any, terms, matched: 'any' }
 }
 
@@ -100,10 +96,6 @@ function rareTerms(sql: DatabaseSync, terms: readonly Term[]): readonly Term[] {
   )
   const rare = terms.filter((term) => Number(count.get(matchOf(term))?.found) < rankLimit)
   return rare.length === 0 ? terms : rare
-}
-
-function isOnePhrase(terms: readonly Term[]): boolean {
-  return terms.length === 1 && (terms[0]?.text.match(/[\p{L}\p{N}\p{Co}]+/gu)?.length ?? 0) > 1
 }
 
 /**
@@ -135,19 +127,12 @@ function idsOf(rows: readonly unknown[]): readonly number[] {
 
 const assistantKinds: readonly PieceKind[] = ['assistant', 'thinking', 'tool-use']
 
-// With words, each match is checked; without, the filter finds the pieces through their index.
 const valueList = '(SELECT value FROM json_each(?))'
-const ofTool = {
-  all: `(SELECT tool FROM calls WHERE id = p.call) IN ${valueList}`,
-  none: `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`,
-}
-const ofPath = {
-  all: `EXISTS (SELECT 1 FROM touched WHERE call = p.call AND path IN ${valueList})`,
-  none: `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`,
-}
+const ofTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
+const ofPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
 
 /** Undefined if nothing can match. */
-function conditions(sql: DatabaseSync, query: SearchQuery, words: 'all' | 'none'): Where | undefined {
+function conditions(sql: DatabaseSync, query: SearchQuery): Where | undefined {
   const { kinds: named = pieceKinds, role, tool, path } = query
   const kinds = pieceKinds.filter(
     (kind) => named.includes(kind) && (role === undefined || (role === 'assistant') === assistantKinds.includes(kind)),
@@ -158,8 +143,11 @@ function conditions(sql: DatabaseSync, query: SearchQuery, words: 'all' | 'none'
     ['p.epoch = ?', query.epoch],
     ['p.time >= ?', query.since],
     ['p.time <= ?', query.until],
-    [ofTool[words], tool === undefined ? undefined : namesLike(sql, (name) => isTool(name, tool))],
-    [ofPath[words], path === undefined ? undefined : namesLike(sql, pathMatcher(path))],
+    [
+      ofTool,
+      tool === undefined ? undefined : valuesLike(sql, 'tool AS value FROM calls', (name) => isTool(name, tool)),
+    ],
+    [ofPath, path === undefined ? undefined : valuesLike(sql, 'path AS value FROM touched', pathMatcher(path))],
   ]
   const used = filters.filter(([, value]) => value !== undefined)
   return {
@@ -168,9 +156,10 @@ function conditions(sql: DatabaseSync, query: SearchQuery, words: 'all' | 'none'
   }
 }
 
-function namesLike(sql: DatabaseSync, isWanted: (name: string) => boolean): string {
-  const names = sql.prepare('SELECT id, text FROM names').all() as { readonly id: number; readonly text: string }[]
-  return JSON.stringify(names.filter((name) => isWanted(name.text)).map((name) => name.id))
+/** Which values of a column are wanted, as JSON. */
+function valuesLike(sql: DatabaseSync, column: string, isWanted: (value: string) => boolean): string {
+  const rows = sql.prepare(`SELECT DISTINCT ${column}`).all() as { readonly value: string | null }[]
+  return JSON.stringify(rows.flatMap(({ value }) => (value !== null && isWanted(value) ? value : [])))
 }
 
 function isTool(name: string, wanted: string): boolean {
@@ -236,19 +225,17 @@ function snippetOf(text: string, terms: readonly Term[]): string {
 type Hit = { readonly at: number; readonly term: number }
 
 function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {
-  const hits: Hit[] = []
-  for (const [term, { text: wanted }] of terms.entries()) {
-    const words = wanted.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
-    if (words.length === 0) continue
-    // Character pairs overlap: the first stands for all.
-    const isPairs = words.length > 1 && words.every((word) => /^[\u1100-\uffdc\u{16fe0}-\u{3ffff}]{2}$/u.test(word))
-    const pattern = new RegExp(isPairs ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}'), 'giu')
-    for (const found of text.matchAll(pattern)) {
-      hits.push({ at: found.index, term })
-      if (hits.length > hitsPerTerm * (term + 1)) break
-    }
-  }
+  const hits = terms.flatMap((term, nth) => {
+    const found = [...text.matchAll(patternOf(wordsOf(term)))].slice(0, hitsPerTerm)
+    return found.map(({ index }) => ({ at: index, term: nth }))
+  })
   return hits.toSorted((a, b) => a.at - b.at)
+}
+
+function patternOf(words: readonly string[]): RegExp {
+  // Character pairs overlap: the first stands for all.
+  const isPairs = words.length > 1 && words.every((word) => /^[\u1100-\uffdc\u{16fe0}-\u{3ffff}]{2}$/u.test(word))
+  return new RegExp(isPairs ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}'), 'giu')
 }
 
 /** The start of the half snippet with the most different terms. */

@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openDatabase } from './database.ts'
-import { indexable, matchAll, matchAny, parseTerms } from './words.ts'
+import { indexable, matchExpression, parseTerms } from './words.ts'
 
 /** Whether a text, put into the index, is found by what is typed. */
 function finds(text: string, typed: string): boolean {
-  const { sql } = openDatabase(undefined)
+  const sql = openDatabase(undefined)
   sql.prepare('INSERT INTO words (rowid, text) VALUES (1, ?)').run(indexable(text))
-  const found = sql.prepare('SELECT rowid FROM words WHERE words MATCH ?').all(matchAll(parseTerms(typed)))
+  const found = sql
+    .prepare('SELECT rowid FROM words WHERE words MATCH ?')
+    .all(matchExpression(parseTerms(typed), 'AND'))
   sql.close()
   return found.length === 1
 }
@@ -91,7 +93,7 @@ test('a run without spaces is cut into the same pairs however long it is', () =>
 })
 
 test('whatever is typed makes a match that FTS5 takes', () => {
-  const { sql } = openDatabase(undefined)
+  const sql = openDatabase(undefined)
   const find = sql.prepare('SELECT rowid FROM words WHERE words MATCH ?')
   const syntax = fc.constantFrom(
     '"',
@@ -119,8 +121,8 @@ test('whatever is typed makes a match that FTS5 takes', () => {
     fc.property(typed, (text) => {
       const terms = parseTerms(text)
       if (terms.length === 0) return
-      find.all(matchAll(terms))
-      find.all(matchAny(terms))
+      find.all(matchExpression(terms, 'AND'))
+      find.all(matchExpression(terms, 'OR'))
     }),
     { numRuns: 500 },
   )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { HookCall } from '../../core/ports/hooks.ts'
 import { noOutcome } from '../../core/ports/hooks.ts'
-import { createHooks, type HookFunction, type HooksOptions, maxOutput } from './hooks.ts'
+import { type HookChoices, type HookFunction, hooksFor, maxOutput } from './hooks.ts'
 import { type HookSettings, readHookSettings } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-hooks-'))
@@ -29,14 +29,7 @@ const after: HookCall = {
 }
 const start: HookCall = { event: 'SessionStart', source: 'compact' }
 
-const hooksOf = (options: Partial<HooksOptions>) =>
-  createHooks({
-    sessionId: 's1',
-    transcriptPath: join(folder, 's1.jsonl'),
-    cwd: folder,
-    outputFolder: join(folder, 'hook-output'),
-    ...options,
-  })
+const hooksOf = (choices: HookChoices) => hooksFor(choices, { id: 's1', path: join(folder, 's1.jsonl'), cwd: folder })
 
 /** Shell commands for one event, without a matcher. */
 const shell = (event: keyof HookSettings, ...commands: readonly (string | { command: string; timeout: number })[]) =>

@@ -20,22 +20,9 @@ export type HookFunction = (
   call: HookCall,
 ) => Promise<Partial<HookOutcome> | undefined> | Partial<HookOutcome> | undefined
 
-export type HookChoices = Pick<HooksOptions, 'functions' | 'settings' | 'env' | 'timeoutMs'>
-
-export function hooksFor(choices: HookChoices, { id, path, cwd }: HookedSession): Hooks {
-  const folder = path === undefined ? join(tmpdir(), 'everlong') : sessionFolder(path)
-  const outputFolder = join(folder, 'hook-output')
-  return createHooks({ ...choices, sessionId: id, transcriptPath: path ?? '', cwd, outputFolder })
-}
-
-export type HooksOptions = {
-  readonly sessionId: string
-  readonly transcriptPath: string
-  readonly cwd: string
+export type HookChoices = {
   readonly functions?: Partial<Record<HookCall['event'], readonly HookFunction[]>>
   readonly settings?: HookSettings
-  /** Receives output that is too long, in full. */
-  readonly outputFolder: string
   readonly env?: NodeJS.ProcessEnv
   /** For functions, and commands without their own timeout. Default: one minute. */
   readonly timeoutMs?: number
@@ -44,18 +31,19 @@ export type HooksOptions = {
 const defaultTimeoutMs = 60_000
 export const maxOutput = 10_000
 
-export function createHooks(options: HooksOptions): Hooks {
-  const { timeoutMs = defaultTimeoutMs } = options
+export function hooksFor(choices: HookChoices, session: HookedSession): Hooks {
+  const { functions, settings = {}, env, timeoutMs = defaultTimeoutMs } = choices
   let runs = 0
   return {
     run: async (call, { signal } = {}) => {
-      const functions = (options.functions?.[call.event] ?? []).map((hook, at) =>
-        runFunction(() => hook(call), { name: `hook function ${at + 1} of ${call.event}`, timeoutMs, signal }),
+      const limits = { timeoutMs, signal }
+      const called = (functions?.[call.event] ?? []).map((hook, at) =>
+        runFunction(() => hook(call), `hook function ${at + 1} of ${call.event}`, limits),
       )
-      const commands = commandsFor(options.settings ?? {}, call.event, wordOf(call)).map((command) =>
-        runHook(command, call, { ...options, timeoutMs, run: ++runs, signal }),
+      const commands = commandsFor(settings, call.event, wordOf(call)).map((command) =>
+        runHook(command, call, { ...limits, session, env, run: ++runs }),
       )
-      return mergeOutcomes(await Promise.all([...functions, ...commands]))
+      return mergeOutcomes(await Promise.all([...called, ...commands]))
     },
   }
 }
@@ -66,37 +54,35 @@ function wordOf(call: HookCall): string {
   return call.event === 'SessionStart' ? call.source : ''
 }
 
-async function runFunction(
-  hook: () => unknown,
-  { name, timeoutMs, signal }: Limits & { readonly name: string },
-): Promise<HookOutcome> {
-  const called = await guarded(hook, { wait: systemPorts.wait, timeoutMs, signal })
+type Limits = { readonly timeoutMs: number; readonly signal: AbortSignalPort | undefined }
+
+async function runFunction(hook: () => unknown, name: string, limits: Limits): Promise<HookOutcome> {
+  const called = await guarded(hook, { wait: systemPorts.wait, ...limits })
   const broken = (why: string) => ({ ...noOutcome, problems: [`${name}: ${why}`] })
   if (called.type === 'aborted') return broken('ended because the compaction was aborted')
   if (called.type === 'broke') return broken(called.why)
   return readOutcome(called.value) ?? broken(`returned ${describeValue(called.value)}`)
 }
 
-type Limits = { readonly timeoutMs: number; readonly signal: AbortSignalPort | undefined }
-type Running = HooksOptions & Limits & { readonly run: number }
+type Running = Limits & {
+  readonly session: HookedSession
+  readonly env: NodeJS.ProcessEnv | undefined
+  readonly run: number
+}
 
 async function runHook({ command, timeout }: HookCommand, call: HookCall, options: Running) {
+  const { session, env, signal, run } = options
   const timeoutMs = timeout === undefined ? options.timeoutMs : timeout * 1000
-  const run = await runCommand(command, {
-    cwd: options.cwd,
-    env: options.env,
-    input: `${JSON.stringify(stdinOf(call, options))}\n`,
-    timeoutMs,
-    signal: options.signal,
-  })
+  const input = `${JSON.stringify(stdinOf(call, session))}\n`
+  const ended = await runCommand(command, { cwd: session.cwd, env, input, timeoutMs, signal })
   const name = `hook ${JSON.stringify(headOf(command, 80))} of ${call.event}`
-  const part = outcomeOf(call.event, { name, run, timeoutMs })
-  return bounded(part, (text, at) => keepWhole(text, `${call.event}-${options.run}-${at}`, options.outputFolder))
+  const part = outcomeOf(call.event, { name, run: ended, timeoutMs })
+  return bounded(part, (text, at) => keepWhole(text, `${call.event}-${run}-${at}`, session.path))
 }
 
 /** The JSON that a command reads from stdin, with Claude Code's field names. */
-function stdinOf(call: HookCall, { sessionId, transcriptPath, cwd }: HooksOptions): JsonObject {
-  const common = { session_id: sessionId, transcript_path: transcriptPath, cwd, hook_event_name: call.event }
+function stdinOf(call: HookCall, { id, path = '', cwd }: HookedSession): JsonObject {
+  const common = { session_id: id, transcript_path: path, cwd, hook_event_name: call.event }
   switch (call.event) {
     case 'PreCompact':
       return { ...common, trigger: call.trigger, custom_instructions: call.instructions }
@@ -132,7 +118,9 @@ function bounded(part: Partial<HookOutcome>, keep: (text: string, at: number) =>
   return { ...part, ...defined({ summary: summary && cap(summary), ...lists }) }
 }
 
-function keepWhole(text: string, name: string, folder: string): string {
+function keepWhole(text: string, name: string, transcript: string | undefined): string {
+  const own = transcript === undefined ? join(tmpdir(), 'everlong') : sessionFolder(transcript)
+  const folder = join(own, 'hook-output')
   const path = join(folder, `${name}.txt`)
   try {
     makeSessionFolder(folder)

@@ -1,10 +1,10 @@
 // Where data derived from a transcript is cached, and how to tell whether it is stale. Never next to the transcript, and
 // never anything that cannot be rebuilt.
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, openSync, realpathSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { readFully } from '../read/lines.ts'
+import { readBytes } from '../read/lines.ts'
 
 export function cacheFolder(): string {
   return process.env.EVERLONG_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'everlong')
@@ -17,17 +17,8 @@ export function cachePlace(folder: string, path: string, ending: string): string
 
 /** A fingerprint of the first `end` bytes: their head and their tail. */
 export function markAt(path: string, end: number): string {
-  const file = openSync(path, 'r')
-  try {
-    if (fstatSync(file).size < end) return 'shorter'
-    const tail = Buffer.alloc(Math.min(4096, end))
-    readFully(file, tail, end - tail.length)
-    const head = Buffer.alloc(Math.min(4096, end))
-    readFully(file, head, 0)
-    return hash(head, tail)
-  } finally {
-    closeSync(file)
-  }
+  if (statSync(path).size < end) return 'shorter'
+  return hash(readBytes(path, 0, Math.min(4096, end)), readBytes(path, Math.max(0, end - 4096), end))
 }
 
 function hash(...parts: readonly Buffer[]): string {

@@ -12,7 +12,7 @@ import {
   addPlace,
   createEntryTable,
   type EntryPlace,
-  type GrowingTable,
+  type EntryTable,
   isSidechainAt,
   missingParent,
   noParent,
@@ -68,7 +68,7 @@ export function openIndex(path: string, options: { readonly folder?: string | fa
   return indexOver(indexed.table, grows ? 'extended' : 'scan')
 }
 
-type IndexTable = GrowingTable<UuidRows>
+type IndexTable = EntryTable<UuidRows>
 
 type Indexed = {
   readonly table: IndexTable
@@ -106,7 +106,6 @@ function lineAdder(table: IndexTable, format: Format): (line: Line) => void {
       const answer = readAnswerLine(entry.record)
       addHead(table, headOf(entry), answer ? contextTokens(answer.usage) : 0)
     },
-    problems: [],
   }
   return (line) => {
     const isRead = format === 'claude-code' && line.ended && readRow(line.buffer, line.start, line.end, row)

@@ -64,10 +64,11 @@ export function scanFile(path: string, options: LineOptions = {}): FileScan {
 type Sink = {
   readonly reader: TranscriptReader
   readonly visit: (entry: Entry) => void
-  readonly problems: LineProblem[]
+  readonly problems?: LineProblem[]
 }
 
-export function readLine(line: Line, { reader, visit, problems }: Sink): number {
+/** Returns how many records were salvaged. */
+export function readLine(line: Line, { reader, visit, problems = [] }: Sink): number {
   const { offset, number } = line
   const length = line.end - line.start
   if (length === 0) return 0

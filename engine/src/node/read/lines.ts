@@ -16,9 +16,8 @@ export type Line = {
 }
 
 export type LineOptions = {
-  /** First and last byte (exclusive), both at the start of a line. Default: the whole file. */
+  /** The first byte, at the start of a line. Default: 0. */
   readonly from?: number
-  readonly to?: number
   readonly linesBefore?: number
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
@@ -26,10 +25,11 @@ export type LineOptions = {
 /** Fits in the processor cache. */
 const chunkSize = 1 << 18
 
-export function forEachLine(path: string, visit: (line: Line) => void, options: LineOptions = {}): void {
+/** Until the visit returns false. */
+export function forEachLine(path: string, visit: (line: Line) => unknown, options: LineOptions = {}): void {
   const file = openSync(path, 'r')
   try {
-    const document = options.from ? undefined : readDocument(file, options.to)
+    const document = options.from ? undefined : readDocument(file)
     if (document) visit(document)
     else streamLines(file, visit, options)
   } finally {
@@ -38,20 +38,21 @@ export function forEachLine(path: string, visit: (line: Line) => void, options: 
 }
 
 /** A file that is one JSON document over many lines, as an export is: all of it counts as one line. */
-export function readDocument(file: number, to?: number): Line | undefined {
+export function readDocument(file: number, most = Number.POSITIVE_INFINITY): Line | undefined {
   const { size } = fstatSync(file)
   const start = Buffer.alloc(Math.min(16, size))
   readFully(file, start, 0)
   if (!/^\uFEFF?\s*\{\s*\n/.test(start.toString('utf8'))) return undefined
-  const buffer = Buffer.allocUnsafeSlow(Math.min(to ?? size, size))
+  const buffer = Buffer.allocUnsafeSlow(Math.min(most, size))
   readFully(file, buffer, 0)
   let end = buffer.length
   while (end > 0 && (buffer[end - 1] ?? 0) <= 0x20) end--
   return { buffer, start: 0, end, offset: 0, number: 1, ended: buffer.length === size }
 }
 
-function streamLines(file: number, visit: (line: Line) => void, options: LineOptions): void {
-  const { from = 0, to = fstatSync(file).size, linesBefore = 0, onProgress } = options
+function streamLines(file: number, visit: (line: Line) => unknown, options: LineOptions): void {
+  const { from = 0, linesBefore = 0, onProgress } = options
+  const to = fstatSync(file).size
   let buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, Math.max(to - from, 1)))
   let filled = 0
   let position = from
@@ -71,7 +72,7 @@ function streamLines(file: number, visit: (line: Line) => void, options: LineOpt
       line.end = end
       line.offset = base + start
       line.number++
-      visit(line)
+      if (visit(line) === false) return
       start = end + 1
     }
     if (read === 0) {
@@ -85,28 +86,16 @@ function streamLines(file: number, visit: (line: Line) => void, options: LineOpt
   }
 }
 
-export type TailReader = {
-  /** The lines of the next block towards the beginning, in file order; undefined once everything has been read. */
-  readonly earlier: () => readonly Line[] | undefined
-  readonly start: () => number
-}
-
 const firstBlock = 256 << 10
 const largestBlock = 8 << 20
 
-/** Reads a file from its end towards its beginning. Lines are not numbered. */
-export function createTailReader(file: number, size: number): TailReader {
-  let start = size
-  let block = firstBlock
-  return {
-    start: () => start,
-    earlier: () => {
-      if (start === 0) return undefined
-      const lines = readBlock(file, start, block)
-      block = Math.min(block * 2, largestBlock)
-      start = lines[0]?.offset ?? 0
-      return lines
-    },
+/** Reads a file from its end towards its beginning. The lines of a block are in file order and not numbered. */
+export function* blocksFromEnd(file: number, size: number): Generator<readonly Line[], void, void> {
+  let atLeast = firstBlock
+  for (let start = size; start > 0; atLeast = Math.min(atLeast * 2, largestBlock)) {
+    const lines = readBlock(file, start, atLeast)
+    start = lines[0]?.offset ?? 0
+    yield lines
   }
 }
 
@@ -132,6 +121,17 @@ function splitLines(buffer: Buffer, first: number, base: number): readonly Line[
     start = end + 1
   }
   return lines
+}
+
+export function readBytes(path: string, from: number, to: number): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(to - from)
+    readFully(file, buffer, from)
+    return buffer
+  } finally {
+    closeSync(file)
+  }
 }
 
 export function readFully(file: number, buffer: Buffer, position: number): void {

@@ -4,26 +4,22 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { tornCompaction } from '../../core/transcript/format/compaction-records.ts'
 import { editSubtype } from '../../core/transcript/format/edits.ts'
 import { type Entry, type Head, headOf } from '../../core/transcript/format/entry.ts'
-import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
+import { createTranscriptReader } from '../../core/transcript/format/foreign/reader.ts'
 import { type LiveWindow, liveWindow } from '../../core/transcript/tree/live.ts'
 import { openIndex } from '../index/sidecar.ts'
-import { forEachEntry, type LineProblem, readLine, sniffFormat } from './entries.ts'
-import { createTailReader, type TailReader } from './lines.ts'
+import { forEachEntry, readLine, sniffFormat } from './entries.ts'
+import { blocksFromEnd, type Line } from './lines.ts'
 
 export type LiveFile = {
-  readonly path: string
-  readonly format: Format
   /** In conversation order: boundary, summary, kept messages, what followed. */
   readonly entries: readonly Entry[]
   /** Everything that was read, in file order, including edits and side entries. */
   readonly read: readonly Entry[]
   readonly stop: LiveWindow['stop']
-  readonly recovered: number
   /** Edits or half a compaction were read: the fold decides what a request contains. */
   readonly isEdited: boolean
   readonly bytesRead: number
   readonly isWhole: boolean
-  readonly problems: readonly LineProblem[]
 }
 
 export function openLive(path: string): LiveFile {
@@ -31,7 +27,7 @@ export function openLive(path: string): LiveFile {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
-    return openFromTail(path, createTailReader(file, size), size)
+    return openFromTail(path, { blocks: blocksFromEnd(file, size), start: size }, size)
   } finally {
     closeSync(file)
   }
@@ -40,45 +36,49 @@ export function openLive(path: string): LiveFile {
 /** Foreign records are converted in order, so these files are read from the start. */
 function openWhole(path: string): LiveFile {
   const loaded: Loaded[] = []
-  const { format, bytes, problems } = forEachEntry(path, (entry) => loaded.push({ entry, head: headOf(entry) }))
-  return { path, ...selected(loaded, windowOf(loaded)), format, bytesRead: bytes, isWhole: true, problems }
+  const { bytes } = forEachEntry(path, (entry) => loaded.push({ entry, head: headOf(entry) }))
+  return { ...selected(loaded, windowOf(loaded)), bytesRead: bytes, isWhole: true }
 }
 
 type Loaded = { readonly entry: Entry; readonly head: Head }
+
+/** What is left to read, and where what was read starts. */
+type Tail = { readonly blocks: Iterator<readonly Line[], void>; start: number }
 
 /**
  * Reads back to the last boundary, and one more epoch if the window refers to something earlier. What is still missing
  * then is looked up in the index: it may be far back or not in the file at all.
  */
-function openFromTail(path: string, tail: TailReader, size: number): LiveFile {
-  const problems: LineProblem[] = []
+function openFromTail(path: string, tail: Tail, size: number): LiveFile {
   let loaded: readonly Loaded[] = []
   let target = size
   let isLookedUp = false
   for (;;) {
-    loaded = [...readBack(tail, target, problems), ...loaded]
+    loaded = [...readBack(tail, target), ...loaded]
     const live = windowOf(loaded)
-    const missing = tail.start() === 0 ? [] : live.missing
+    const missing = tail.start === 0 ? [] : live.missing
     if (missing.length > 0 && !isLookedUp) {
       isLookedUp = target < size
-      target = isLookedUp ? earliestOf(path, missing, tail.start()) : tail.start() - 1
-    } else if (missing.length > 0 || tail.start() === 0 || hasMargin(live)) {
-      const read = { bytesRead: size - tail.start(), isWhole: tail.start() === 0 }
-      return { path, format: 'claude-code', ...selected(loaded, live), ...read, problems }
-    } else target = tail.start() - 1
+      target = isLookedUp ? earliestOf(path, missing, tail.start) : tail.start - 1
+    } else if (missing.length > 0 || tail.start === 0 || hasMargin(live)) {
+      return { ...selected(loaded, live), bytesRead: size - tail.start, isWhole: tail.start === 0 }
+    } else target = tail.start - 1
   }
 }
 
 /** Reads blocks until the target offset is reached and a block contains a boundary of the main conversation. */
-function readBack(tail: TailReader, target: number, problems: LineProblem[]): readonly Loaded[] {
+function readBack(tail: Tail, target: number): readonly Loaded[] {
   const blocks: Loaded[][] = []
-  for (let lines = tail.earlier(); lines !== undefined; lines = tail.earlier()) {
+  for (let next = tail.blocks.next(); !next.done; next = tail.blocks.next()) {
     const block: Loaded[] = []
-    const visit = (entry: Entry) => block.push({ entry, head: headOf(entry) })
-    const reader = createTranscriptReader()
-    for (const line of lines) readLine(line, { reader, visit, problems })
+    const sink = {
+      reader: createTranscriptReader(),
+      visit: (entry: Entry) => block.push({ entry, head: headOf(entry) }),
+    }
+    for (const line of next.value) readLine(line, sink)
     blocks.push(block)
-    if (tail.start() <= target && block.some(({ head }) => head.boundary && !head.sidechain)) break
+    tail.start = next.value[0]?.offset ?? 0
+    if (tail.start <= target && block.some(({ head }) => head.boundary && !head.sidechain)) break
   }
   return blocks.reverse().flat()
 }
@@ -103,5 +103,5 @@ function selected(loaded: readonly Loaded[], live: LiveWindow) {
   const entries = live.order.flatMap((index) => loaded[index]?.entry ?? [])
   const read = loaded.map(({ entry }) => entry)
   const isEdited = read.some(({ record }) => record.subtype === editSubtype) || tornCompaction(read) !== undefined
-  return { entries, read, stop: live.stop, recovered: live.recovered, isEdited }
+  return { entries, read, stop: live.stop, isEdited }
 }

@@ -116,7 +116,7 @@ test.for([1500, 3000, 6000])(
     expect(result.restored.pieces).toEqual([plan])
     expect(result.tokens.after).toBeLessThanOrEqual(budget)
     // Everything fits, so it is asked for once.
-    expect(asked.map(({ without }) => without)).toEqual([['todos']])
+    expect(asked).toHaveLength(1)
   },
 )
 

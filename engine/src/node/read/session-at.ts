@@ -24,13 +24,14 @@ import { forEachLine, type Line } from './lines.ts'
 import {
   type Cutoff,
   createCutoff,
+  envelopeKeys,
   type Loaded,
   type LoadOptions,
   loadEntries,
+  picked,
   wholeEntries,
   withoutTornCompaction,
-} from './load.ts'
-import { envelopeKeys, picked } from './view-file.ts'
+} from './view-file.ts'
 
 export type SessionAt = {
   readonly type: 'session'
@@ -90,7 +91,7 @@ function sessionFrom(loaded: Loaded, facts: Facts): SessionAt {
     ledger,
     carried: facts.carried(),
     queued: queuedWords(loaded.entries),
-    restore: async ({ kept, budget, countTokens, without, next }) =>
+    restore: async ({ kept, budget, countTokens, next }) =>
       restoreContext(
         {
           files: seenFileStore(facts.seen),
@@ -100,10 +101,10 @@ function sessionFrom(loaded: Loaded, facts: Facts): SessionAt {
           next,
           root,
           recordOf,
-          state: { ...facts.state.state(ledger.todos), pinned: pinnedIn(fold, kept) },
+          state: { ...facts.state.state(), pinned: pinnedIn(fold, kept) },
           transcriptPath: path,
         },
-        { budget, without },
+        { budget },
       ),
     sessionId: stringAt(last, 'sessionId') ?? 'unknown',
     lastUuid: stringAt(last, 'uuid'),

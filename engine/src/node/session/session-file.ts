@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import { stringAt } from '../../core/message/json.ts'
 import type { Store, StoreResult } from '../../core/ports/store.ts'
+import { fromEntries, type OpenedSession, sessionIdIn } from '../../core/session/platform.ts'
 import { undoOfTorn } from '../../core/transcript/format/compaction-records.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import { isSelfContained } from '../../core/transcript/view/last-action.ts'
+import { isSelfContained } from '../../core/transcript/tree/changes.ts'
+import { type Archive, openArchive } from '../archive/archive.ts'
+import { hasSqlite } from '../archive/database.ts'
 import { forEachEntry, sniffFormat } from '../read/entries.ts'
 import { openLive } from '../read/live-file.ts'
 import {
@@ -18,18 +20,21 @@ import {
   whyNotAppended,
 } from '../write/writer.ts'
 
+/** Its path is another one than that which was opened if it is a fork. */
+export type OpenedFile = Pick<OpenedSession, 'id' | 'recall' | 'read'> &
+  Read & { readonly store: Store & TranscriptPath }
+
+type TranscriptPath = { readonly path: string }
+
+type Read = {
+  /** The entries of the live window, in file order. */
+  readonly entries: readonly Entry[]
+  /** Whether these are all entries of the file. */
+  readonly isWhole: boolean
+}
+
 export type SessionFile =
-  | {
-      readonly type: 'opened'
-      readonly store: Store
-      /** The entries of the live window, in file order. */
-      readonly entries: readonly Entry[]
-      /** Whether these are all entries of the file. */
-      readonly isWhole: boolean
-      readonly sessionId: string
-      /** The session it was copied from because another process is writing it. */
-      readonly forkedFrom?: string
-    }
+  | ({ readonly type: 'opened' } & OpenedFile)
   | { readonly type: 'failed'; readonly why: string; readonly heldBy?: string }
 
 export type SessionFileOptions = WriterOptions & {
@@ -51,14 +56,9 @@ export async function openSessionFile(path: string, { file, ...options }: Sessio
     writer.close()
     return { type: 'failed', why: found }
   }
-  const named = found.entries.map(({ record }) => stringAt(record, 'sessionId')).find((id) => id !== undefined)
-  return {
-    type: 'opened',
-    store: storeOn(writer),
-    ...found,
-    sessionId: named ?? basename(writer.path, extname(writer.path)),
-    ...(opened.forkedFrom === undefined ? {} : { forkedFrom: opened.forkedFrom }),
-  }
+  const store = storeOn(writer)
+  const id = sessionIdIn(found.entries) ?? basename(writer.path, extname(writer.path))
+  return { type: 'opened', id, store, ...found, ...recallOnDisk(store) }
 }
 
 function whyNotNew(path: string): string | undefined {
@@ -79,8 +79,6 @@ function whyNotContinued(path: string): string | undefined {
     ? `${path} is not a transcript: it contains no record of a session. To start a session, pass start() a new path.`
     : `${path} is a session of another agent (${format}): it can be read but not continued.`
 }
-
-type Read = { readonly entries: readonly Entry[]; readonly isWhole: boolean }
 
 /** Half a compaction left by a crash is first undone by one more record. */
 function readRepaired(writer: TranscriptWriter, known: Set<string>): Read | string {
@@ -106,7 +104,7 @@ function allEntries(path: string): readonly Entry[] {
   return entries
 }
 
-function storeOn(writer: TranscriptWriter): Store {
+function storeOn(writer: TranscriptWriter): OpenedFile['store'] {
   return {
     path: writer.path,
     append: (records) => storeResult(writer.appendAll(records)),
@@ -120,4 +118,21 @@ function storeOn(writer: TranscriptWriter): Store {
 function storeResult(result: AppendResult): StoreResult {
   if (result.type === 'appended' || result.type === 'sync-failed') return { type: 'stored' }
   return { type: 'store-failed', why: whyNotAppended(result), isFinal: result.type !== 'write-failed' }
+}
+
+/** From the archive, or by reading the file where this Node has no SQLite. */
+function recallOnDisk({ path, entries }: OpenedFile['store']): Pick<OpenedSession, 'recall' | 'read'> {
+  if (!hasSqlite()) return fromEntries(entries)
+  const withArchive = async <T>(use: (archive: Archive) => T): Promise<T> => {
+    const archive = openArchive(path)
+    try {
+      return use(archive)
+    } finally {
+      archive.close()
+    }
+  }
+  return {
+    recall: (words, limit) => withArchive((archive) => archive.search({ words, limit })),
+    read: (id) => withArchive((archive) => archive.read(id)?.text),
+  }
 }

@@ -61,7 +61,8 @@ async function stateOf(place: Place, since: Since | undefined): Promise<Workspac
   const prefix = await run(place, ['rev-parse', '--show-prefix'])
   const output = await run(place, status)
   const { oid, branch, upstream, ...files } = parseStatus(output.text, prefix.text.trimEnd())
-  const commits = oid === undefined || !since ? undefined : await commitsSince(place, oid, since)
+  const age = since && `--max-age=${Math.max(0, Math.floor(since.time / 1000))}`
+  const commits = oid && age ? await commitsOf(place, [`--max-count=${maxCounted}`, age, oid]) : undefined
   return {
     type: 'state',
     ...defined({ branch, upstream, head: oid === undefined ? undefined : await commitAt(place, oid) }),
@@ -69,7 +70,7 @@ async function stateOf(place: Place, since: Since | undefined): Promise<Workspac
     unstaged: capped(files.unstaged, maxFiles),
     untracked: capped(files.untracked, maxFiles),
     conflicts: capped(files.conflicts, maxFiles),
-    ...(commits && since ? { commits: { ...capped(commits, maxCommits), since } } : {}),
+    ...defined({ commits: commits && capped(commits, maxCommits) }),
     isPartial: output.isCut || commits?.length === maxCounted,
   }
 }
@@ -81,19 +82,6 @@ function capped<T>(all: readonly T[], most: number): Capped<T> {
 async function commitAt(place: Place, oid: string): Promise<Commit> {
   const [commit] = await commitsOf(place, ['-1', oid])
   return commit ?? { hash: oid, title: '' }
-}
-
-async function commitsSince(place: Place, oid: string, since: Since): Promise<readonly Commit[] | undefined> {
-  const most = `--max-count=${maxCounted}`
-  if ('time' in since) return commitsOf(place, [most, `--max-age=${Math.max(0, Math.floor(since.time / 1000))}`, oid])
-  if (!/^[0-9a-f]{4,64}$/i.test(since.commit)) return undefined
-  try {
-    return await commitsOf(place, [most, `${since.commit}..${oid}`])
-  } catch (error) {
-    // Not a commit of this repository: the rest of the state is still valid.
-    if (error instanceof GitFailed) return undefined
-    throw error
-  }
 }
 
 async function commitsOf(place: Place, what: readonly string[]): Promise<readonly Commit[]> {

@@ -12,7 +12,7 @@ import {
   nodeLeasePorts,
 } from '../lease/lease.ts'
 import { type Disk, type DiskProblem, diskProblem, ignoring, systemError, tolerating, writeWhole } from './disk.ts'
-import { type LineRules, type RecordProblem, toLines } from './record-lines.ts'
+import { type RecordRefused, toLines } from './record-lines.ts'
 import { copyWholeRecords } from './whole-file.ts'
 
 export type WriterOptions = LeaseOptions & {
@@ -22,8 +22,6 @@ export type WriterOptions = LeaseOptions & {
   readonly sync?: 'never' | 'turn' | 'always'
   /** Which uuids were in the file when it was opened. Default: none. */
   readonly knows?: (uuid: string) => boolean
-  /** Whether `logicalParentUuid` may name a record of another file. Default: refuse. */
-  readonly foreignLogicalParents?: 'refuse' | 'allow'
   /** Takes uuids and parents as they are: the records are a copy of a session that others wrote. */
   readonly isCopy?: boolean
 }
@@ -35,7 +33,7 @@ export type OpenResult =
 
 export type AppendResult =
   | { readonly type: 'appended'; readonly records: number; readonly bytes: number }
-  | { readonly type: 'refused'; readonly problem: RecordProblem }
+  | RecordRefused
   | LeaseLost
   /** `left` says what is in the file: nothing, or a part (a torn line, or some of several records). */
   | ({ readonly type: 'write-failed'; readonly left: 'nothing' | 'part' } & DiskProblem)
@@ -111,7 +109,6 @@ export function heldMessage(path: string, { owner, pid, host, since }: Holder): 
 }
 
 export function whyNotAppended(result: Exclude<AppendResult, { readonly type: 'appended' }>): string {
-  if (result.type === 'refused') return result.problem.message
   if (result.type !== 'lease-lost') return result.message
   return `Another process has taken over this session${result.by ? `: ${result.by.owner}` : ''}.`
 }
@@ -123,11 +120,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
   const sync = options.sync ?? 'never'
   // All that is kept of each record: a session can be very long.
   const written = new Set<string>()
-  const rules: LineRules = {
-    knows: (uuid) => written.has(uuid) || (options.knows?.(uuid) ?? false),
-    foreignLogicalParents: options.foreignLogicalParents === 'allow',
-    isCopy: options.isCopy === true,
-  }
+  const knows = (uuid: string) => written.has(uuid) || (options.knows?.(uuid) ?? false)
   let closed = false
   // Unknown at first and after a failure; checked before the next write.
   let endsWithNewline: boolean | undefined
@@ -136,7 +129,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
 
   const appendAll = (records: readonly JsonObject[]): AppendResult => {
     if (closed) throw new Error(`The writer of ${path} is closed. Open it again to write.`)
-    const lines = toLines(records, rules)
+    const lines = toLines(records, { knows, isCopy: options.isCopy })
     if (lines.type === 'refused') return lines
     if (records.length === 0) return { type: 'appended', records: 0, bytes: 0 }
     // Encoded first, to keep the time between lease check and write as short as possible.

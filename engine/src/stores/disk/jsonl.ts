@@ -1,11 +1,22 @@
 // Sessions as transcripts in one folder: FOLDER/ID.jsonl, with sub-agents in FOLDER/ID/subagents. The version of a session
 // is the size of its file.
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
-import { parseObject, stringAt } from '../../core/message/json.ts'
+import { defined, parseObject, stringAt } from '../../core/message/json.ts'
 import type {
+  Appended,
   Erasure,
-  ListOptions,
+  HeldSession,
   OpenOptions,
   OpenResult,
   SessionInfo,
@@ -13,14 +24,14 @@ import type {
   StoredRecord,
 } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
-import { discardCaches } from '../../node/archive/discard.ts'
+import { discardCaches } from '../../node/archive/archive.ts'
 import { lockPathOf } from '../../node/lease/lease.ts'
 import { forEachEntry } from '../../node/read/entries.ts'
-import { openSessionFile } from '../../node/session/session-file.ts'
+import { readFully } from '../../node/read/lines.ts'
+import { type OpenedFile, openSessionFile } from '../../node/session/session-file.ts'
 import { filesIn, itemsIn, sessionFolder } from '../../node/session/session-folder.ts'
 import { diskProblem } from '../../node/write/disk.ts'
-import { selects } from '../rules.ts'
-import { heldFile } from './held-file.ts'
+import { listed, toErase } from '../rules.ts'
 
 export type JsonlOptions = {
   /** It is created if it is missing. */
@@ -31,7 +42,7 @@ export function jsonlSessions({ folder }: JsonlOptions): SessionStore {
   return {
     open: async (id, options) => open(pathOf(folder, id), id, options),
     records: (id) => records(folder, id),
-    list: async (options = {}) => list(folder, options),
+    list: async (options) => listed(sessionsIn(folder), options),
     erase: async (which) => erase(folder, which),
     close: async () => undefined,
   }
@@ -61,6 +72,49 @@ async function open(
   if (file.type === 'failed') throw new StoreError(file.why)
   if (as === 'new' && user !== undefined) writeUser(path, user)
   return { type: 'opened', session: heldFile(id, path, file) }
+}
+
+/** A transcript that this process holds. */
+function heldFile(id: string, path: string, { store, entries, isWhole, recall, read }: OpenedFile): HeldSession {
+  let isReleased = false
+  const append = (records: readonly StoredRecord[], expected: number): Appended => {
+    const size = statSync(path, { throwIfNoEntry: false })?.size
+    if (size === undefined) return { type: 'refused', why: `${path} was removed.` }
+    if (isReleased) return { type: 'refused', why: `${path} is closed. Open it again to write.` }
+    if (size !== expected) return alreadyThere(path, records, expected)
+    const result = store.append(records.map(({ record }) => record))
+    if (result.type === 'stored') return { type: 'stored', version: statSync(path).size }
+    return { type: result.isFinal ? 'refused' : 'unavailable', why: result.why }
+  }
+  return {
+    id,
+    path,
+    version: statSync(path).size,
+    entries,
+    isWhole,
+    append: async (records, expected) => append(records, expected),
+    all: async () => [...(await store.entries())],
+    recall,
+    read,
+    release: async () => {
+      isReleased = true
+      await store.close()
+    },
+  }
+}
+
+/** Compares bytes: records without a uuid have no id in the file. */
+function alreadyThere(path: string, records: readonly StoredRecord[], expected: number): Appended {
+  const sent = Buffer.from(records.map(({ record }) => `${JSON.stringify(record)}\n`).join(''))
+  const file = openSync(path, 'r')
+  try {
+    const found = Buffer.alloc(Math.max(0, Math.min(sent.length, fstatSync(file).size - expected)))
+    readFully(file, found, expected)
+    if (found.equals(sent)) return { type: 'stored', version: expected + sent.length }
+    return { type: 'refused', why: `${path} has changed: it no longer ends where this writer expects it to.` }
+  } finally {
+    closeSync(file)
+  }
 }
 
 async function* records(folder: string, id: string): AsyncIterable<StoredRecord> {
@@ -97,14 +151,8 @@ function infoOf(folder: string, path: string): SessionInfo | undefined {
   if (!stats) return undefined
   const id = relative(folder, path).split(sep).join('/').slice(0, -'.jsonl'.length)
   const parent = /^(.+)\/subagents\/[^/]+$/.exec(id)?.[1]
-  const user = userOf(path)
-  return {
-    id,
-    ...(user === undefined ? {} : { user }),
-    ...(parent === undefined ? {} : { parent }),
-    changed: stats.mtime.toISOString(),
-    isHeld: existsSync(lockPathOf(path)),
-  }
+  const isHeld = existsSync(lockPathOf(path))
+  return { id, ...defined({ user: userOf(path), parent }), changed: stats.mtime.toISOString(), isHeld }
 }
 
 function sessionsIn(folder: string): readonly SessionInfo[] {
@@ -115,23 +163,14 @@ function sessionsIn(folder: string): readonly SessionInfo[] {
   return [...main, ...agents].flatMap((path) => infoOf(folder, path) ?? [])
 }
 
-function list(folder: string, { user, after, limit = 1_000 }: ListOptions): readonly SessionInfo[] {
-  return sessionsIn(folder)
-    .filter((info) => (user === undefined || info.user === user) && (after === undefined || info.id > after))
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .slice(0, limit)
-}
-
 function erase(folder: string, which: Erasure): number {
-  const all = sessionsIn(folder)
-  const chosen = new Set(all.filter((info) => selects(which, info, Date.now())).map(({ id }) => id))
-  const gone = all.filter(({ id, parent }) => chosen.has(id) || (parent !== undefined && chosen.has(parent)))
+  const chosen = toErase(sessionsIn(folder), which, Date.now())
   try {
-    for (const { id } of gone) eraseFile(pathOf(folder, id))
+    for (const id of chosen) eraseFile(pathOf(folder, id))
   } catch (error) {
     throw new StoreError(`${diskProblem(error).message} Not everything was erased.`)
   }
-  return gone.length
+  return chosen.size
 }
 
 /** With its folder, its lock and what was cached from it. A writer that still has it open is told at its next append. */

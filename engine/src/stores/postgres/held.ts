@@ -3,10 +3,8 @@
 import type { Appended, HeldSession, OpenOptions, OpenResult, StoredRecord } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { isAlreadyStored } from '../rules.ts'
-import { codeOf, failureOf } from './failures.ts'
-import type { SessionTables } from './place.ts'
-import { entriesFrom, windowOf } from './read.ts'
-import { readIn, recallIn } from './recall.ts'
+import { codeOf, failureOf, type SessionTables } from './connection.ts'
+import { entriesFrom, readIn, recallIn, windowOf } from './read.ts'
 import { rowOf, storedId } from './row.ts'
 
 export async function takeSession(tables: SessionTables, options: OpenOptions): Promise<OpenResult> {
@@ -183,15 +181,9 @@ async function whyNotInserted(tables: SessionTables, { records, expected, fence 
      WHERE tenant = $1 AND session = $2 AND seq > $3 AND seq <= $3 + $4 ORDER BY seq`,
     [expected, records.length],
   )
-  const sent = records.map((record) => ({ ...record, id: storedId(record.id) }))
-  if (
-    isAlreadyStored(
-      following.map((row) => ({ id: String(row.id) })),
-      sent,
-    )
-  ) {
-    return { type: 'stored', version: expected + records.length }
-  }
+  const stored = following.map((row) => String(row.id))
+  const sent = records.map((record) => storedId(record.id))
+  if (isAlreadyStored(stored, sent)) return { type: 'stored', version: expected + records.length }
   const state = await stateOf(tables)
   if (!state) return { type: 'refused', why: `The session ${id} was erased.` }
   if (state.fence !== fence) return { type: 'refused', why: `The session ${id} was taken over by ${state.owner}.` }

@@ -7,7 +7,7 @@ import { recallFrom } from '../../core/session/platform.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { generateSession } from '../../testing/sessions/session.ts'
 import { runStoreContract } from '../../testing/stores/contract.ts'
-import { bufferedStore } from '../buffered.ts'
+import { BufferedStore } from '../buffered.ts'
 import { postgresForTests } from '../testing/postgres-server.ts'
 import { losingPool, pooledByProxy, watchedPool } from '../testing/watched-pool.ts'
 import { postgres } from './postgres.ts'
@@ -160,7 +160,7 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     const session = await take(store, 's')
     let ids = 0
     const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
-    const records = bufferedStore(session, { newId: () => `made-${++ids}`, wait })
+    const records = new BufferedStore(session, { newId: () => `made-${++ids}`, wait })
     records.append([user('before').record])
     await records.flush?.()
     const restarted = server.restart('crash')

@@ -1,10 +1,10 @@
 // Sessions in PostgreSQL, for agents on many machines. Every statement names the tenant.
+import { defined } from '../../core/message/json.ts'
 import type { Erasure, ListOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
-import { type Connection, connect, type PostgresPool } from './connection.ts'
+import { type Connection, connect, type PostgresPool, sessionTables, type Tables } from './connection.ts'
 import { takeSession } from './held.ts'
 import { migrate } from './migrations.ts'
-import { sessionTables, type Tables } from './place.ts'
 import { recordsFrom } from './read.ts'
 
 export type PostgresOptions = {
@@ -85,11 +85,14 @@ async function list({ schema, run }: Tables, { user, after = '', limit = 1_000 }
   )
   return rows.map(({ id, user_id, parent, changed, held }) => ({
     id: String(id),
-    ...(typeof user_id === 'string' ? { user: user_id } : {}),
-    ...(typeof parent === 'string' ? { parent } : {}),
+    ...defined({ user: text(user_id), parent: text(parent) }),
     changed: new Date(changed instanceof Date ? changed : String(changed)).toISOString(),
     isHeld: held === true,
   }))
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 const isFree = '(lease_until IS NULL OR lease_until < clock_timestamp())'

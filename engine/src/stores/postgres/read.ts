@@ -1,16 +1,16 @@
-// Reads entries: all of them in pages, or the end of a session from which its view can be computed.
-import type { StoredRecord } from '../../core/ports/session-store.ts'
+// Reads entries: all of them in pages, the end of a session from which its view can be computed, or what a search finds.
+import type { Recalled, RecallMatch, StoredRecord } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
+import { readFrom, recallFrom } from '../../core/session/platform.ts'
 import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
+import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
-import { isSelfContained } from '../../core/transcript/view/last-action.ts'
-import type { Row } from './connection.ts'
-import type { SessionTables } from './place.ts'
-import { hashesIn, recordOf, storedId } from './row.ts'
+import type { Row, SessionTables } from './connection.ts'
+import { hashesIn, queryFor, recordOf, resultQuery, storedId } from './row.ts'
 
 const pageSize = 500
 
-export type SeqRecord = StoredRecord & { readonly seq: number }
+type SeqRecord = StoredRecord & { readonly seq: number }
 
 /** From one position up to another, oldest first. */
 export async function* recordsFrom(tables: SessionTables, from = 1, upTo = 2 ** 31 - 1): AsyncGenerator<SeqRecord> {
@@ -29,7 +29,7 @@ export async function* recordsFrom(tables: SessionTables, from = 1, upTo = 2 ** 
 }
 
 /** The records of rows with seq, id, body and cuts. */
-export async function recordsOf({ schema, run }: SessionTables, rows: readonly Row[]): Promise<readonly SeqRecord[]> {
+async function recordsOf({ schema, run }: SessionTables, rows: readonly Row[]): Promise<readonly SeqRecord[]> {
   const hashes = [...new Set(rows.flatMap(({ cuts }) => hashesIn(String(cuts))))]
   const found =
     hashes.length === 0
@@ -54,7 +54,7 @@ export async function entriesFrom(tables: SessionTables, from = 1, upTo?: number
 /** The entries of one answer lie close together: with this many before the window, none of them is cut off. */
 const margin = 100
 
-export type Window = { readonly entries: readonly Entry[]; readonly isWhole: boolean }
+type Window = { readonly entries: readonly Entry[]; readonly isWhole: boolean }
 
 /** From a little before the last boundary, or from as far back as the window refers to. */
 export async function windowOf(tables: SessionTables, head: number): Promise<Window> {
@@ -101,4 +101,48 @@ async function firstOf({ schema, run }: SessionTables, ids: readonly string[], b
     [ids.map(storedId), before],
   )
   return row?.seq === null || row?.seq === undefined ? undefined : Number(row.seq)
+}
+
+const candidatePage = 50
+/** Entries that have the words but not next to each other are read in vain, so there is an end. */
+const mostPages = 20
+
+/** Newest first. The index chooses entries of this session, and their texts decide. */
+export async function recallIn(tables: SessionTables, words: string, limit: number): Promise<Recalled> {
+  const query = queryFor(words, tables.key)
+  const matches: RecallMatch[] = []
+  let before = 2 ** 31 - 1
+  for (let page = 0; query !== undefined && page < mostPages; page++) {
+    const found = await candidates(tables, query, before)
+    matches.push(...recallFrom(entriesOf(found.toReversed()), words, Number.POSITIVE_INFINITY).matches)
+    if (found.length < candidatePage) return { matches: matches.slice(0, limit), more: matches.length > limit }
+    if (matches.length > limit) break
+    before = found.at(-1)?.seq ?? 0
+  }
+  return { matches: matches.slice(0, limit), more: query !== undefined }
+}
+
+async function candidates(tables: SessionTables, query: string, before: number): Promise<readonly SeqRecord[]> {
+  const { schema, run } = tables
+  const rows = await run(
+    `SELECT seq, id, body, cuts FROM ${schema}.entry
+     WHERE tenant = $1 AND session = $2 AND words @@ $3::tsquery AND seq < $4 ORDER BY seq DESC LIMIT ${candidatePage}`,
+    [query, before],
+  )
+  return recordsOf(tables, rows)
+}
+
+/** By an entry's uuid, or by the id of the call whose result it is. */
+export async function readIn(tables: SessionTables, id: string): Promise<string | undefined> {
+  const { schema, run, key } = tables
+  const rows = await run(
+    `SELECT seq, id, body, cuts FROM ${schema}.entry
+     WHERE tenant = $1 AND session = $2 AND (id = $3 OR words @@ $4::tsquery) ORDER BY seq LIMIT 10`,
+    [storedId(id), resultQuery(id, key)],
+  )
+  return readFrom(entriesOf(await recordsOf(tables, rows)), id)
+}
+
+function entriesOf(records: readonly SeqRecord[]) {
+  return records.map(({ record }) => ({ record, position: noPosition }))
 }

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { noPosition } from '../../core/ports/store.ts'
 import { recallFrom } from '../../core/session/platform.ts'
-import { hashesIn, recordOf, rowOf } from './row.ts'
-import { queryFor, wordsOf } from './words.ts'
+import { hashesIn, queryFor, recordOf, rowOf, wordsOf } from './row.ts'
 
 const large = fc.string({ unit: 'binary', maxLength: 20 }).map((text) => `${text}|`.repeat(2_100))
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), large)

@@ -11,18 +11,16 @@ export type Plain = {
 }
 
 export const plainConverter: Converter<Plain> = {
-  toMessages: (foreign) =>
-    foreign.flatMap((message, index) => {
-      const { role, text, calls = [], results = [] } = message
-      if (role === 'system') return []
-      const content: Block[] = [
-        ...results.map(({ id, text: content }) => ({ type: 'tool_result', tool_use_id: id, content })),
-        ...(text === undefined ? [] : [{ type: 'text', text }]),
-        ...calls.map((id) => ({ type: 'tool_use', id, name: 'look', input: {} })),
-      ]
-      return [{ index, message: { role: role === 'assistant' ? 'assistant' : 'user', content } }]
-    }),
-  fromMessage: ({ role, content }) => {
+  isSystem: ({ role }) => role === 'system',
+  read: ({ role, text, calls = [], results = [] }) => ({
+    role: role === 'assistant' ? 'assistant' : 'user',
+    content: [
+      ...results.map(({ id, text: content }) => ({ type: 'tool_result', tool_use_id: id, content })),
+      ...(text === undefined ? [] : [{ type: 'text', text }]),
+      ...calls.map((id) => ({ type: 'tool_use', id, name: 'look', input: {} })),
+    ],
+  }),
+  write: ({ role, content }) => {
     const blocks = content as readonly Block[]
     const results = blocks.filter(isToolResult).map((block) => ({ id: block.tool_use_id, text: textOf(block.content) }))
     const text = blocks.flatMap((block) => (block.type === 'text' ? [String(block.text)] : [])).join('\n')

@@ -7,6 +7,7 @@ import type { Message, ViewMessage } from '../../message/message.ts'
 import type { ModelRequest } from '../../ports/model.ts'
 import { summarizerSystem } from '../../prompts/summary.ts'
 import { markedBlocks } from '../../request/cache-marks.ts'
+import { onDemandBeta } from '../../request/provider-summary.ts'
 import { repairRequest } from '../../request/repair.ts'
 
 /**
@@ -60,9 +61,6 @@ export function shorterRequest(
 ): ModelRequest {
   return { ...request, messages: [...request.messages, { role: 'assistant', content: answer.content }, asking(prompt)] }
 }
-
-/** Of the request for the provider's own compaction, and of every later one that carries its block. */
-export const onDemandBeta = 'compact-2026-09-04'
 
 /** The provider's own compaction, with the cache of the conversation's request; options it refuses are left out. */
 export function onDemandRequest(conversation: ModelRequest, instructions: string): ModelRequest {

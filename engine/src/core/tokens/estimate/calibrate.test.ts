@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { calibrationOf, recalibrate, recalibrateModel, uncalibrated } from './calibrate.ts'
+import { calibrationOf, recalibrate, recalibrateModel, uncalibrated } from './counting.ts'
 
 const comparison = fc.record({ estimated: fc.double({ min: 0, max: 1e6 }), reported: fc.double({ min: 0, max: 1e6 }) })
 

@@ -3,7 +3,8 @@
 
 /** Classes counted as one run. `depths` are the run lengths at which the weights change. */
 type Group = { readonly classes: readonly CharClass[]; readonly depths: readonly number[]; readonly wraps?: boolean }
-type CharClass = string | { readonly ranges: readonly (readonly [number, number])[] }
+/** Its characters, or the first and last code unit of each range. */
+type CharClass = string | readonly number[]
 
 const short = [1, 2, 3]
 const word = [1, 2, 3, 4, 6, 9]
@@ -15,9 +16,9 @@ const groups: readonly Group[] = [
       'aeiou',
       'tnsrldcmph',
       'bfgjkqvwxyz',
-      ranges(0x1a0, 0x1b0, 0x1e00, 0x1eff),
-      ranges(0xc0, 0xff, 0xaa, 0xaa, 0xb5, 0xb5, 0xba, 0xba),
-      ranges(0x100, 0x2af, 0x300, 0x36f),
+      [0x1a0, 0x1b0, 0x1e00, 0x1eff],
+      [0xc0, 0xff, 0xaa, 0xaa, 0xb5, 0xb5, 0xba, 0xba],
+      [0x100, 0x2af, 0x300, 0x36f],
     ],
     depths: [1, 2, 3, 4, 6, 9, 13, 20],
   },
@@ -31,12 +32,25 @@ const groups: readonly Group[] = [
   between(short, 0xa0, 0xbf),
   between(word, 0x370, 0x3ff, 0x1f00, 0x1fff),
   // Russian letters; those of other Slavic languages; those of Kazakh, Kyrgyz, Tajik …
-  { classes: [ranges(0x410, 0x44f), ranges(0x400, 0x48f), ranges(0x490, 0x52f)], depths: word },
+  {
+    classes: [
+      [0x410, 0x44f],
+      [0x400, 0x48f],
+      [0x490, 0x52f],
+    ],
+    depths: word,
+  },
   between(short, 0x530, 0x58f),
   between(short, 0x10a0, 0x10ff, 0x1c90, 0x1cbf),
   between(word, 0x590, 0x5ff),
   // Arabic letters and marks; those that other languages add.
-  { classes: [ranges(0x600, 0x670), ranges(0x671, 0x77f, 0xfb50, 0xfdff, 0xfe70, 0xfeff)], depths: word },
+  {
+    classes: [
+      [0x600, 0x670],
+      [0x671, 0x77f, 0xfb50, 0xfdff, 0xfe70, 0xfeff],
+    ],
+    depths: word,
+  },
   between(word, 0x900, 0x97f),
   between(short, 0x980, 0x9ff),
   between(short, 0xa00, 0xb7f),
@@ -48,7 +62,7 @@ const groups: readonly Group[] = [
   between(word, 0x3040, 0x309f),
   between(word, 0x30a0, 0x30ff),
   // Han: common (the default), less common, rare. Which is which is data in weights.ts.
-  { classes: [ranges(0x4e00, 0x9fff), ranges(), ranges(0x3400, 0x4dbf)], depths: short },
+  { classes: [[0x4e00, 0x9fff], [], [0x3400, 0x4dbf]], depths: short },
   between(short, 0x3000, 0x303f, 0xff00, 0xffef),
   between(short, 0x2000, 0x206f),
   between(short, 0x2190, 0x24ff, 0x25a0, 0x2bff),
@@ -64,13 +78,7 @@ const groups: readonly Group[] = [
 ]
 
 function between(depths: readonly number[], ...ends: readonly number[]): Group {
-  return { classes: [ranges(...ends)], depths }
-}
-
-/** First and last code unit of each range. */
-function ranges(...ends: readonly number[]): CharClass {
-  const firsts = ends.filter((_, at) => at % 2 === 0)
-  return { ranges: firsts.map((first, at) => [first, ends[at * 2 + 1] ?? first]) }
+  return { classes: [ends], depths }
 }
 
 /** States with the same `row` share their weights. */
@@ -87,23 +95,23 @@ export type Automaton = {
 }
 
 export const hanFirst = 0x4e00
-export const hanLast = 0x9fff
+export const hanCount = 0x5200
 
-/** `rarity` returns 0, 1 or 2 for each character from `hanFirst` on. */
-export function buildAutomaton(rarity: (offset: number) => number): Automaton {
+/** `rarities` has 0, 1 or 2 for each character from `hanFirst` on. */
+export function buildAutomaton(rarities: Uint8Array): Automaton {
   const classes = groups.flatMap((group) => group.classes)
-  return { classCount: classes.length, ...buildStates(), classOf: classify(classes, rarity) }
+  return { classCount: classes.length, ...buildStates(), classOf: classify(classes, rarities) }
 }
 
-function classify(classes: readonly CharClass[], rarity: (offset: number) => number): Uint8Array {
+function classify(classes: readonly CharClass[], rarities: Uint8Array): Uint8Array {
   const classOf = new Uint8Array(65_536).fill(classes.length - 1)
   // Backwards, so that the first of two overlapping ranges wins.
   for (const [index, members] of [...classes.entries()].reverse()) {
     if (typeof members === 'string') for (const char of members) classOf[char.charCodeAt(0)] = index
-    else for (const [first, last] of members.ranges) classOf.fill(index, first, last + 1)
+    else for (let at = 0; at < members.length; at += 2) classOf.fill(index, members[at], (members[at + 1] ?? 0) + 1)
   }
   const common = classOf[hanFirst] ?? 0
-  for (let offset = 0; offset <= hanLast - hanFirst; offset++) classOf[hanFirst + offset] = common + rarity(offset)
+  for (const [offset, rarity] of rarities.entries()) classOf[hanFirst + offset] = common + rarity
   return classOf
 }
 

@@ -172,9 +172,3 @@ export function editRecords(
 export function actionOf(record: JsonObject): string | undefined {
   return stringAt(objectAt(record, 'everlong'), 'action') ?? stringAt(record, 'uuid')
 }
-
-/** Entries that must be known to tell what an edit does. */
-export function endsOf(edit: Edit): readonly string[] {
-  const ends = 'from' in edit ? [edit.from, edit.to] : edit.type === 'clear-thinking' ? [edit.after, edit.before] : []
-  return ends.filter((uuid) => uuid !== undefined)
-}

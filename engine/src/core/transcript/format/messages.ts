@@ -3,7 +3,6 @@
 import { type Block, blocksOf, isMedia, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
 import { type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 import type { Origin, ViewMessage } from '../../message/message.ts'
-import type { Usage } from '../../message/usage.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
 import type { Entry } from './entry.ts'
 import { answerIn, isSynthetic, originOf, saidIn } from './origin.ts'
@@ -25,13 +24,13 @@ export function messagesOf(entries: readonly Entry[]): readonly ViewMessage[] {
   })
 }
 
-/** Undefined when a model sees nothing of the record. `known` is a usage that this one may repeat. */
-export function messageOf(record: JsonObject, known?: Usage): ViewMessage | undefined {
+/** Undefined when a model sees nothing of the record. */
+export function messageOf(record: JsonObject): ViewMessage | undefined {
   const origin = originOf(record)
   if (origin === undefined || isSynthetic(record)) return undefined
   const { uuid, timestamp } = record
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN
-  const found = origin === 'attachment' ? attachmentMessage(record) : spokenMessage(record, origin, known)
+  const found = origin === 'attachment' ? attachmentMessage(record) : spokenMessage(record, origin)
   if (found && typeof uuid === 'string') found.uuid = uuid
   if (found && !Number.isNaN(time)) found.time = time
   return found
@@ -39,7 +38,7 @@ export function messageOf(record: JsonObject, known?: Usage): ViewMessage | unde
 
 type Found = { -readonly [K in keyof ViewMessage]: ViewMessage[K] }
 
-function spokenMessage(record: JsonObject, origin: Origin, known: Usage | undefined): Found {
+function spokenMessage(record: JsonObject, origin: Origin): Found {
   const said = saidIn(record)
   const content = origin === 'summary' ? summaryContent(said) : contentOf(said)
   const found: Found = { role: origin === 'assistant' ? 'assistant' : 'user', content, origin }
@@ -47,7 +46,7 @@ function spokenMessage(record: JsonObject, origin: Origin, known: Usage | undefi
   const { id, model } = message ?? {}
   if (typeof id === 'string') found.messageId = id
   if (origin !== 'assistant' || !message) return found
-  const answer = answerIn(message, known)
+  const answer = answerIn(message)
   if (answer) found.usage = answer.usage
   if (answer || typeof model === 'string') found.model = answer?.model ?? String(model)
   return found

@@ -54,9 +54,9 @@ export function readAnswerLine(record: JsonObject): AnswerLine | undefined {
   return isSynthetic(record) ? undefined : answerIn(message)
 }
 
-/** The same from the message of an assistant line that a model wrote; `known` is a usage that it may repeat. */
-export function answerIn({ id, model, usage: reported }: JsonObject, known?: Usage): AnswerLine | undefined {
-  const usage = typeof id === 'string' ? readUsage(reported, known) : undefined
+/** The same from the message of an assistant line that a model wrote. */
+export function answerIn({ id, model, usage: reported }: JsonObject): AnswerLine | undefined {
+  const usage = typeof id === 'string' ? readUsage(reported) : undefined
   if (typeof id !== 'string' || usage === undefined) return undefined
   return { messageId: id, model: typeof model === 'string' ? model : 'unknown', usage }
 }

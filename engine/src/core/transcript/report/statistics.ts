@@ -1,8 +1,7 @@
 // Figures over many sessions: how often they are compacted, by what, how their summaries grow, what they use.
 import { groupBy } from '../../message/group-by.ts'
 import { addCounts, billedCounts, noTokens, type TokenCounts, totalOf } from '../../message/usage.ts'
-import type { Scan } from '../tree/scan.ts'
-import type { Epoch } from './epochs.ts'
+import type { Epoch, Scan } from '../tree/scan.ts'
 
 export type ModelTokens = { readonly model: string; readonly answers: number; readonly tokens: TokenCounts }
 

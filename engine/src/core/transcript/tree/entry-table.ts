@@ -15,44 +15,25 @@ export type IdRows = {
   readonly set: (uuid: string, row: number) => unknown
 }
 
-export type EntryTable<Ids = ReadonlyMap<string, number>> = {
-  readonly rows: number
-  readonly offsets: readonly number[]
-  readonly lengths: readonly number[]
-  /** The line of each, counted from 1; 0 when lines were not counted. */
-  readonly lines: readonly number[]
-  readonly nth: readonly number[]
-  readonly types: readonly EntryType[]
-  readonly sidechains: readonly boolean[]
-  readonly parents: readonly number[]
-  readonly contextTokens: readonly number[]
-  /** Rows by uuid; of several entries with the same one, the first. */
-  readonly ids: Ids
-  /** By row: a parent that has not been seen. It may come later in the file, or never. */
-  readonly pending: ReadonlyMap<number, string>
-  readonly duplicates: readonly number[]
-}
+export type EntryTable<Ids = Map<string, number>> = ReturnType<typeof createEntryTable<Ids>>
 
-type Growing<T> = T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : T extends readonly (infer Item)[] ? Item[] : T
-type Columns = Omit<EntryTable, 'ids'>
-export type GrowingTable<Ids = Map<string, number>> = {
-  -readonly [K in keyof Columns]: Growing<Columns[K]>
-} & { readonly ids: Ids }
-
-export function createEntryTable<Ids extends IdRows>(ids: Ids): GrowingTable<Ids> {
+export function createEntryTable<Ids>(ids: Ids) {
   return {
     rows: 0,
-    offsets: [],
-    lengths: [],
-    lines: [],
-    nth: [],
-    types: [],
-    sidechains: [],
-    parents: [],
-    contextTokens: [],
+    offsets: [] as number[],
+    lengths: [] as number[],
+    /** The line of each, counted from 1; 0 when lines were not counted. */
+    lines: [] as number[],
+    nth: [] as number[],
+    types: [] as EntryType[],
+    sidechains: [] as boolean[],
+    parents: [] as number[],
+    contextTokens: [] as number[],
+    /** Rows by uuid; of several entries with the same one, the first. */
     ids,
-    pending: new Map(),
-    duplicates: [],
+    /** By row: a parent that has not been seen. It may come later in the file, or never. */
+    pending: new Map<number, string>(),
+    duplicates: [] as number[],
   }
 }
 
@@ -63,7 +44,7 @@ export type EntryPlace = Position & {
 }
 
 /** Adds a row without id and parent; returns its number. */
-export function addPlace(table: GrowingTable<unknown>, place: EntryPlace): number {
+export function addPlace(table: EntryTable<unknown>, place: EntryPlace): number {
   table.offsets.push(place.offset)
   table.lengths.push(place.length)
   table.lines.push(place.line)
@@ -75,19 +56,11 @@ export function addPlace(table: GrowingTable<unknown>, place: EntryPlace): numbe
   return table.rows++
 }
 
-export function addHead(table: GrowingTable<IdRows>, head: Head, contextTokens: number): number {
+export function addHead(table: EntryTable<IdRows>, head: Head, contextTokens: number): number {
   const { offset, length, line, nth, uuid, parent, sidechain } = head
-  const type = uuid === undefined ? '' : (treeTypes.find((known) => known === head.type) ?? 'other')
-  const place = {
-    offset,
-    length,
-    line,
-    nth,
-    type: head.boundary ? 'boundary' : type,
-    sidechain,
-    contextTokens,
-  } as const
-  const row = addPlace(table, place)
+  const known = treeTypes.find((known) => known === head.type) ?? 'other'
+  const type = head.boundary ? 'boundary' : uuid === undefined ? '' : known
+  const row = addPlace(table, { offset, length, line, nth, type, sidechain, contextTokens })
   if (uuid === undefined) return row
   if (table.ids.get(uuid) === undefined) table.ids.set(uuid, row)
   else table.duplicates.push(row)
@@ -99,7 +72,7 @@ export function addHead(table: GrowingTable<IdRows>, head: Head, contextTokens: 
 }
 
 /** Call it when everything has been added: finds the parents that came later than their children. */
-export function resolvePending(table: GrowingTable<IdRows>): void {
+export function resolvePending(table: EntryTable<IdRows>): void {
   for (const [row, id] of table.pending) {
     const parent = table.ids.get(id)
     if (parent === undefined) continue

@@ -1,8 +1,8 @@
 // The tree that a transcript's entries form, repaired: kept messages spliced behind their summary, orphans attached, rings
 // cut. It needs only an entry table.
 import type { Boundary, Kept } from '../format/boundary.ts'
+import { nothingUndone, type Standing } from './changes.ts'
 import { type EntryTable, isSidechainAt, missingParent, noParent, rowOf, typeAt } from './entry-table.ts'
-import { nothingUndone, type Standing } from './standing.ts'
 
 export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; readonly isLegacy: boolean }
 
@@ -13,6 +13,8 @@ export type Graph = {
   readonly cuts: readonly number[]
   /** By boundary: the messages it kept, in order, without those that were never written to disk. */
   readonly kept: ReadonlyMap<number, readonly number[]>
+  /** By summary: the last message that was kept behind it. */
+  readonly keptTails: ReadonlyMap<number, number>
 }
 
 type Links = { readonly table: EntryTable; readonly parents: number[] }
@@ -28,8 +30,8 @@ export function buildGraph(
   for (const { row, isLegacy } of inForce) if (isLegacy) relinkLegacy(links, row)
   for (const at of boundaries) if (out.has(at.row) && !at.isLegacy) bridge(links, at)
   for (const [row, to] of rewinds) links.parents[row] = to
-  const { kept, moved } = spliceKept(links, inForce)
-  return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), kept }
+  const { moved, ...spliced } = spliceKept(links, inForce)
+  return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), ...spliced }
 }
 
 /** An undone boundary is an entry like any other: it hangs on what stood before it. */
@@ -84,6 +86,7 @@ function spliceKept(links: Links, boundaries: readonly BoundaryAt[]) {
   })
   const children = new Map<number, number[]>(splices.map(({ anchor }) => [anchor, []]))
   if (splices.length > 0) for (const [row, parent] of parents.entries()) children.get(parent)?.push(row)
+  const keptTails = new Map<number, number>()
   const moved = new Set<number>()
   const move = (row: number, parent: number) => {
     parents[row] = parent
@@ -92,10 +95,11 @@ function spliceKept(links: Links, boundaries: readonly BoundaryAt[]) {
   for (const { anchor, kept } of splices) {
     const last = kept.at(-1)
     if (last === undefined) continue
+    keptTails.set(anchor, last)
     for (const child of children.get(anchor) ?? []) if (parents[child] === anchor) move(child, last)
     for (const [at, row] of kept.entries()) move(row, kept[at - 1] ?? anchor)
   }
-  return { kept: new Map(splices.map(({ row, kept }) => [row, kept])), moved }
+  return { kept: new Map(splices.map(({ row, kept }) => [row, kept])), keptTails, moved }
 }
 
 function keptRows({ table, parents }: Links, boundary: number, kept: Kept): readonly number[] {

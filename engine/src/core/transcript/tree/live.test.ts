@@ -15,7 +15,7 @@ const windowOf = (records: readonly JsonObject[]) => {
 
 describe('the live window', () => {
   test('of an empty file is empty', () => {
-    expect(liveWindow([])).toEqual({ order: [], stop: 'empty', recovered: 0, missing: [] })
+    expect(liveWindow([])).toEqual({ order: [], stop: 'empty', missing: [] })
   })
 
   test('is the whole conversation when nothing was compacted', () => {
@@ -34,7 +34,6 @@ describe('the live window', () => {
       .assistant([textBlock('done')], { messageId: 'm2', parent: 'result2', uuid: 'end' })
     expect(windowOf(records)).toMatchObject({
       uuids: ['u1', 'a1', 'call1', 'call2', 'result1', 'result2', 'end'],
-      recovered: 1,
     })
   })
 

@@ -2,23 +2,22 @@
 // computed from the whole tree.
 import { groupBy } from '../../message/group-by.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
+import { nothingUndone, type Standing } from './changes.ts'
 import {
   addHead,
   createEntryTable,
   type EntryTable,
-  type GrowingTable,
   isSidechainAt,
   resolvePending,
   rowOf,
   typeAt,
 } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
-import { nothingUndone, type Standing } from './standing.ts'
 
 /** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
 export type HeadTree = {
   readonly heads: Head[]
-  readonly table: GrowingTable
+  readonly table: EntryTable
   readonly boundaries: BoundaryAt[]
 }
 
@@ -35,25 +34,21 @@ export function addHeadToTree({ heads, table, boundaries }: HeadTree, head: Head
   return row
 }
 
-/**
- * The rows of the live window, oldest first: boundary, summary, kept messages, what followed. The chain is the part of
- * it on the path from the newest row that is a leaf; the rest are side branches of its answers.
- */
+/** The rows of the live window, oldest first: boundary, summary, kept messages, what followed. */
 export function liveOrder(
   tree: HeadTree,
   isLeaf: (row: number) => boolean,
   standing: Standing = nothingUndone,
-): { readonly order: readonly number[]; readonly chain: readonly number[]; readonly graph: Graph } {
+): { readonly order: readonly number[]; readonly graph: Graph } {
   const { table, boundaries } = tree
   resolvePending(table)
   const graph = buildGraph(table, boundaries, standing)
   const newest = newestLeaf(table, isLeaf)
-  if (newest < 0) return { order: [], chain: [], graph }
+  if (newest < 0) return { order: [], graph }
   // A compaction that nothing follows yet: the messages it kept still stand behind its summary.
-  const leaf = keptTails(tree, graph).get(newest) ?? newest
+  const leaf = graph.keptTails.get(newest) ?? newest
   const isEnd = (row: number) => typeAt(table, row) === 'boundary' && !standing.out.has(row)
-  const chain = walkUp(graph, leaf, isEnd)
-  return { order: withSiblings(tree, chain), chain, graph }
+  return { order: withSiblings(tree, walkUp(graph, leaf, isEnd)), graph }
 }
 
 export type LiveWindow = {
@@ -61,8 +56,6 @@ export type LiveWindow = {
   readonly order: readonly number[]
   /** Where the walk from the newest message ended. */
   readonly stop: 'boundary' | 'root' | 'orphan' | 'empty'
-  /** How many entries were not on the walk but belong to its answers. */
-  readonly recovered: number
   /** Uuids that the window refers to and that are not among the heads: parents on the walk, kept messages. */
   readonly missing: readonly string[]
 }
@@ -70,16 +63,11 @@ export type LiveWindow = {
 export function liveWindow(heads: readonly Head[]): LiveWindow {
   const tree = createHeadTree()
   for (const head of heads) addHeadToTree(tree, head)
-  const { order, chain, graph } = liveOrder(tree, (row) => isSpoken(heads[row] as Head))
-  const first = chain[0]
-  if (first === undefined) return { order: [], stop: 'empty', recovered: 0, missing: [] }
-  const missing = missingFrom(tree, order, graph)
-  return { order, stop: stopAt(heads[first]), recovered: order.length - chain.length, missing }
-}
-
-function stopAt(first: Head | undefined): LiveWindow['stop'] {
-  if (first?.boundary) return 'boundary'
-  return typeof first?.parent === 'string' ? 'orphan' : 'root'
+  const { order, graph } = liveOrder(tree, (row) => isSpoken(heads[row] as Head))
+  const first = heads[order[0] ?? -1]
+  if (!first) return { order, stop: 'empty', missing: [] }
+  const stop = first.boundary ? 'boundary' : typeof first.parent === 'string' ? 'orphan' : 'root'
+  return { order, stop, missing: missingFrom(tree, order, graph) }
 }
 
 /** Sidechain rows count only in a file that has no others: a sub-agent's. Of a line written twice the first counts. */
@@ -100,17 +88,6 @@ function walkUp({ parents }: Graph, leaf: number, isEnd: (row: number) => boolea
   return chain.reverse()
 }
 
-/** By the row of a summary: the last message that was kept behind it. */
-function keptTails({ table, boundaries }: HeadTree, graph: Graph): ReadonlyMap<number, number> {
-  const tails = new Map<number, number>()
-  for (const { row, boundary } of boundaries) {
-    const tail = graph.kept.get(row)?.at(-1)
-    if (tail === undefined || boundary.kept === undefined || boundary.kept.type === 'counted') continue
-    tails.set(rowOf(table, boundary.kept.anchor), tail)
-  }
-  return tails
-}
-
 function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph: Graph): readonly string[] {
   const missing: string[] = []
   for (const row of order) {
@@ -127,21 +104,20 @@ function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph
 function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): readonly number[] {
   const headAt = (row: number) => heads[row] as Head
   const others = rowsBeside(heads, table, chain)
-  // This runs for every view: of the chain only what also stands beside it is looked at.
-  const beside = new Set(others.flatMap((row) => [headAt(row).messageId, ...headAt(row).toolResults]))
-  const answers = new Set<string>()
+  if (others.length === 0) return chain
+  const answers = new Set<string | undefined>()
   const answered = new Set<string>()
   const answerOfCall = new Map<string, string>()
   const noteCalls = ({ messageId = '', toolUses }: Head) => {
-    for (const id of toolUses) if (beside.has(id)) answerOfCall.set(id, messageId)
+    for (const id of toolUses) answerOfCall.set(id, messageId)
   }
-  for (const row of others.length === 0 ? [] : chain) {
+  for (const row of chain) {
     const head = headAt(row)
-    if (head.messageId !== undefined && beside.has(head.messageId)) answers.add(head.messageId)
-    for (const id of head.toolResults) if (beside.has(id)) answered.add(id)
+    if (head.messageId !== undefined) answers.add(head.messageId)
+    for (const id of head.toolResults) answered.add(id)
     noteCalls(head)
   }
-  const isPiece = (row: number) => answers.has(headAt(row).messageId ?? '')
+  const isPiece = (row: number) => answers.has(headAt(row).messageId)
   for (const row of others) if (isPiece(row)) noteCalls(headAt(row))
   const siblings = others.filter((row) => {
     const missed = headAt(row).toolResults.filter((id) => answerOfCall.has(id) && !answered.has(id))
@@ -149,53 +125,28 @@ function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): rea
     for (const id of missed) answered.add(id)
     return missed.length > 0 || isPiece(row)
   })
-  return siblings.length === 0 ? chain : inserted(siblings, chain, { headAt, answerOfCall })
-}
-
-type Answers = { readonly headAt: (row: number) => Head; readonly answerOfCall: Map<string, string> }
-
-/** Each sibling goes behind the last row of its own answer (a piece, or a result) that comes before it in the file. */
-function inserted(
-  siblings: readonly number[],
-  chain: readonly number[],
-  { headAt, answerOfCall }: Answers,
-): readonly number[] {
+  if (siblings.length === 0) return chain
+  // Each goes behind the last row of its own answer (a piece, or a result) that comes before it in the file.
   const answerOf = (row: number) => {
     const { messageId, toolResults } = headAt(row)
     return messageId ?? answerOfCall.get(toolResults.find((id) => answerOfCall.has(id)) ?? '')
   }
-  const own = new Set(siblings.map(answerOf))
-  for (const row of [...siblings, ...chain]) {
-    const { messageId, toolUses } = headAt(row)
-    if (messageId !== undefined && own.has(messageId)) for (const id of toolUses) answerOfCall.set(id, messageId)
-  }
-  const members = groupBy(
-    chain.filter((row) => own.has(answerOf(row))),
-    answerOf,
-  )
+  const members = groupBy(chain, answerOf)
   const behind = groupBy(siblings, (row) => {
     const rows = members.get(answerOf(row)) ?? []
     return rows.findLast((member) => member < row) ?? rows[0] ?? chain.at(-1)
   })
-  const order: number[] = []
-  for (const row of chain) {
-    order.push(row)
-    for (const sibling of behind.get(row) ?? []) order.push(sibling)
-  }
-  return order
+  return chain.flatMap((row) => [row, ...(behind.get(row) ?? [])])
 }
 
+/** Rows off the chain that may belong to one of its answers. */
 function rowsBeside(heads: readonly Head[], table: EntryTable, chain: readonly number[]): readonly number[] {
-  const isSkipped = new Uint8Array(heads.length)
-  for (const row of chain) isSkipped[row] = 1
-  for (const row of table.duplicates) isSkipped[row] = 1
-  const side = isSidechainAt(table, chain.at(-1) ?? -1)
+  const skipped = new Set([...chain, ...table.duplicates])
+  const isSide = isSidechainAt(table, chain.at(-1) ?? -1)
   const others: number[] = []
-  for (let row = 0; row < heads.length; row++) {
-    if (isSkipped[row] === 1) continue
-    const { messageId, toolResults, sidechain, uuid } = heads[row] as Head
+  for (const [row, { messageId, toolResults, sidechain, uuid }] of heads.entries()) {
     const isPart = messageId !== undefined || toolResults.length > 0
-    if (isPart && uuid !== undefined && sidechain === side) others.push(row)
+    if (isPart && uuid !== undefined && sidechain === isSide && !skipped.has(row)) others.push(row)
   }
   return others
 }

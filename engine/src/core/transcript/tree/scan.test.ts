@@ -113,7 +113,7 @@ describe('answers', () => {
       .assistant('a', { messageId: 'm', tokens: { input: 10, output: 1 } })
       .assistant('b', { messageId: 'm', tokens: { input: 10, output: 300 } })
       .assistant('c', { messageId: 'm', tokens: { input: 10, output: 2 } })
-    expect(scan(records).answers).toMatchObject([{ messageId: 'm', lines: 3, usage: { input: 10, output: 300 } }])
+    expect(scan(records).answers).toMatchObject([{ messageId: 'm', usage: { input: 10, output: 300 } }])
   })
 
   test('that the client made up are not counted', () => {

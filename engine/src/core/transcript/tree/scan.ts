@@ -1,19 +1,57 @@
-// One pass over the entries of a transcript: what it holds, its graph, its answers, epochs and turns. Contents are looked
-// at and let go; what stays in memory is a row for each entry.
-import { stringAt } from '../../message/json.ts'
+// One pass over the entries of a transcript: what it holds, its graph, its answers, its turns, and its epochs, the parts
+// between compactions. Contents are looked at and let go; what stays in memory is a row for each entry.
+import { textOf } from '../../message/block.ts'
+import { type JsonObject, stringAt } from '../../message/json.ts'
 import { isRequest } from '../../message/message.ts'
 import { contextTokens } from '../../message/usage.ts'
-import { type Entry, headOf } from '../format/entry.ts'
-import { type AnswerLine, originOf, readAnswerLine } from '../format/origin.ts'
-import { createEpochCounter, type Epoch, type Scanned } from '../report/epochs.ts'
-import { addHead, createEntryTable, type EntryTable, resolvePending } from './entry-table.ts'
+import { type Entry, type Head, headOf, isSpoken } from '../format/entry.ts'
+import { type AnswerLine, originOf, readAnswerLine, saidIn } from '../format/origin.ts'
+import { type Change, changeAt, standingOf } from './changes.ts'
+import {
+  addHead,
+  createEntryTable,
+  type EntryTable,
+  isSidechainAt,
+  noParent,
+  resolvePending,
+  rowOf,
+  typeAt,
+} from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
 
-export type Answer = AnswerLine & {
-  readonly epoch: number
-  readonly sidechain: boolean
-  readonly lines: number
+export type Compaction = {
+  readonly uuid: string
+  readonly line: number
+  readonly trigger: string
+  readonly tokensBefore: number | undefined
+  /** As the boundary says, or else what the first answer after it was given. */
+  readonly tokensAfter: number | undefined
+  readonly durationMs: number | undefined
+  readonly time: string | undefined
+  readonly kept: number
+  readonly summary: { readonly uuid: string | undefined; readonly characters: number } | undefined
+  readonly isUndone?: true
 }
+
+export type Epoch = {
+  /** 0 is what came before the first compaction. */
+  readonly number: number
+  readonly openedBy: Compaction | undefined
+  /** Tree entries of the main conversation, or of the sub-agent whose file it is. */
+  readonly entries: number
+  /** Lines of the conversation itself: user and assistant. */
+  readonly messages: number
+  /** Messages that a person typed: the turns since the last compaction. */
+  readonly humanTurns: number
+  readonly roots: number
+  readonly orphans: number
+  readonly from: string | undefined
+  readonly to: string | undefined
+  readonly tokensAtEnd: number | undefined
+}
+
+/** It counts once, with the usage of the line that has the most output: old clients wrote stubs first. */
+export type Answer = AnswerLine & { readonly epoch: number; readonly sidechain: boolean }
 
 export type TurnEnd = {
   readonly tokens: number
@@ -29,6 +67,7 @@ export type Scan = {
   readonly graph: Graph
   readonly boundaries: readonly BoundaryAt[]
   readonly answers: readonly Answer[]
+  /** Of the main conversation; in a file that holds nothing but a sub-agent's, of that. */
   readonly epochs: readonly Epoch[]
   /** How full the context was at the end of each turn that got an answer with usage. */
   readonly turns: readonly TurnEnd[]
@@ -50,9 +89,11 @@ export function createScanner(): Scanner {
   const table = createEntryTable(new Map<string, number>())
   const boundaries: BoundaryAt[] = []
   const types = new Map<string, number>()
-  const answers = createAnswerBook()
-  const epochs = createEpochCounter()
-  const turns = createTurnBook()
+  const answers = new Map<string, Answer>()
+  const [main, side] = [newCount(), newCount()]
+  const counted = () => (main.epochs.length === 1 && main.epochs[0]?.entries === 0 ? side : main)
+  const turns: TurnEnd[] = []
+  let isTurnOpen = false
   const sessionIds = new Set<unknown>()
   const versions = new Set<unknown>()
   return {
@@ -65,11 +106,16 @@ export function createScanner(): Scanner {
       if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
-      const isTyped = head.type === 'user' && head.toolResults.length === 0
-      const scanned = { record, row, head, answer, tokens, origin: isTyped ? originOf(record) : undefined }
-      epochs.add(scanned)
-      turns.add(scanned)
-      if (answer) answers.add(answer, epochs.current(), head.sidechain)
+      const origin = head.type === 'user' && head.toolResults.length === 0 ? originOf(record) : undefined
+      countEntry(head.sidechain ? side : main, { record, row, head, origin, answer, tokens })
+      if (answer) addAnswer(answers, { ...answer, epoch: counted().epochs.length - 1, sidechain: head.sidechain })
+      if (origin !== undefined && isRequest(origin) && !head.sidechain) isTurnOpen = false
+      if (tokens > 0 && !head.sidechain) {
+        if (isTurnOpen) turns.pop()
+        const time = Date.parse(stringAt(record, 'timestamp') ?? '')
+        turns.push(Number.isNaN(time) ? { tokens } : { tokens, time })
+        isTurnOpen = true
+      }
       sessionIds.add(record.sessionId)
       versions.add(record.version)
     },
@@ -82,9 +128,9 @@ export function createScanner(): Scanner {
         table,
         graph,
         boundaries,
-        answers: answers.answers(),
-        epochs: epochs.finish(table, graph),
-        turns: turns.turns(),
+        answers: [...answers.values()],
+        epochs: epochsOf(counted(), { table, graph, isSide: counted() === side }),
+        turns,
         sessionIds: [...sessionIds].filter((id) => typeof id === 'string'),
         versions: [...versions].filter((version) => typeof version === 'string'),
       }
@@ -92,39 +138,78 @@ export function createScanner(): Scanner {
   }
 }
 
-/** An answer counts once, with the usage of the line that has the most output: old clients wrote stubs first. */
-function createAnswerBook() {
-  const byId = new Map<string, { -readonly [K in keyof Answer]: Answer[K] }>()
-  return {
-    answers: (): readonly Answer[] => [...byId.values()],
-    add: (line: AnswerLine, epoch: number, sidechain: boolean): void => {
-      const known = byId.get(line.messageId)
-      if (!known) byId.set(line.messageId, { ...line, epoch, sidechain, lines: 1 })
-      else {
-        if (line.usage.output >= known.usage.output) known.usage = line.usage
-        known.lines++
-      }
-    },
-  }
+function addAnswer(answers: Map<string, Answer>, line: Answer): void {
+  const known = answers.get(line.messageId)
+  if (!known) answers.set(line.messageId, line)
+  else if (line.usage.output >= known.usage.output) answers.set(line.messageId, { ...known, usage: line.usage })
 }
 
-/** A turn begins with what a person typed, and its newest answer tells its size. */
-function createTurnBook() {
-  const ends: { readonly tokens: number; readonly timestamp: string | undefined }[] = []
-  let isOpen = false
-  return {
-    turns: (): readonly TurnEnd[] =>
-      ends.map(({ tokens, timestamp }) => {
-        const time = Date.parse(timestamp ?? '')
-        return Number.isNaN(time) ? { tokens } : { tokens, time }
-      }),
-    add: ({ record, head, origin, tokens }: Scanned): void => {
-      if (head.sidechain) return
-      if (origin !== undefined && isRequest(origin)) isOpen = false
-      if (tokens === 0) return
-      if (isOpen) ends.pop()
-      ends.push({ tokens, timestamp: stringAt(record, 'timestamp') })
-      isOpen = true
-    },
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+type OpenEpoch = Writable<Omit<Epoch, 'openedBy'>> & { openedBy: Writable<Compaction> | undefined }
+
+/** Of the main conversation, or of the sub-agents inside the file. */
+function newCount() {
+  return { epochs: [newEpoch(0)], starts: [0], changes: [] as Change[] }
+}
+
+function newEpoch(number: number, openedBy?: Compaction): OpenEpoch {
+  const unknown = { from: undefined, to: undefined, tokensAtEnd: undefined }
+  return { number, openedBy, entries: 0, messages: 0, humanTurns: 0, roots: 0, orphans: 0, ...unknown }
+}
+
+type Scanned = {
+  readonly record: JsonObject
+  readonly row: number
+  readonly head: Head
+  /** Of user records without tool results. */
+  readonly origin: ReturnType<typeof originOf>
+  readonly answer: AnswerLine | undefined
+  /** The context after the answer; 0 where nothing is reported. */
+  readonly tokens: number
+}
+
+function countEntry({ epochs, starts, changes }: ReturnType<typeof newCount>, scanned: Scanned): void {
+  const { record, row, head, origin, answer, tokens } = scanned
+  if (head.uuid === undefined) return
+  const time = stringAt(record, 'timestamp')
+  if (head.boundary) {
+    starts.push(row)
+    epochs.push(newEpoch(epochs.length, compactionAt(head, time)))
   }
+  const change = changeAt(row, record, head)
+  if (change) changes.push(change)
+  const open = epochs.at(-1) as OpenEpoch
+  open.entries++
+  if (isSpoken(head)) open.messages++
+  if (origin === 'human') open.humanTurns++
+  open.from ??= time
+  open.to = time ?? open.to
+  if (tokens > 0) open.tokensAtEnd = tokens
+  const { openedBy } = open
+  if (!openedBy) return
+  if (origin === 'summary') openedBy.summary ??= { uuid: head.uuid, characters: textOf(saidIn(record)).length }
+  if (tokens > 0) openedBy.tokensAfter ??= tokens - (answer?.usage.output ?? 0)
+}
+
+function compactionAt({ uuid = '', line, boundary }: Head, time: string | undefined): Compaction {
+  const { trigger = 'unknown', preTokens: tokensBefore, postTokens: tokensAfter, durationMs } = boundary ?? {}
+  return { uuid, line, trigger, tokensBefore, tokensAfter, durationMs, time, kept: 0, summary: undefined }
+}
+
+function epochsOf(
+  { epochs, starts, changes }: ReturnType<typeof newCount>,
+  { table, graph, isSide }: { readonly table: EntryTable; readonly graph: Graph; readonly isSide: boolean },
+): readonly Epoch[] {
+  const { out } = standingOf(changes, (uuid) => rowOf(table, uuid))
+  const isCounted = (row: number) => typeAt(table, row) !== '' && isSidechainAt(table, row) === isSide
+  return epochs.map((epoch, number) => {
+    const start = starts[number] ?? 0
+    const end = starts[number + 1] ?? table.rows
+    const orphans = graph.orphans.filter((row) => row >= start && row < end && isCounted(row)).length
+    let roots = 0
+    for (let row = start; row < end; row++) if (table.parents[row] === noParent && isCounted(row)) roots++
+    const kept = graph.kept.get(start)?.length ?? 0
+    const undone = out.has(start) ? { isUndone: true as const } : {}
+    return { ...epoch, openedBy: epoch.openedBy && { ...epoch.openedBy, kept, ...undone }, roots, orphans }
+  })
 }

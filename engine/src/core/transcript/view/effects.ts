@@ -22,20 +22,10 @@ export type LiveRows = {
 }
 
 /** Each by what the edit names; of several edits the newest counts. */
-export type Effects = {
-  readonly results: ReadonlyMap<string, EditAt>
-  readonly inputs: ReadonlyMap<string, EditAt>
-  readonly attachments: ReadonlyMap<string, EditAt>
-  readonly media: ReadonlyMap<string, EditAt>
-  readonly contents: ReadonlyMap<string, EditAt>
-  readonly thinking: ReadonlyMap<number, EditAt>
-  readonly ranges: ReadonlyMap<number, RangeAt>
-  readonly pinned: ReadonlySet<string>
-}
+export type Effects = ReturnType<typeof noEffects>
 
-/** `edits` are those in force, in the order of the transcript. */
-export function effectsOf(edits: readonly EditAt[], live: LiveRows): Effects {
-  const effects = {
+function noEffects() {
+  return {
     results: new Map<string, EditAt>(),
     inputs: new Map<string, EditAt>(),
     attachments: new Map<string, EditAt>(),
@@ -45,6 +35,11 @@ export function effectsOf(edits: readonly EditAt[], live: LiveRows): Effects {
     ranges: new Map<number, RangeAt>(),
     pinned: new Set<string>(),
   }
+}
+
+/** `edits` are those in force, in the order of the transcript. */
+export function effectsOf(edits: readonly EditAt[], live: LiveRows): Effects {
+  const effects = noEffects()
   for (const at of edits) {
     const { edit } = at
     if (edit.type === 'clear-results') {

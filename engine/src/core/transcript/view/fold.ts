@@ -2,11 +2,11 @@
 // message. It always folds the whole transcript, so the same transcript gives the same bytes; it changes no entry.
 import type { ViewMessage } from '../../message/message.ts'
 import { readCompaction } from '../format/compaction-records.ts'
-import { type Edit, readEdit } from '../format/edits.ts'
+import type { Edit } from '../format/edits.ts'
 import { type Entry, headOf } from '../format/entry.ts'
+import { type Change, changeAt, type Standing, standingOf } from '../tree/changes.ts'
 import { isVisibleAt, rowOf } from '../tree/entry-table.ts'
 import { addHeadToTree, createHeadTree, type HeadTree, liveOrder } from '../tree/live.ts'
-import { type Change, type Standing, standingOf } from '../tree/standing.ts'
 import { type EditAt, type Effects, effectsOf, type LiveRows } from './effects.ts'
 import { mergePieces, type Piece, type Source } from './merge.ts'
 import { piecesOf, type Row } from './pieces.ts'
@@ -62,10 +62,8 @@ function addEntry({ rows, tree, changes }: Transcript, entry: Entry): void {
   const head = headOf(entry)
   rows.push({ entry, head, message: undefined, piece: undefined })
   const row = addHeadToTree(tree, head)
-  if (head.uuid === undefined || tree.table.duplicates.at(-1) === row) return
-  const edit = head.type === 'system' ? readEdit(entry.record) : undefined
-  if (!edit && !head.boundary) return
-  changes.push({ row, uuid: head.uuid, edit, freed: edit ? undefined : readCompaction(entry.record).freed })
+  const change = tree.table.duplicates.at(-1) === row ? undefined : changeAt(row, entry.record, head)
+  if (change) changes.push(change)
 }
 
 function viewOf(transcript: Transcript): View {
@@ -80,7 +78,8 @@ function viewOf(transcript: Transcript): View {
   const pieces = piecesOf(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
   const placed = merged.map(({ message, from: [first] }) => {
-    return { isAnswer: message.role === 'assistant', row: first?.row ?? 0, place: first?.place ?? 0 }
+    const place = live.placeOf(live.rowOf(first?.uuids[0] ?? ''))
+    return { isAnswer: message.role === 'assistant', row: first?.row ?? 0, place }
   })
   const prefix = prefixChanges(changes, standing, { live, kept: graph.kept })
   return {

@@ -17,8 +17,6 @@ export type Source = {
 export type Piece = {
   /** Of its entry, or of the edit that took a range out. */
   readonly row: number
-  /** In the order of the view that was computed last. */
-  place: number
   readonly message: ViewMessage
   /** Of its entry, or of all entries that a range stands for. */
   readonly uuids: readonly string[]
@@ -59,9 +57,7 @@ export function mergePieces(pieces: readonly Piece[]): readonly Merged[] {
 
 /** The messages that these pieces make, one piece for each entry in the order of the view. */
 export function mergedMessages(pieces: readonly ViewMessage[]): readonly ViewMessage[] {
-  const merged = mergePieces(
-    pieces.map((message) => ({ row: -1, place: -1, message, uuids: [], edits: [], isPinned: false })),
-  )
+  const merged = mergePieces(pieces.map((message) => ({ row: -1, message, uuids: [], edits: [], isPinned: false })))
   return merged.map(({ message }) => message)
 }
 

@@ -1,5 +1,6 @@
 // The pieces of a view: for each entry in it the message it stands for, as the edits leave it, and for each range that an
 // edit took out the text in its place.
+import { groupBy } from '../../message/group-by.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { headOf as headOfText } from '../../text/cut.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
@@ -26,47 +27,27 @@ type Seen = { readonly live: LiveRows; readonly effects: Effects; readonly undon
 export function piecesOf(all: readonly Row[], { live, effects, undone }: Seen): readonly Piece[] {
   const pieces: Piece[] = []
   const hidden = new Set(undone.flatMap(({ row }) => rowsWrittenBy(row, all, live)))
-  const covered = coveredBy(live, effects)
-  let usage: ViewMessage['usage']
-  for (const [place, row] of live.order.entries()) {
+  const isRemoved = (row: number) => effects.ranges.has(row)
+  /** By range: the rows it stands for, in the order of the view. */
+  const covered = groupBy(live.order.filter(isRemoved), (row) => effects.ranges.get(row))
+  for (const row of live.order) {
     if (hidden.has(row)) continue
     const range = effects.ranges.get(row)
-    const stretch = range && covered.get(range)
-    if (stretch ? stretch[0] !== row : !live.isVisible(row)) continue
-    const known = all[range?.row ?? row] as Row
-    const piece =
-      range && stretch ? rangePiece(known, range, uuidsAt(stretch, all)) : entryPiece(known, row, { effects, usage })
-    usage = known.message?.usage ?? usage
-    if (!piece) continue
-    piece.place = place
-    pieces.push(piece)
+    const stretch = covered.get(range)
+    if (range && stretch?.[0] === row) pieces.push(rangePiece(all[range.row] as Row, range, uuidsAt(stretch, all)))
+    if (range || !live.isVisible(row)) continue
+    const piece = entryPiece(all[row] as Row, row, effects)
+    if (piece) pieces.push(piece)
   }
   return pieces
-}
-
-/** By range: the rows it stands for, in the order of the view. */
-function coveredBy({ order }: LiveRows, { ranges }: Effects): ReadonlyMap<RangeAt, readonly number[]> {
-  const covered = new Map<RangeAt, number[]>()
-  for (const row of ranges.size === 0 ? [] : order) {
-    const range = ranges.get(row)
-    const own = range && covered.get(range)
-    if (own) own.push(row)
-    else if (range) covered.set(range, [row])
-  }
-  return covered
 }
 
 function uuidsAt(rows: readonly number[], all: readonly Row[]): readonly string[] {
   return rows.flatMap((row) => all[row]?.head.uuid ?? [])
 }
 
-/** `usage` is that of the answer before, which this one may repeat. */
-function entryPiece(
-  known: Row,
-  row: number,
-  { effects, usage }: { readonly effects: Effects; readonly usage: ViewMessage['usage'] },
-): Piece | undefined {
-  if (known.message === undefined) known.message = messageOf(known.entry.record, usage) ?? null
+function entryPiece(known: Row, row: number, effects: Effects): Piece | undefined {
+  if (known.message === undefined) known.message = messageOf(known.entry.record) ?? null
   const original = known.message
   if (!original) return undefined
   const { message, edits } = editedMessage(original, row, effects)
@@ -76,7 +57,7 @@ function entryPiece(
   // The same edits on the same entry give the same message.
   const { piece } = known
   if (piece && piece.isPinned === isPinned && isSameList(piece.edits, edits)) return piece
-  known.piece = { row, place: -1, message, uuids: uuid === undefined ? [] : [uuid], edits, isPinned }
+  known.piece = { row, message, uuids: uuid === undefined ? [] : [uuid], edits, isPinned }
   return known.piece
 }
 
@@ -86,7 +67,7 @@ function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): Piece
     known.message = { ...rangeText(range.edit), uuid: range.uuid, ...(Number.isNaN(time) ? {} : { time }) }
   }
   if (known.piece && isSameList(known.piece.uuids, uuids)) return known.piece
-  known.piece = { row: range.row, place: -1, message: known.message, uuids, edits: [range.uuid], isPinned: false }
+  known.piece = { row: range.row, message: known.message, uuids, edits: [range.uuid], isPinned: false }
   return known.piece
 }
 

@@ -1,8 +1,8 @@
 // Where edits and compactions changed the prefix of answers that were given before: whether the usage reported with an
 // answer still tells the size, and whether the model's thinking still fits the messages before it.
 import type { Edit } from '../format/edits.ts'
+import type { Change, Standing } from '../tree/changes.ts'
 import type { Graph } from '../tree/graph.ts'
-import type { Change, Standing } from '../tree/standing.ts'
 import { type LiveRows, spanOf } from './effects.ts'
 
 /** The prefix was changed at a place, for the answers between two rows of the transcript. */
@@ -26,11 +26,9 @@ export function prefixChanges(
   if (changes.length === 0) return []
   const turns = lastTurns(changes, live.rowOf)
   const firstPlace = createFirstPlace(live)
-  return changes.flatMap((change): readonly PrefixChange[] => {
-    const { row, edit } = change
+  return changes.flatMap(({ row, edit, freed }): readonly PrefixChange[] => {
     if (standing.past.has(row) || edit?.type === 'undo') return []
     const isOut = standing.out.has(row)
-    const freed = edit ? edit.freed : change.freed
     const below = turns.get(row) ?? row
     const found = { row, above: isOut ? row : -1, below, ...(freed === undefined ? {} : { freed }) }
     // While it was in force, answers were given on its prefix; those before it were given on the old one.

@@ -1,4 +1,5 @@
-// Hangs converted records one behind the other, for agents whose sessions are lists: each record gets its place and its id.
+// Hangs converted records one behind the other: each gets its place, its id and its parent. And the records that several
+// agents need, in the Claude Code format.
 import { defined, type JsonObject } from '../../../message/json.ts'
 import { editSubtype } from '../edits.ts'
 import type { Entry, Position } from '../entry.ts'
@@ -11,19 +12,21 @@ export type Chain = {
   readonly add: (record: JsonObject, place: ChainPlace) => Entry
   /** The boundary and the summary of a compaction: what follows hangs on the summary. */
   readonly compact: (compaction: ChainCompaction, place: ChainPlace) => readonly Entry[]
-  /** What follows is a conversation of its own. */
-  readonly restart: () => void
+  readonly last: () => string | null
+  /** What follows hangs on this entry; on none, it is a conversation of its own. */
+  readonly goTo: (uuid: string | null) => void
   /** The conversation goes on from before this entry, or from its start where nothing is before it. */
   readonly rewindBefore: (uuid: string, place: ChainPlace) => readonly Entry[]
 }
 
 export type ChainCompaction = {
-  readonly trigger: string
-  readonly summary: string
-  readonly preTokens?: number | undefined
-  readonly postTokens?: number | undefined
+  readonly summary: string | undefined
   /** The first entry that was kept word for word: it and all that follow it. Left out: none was. */
   readonly keptFrom?: string | undefined
+  readonly boundaryUuid?: string
+  /** What else the boundary says: trigger, preTokens, postTokens. */
+  readonly metadata: JsonObject
+  readonly everlong?: JsonObject | undefined
 }
 
 export function createChain(): Chain {
@@ -41,40 +44,40 @@ export function createChain(): Chain {
       envelope = { ...envelope, ...more }
     },
     add,
-    compact: ({ summary, keptFrom, ...facts }, { uuid, ...place }) => {
-      const logicalParentUuid = previous
-      const preservedSegment =
-        keptFrom === undefined || previous === null
-          ? undefined
-          : { headUuid: keptFrom, anchorUuid: uuid, tailUuid: previous }
-      previous = null
+    compact: ({ summary, keptFrom, boundaryUuid, metadata, everlong }, place) => {
+      const [logicalParentUuid, { uuid }] = [previous, place]
+      const isKept = keptFrom !== undefined && previous !== null
+      const preservedSegment = isKept ? { headUuid: keptFrom, anchorUuid: uuid, tailUuid: previous } : undefined
       const boundary = {
         ...{ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', logicalParentUuid },
-        compactMetadata: defined({ ...facts, preservedSegment }),
+        compactMetadata: defined({ ...metadata, preservedSegment }),
+        ...defined({ everlong }),
       }
-      const said = { type: 'user', isCompactSummary: true, message: { role: 'user', content: summary } }
+      previous = null
       return [
-        add(boundary, { ...place, uuid: `${uuid}-boundary` }),
-        ...(summary === '' ? [] : [add(said, { ...place, uuid })]),
+        add(boundary, { ...place, uuid: boundaryUuid ?? `${uuid}-boundary` }),
+        ...(summary === undefined ? [] : [add({ ...userRecord(summary), isCompactSummary: true }, place)]),
       ]
     },
-    restart: () => {
-      previous = null
+    last: () => previous,
+    goTo: (uuid) => {
+      previous = uuid
     },
     rewindBefore: (target, place) => {
       const to = parents.get(target)
       if (to === undefined) return []
-      if (to === null) {
-        previous = null
-        return []
-      }
       previous = to
-      const edit = { type: 'rewind', to }
-      return [
-        add({ type: 'system', subtype: editSubtype, content: 'Context edited: rewind', everlong: { edit } }, place),
-      ]
+      return to === null ? [] : [add(editFields({ type: 'rewind', to }), place)]
     },
   }
+}
+
+export function editFields(edit: JsonObject): JsonObject {
+  return { type: 'system', subtype: editSubtype, content: `Context edited: ${String(edit.type)}`, everlong: { edit } }
+}
+
+export function userRecord(content: unknown, isMeta?: boolean): JsonObject {
+  return { type: 'user', ...defined({ isMeta }), message: { role: 'user', content } }
 }
 
 export function assistantRecord(message: JsonObject): JsonObject {
@@ -82,8 +85,5 @@ export function assistantRecord(message: JsonObject): JsonObject {
 }
 
 export function resultRecord(results: readonly JsonObject[]): JsonObject {
-  return {
-    type: 'user',
-    message: { role: 'user', content: results.map((result) => ({ type: 'tool_result', ...result })) },
-  }
+  return userRecord(results.map((result) => ({ type: 'tool_result', ...result })))
 }

@@ -1,7 +1,8 @@
 // Codex rollouts: `{ timestamp, type, payload }`. The items of one model call lie between two token counts; they
 // become the pieces of one answer, and the count becomes its usage. A compaction brings its whole new history along.
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from '../../../message/json.ts'
-import type { Entry, Position, RecordReader } from '../entry.ts'
+import type { Entry, RecordReader } from '../entry.ts'
+import { assistantRecord, type ChainPlace, createChain, resultRecord, userRecord } from './chain.ts'
 
 const clientMade =
   /^\s*(<(environment_context|user_instructions|permissions instructions|turn_aborted|subagent_notification|skills?_instructions|skill)\b|# AGENTS\.md instructions)/
@@ -12,7 +13,7 @@ type State = ReturnType<typeof newState>
 
 function newState() {
   return {
-    previous: null as string | null,
+    chain: createChain(),
     answers: 0,
     total: 0,
     lastSize: undefined as number | undefined,
@@ -32,27 +33,32 @@ export function createCodexReader(): RecordReader {
   const state = newState()
   return (record, position) => {
     const payload = objectAt(record, 'payload')
-    if (record.type === 'turn_context') state.model = stringAt(payload, 'model') ?? state.model
-    if (payload) follow(state, record.type, payload)
-    const chain = chainAt(state, record, position)
-    if (payload && record.type === 'response_item') {
+    if (!payload) return [{ record, position }]
+    follow(state, record.type, payload)
+    // Several entries from one line get ids of their own.
+    let nth = 0
+    const place = () => ({
+      uuid: `codex-${position.line}-${position.nth}-${nth++}`,
+      timestamp: record.timestamp,
+      position,
+    })
+    if (record.type === 'response_item') {
       // The summary as the model wrote it; the compaction that follows repeats it.
       state.isSummarizing = objectAt(record, 'metadata')?.compaction_output === true
-      if (state.isSummarizing) return [{ record, position }]
-      const converted = item(payload, state)
-      if (converted) return [chain(converted)]
+      const converted = state.isSummarizing ? undefined : item(payload, state)
+      if (converted) return [state.chain.add(converted, place())]
     }
-    if (payload && record.type === 'event_msg' && payload.type === 'token_count') {
+    if (record.type === 'event_msg' && payload.type === 'token_count') {
       const usage = usageOf(payload, state)
-      if (usage) return [{ record, position }, chain(usage)]
+      if (usage) return [{ record, position }, state.chain.add(usage, place())]
     }
-    if (payload && record.type === 'compacted') return compacted(payload, state, chain)
-    return [{ record, position }]
+    return record.type === 'compacted' ? compacted(payload, state, place) : [{ record, position }]
   }
 }
 
 /** A sub-agent's file may begin with all that its parent's holds. Ids are in the order of time. */
 function follow(state: State, type: unknown, payload: JsonObject): void {
+  if (type === 'turn_context') state.model = stringAt(payload, 'model') ?? state.model
   if (type === 'session_meta') {
     state.thread ??= {
       id: stringAt(payload, 'id') ?? '',
@@ -69,39 +75,21 @@ function isAsked({ thread, isOwnTurn }: State): boolean {
   return thread?.isSubagent === true && (isOwnTurn || !thread.isForked)
 }
 
-/** Hangs each converted record on the one before; several from one line get ids of their own. */
-function chainAt(state: State, record: JsonObject, position: Position): (converted: JsonObject) => Entry {
-  let nth = 0
-  return (converted) => {
-    const uuid = `codex-${position.line}-${position.nth}-${nth++}`
-    const link = { uuid, parentUuid: state.previous, timestamp: record.timestamp, isSidechain: false }
-    state.previous = uuid
-    return { record: { ...link, ...converted }, position }
-  }
-}
-
-function compacted(payload: JsonObject, state: State, chain: (record: JsonObject) => Entry): readonly Entry[] {
-  const logicalParentUuid = state.previous
-  state.previous = null
-  const boundary = chain({
-    type: 'system',
-    subtype: 'compact_boundary',
-    content: 'Conversation compacted',
-    logicalParentUuid,
-    compactMetadata: { trigger: 'unknown', preTokens: state.lastSize },
-  })
-  const text = stringAt(payload, 'message') ?? ''
-  const summary =
-    text === '' ? [] : [chain({ type: 'user', isCompactSummary: true, message: { role: 'user', content: text } })]
+function compacted(payload: JsonObject, state: State, place: () => ChainPlace): readonly Entry[] {
+  const summary = stringAt(payload, 'message') || undefined
+  const metadata = { trigger: 'unknown', preTokens: state.lastSize }
+  const first = place()
+  const compaction = { summary, metadata, boundaryUuid: first.uuid }
+  const written = state.chain.compact(compaction, summary === undefined ? first : place())
   state.answers++
   const history = arrayAt(payload, 'replacement_history')
     .filter(isObject)
-    .filter((replacement) => text === '' || textIn(replacement) !== text)
+    .filter((replacement) => textIn(replacement) !== summary)
     .map((replacement) => item(replacement, state, { isCopy: isKnown(replacement, state) }))
     .filter((converted) => converted !== undefined)
-    .map(chain)
+    .map((converted) => state.chain.add(converted, place()))
   state.answers++
-  return [boundary, ...summary, ...history]
+  return [...written, ...history]
 }
 
 /** A message that a compaction keeps stands in the file already. Counted again, it would be a request without a reply. */
@@ -110,41 +98,38 @@ function isKnown(replacement: JsonObject, { asked }: State): boolean {
 }
 
 function item(payload: JsonObject, state: State, { isCopy } = { isCopy: false }): JsonObject | undefined {
-  const assistant = (content: readonly JsonObject[]): JsonObject => ({
-    type: 'assistant',
-    message: { id: `codex-answer-${state.answers}`, role: 'assistant', model: state.model, content },
-  })
+  const assistant = (...content: readonly JsonObject[]): JsonObject =>
+    assistantRecord({ id: `codex-answer-${state.answers}`, model: state.model, content })
   switch (payload.type) {
     case 'message': {
       const content = arrayAt(payload, 'content').filter(isObject).map(block)
-      if (payload.role === 'assistant') return assistant(content)
+      if (payload.role === 'assistant') return assistant(...content)
       const text = textIn(payload)
       const isMeta = payload.role !== 'user' || clientMade.test(text) || isCopy
-      const said = { type: 'user', isMeta, message: { role: 'user', content } }
+      const said = userRecord(content, isMeta)
       if (isMeta) return said
       state.asked.add(text).add(payload.id ?? text)
       return isAsked(state) ? { ...said, origin: { kind: 'agent' } } : said
     }
     case 'reasoning': {
       const texts = arrayAt(payload, 'summary').map((part) => stringAt(part, 'text') ?? '')
-      return assistant([{ type: 'thinking', thinking: texts.join('\n'), signature: payload.encrypted_content }])
+      return assistant({ type: 'thinking', thinking: texts.join('\n'), signature: payload.encrypted_content })
     }
     case 'function_call':
-      return assistant([toolUse(payload, parsed(payload.arguments))])
+      return assistant(toolUse(payload, parsed(payload.arguments)))
     case 'custom_tool_call':
-      return assistant([toolUse(payload, { input: payload.input })])
+      return assistant(toolUse(payload, { input: payload.input }))
     case 'local_shell_call':
-      return assistant([toolUse({ ...payload, name: 'local_shell' }, objectAt(payload, 'action') ?? {})])
+      return assistant(toolUse({ ...payload, name: 'local_shell' }, objectAt(payload, 'action') ?? {}))
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const content = typeof payload.output === 'string' ? payload.output : JSON.stringify(payload.output ?? '')
-      const result = { type: 'tool_result', tool_use_id: payload.call_id, content }
-      return { type: 'user', message: { role: 'user', content: [result] } }
+      return resultRecord([{ tool_use_id: payload.call_id, content }])
     }
     case 'web_search_call':
-      return assistant([{ type: 'server_tool_use', name: 'web_search', input: payload.action ?? {} }])
+      return assistant({ type: 'server_tool_use', name: 'web_search', input: payload.action ?? {} })
     case 'compaction':
-      return { type: 'user', isCompactSummary: true, message: { role: 'user', content: [{ ...payload }] } }
+      return { ...userRecord([{ ...payload }]), isCompactSummary: true }
     default:
       return undefined
   }
@@ -185,6 +170,5 @@ function usageOf(payload: JsonObject, state: State): JsonObject | undefined {
     cache_read_input_tokens: cached,
     output_tokens: numberAt(last, 'output_tokens') ?? 0,
   }
-  const id = `codex-answer-${state.answers++}`
-  return { type: 'assistant', message: { id, role: 'assistant', model: state.model, content: [], usage } }
+  return assistantRecord({ id: `codex-answer-${state.answers++}`, model: state.model, content: [], usage })
 }

@@ -2,7 +2,7 @@
 // its end counts. What sub-agents do hangs on the call that started them, and is not part of the conversation.
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
 import type { Entry, Position, RecordReader } from '../entry.ts'
-import { assistantRecord, type Chain, createChain, resultRecord } from './chain.ts'
+import { assistantRecord, type Chain, createChain, resultRecord, userRecord } from './chain.ts'
 
 type State = { readonly chain: Chain; model: string | undefined; lastAnswer: string | undefined }
 
@@ -34,15 +34,11 @@ const readers: Readonly<Record<string, Reader>> = {
   'user.message': (data, { chain }, at) => {
     const source = stringAt(data, 'source')
     // What the client adds to a prompt is in transformedContent; content is what was typed.
-    const message = { role: 'user', content: stringAt(data, 'content') ?? '' }
-    const isMeta = source !== undefined && source !== 'user'
-    return [chain.add({ type: 'user', isMeta, message }, placeOf(at))]
+    const content = stringAt(data, 'content') ?? ''
+    return [chain.add(userRecord(content, source !== undefined && source !== 'user'), placeOf(at))]
   },
   'system.notification': (data, { chain }, at) => [
-    chain.add(
-      { type: 'user', isMeta: true, message: { role: 'user', content: stringAt(data, 'content') ?? '' } },
-      placeOf(at),
-    ),
+    chain.add(userRecord(stringAt(data, 'content') ?? '', true), placeOf(at)),
   ],
   'assistant.message': answered,
   'assistant.usage': used,
@@ -51,10 +47,8 @@ const readers: Readonly<Record<string, Reader>> = {
     if (data.success === false) return undefined
     const trigger = data.trigger === 'manual' ? 'manual' : data.trigger === undefined ? 'unknown' : 'auto'
     const [preTokens, postTokens] = [numberAt(data, 'preCompactionTokens'), numberAt(data, 'postCompactionTokens')]
-    return chain.compact(
-      { trigger, summary: stringAt(data, 'summaryContent') ?? '', preTokens, postTokens },
-      placeOf(at),
-    )
+    const summary = stringAt(data, 'summaryContent') || undefined
+    return chain.compact({ summary, metadata: { trigger, preTokens, postTokens } }, placeOf(at))
   },
   'session.snapshot_rewind': (data, { chain }, at) =>
     chain.rewindBefore(stringAt(data, 'upToEventId') ?? '', placeOf(at)),

@@ -3,7 +3,7 @@
 import { type Block, blocksOf, isText } from '../../../message/block.ts'
 import { isObject, objectAt } from '../../../message/json.ts'
 import type { RecordReader } from '../entry.ts'
-import { assistantRecord, createChain } from './chain.ts'
+import { assistantRecord, createChain, userRecord } from './chain.ts'
 
 export function createCursorReader(): RecordReader {
   const chain = createChain()
@@ -15,7 +15,7 @@ export function createCursorReader(): RecordReader {
     const converted =
       record.role === 'assistant'
         ? assistantRecord({ id: uuid, content: blocks.map((block, at) => called(block, `${uuid}-${at}`)) })
-        : { type: 'user', message: { role: 'user', content: blocks.map(asTyped) } }
+        : userRecord(blocks.map(asTyped))
     return [chain.add(converted, { uuid, position })]
   }
 }

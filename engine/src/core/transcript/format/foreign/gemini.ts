@@ -3,7 +3,7 @@
 // compression replaces all messages, and its snapshot comes first.
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
 import type { Entry, Position, RecordReader } from '../entry.ts'
-import { assistantRecord, type Chain, createChain, resultRecord } from './chain.ts'
+import { assistantRecord, type Chain, createChain, resultRecord, userRecord } from './chain.ts'
 
 type State = {
   readonly chain: Chain
@@ -37,11 +37,11 @@ function replacement(messages: readonly JsonObject[], state: State, position: Po
   // The same messages may stand in it again, under the same ids.
   const named = (message: JsonObject) => ({ ...message, id: `${String(message.id)}-${position.line}` })
   if (!snapshot) {
-    state.chain.restart()
+    state.chain.goTo(null)
     return messages.flatMap((message) => pieces(named(message), state, position))
   }
   const place = { uuid, timestamp: snapshot.timestamp, position }
-  const compacted = state.chain.compact({ trigger: 'unknown', summary: textOf(snapshot.content) }, place)
+  const compacted = state.chain.compact({ summary: textOf(snapshot.content), metadata: { trigger: 'unknown' } }, place)
   const rest = messages.filter((message) => message !== snapshot)
   return [...compacted, ...rest.flatMap((message) => pieces(named(message), state, position))]
 }
@@ -60,7 +60,7 @@ function pieces(message: JsonObject, { chain, read }: State, position: Position)
   const text = textOf(message.content)
   if (message.type === 'user') {
     if (known.pieces > 0 || text === '') return []
-    return [add({ type: 'user', isMeta: clientMade.test(text), message: { role: 'user', content: text } })]
+    return [add(userRecord(text, clientMade.test(text)))]
   }
   if (message.type !== 'gemini') return []
   const calls = arrayAt(message, 'toolCalls')

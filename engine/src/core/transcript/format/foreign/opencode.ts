@@ -1,18 +1,19 @@
 // Sessions of opencode, as `opencode export` prints them: one document, `{ info, messages: [{ info, parts }] }`. A tool's call
 // and its result are one part. A compaction is a request with a part of that kind, and an answer that is its summary.
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
+import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
 import type { Entry, Position, RecordReader } from '../entry.ts'
-import { assistantRecord, type Chain, createChain, resultRecord } from './chain.ts'
+import { assistantRecord, type Chain, createChain, resultRecord, userRecord } from './chain.ts'
 
 export function createOpencodeReader(): RecordReader {
   return (record, position) => {
     const chain = createChain()
-    const cwd = stringAt(objectAt(record, 'info'), 'directory')
-    chain.know({ sessionId: objectAt(record, 'info')?.id, ...(cwd === undefined ? {} : { cwd }) })
+    const info = objectAt(record, 'info')
+    chain.know({ sessionId: info?.id, ...defined({ cwd: stringAt(info, 'directory') }) })
     const session: Session = { chain, position, size: undefined, request: undefined }
     const messages = arrayAt(record, 'messages').filter(isObject)
     return [
-      { record: withoutMessages(record), position },
+      // The messages are entries of their own.
+      { record: { type: 'opencode:session', info: record.info }, position },
       ...messages.flatMap((message) => entriesOf(message, session)),
     ]
   }
@@ -25,11 +26,6 @@ type Session = {
   size: number | undefined
   /** The part that asked for the newest compaction. */
   request: JsonObject | undefined
-}
-
-/** The messages are entries of their own. */
-function withoutMessages({ info }: JsonObject): JsonObject {
-  return { type: 'opencode:session', info }
 }
 
 function entriesOf(message: JsonObject, session: Session): readonly Entry[] {
@@ -47,13 +43,15 @@ function entriesOf(message: JsonObject, session: Session): readonly Entry[] {
   if (info.role === 'user')
     return userRecords(parts).map((record, at) => chain.add(record, place(at === 0 ? '' : '-meta')))
   if (info.role !== 'assistant') return []
-  const cwd = stringAt(objectAt(info, 'path'), 'cwd')
-  if (cwd !== undefined) chain.know({ cwd })
+  chain.know(defined({ cwd: stringAt(objectAt(info, 'path'), 'cwd') }))
   const text = textsOf(parts).join('\n')
   if (info.summary === true) {
     // One that failed or was stopped changed nothing.
     if (isObject(info.error) || text === '') return []
-    return chain.compact({ ...compactionFacts(session), summary: text }, place())
+    const asked = session.request
+    const trigger = asked === undefined ? 'unknown' : asked.auto === true ? 'auto' : 'manual'
+    const metadata = { trigger, preTokens: session.size }
+    return chain.compact({ summary: text, metadata, keptFrom: stringAt(asked, 'tail_start_id') }, place())
   }
   const tools = parts.filter(({ type, state }) => type === 'tool' && isFinished(state))
   const content = parts.flatMap((part) => answerBlock(part, tools))
@@ -64,11 +62,6 @@ function entriesOf(message: JsonObject, session: Session): readonly Entry[] {
   return tools.length === 0 ? [answer] : [answer, chain.add(resultRecord(tools.map(resultOf)), place('-results'))]
 }
 
-function compactionFacts({ request, size }: Session) {
-  const trigger = request === undefined ? 'unknown' : request.auto === true ? 'auto' : 'manual'
-  return { trigger, preTokens: size, keptFrom: stringAt(request, 'tail_start_id') }
-}
-
 /** What opencode says in the user's name stands apart from what the user said. */
 function userRecords(parts: readonly JsonObject[]): readonly JsonObject[] {
   return [false, true].flatMap((isMeta) => {
@@ -77,7 +70,7 @@ function userRecords(parts: readonly JsonObject[]): readonly JsonObject[] {
       if (part.type === 'file') return [{ type: 'text', text: `[file ${String(part.filename ?? part.mime)}]` }]
       return part.type === 'text' ? [{ type: 'text', text: String(part.text) }] : []
     })
-    return content.length === 0 ? [] : [{ type: 'user', isMeta, message: { role: 'user', content } }]
+    return content.length === 0 ? [] : [userRecord(content, isMeta)]
   })
 }
 

@@ -4,44 +4,44 @@
 import { type Block, blocksOf } from '../../../message/block.ts'
 import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
 import { neutralizeReminders } from '../../../text/neutralize.ts'
-import { editSubtype } from '../edits.ts'
-import type { Entry, Position, RecordReader } from '../entry.ts'
+import type { Entry, RecordReader } from '../entry.ts'
+import {
+  assistantRecord,
+  type Chain,
+  type ChainPlace,
+  createChain,
+  editFields,
+  resultRecord,
+  userRecord,
+} from './chain.ts'
 
 export function createPiReader(): RecordReader {
+  const chain = createChain()
   let index = -1
-  let previous: string | null = null
-  let envelope: JsonObject = {}
   return (record, position) => {
     index++
     if (record.type === 'session') {
-      envelope = defined({ cwd: stringAt(record, 'cwd'), sessionId: stringAt(record, 'id') })
+      chain.know(defined({ cwd: stringAt(record, 'cwd'), sessionId: stringAt(record, 'id') }))
       return [{ record, position }]
     }
-    const uuid = stringAt(record, 'id') ?? idOfPlace(index)
-    const parentUuid = record.parentId === null ? null : (stringAt(record, 'parentId') ?? previous)
-    const link = { ...envelope, uuid, parentUuid, timestamp: record.timestamp, isSidechain: false }
-    const isTurned = previous !== null && parentUuid !== null && parentUuid !== previous
-    const turned = isTurned ? [rewind(link, position)] : []
-    previous = uuid
-    if (record.type === 'compaction') return [...turned, ...compaction(record, position, link)]
+    const place = { uuid: stringAt(record, 'id') ?? idOfPlace(index), timestamp: record.timestamp, position }
+    const last = chain.last()
+    const parent = record.parentId === null ? null : (stringAt(record, 'parentId') ?? last)
+    const turned = last !== null && parent !== null && parent !== last ? [rewind(chain, parent, place)] : []
+    chain.goTo(parent)
+    if (record.type === 'compaction') return [...turned, ...compaction(record, chain, place)]
     // What we do not know stays in the chain as it is, so that nothing that hangs on it is orphaned.
-    const converted = convert(record, uuid) ?? { ...record, type: `pi:${String(record.type)}` }
-    return [...turned, { record: { ...converted, ...link }, position }]
+    const converted = convert(record, place.uuid) ?? { ...record, type: `pi:${String(record.type)}` }
+    return [...turned, chain.add(converted, place)]
   }
 }
 
 const idOfPlace = (index: number) => `pi-${index}`
 
-type Link = { readonly uuid: string; readonly parentUuid: string | null; readonly timestamp: unknown }
-
 /** pi goes on from an earlier entry: edits and compactions of the branch it left are out of the view. */
-function rewind(link: Link, position: Position): Entry {
-  const edit = { type: 'rewind', to: link.parentUuid, mechanism: 'pi' }
-  return { record: { ...link, uuid: `${link.uuid}-rewind`, ...editFields(edit) }, position }
-}
-
-function editFields(edit: JsonObject): JsonObject {
-  return { type: 'system', subtype: editSubtype, content: `Context edited: ${String(edit.type)}`, everlong: { edit } }
+function rewind(chain: Chain, to: string, place: ChainPlace): Entry {
+  chain.goTo(to)
+  return chain.add(editFields({ type: 'rewind', to, mechanism: 'pi' }), { ...place, uuid: `${place.uuid}-rewind` })
 }
 
 function convert(record: JsonObject, uuid: string): JsonObject | undefined {
@@ -49,10 +49,10 @@ function convert(record: JsonObject, uuid: string): JsonObject | undefined {
     case 'message':
       return spoken(record, uuid)
     case 'custom_message':
-      return { type: 'user', isMeta: true, message: { role: 'user', content: content(record.content) } }
+      return userRecord(content(record.content), true)
     case 'branch_summary': {
-      const text = `A summary of a branch that this conversation came back from:\n\n${stringAt(record, 'summary') ?? ''}`
-      return { type: 'user', isMeta: true, message: { role: 'user', content: text } }
+      const summary = stringAt(record, 'summary') ?? ''
+      return userRecord(`A summary of a branch that this conversation came back from:\n\n${summary}`, true)
     }
     case 'context_edit': {
       const replacement = objectAt(record, 'replacement')
@@ -65,45 +65,25 @@ function convert(record: JsonObject, uuid: string): JsonObject | undefined {
 }
 
 /** The summary takes the record's own id, since that is what the next record hangs on. */
-function compaction(record: JsonObject, position: Position, link: Link): readonly Entry[] {
-  const boundaryUuid = `${link.uuid}-boundary`
+function compaction(record: JsonObject, chain: Chain, place: ChainPlace): readonly Entry[] {
   // A compaction of ours says more about itself.
   const { metadata, compaction: own } = objectAt(objectAt(record, 'details'), 'everlong') ?? {}
-  const boundary = {
-    ...link,
-    type: 'system',
-    subtype: 'compact_boundary',
-    content: 'Conversation compacted',
-    uuid: boundaryUuid,
-    parentUuid: null,
-    logicalParentUuid: link.parentUuid,
-    compactMetadata: {
-      trigger: 'unknown',
-      ...(isObject(metadata) ? metadata : {}),
-      preTokens: numberAt(record, 'tokensBefore'),
-      preservedSegment: keptSegment(record, link),
+  const first = numberAt(record, 'firstKeptEntryIndex')
+  const keptFrom = stringAt(record, 'firstKeptEntryId') ?? (first === undefined ? undefined : idOfPlace(first))
+  return chain.compact(
+    {
+      summary: stringAt(record, 'summary') ?? '',
+      // One that keeps nothing names itself.
+      keptFrom: keptFrom === place.uuid ? undefined : keptFrom,
+      metadata: {
+        trigger: 'unknown',
+        ...(isObject(metadata) ? metadata : {}),
+        preTokens: numberAt(record, 'tokensBefore'),
+      },
+      everlong: isObject(own) ? { compaction: own } : undefined,
     },
-    ...(isObject(own) ? { everlong: { compaction: own } } : {}),
-  }
-  const summary = {
-    ...link,
-    type: 'user',
-    parentUuid: boundaryUuid,
-    isCompactSummary: true,
-    message: { role: 'user', content: stringAt(record, 'summary') ?? '' },
-  }
-  return [
-    { record: boundary, position },
-    { record: summary, position },
-  ]
-}
-
-/** A compaction that keeps nothing names itself as the first kept entry. */
-function keptSegment(record: JsonObject, { uuid, parentUuid }: Link): JsonObject | undefined {
-  const place = numberAt(record, 'firstKeptEntryIndex')
-  const head = stringAt(record, 'firstKeptEntryId') ?? (place === undefined ? undefined : idOfPlace(place))
-  if (head === undefined || head === uuid || parentUuid === null) return undefined
-  return { headUuid: head, anchorUuid: uuid, tailUuid: parentUuid }
+    place,
+  )
 }
 
 function spoken(record: JsonObject, uuid: string): JsonObject | undefined {
@@ -111,22 +91,22 @@ function spoken(record: JsonObject, uuid: string): JsonObject | undefined {
   if (!message) return undefined
   switch (message.role) {
     case 'user':
-      return { type: 'user', message: { role: 'user', content: content(message.content) } }
+      return userRecord(content(message.content))
     case 'custom':
-      return { type: 'user', isMeta: true, message: { role: 'user', content: content(message.content) } }
+      return userRecord(content(message.content), true)
     case 'assistant': {
       // pi sends these to no model.
       const isFailed = message.stopReason === 'error' || message.stopReason === 'aborted'
-      return { type: 'assistant', message: answer(message, uuid), ...(isFailed ? { isApiErrorMessage: true } : {}) }
+      return { ...assistantRecord(answer(message, uuid)), ...(isFailed ? { isApiErrorMessage: true } : {}) }
     }
-    case 'toolResult': {
-      const said = { tool_use_id: message.toolCallId, content: content(message.content), is_error: message.isError }
-      return { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', ...said }] } }
-    }
+    case 'toolResult':
+      return resultRecord([
+        { tool_use_id: message.toolCallId, content: content(message.content), is_error: message.isError },
+      ])
     case 'bashExecution': {
       if (message.excludeFromContext === true) return undefined
       const text = `<bash-input>${String(message.command)}</bash-input>\n<bash-stdout>${neutralizeReminders(String(message.output))}</bash-stdout>`
-      return { type: 'user', message: { role: 'user', content: text } }
+      return userRecord(text)
     }
     default:
       return undefined
@@ -137,7 +117,6 @@ function answer(message: JsonObject, uuid: string): JsonObject {
   const usage = objectAt(message, 'usage')
   return {
     id: stringAt(message, 'responseId') ?? uuid,
-    role: 'assistant',
     model: message.model,
     content: content(message.content),
     usage: usage && {

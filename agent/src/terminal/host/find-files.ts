@@ -1,0 +1,40 @@
+// Finds the files of the workspace that a person may mean by a few letters.
+import { basename, relative } from 'node:path'
+import { slashed } from '../../files/paths.ts'
+import { walk } from '../../files/walk.ts'
+
+const mostFound = 50
+const mostFiles = 50_000
+/** Between two letters nothing is listed anew. */
+const freshMs = 5_000
+
+export function createFileFinder(folder: string): (typed: string) => Promise<readonly string[]> {
+  let listed: Promise<readonly string[]> | undefined
+  let listedAt = 0
+  const list = async () => {
+    const { signal } = new AbortController()
+    const { files } = await walk(folder, { root: folder, signal, most: mostFiles })
+    return files.map((file) => slashed(relative(folder, file)))
+  }
+  return async (typed) => {
+    if (!listed || Date.now() - listedAt > freshMs) {
+      listed = list()
+      listedAt = Date.now()
+    }
+    return bestMatches(await listed, typed)
+  }
+}
+
+/** By name, then by path; the shorter path first. Files in hidden folders only if a dot was typed. */
+export function bestMatches(files: readonly string[], typed: string): readonly string[] {
+  const wanted = typed.toLowerCase()
+  const ranked = files.flatMap((file) => {
+    const path = file.toLowerCase()
+    const name = basename(path)
+    if (!wanted.includes('.') && /(?:^|\/)\./.test(path)) return []
+    if (name.startsWith(wanted) || path.startsWith(wanted)) return [{ file, rank: 0 }]
+    return path.includes(wanted) ? [{ file, rank: name.includes(wanted) ? 1 : 2 }] : []
+  })
+  ranked.sort((a, b) => a.rank - b.rank || a.file.length - b.file.length || (a.file < b.file ? -1 : 1))
+  return ranked.slice(0, mostFound).map(({ file }) => file)
+}

@@ -1,0 +1,185 @@
+// A compaction for hosts that hold plain messages and no session. It reads and writes no files.
+import { modelFacts } from './core/catalog/models.ts'
+import type { CompactionFailed, CompactionSettings } from './core/compaction/job.ts'
+import { runCompaction } from './core/compaction/run.ts'
+import { fromJson, toJson } from './core/ledger/json.ts'
+import { defined, type JsonObject, objectAt, stringAt } from './core/message/json.ts'
+import { contextFrame } from './core/message/reminder.ts'
+import { noTokens, type TokenCounts } from './core/message/usage.ts'
+import type { Emit, Tried } from './core/ports/events.ts'
+import { createGuard, createListeners } from './core/ports/guarded.ts'
+import { guardedHooks, guardedModel, guardedRestore } from './core/ports/guarded-ports.ts'
+import { type FidelityReport, type Hooks, noHooks } from './core/ports/hooks.ts'
+import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
+import type { Restore } from './core/ports/restore.ts'
+import { neutralizeReminders } from './core/text/neutralize.ts'
+import { wellFormed } from './core/text/well-formed.ts'
+import type { Counting } from './core/tokens/estimate/counting.ts'
+import { compactionOff, type Environment } from './core/tokens/settings.ts'
+import { offline } from './models/offline.ts'
+import { systemPorts } from './models/ports.ts'
+import {
+  firstOfNewest,
+  indexOfPlain,
+  type PlainMessage,
+  readPlain,
+  uuidOfPlain,
+  withoutThinking,
+} from './plain-messages.ts'
+
+export type CompactMessagesOptions = {
+  /** Writes the summary: `anthropic(…)`, `openai(…)`. Left out, the summary is made by code, without a model. */
+  readonly model?: ModelClient
+  /** What the summary should pay attention to. */
+  readonly instructions?: string
+  /** Tokens that the new messages may have together, by `countTokens`. */
+  readonly budget?: number
+  /**
+   * How many of the newest messages stay as they are; default 0. The cut moves so that no call loses its result. Their
+   * thinking goes, unless the model (of `conversation`, else of `model`) is known not to bind it to what came before.
+   */
+  readonly keep?: number
+  /** The conversation's own request, to share its prompt cache. */
+  readonly conversation?: ModelRequest
+  /** From the result of the compaction before: facts that are carried from one to the next. */
+  readonly ledger?: JsonObject
+  readonly settings?: Partial<CompactionSettings>
+  readonly counting?: Counting
+  readonly hooks?: Hooks
+  readonly restore?: Restore
+  readonly onEvent?: Emit
+  readonly signal?: AbortSignalPort
+  /** Where `DISABLE_COMPACT` is looked up. Default: the environment of the process. */
+  readonly environment?: Environment
+}
+
+/** On failure the messages are those that were given, untouched, and `reason` says why. */
+export type CompactOutcome<M extends PlainMessage> =
+  | {
+      readonly type: 'compacted'
+      /** System messages, the summary, what was kept. A user message after the summary is joined with it. */
+      readonly messages: (M | UserText)[]
+      readonly summary: string
+      readonly tokens: { readonly before: number; readonly after: number }
+      /** `cache-sharing`, `direct`, `direct-truncated`, `windows`, `hook` or `offline`. */
+      readonly mechanism: string
+      readonly fidelity: FidelityReport
+      readonly tried: readonly Tried[]
+      readonly usage: TokenCounts
+      readonly cost?: number
+      /** To pass in the next time. */
+      readonly ledger: JsonObject
+    }
+  | (Pick<CompactionFailed, 'type' | 'reason' | 'detail' | 'tried' | 'usage'> & { readonly messages: M[] })
+
+/** A message of ours, in both shapes. */
+type UserText = { role: 'user'; content: string }
+
+export async function compactMessages<M extends PlainMessage>(
+  messages: readonly M[],
+  options: CompactMessagesOptions = {},
+): Promise<CompactOutcome<M>> {
+  const { view, system } = readPlain(messages, 'compact')
+  const { keep = 0, ledger, conversation, instructions, budget, restore, settings, counting } = options
+  if (!Number.isInteger(keep) || keep < 0)
+    throw new TypeError(`compact(): keep is ${String(keep)}; it must be a whole number of messages, 0 or more.`)
+  const { emit } = createListeners(options.onEvent)
+  const { now, wait } = systemPorts
+  const guard = createGuard({ emit, wait })
+  const refusal = refusalOf(options, keep, view.messages.length)
+  if (refusal) return { type: 'failed', ...refusal, tried: [], usage: noTokens, messages: messages as M[] }
+  const first = keep === 0 ? 0 : firstOfNewest(messages, keep)
+  const result = await runCompaction(
+    {
+      trigger: 'manual',
+      reason: 'compact()',
+      view,
+      threshold: 0,
+      sessionId: 'plain',
+      ...(ledger ? { carried: fromJson(ledger) } : {}),
+      ...(first > 0 ? { partial: { type: 'up-to', uuid: uuidOfPlain(first) } } : {}),
+      conversation,
+      instructions,
+      budget,
+      restore: restore && guardedRestore(restore, guard),
+      ...defined({ settings, counting }),
+    },
+    {
+      now,
+      newId: () => crypto.randomUUID(),
+      model: guardedModel(options.model ?? offline(), guard),
+      hooks: guardedHooks(options.hooks ?? noHooks, wait),
+      files: { read: async () => ({ type: 'missing' }) },
+      emit,
+      wait,
+    },
+    options.signal,
+  )
+  if (result.type === 'failed') {
+    const { reason, detail, tried, usage } = result
+    return { type: 'failed', reason, detail, tried, usage, messages: messages as M[] }
+  }
+  const { summary, tokens, mechanism, fidelity, tried, usage, cost, records, contextAfter, keptUuids } = result
+  const kept = keptUuids.flatMap((uuid) => messages[indexOfPlain(uuid)] ?? [])
+  // Thinking is void behind a summary if the model binds it to what came before; an unknown model may do so.
+  const isFree = modelFacts(conversation?.model || options.model?.model || '')?.bindsThinking === false
+  const left = isFree ? kept : kept.flatMap(withoutThinking)
+  const opened = withText(left, wellFormed(neutralizeReminders(summary)), 'first')
+  const context = contextIn(records.slice(2), contextAfter)
+  return {
+    type: 'compacted',
+    messages: [
+      ...system.flatMap((index) => messages[index] ?? []),
+      ...(context === undefined ? opened : withText(opened, context, 'last')),
+    ],
+    summary,
+    tokens,
+    mechanism,
+    fidelity,
+    tried,
+    usage,
+    ...defined({ cost }),
+    ledger: toJson(result.ledger),
+  }
+}
+
+/** Why nothing is tried at all. */
+function refusalOf(
+  { environment = globalThis.process?.env }: CompactMessagesOptions,
+  keep: number,
+  length: number,
+): Pick<CompactionFailed, 'reason' | 'detail'> | undefined {
+  const off = compactionOff({ environment })
+  if (off !== undefined) return { reason: 'vetoed', detail: off }
+  if (keep === 0 || keep < length) return undefined
+  const detail = `All ${length} messages are to be kept (keep is ${keep}): there is nothing left to compact.`
+  return { reason: 'nothing_to_compact', detail }
+}
+
+/** What was restored, and what hooks said, as one text that says what it is. */
+function contextIn(records: readonly JsonObject[], after: readonly string[]): string | undefined {
+  const pieces = [...records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...after]
+  const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
+  if (pieces.length === 0) return undefined
+  return wellFormed([contextFrame(pieces), ...last.map(neutralizeReminders)].join('\n\n'))
+}
+
+/** A text of ours at one end: in the message that is there if it is the user's, so that roles alternate. */
+function withText<M extends PlainMessage>(
+  messages: readonly M[],
+  text: string,
+  end: 'first' | 'last',
+): readonly (M | UserText)[] {
+  const at = end === 'first' ? 0 : messages.length - 1
+  const there = messages[at]
+  const ordered = <T>(ours: T, theirs: T) => (end === 'first' ? [ours, theirs] : [theirs, ours])
+  if (there?.role !== 'user')
+    return ordered<readonly (M | UserText)[]>([{ role: 'user', content: text }], messages).flat()
+  const blocks = [{ type: 'text', text }]
+  const { content } = there
+  const joined =
+    typeof content === 'string'
+      ? ordered(text, content).join('\n\n')
+      : ordered<readonly object[]>(blocks, content ?? []).flat()
+  return messages.with(at, { ...there, content: joined })
+}

@@ -1,0 +1,178 @@
+// Makes a plan from the items that a mechanism chose: edits, tokens freed, bound thinking, and whether it pays.
+import type { Worth } from '../cache/economics.ts'
+import { type Block, isThinking } from '../message/block.ts'
+import { formatNumber } from '../tokens/figure.ts'
+import type { Edit } from '../transcript/format/edits.ts'
+import type { View } from '../transcript/view/fold.ts'
+import { clearableResults, deletedIn, isWriting, itemOf } from './clearable.ts'
+import { type Declined, declined, type Plan, type PlannedItem, type Situation } from './mechanism.ts'
+import { clearToolUses } from './server-edits.ts'
+import { compactionAhead, isInDanger, sparesCompaction, worthIn } from './situation.ts'
+
+export type ClearingInput = {
+  readonly mechanism: string
+  readonly reason: string
+  readonly items: readonly PlannedItem[]
+  /** How many tool uses stay if the server clears instead because thinking is bound. */
+  readonly serverKeeps?: number
+}
+
+export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
+  const { mechanism, reason, items, serverKeeps } = input
+  const { client, settings } = situation
+  if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
+  // What the provider already leaves out is cleared too: a local edit ends what was asked of the provider.
+  const gone = goneAlready(view, situation)
+  const from = firstMessage([...gone, ...items])
+  const bound = boundThinking(view, situation, from)
+  if (bound.length > 0 && settings.boundThinking === 'delegate' && client.contextManagement) {
+    const delegation = serverKeeps === undefined ? undefined : clearToolUses(view, situation, serverKeeps)
+    if (delegation) {
+      const { request, freed } = delegation
+      const { worth } = sums(view, situation, items)
+      const outcome = { type: 'request', request } as const
+      return weighed(
+        { type: 'planned', mechanism, reason, items, freed, worth, thinking: 'delegated', outcome },
+        situation,
+      )
+    }
+  }
+  const edits = editsFor(view, situation, { ...input, items: [...gone, ...items] })
+  const after = view.sources[from]?.uuids.at(-1)
+  const plan = planEdits(view, situation, { mechanism, reason, items, gone, bound, edits, after })
+  return plan.type === 'declined' ? plan : weighed(plan, situation)
+}
+
+type Changes = {
+  readonly edits: readonly Edit[]
+  /** Thinking behind the first change, which the model bound to the prefix, and the entry behind which it goes. */
+  readonly bound: readonly PlannedItem[]
+  readonly after: string | undefined
+  /** What changes too and frees nothing. */
+  readonly gone?: readonly PlannedItem[]
+}
+
+/** A plan that edits the view. Bound thinking goes too, if the settings allow it. */
+export function planEdits(
+  view: View,
+  situation: Situation,
+  { mechanism, reason, items, edits, bound, after, gone = [] }: Pick<Plan, 'mechanism' | 'reason' | 'items'> & Changes,
+): Plan | Declined {
+  const isBound = bound.length > 0
+  if (isBound && situation.settings.boundThinking === 'decline') {
+    const detail = `The model binds its thinking to the prefix, and ${bound.length} answers behind the change think.`
+    return declined(mechanism, 'thinking-bound', detail)
+  }
+  const unthink: Edit = {
+    type: 'clear-thinking',
+    ...(after === undefined ? {} : { after }),
+    mechanism,
+    reason: 'bound to the prefix that changed',
+  }
+  return {
+    type: 'planned',
+    mechanism,
+    reason,
+    items: [...items, ...bound],
+    ...sums(view, situation, [...gone, ...items, ...bound]),
+    thinking: isBound ? 'removed' : 'untouched',
+    outcome: { type: 'edits', edits: isBound ? [...edits, unthink] : edits },
+  }
+}
+
+function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
+  const gone = deletedIn(situation)
+  if (gone.size === 0) return []
+  const items = clearableResults(view, situation).filter(({ toolUseId }) => gone.has(toolUseId))
+  return items.map((item) => ({ ...itemOf(item, ''), frees: 0 }))
+}
+
+/** With `clearInputs`, also the inputs of writing calls. */
+function editsFor(view: View, situation: Situation, { mechanism, reason, items }: ClearingInput): readonly Edit[] {
+  const { recall, clearInputs } = situation.settings
+  const toolUseIds = items.flatMap(({ toolUseId }) => toolUseId ?? [])
+  const attachments = items.flatMap(({ type, uuids }) => (type === 'attachment' ? uuids : []))
+  const clear: Edit = {
+    type: 'clear-results',
+    toolUseIds,
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(recall ? { recall: true } : {}),
+    mechanism,
+    reason,
+  }
+  if (!clearInputs) return [clear]
+  const going = new Set(toolUseIds)
+  const written = clearableResults(view, situation)
+    .filter(({ kind, toolUseId }) => isWriting(kind) && going.has(toolUseId))
+    .map(({ toolUseId }) => toolUseId)
+  return written.length === 0 ? [clear] : [clear, { type: 'clear-inputs', toolUseIds: written, mechanism, reason }]
+}
+
+/** Thinking after a changed message, on models that bind it. */
+export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
+  if (model?.bindsThinking !== true) return []
+  return weigher.once(thinkingIn, view).flatMap(({ message, blocks }): readonly PlannedItem[] => {
+    if (message <= changed) return []
+    const frees = weigher.content(blocks)
+    const uuids = view.sources[message]?.uuids ?? []
+    return [{ type: 'thinking', uuids, message, tokens: Math.round(frees), frees, why: 'bound to the prefix' }]
+  })
+}
+
+/** What becomes of it if the server clears. */
+export function thinkingBehind(view: View, situation: Situation, changed: number): Plan['thinking'] {
+  return boundThinking(view, situation, changed).length > 0 ? 'delegated' : 'untouched'
+}
+
+export function thinkingIn({ messages }: View) {
+  return messages.flatMap(({ role, content }, message): readonly { message: number; blocks: readonly Block[] }[] => {
+    if (role !== 'assistant' || typeof content === 'string' || !content.some(isThinking)) return []
+    return [{ message, blocks: content.filter(isThinking) }]
+  })
+}
+
+/** Everything from the first changed message on is written to the cache again. */
+export function sums(
+  view: View,
+  situation: Situation,
+  items: readonly Pick<PlannedItem, 'message' | 'frees'>[],
+): Pick<Plan, 'freed' | 'worth'> {
+  const exact = items.reduce((sum, { frees }) => sum + frees, 0)
+  const behind = situation.weigher.from(view.messages, firstMessage(items))
+  const freed = Math.round(exact)
+  const compaction = compactionAhead(situation)
+  const isForecast = situation.growth !== undefined && situation.expectedTurns === undefined
+  const worth = worthIn(situation, {
+    freed,
+    suffix: Math.max(0, Math.round(behind - exact)),
+    ...(isForecast ? { carried: carriedSoFar(items), coldShare: situation.coldShare } : {}),
+    ...(compaction ? { compaction } : {}),
+  })
+  return { freed, worth }
+}
+
+/** Tokens times requests, back from the newest item. An answer and its results are two messages. */
+function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
+  const newest = items.reduce((most, { message }) => Math.max(most, message), 0)
+  return items.reduce((sum, { message, frees }) => sum + (frees * (newest - message)) / 2, 0)
+}
+
+export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): number {
+  return items.reduce((first, { message }) => Math.min(first, message), Number.POSITIVE_INFINITY)
+}
+
+/** Declines a plan that does not pay yet, unless it spares a compaction or no other help is coming. */
+export function weighed(plan: Plan, situation: Situation): Plan | Declined {
+  const { worth, mechanism, freed } = plan
+  if (!situation.settings.weigh || sparesCompaction(situation, freed)) return plan
+  if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
+  return { ...declined(mechanism, 'does-not-pay', whyWait(worth)), worth }
+}
+
+function whyWait({ saved, cost, deferral, freed, turns, pays }: Worth): string {
+  if (pays) {
+    return `Clearing ${formatNumber(freed)} tokens is not due: carrying them has cost less than the ${formatNumber(cost)} to write again.`
+  }
+  const sum = `${formatNumber(saved)} saved, ${formatNumber(cost)} to write again, ${formatNumber(deferral)} for putting off a compaction`
+  return `Clearing ${formatNumber(freed)} tokens does not pay in ${formatNumber(turns)} requests: ${sum}.`
+}

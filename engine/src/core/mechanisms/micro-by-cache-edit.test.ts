@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { session } from '../../testing/index.ts'
+import { noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
+import { editRecord } from '../transcript/format/edits.ts'
+import { microByCacheEdit, pinnedCacheEdits } from './micro.ts'
+import { type SituationInput, situationOf } from './situation.ts'
+import { text, viewOf } from './testing/examples.ts'
+
+const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `t${from + at}`)
+const deletions = (from: number, to: number) =>
+  ids(from, to).map((id) => ({ type: 'delete', cache_reference: id }) as const)
+
+const viewWith = (results: number) => {
+  const built = session().user('go')
+  for (const id of ids(1, results)) built.toolUse(id, 'Bash').toolResult(id, text(100))
+  return viewOf(built.records)
+}
+
+const planOf = (results: number, input: Partial<SituationInput> = {}) => {
+  const view = viewWith(results)
+  const now = (view.messages.at(-1)?.time ?? 0) + 1
+  const client = { cacheEdits: true }
+  return microByCacheEdit.plan(view, situationOf(view, { now, estimator: 'chars/4', client, ...input }))
+}
+
+describe('micro-compact by cache edit', () => {
+  test('with 12 active results all but the newest 5 are deleted, and the messages stay as they are', () => {
+    expect(planOf(12)).toMatchObject({
+      type: 'planned',
+      freed: 7 * 92,
+      thinking: 'untouched',
+      worth: { cost: 0 },
+      outcome: { type: 'request', request: { cacheEdits: deletions(1, 7) } },
+    })
+  })
+
+  test.each<[string, number, Partial<SituationInput>, string]>([
+    ['11 are not enough', 11, {}, 'nothing-to-do'],
+    ['the cache must be warm', 12, { now: 9_999_999_999_999 }, 'cache-not-warm'],
+    ['an unknown cache is not warm', 12, { now: 0 }, 'cache-not-warm'],
+    ['the client must be able to', 12, { client: {} }, 'client-unable'],
+    ['what is deleted is no longer active', 12, { cacheEdits: withDeleted(noCacheEdits, ['t1']) }, 'nothing-to-do'],
+  ])('%s', (_, results, input, why) => {
+    expect(planOf(results, input)).toMatchObject({ type: 'declined', why })
+  })
+
+  test('edits are pinned: those of before go along with the new ones', () => {
+    const cacheEdits = withDeleted(noCacheEdits, ids(1, 7))
+    expect(planOf(19, { cacheEdits })).toMatchObject({
+      freed: 7 * 92,
+      outcome: { request: { cacheEdits: [...deletions(1, 7), ...deletions(8, 14)] } },
+    })
+    expect(pinnedCacheEdits(cacheEdits)).toEqual(deletions(1, 7))
+  })
+
+  test('where the API has no such block, its context management is asked for the same', () => {
+    expect(planOf(12, { client: { contextManagement: true } })).toMatchObject({
+      outcome: {
+        request: {
+          contextManagement: {
+            edits: [
+              {
+                type: 'clear_tool_uses_20250919',
+                trigger: { type: 'tool_uses', value: 5 },
+                keep: { type: 'tool_uses', value: 5 },
+              },
+            ],
+          },
+        },
+      },
+    })
+  })
+
+  test('what was begun here goes on here: the server would clear it once more, in its own words', () => {
+    const built = session().user('go')
+    for (const id of ids(1, 20)) built.toolUse(id, 'Bash').toolResult(id, text(100))
+    const { records } = built
+    const place = { uuid: 'e1', parentUuid: null, timestamp: new Date(0).toISOString(), sessionId: 's' }
+    const cleared = editRecord(
+      { type: 'clear-results', toolUseIds: ids(1, 5), mechanism: 'hand', reason: 'asked' },
+      place,
+    )
+    const view = viewOf([...records, cleared])
+    const now = (view.messages.at(-1)?.time ?? 0) + 1
+    const known = { now, estimator: 'chars/4', expectedTurns: 1_000 } as const
+    const plan = (client: NonNullable<SituationInput['client']>) =>
+      microByCacheEdit.plan(view, situationOf(view, { ...known, client }))
+    expect(plan({ contextManagement: true })).toMatchObject({
+      freed: 10 * 92,
+      outcome: { type: 'edits', edits: [{ type: 'clear-results', toolUseIds: ids(6, 15) }] },
+    })
+    expect(plan({ cacheEdits: true })).toMatchObject({ outcome: { request: { cacheEdits: deletions(6, 15) } } })
+  })
+
+  describe('with clearInputs', () => {
+    const planWith = (client: NonNullable<SituationInput['client']>) => {
+      const built = session().user('go')
+      for (const id of ids(1, 12)) built.toolUse(id, 'Write', { content: text(100) }).toolResult(id, text(100))
+      const view = viewOf(built.records)
+      const now = (view.messages.at(-1)?.time ?? 0) + 1
+      const input = { now, client, estimator: 'chars/4', reductions: { clearInputs: true } } as const
+      return microByCacheEdit.plan(view, situationOf(view, input))
+    }
+
+    test('the server is asked for what tools were given to write, too', () => {
+      expect(planWith({ contextManagement: true })).toMatchObject({
+        outcome: { request: { contextManagement: { edits: [{ clear_tool_inputs: ['Write'] }] } } },
+      })
+    })
+
+    test('a cache edit frees results alone, since it reaches nothing else', () => {
+      expect(planWith({ cacheEdits: true })).toMatchObject({ freed: 7 * 92 })
+    })
+  })
+})
+
+describe('what it costs', () => {
+  test('is nothing where the client edits the cache in place', () => {
+    expect(planOf(12, { client: { cacheEdits: true }, expectedTurns: 1 })).toMatchObject({
+      type: 'planned',
+      worth: { suffix: 0, cost: 0 },
+    })
+  })
+
+  test('is the prefix behind the first result where the server clears: then it has to pay', () => {
+    const server = (expectedTurns: number) => planOf(12, { client: { contextManagement: true }, expectedTurns })
+    expect(server(1)).toMatchObject({ type: 'declined', why: 'does-not-pay', worth: { pays: false } })
+    const { worth } = server(1_000)
+    expect(server(1_000).type).toBe('planned')
+    expect(worth?.suffix).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,207 @@
+// The three micro-compactions: clear old tool results by size, by idle time, or by an edit of the provider's cache.
+import { type CacheEditState, noCacheEdits } from '../cache/cache-watch.ts'
+import { newestAnswerTime } from '../cache/economics.ts'
+import { textOf } from '../message/block.ts'
+import { parseObject, stringAt } from '../message/json.ts'
+import { formatNumber } from '../tokens/figure.ts'
+import { staleReads, type WhyStale } from '../tokens/file-reads.ts'
+import { clearedContext } from '../transcript/view/effects.ts'
+import type { View } from '../transcript/view/fold.ts'
+import {
+  activeResults,
+  type Clearable,
+  callsIn,
+  isCleared,
+  isHelpful,
+  itemOf,
+  newestStaying,
+  seenUpTo,
+} from './clearable.ts'
+import { firstMessage, planClearing, sums, thinkingBehind, weighed } from './clearing.ts'
+import {
+  type CacheEdit,
+  type Declined,
+  declined,
+  type Plan,
+  type PlannedItem,
+  type PlanningMechanism,
+  type Situation,
+} from './mechanism.ts'
+import { clearToolUses } from './server-edits.ts'
+import { worthIn } from './situation.ts'
+
+/** Clears stale results, then the oldest, if they weigh too much. Never the newest few, and nothing if little would be saved. */
+export const microBySize = micro('micro-by-size', (view, situation, name) => {
+  const { settings, explanation, weigher } = situation
+  if (settings.microCompact !== 'always' && !explanation.isAboveWarning) {
+    const { size, warning } = explanation
+    const detail = `${formatNumber(size.tokens)} tokens are below the warning at ${formatNumber(warning.value)}.`
+    return declined(name, 'below-warning', detail)
+  }
+  const { target, least, keep } = settings.bySize
+  const results = activeResults(view, situation)
+  const chosen = choose(results, {
+    target,
+    stale: staleReads(weigher.once(callsIn, view).answered, ({ result }) => isCleared(result)),
+    staying: newestStaying(view, settings, { results, keep }),
+    seen: seenUpTo(view),
+  })
+  const items = [...chosen, ...supersededMemory(view, situation)]
+    .filter(isHelpful)
+    .toSorted((a, b) => a.message - b.message)
+  if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
+  const saved = tokensOf(items)
+  if (saved < least) {
+    const detail = `It would save ${formatNumber(saved)} tokens; below ${formatNumber(least)} nothing is done.`
+    return declined(name, 'too-little', detail)
+  }
+  const reason = `tool results weigh ${formatNumber(tokensOf(results))} tokens`
+  return planClearing(view, situation, { mechanism: name, reason, items, serverKeeps: results.length - chosen.length })
+})
+
+const minute = 60_000
+
+/** After a long pause the provider has forgotten the prefix, so clearing costs nothing. */
+export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
+  const { byIdle } = situation.settings
+  const last = newestAnswerTime(view.messages)
+  if (last === undefined) return declined(name, 'clock-unreliable', 'The newest answer has no time.')
+  const gap = situation.now - last
+  if (!(gap >= 0)) return declined(name, 'clock-unreliable', 'The newest answer is from the future.')
+  const pause = `${formatNumber(gap / minute)} minutes since the newest answer`
+  if (gap <= byIdle.minutes * minute)
+    return declined(name, 'not-idle', `${pause}; more than ${formatNumber(byIdle.minutes)} are needed.`)
+  const { items, staying } = allButNewest(view, situation, byIdle.keep)
+  const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
+  const input = { mechanism: name, reason: pause, items: items.filter(isHelpful), serverKeeps: staying }
+  return planClearing(view, cold, input)
+})
+
+/** While the cache is warm, asks the provider to delete old results from the cached prefix. The messages stay as they are. */
+export const microByCacheEdit = micro('micro-by-cache-edit', (view, situation, name) => {
+  const { settings, client, cache, weigher, cacheEdits: { deleted } = noCacheEdits } = situation
+  const { trigger } = settings.byCacheEdit
+  if (!client.cacheEdits && !client.contextManagement) {
+    return declined(name, 'client-unable', 'The model client can neither edit a cache nor manage context.')
+  }
+  if (cache.type !== 'warm') return declined(name, 'cache-not-warm', `The cache is ${cache.type}.`)
+  const { items, active, staying } = allButNewest(view, situation, settings.byCacheEdit.keep)
+  if (active < trigger) {
+    const detail = `${formatNumber(active)} results are active; from ${formatNumber(trigger)} on the old ones are deleted.`
+    return declined(name, 'nothing-to-do', detail)
+  }
+  const request = client.cacheEdits
+    ? { cacheEdits: pinnedCacheEdits({ deleted: [...deleted, ...items.map(({ toolUseId }) => toolUseId)] }) }
+    : // Where the API has no such block, the same is asked of its context management.
+      clearToolUses(view, situation, staying)?.request
+  if (items.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
+  const reason = `${formatNumber(active)} tool results are in the cached prefix`
+  // A server would clear what was cleared here once more, in its own words, and the whole prefix would be written anew.
+  if (!client.cacheEdits && weigher.once(callsIn, view).answered.some(({ result }) => isCleared(result))) {
+    return planClearing(view, situation, { mechanism: name, reason, items: items.filter(isHelpful) })
+  }
+  const planned = {
+    type: 'planned',
+    mechanism: name,
+    reason,
+    items,
+    thinking: thinkingBehind(view, situation, firstMessage(items)),
+    outcome: { type: 'request', request },
+  } as const
+  // A server that clears writes the prefix anew, so then it has to pay. A cache edit leaves the prefix where it is.
+  if (!client.cacheEdits) return weighed({ ...planned, ...sums(view, situation, items) }, situation)
+  const freed = Math.round(items.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
+  return { ...planned, freed, worth: worthIn(situation, { freed, suffix: 0 }) }
+})
+
+type PlanNamed = (view: View, situation: Situation, name: string) => Plan | Declined
+
+function micro(name: string, plan: PlanNamed): PlanningMechanism {
+  return {
+    name,
+    plan: (view, situation) =>
+      situation.settings.microCompact === false
+        ? declined(name, 'turned-off', 'The setting microCompact is false.')
+        : plan(view, situation, name),
+  }
+}
+
+/** Sent with every request while the cache is hit. */
+export function pinnedCacheEdits({ deleted }: Pick<CacheEditState, 'deleted'>): readonly CacheEdit[] {
+  return deleted.map((id) => ({ type: 'delete', cache_reference: id }))
+}
+
+function allButNewest(view: View, situation: Situation, keep: number) {
+  const results = activeResults(view, situation)
+  const staying = newestStaying(view, situation.settings, { results, keep })
+  const why = `not among the newest ${staying}`
+  const items = results.slice(0, results.length - staying).map((result) => itemOf(result, why))
+  return { items, staying, active: results.length }
+}
+
+function tokensOf(items: readonly { readonly tokens: number }[]): number {
+  return items.reduce((sum, { tokens }) => sum + tokens, 0)
+}
+
+type Choosing = {
+  /** Tokens of results that may remain. */
+  readonly target: number
+  readonly stale: ReadonlyMap<string, WhyStale>
+  /** So many of the newest stay. */
+  readonly staying: number
+  /** Results of messages before this one have been seen. */
+  readonly seen: number
+}
+
+const whyStale = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
+
+/** Stale reads all go once an answer has seen them; then the oldest, while too much remains. */
+function choose(results: readonly Clearable[], { target, stale, staying, seen }: Choosing): readonly PlannedItem[] {
+  const chosen: PlannedItem[] = []
+  const others: Clearable[] = []
+  for (const result of results) {
+    const why = result.message < seen ? stale.get(result.toolUseId) : undefined
+    if (why === undefined) others.push(result)
+    else chosen.push(itemOf(result, whyStale[why]))
+  }
+  const newest = new Set(results.slice(results.length - staying))
+  let remaining = tokensOf(others)
+  for (const result of others) {
+    if (remaining <= target || newest.has(result)) break
+    if (!isHelpful(result)) continue
+    chosen.push(itemOf(result, 'among the oldest'))
+    remaining -= result.tokens
+  }
+  return chosen
+}
+
+/** nested_memory of Claude Code and its likes: memory, memory_file, relevant_memories … */
+const memoryKind = /(^|_)memor(y|ies)(_|$)/
+
+/** All but the newest copy of each memory file that was injected as an attachment. */
+function supersededMemory({ sources, pins }: View, { weigher }: Situation): readonly PlannedItem[] {
+  const copies = sources.flatMap(({ pieces }, message) =>
+    pieces.flatMap(({ uuid, attachment, content }) => {
+      if (uuid === undefined || !memoryKind.test(attachment ?? '')) return []
+      const text = textOf(content)
+      if (text === clearedContext) return []
+      // Attachments without text of their own are shown as JSON; the path is in there.
+      const path = text.startsWith('{') ? stringAt(parseObject(text), 'path') : undefined
+      return [{ message, uuid, content, path, key: `${attachment} ${path ?? text}` }]
+    }),
+  )
+  const newest = new Map(copies.map((copy) => [copy.key, copy]))
+  const superseded = copies.filter((copy) => newest.get(copy.key) !== copy && !pins.includes(copy.uuid))
+  return superseded.map(({ message, uuid, content, path }) => {
+    const tokens = weigher.content(content)
+    return {
+      type: 'attachment',
+      path,
+      uuids: [uuid],
+      message,
+      tokens: Math.round(tokens),
+      frees: tokens - weigher.content(clearedContext),
+      why: 'a newer copy stands further down',
+    }
+  })
+}

@@ -1,0 +1,121 @@
+// The API's own context management: leaving out tool results, inputs and thinking, and compaction on the server.
+import { blocksOf } from '../message/block.ts'
+import type { JsonObject } from '../message/json.ts'
+import type { View } from '../transcript/view/fold.ts'
+import { type Clearable, clearableResults, isHelpful, itemOf } from './clearable.ts'
+import { firstMessage, thinkingBehind, thinkingIn } from './clearing.ts'
+import { declined, type PlanningMechanism, type Situation } from './mechanism.ts'
+import { managementOf, toolUsesEdit } from './server-edits.ts'
+import { worthIn } from './situation.ts'
+
+const minute = 60_000
+const whyNow = 'the context is above the trigger'
+const whyLater = 'the server acts once the context is above the trigger'
+
+/** Results of reading tools, inputs of writing ones, old thinking. */
+export const native: PlanningMechanism = {
+  name: 'native',
+  plan: (view, situation) => {
+    const { client, explanation, weigher } = situation
+    const { trigger, keepTokens, clearAtLeast, toolResults, toolInputs, thinking } = situation.settings.native
+    if (!client.contextManagement) {
+      return declined('native', 'client-unable', 'The model client does not take context_management.')
+    }
+    const uses = toolUsesEdit(view, situation, {
+      trigger: { type: 'input_tokens', value: trigger },
+      keep: newestWorth(clearableResults(view, situation), keepTokens),
+      clearAtLeast,
+      results: toolResults,
+      inputs: toolInputs,
+    })
+    const hasUses = (toolResults || toolInputs) && uses.items.length > 0
+    // The API wants thinking first.
+    const edits = [...(thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
+    if (edits.length === 0)
+      return declined('native', 'nothing-to-do', 'There is nothing that the server could leave out.')
+    const isDue = explanation.size.tokens > trigger
+    const going = isDue && hasUses ? uses.items.filter(isHelpful) : []
+    const freed = Math.round(going.reduce((sum, { frees }) => sum + frees, 0))
+    const first = firstMessage(going)
+    return {
+      type: 'planned',
+      mechanism: 'native',
+      reason: isDue ? whyNow : whyLater,
+      items: going.map((result) => itemOf(result, 'the server leaves it out')),
+      freed,
+      thinking: thinkingBehind(view, situation, first),
+      worth: worthIn(situation, {
+        freed,
+        suffix: isDue ? Math.round(weigher.from(view.messages, first)) - freed : 0,
+      }),
+      outcome: { type: 'request', request: managementOf(edits) },
+    }
+  },
+}
+
+function newestWorth(results: readonly Clearable[], tokens: number): number {
+  let sum = 0
+  const tooMany = results.toReversed().findIndex((result) => {
+    sum += result.tokens
+    return sum > tokens
+  })
+  return Math.max(1, tooMany < 0 ? results.length : tooMany)
+}
+
+/** After a long pause the last thinking turn is enough; in active use all of it stays. */
+function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Situation): readonly JsonObject[] {
+  if (!thinks || weigher.once(thinkingIn, view).length === 0) return []
+  const isIdle = cache.lastAnswer !== undefined && now - cache.lastAnswer > settings.native.idleMinutes * minute
+  const keep = isIdle ? { type: 'thinking_turns', value: 1 } : { type: 'all' }
+  return [{ type: 'clear_thinking_20251015', keep }]
+}
+
+/** The API takes no smaller trigger. */
+const leastTrigger = 50_000
+const usualSummary = 8_000
+
+export type ServerCompactionInput = {
+  /** Input tokens. Default: the threshold of automatic compaction. */
+  readonly trigger?: number
+  /** Replaces the provider's prompt. It should forbid tools: a model that calls one writes no summary. */
+  readonly instructions?: string
+  /** The answer ends with the summary. */
+  readonly pauses?: boolean
+}
+
+/** The server summarizes when the prompt exceeds the trigger, and reads on from the summary in its answer. */
+export function serverCompaction(input: ServerCompactionInput = {}): PlanningMechanism {
+  const name = 'server-compaction'
+  return {
+    name,
+    plan: ({ messages }, situation) => {
+      const { client, explanation, model } = situation
+      const ability = client.compaction ?? model?.compaction ?? 'none'
+      if (!client.contextManagement || ability === 'none') {
+        return declined(name, 'client-unable', 'The model does not summarize on the server.')
+      }
+      if (messages.length === 0) return declined(name, 'nothing-to-do', 'There is no conversation yet.')
+      const trigger = Math.max(leastTrigger, input.trigger ?? explanation.autoCompactThreshold.value)
+      const newest = messages.findLast(({ role }) => role === 'assistant')
+      const isSummarized = blocksOf(newest?.content).some(({ type }) => type === 'compaction')
+      const isDue = explanation.size.tokens > trigger && !isSummarized
+      const freed = isDue ? Math.max(0, explanation.size.tokens - usualSummary) : 0
+      const edit = {
+        type: 'compact_20260112',
+        trigger: { type: 'input_tokens', value: trigger },
+        ...(input.pauses ? { pause_after_compaction: true } : {}),
+        ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
+      }
+      return {
+        type: 'planned',
+        mechanism: name,
+        reason: isDue ? whyNow : whyLater,
+        items: [],
+        freed,
+        thinking: 'delegated',
+        worth: worthIn(situation, { freed, suffix: 0 }),
+        outcome: { type: 'request', request: managementOf([edit], 'compact-2026-01-12') },
+      }
+    },
+  }
+}

@@ -1,0 +1,115 @@
+// Edits and compactions: which are in force, and what an undo or a rewind takes back. An undo takes one out, an undo of
+// that undo brings it back, and a rewind takes out everything that was written after the point it goes back to.
+import type { JsonObject } from '../../message/json.ts'
+import { readBoundary } from '../format/boundary.ts'
+import { readCompaction } from '../format/compaction-records.ts'
+import { actionOf, type Edit, readEdit } from '../format/edits.ts'
+import type { Entry, Head } from '../format/entry.ts'
+
+/** An edit, or a compaction's boundary (which has none), by its row in the transcript. */
+export type Change = {
+  readonly row: number
+  readonly uuid: string
+  readonly edit: Edit | undefined
+  /** Tokens, where the record tells. */
+  readonly freed?: number | undefined
+}
+
+export function changeAt(row: number, record: JsonObject, head: Pick<Head, 'uuid' | 'boundary'>): Change | undefined {
+  const { uuid, boundary } = head
+  const edit = readEdit(record)
+  if (uuid === undefined || !(edit || boundary)) return undefined
+  return { row, uuid, edit, freed: edit ? edit.freed : readCompaction(record).freed }
+}
+
+export type Standing = {
+  /** Rows of the changes that are not in force. */
+  readonly out: ReadonlySet<number>
+  /** Those that a rewind went back past. */
+  readonly past: ReadonlySet<number>
+  /** Rewinds in force: their row, and the row they go back to. */
+  readonly rewinds: ReadonlyMap<number, number>
+}
+
+export const nothingUndone: Standing = { out: new Set(), past: new Set(), rewinds: new Map() }
+
+/** From the newest to the oldest: a change refers only to what lies before it. */
+export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => number): Standing {
+  const undone = new Set<number>()
+  const past = new Set<number>()
+  const out = new Set<number>()
+  const rewinds = new Map<number, number>()
+  let limit = Number.POSITIVE_INFINITY
+  for (const { row, edit } of changes.toReversed()) {
+    if (row > limit) past.add(row)
+    if (row > limit || undone.has(row)) {
+      out.add(row)
+      continue
+    }
+    if (edit?.type === 'undo') {
+      const target = rowOf(edit.uuid)
+      if (target >= 0 && target < row) undone.add(target)
+    } else if (edit?.type === 'rewind') {
+      const target = rowOf(edit.to)
+      if (target < 0 || target >= row) continue
+      rewinds.set(row, target)
+      limit = target
+    }
+  }
+  return { out, past, rewinds }
+}
+
+function changesIn(entries: readonly Entry[]): Standing & { readonly changes: readonly Change[] } {
+  const rows = new Map<string, number>()
+  const changes = entries.flatMap(({ record }, row) => {
+    const { uuid } = record
+    if (typeof uuid !== 'string' || rows.has(uuid)) return []
+    rows.set(uuid, row)
+    return changeAt(row, record, { uuid, boundary: readBoundary(record) }) ?? []
+  })
+  return { changes, ...standingOf(changes, (uuid) => rows.get(uuid) ?? -1) }
+}
+
+export type Undoable = {
+  readonly uuid: string
+  readonly type: Edit['type'] | 'compaction'
+  readonly mechanism?: string
+}
+
+/** A pin is taken back by unpinning, and `server-cleared` is only a report. */
+const notUndoable: ReadonlySet<string | undefined> = new Set(['undo', 'pin', 'unpin', 'server-cleared'])
+
+/** What an undo takes back: the newest compaction in force, or all edits that were written together. Oldest first. */
+export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
+  const { changes, out } = changesIn(entries)
+  const inForce = changes.filter(({ row, edit }) => !out.has(row) && !notUndoable.has(edit?.type))
+  const actionAt = (row: number | undefined) => actionOf(entries[row ?? -1]?.record ?? {})
+  const newest = actionAt(inForce.at(-1)?.row)
+  return inForce
+    .filter(({ row }) => actionAt(row) === newest)
+    .map(({ uuid, edit }) => ({
+      uuid,
+      type: edit?.type ?? 'compaction',
+      ...(edit?.mechanism === undefined ? {} : { mechanism: edit.mechanism }),
+    }))
+}
+
+/** The entries that no rewind in force went back past. */
+export function withoutRewound(entries: readonly Entry[]): readonly Entry[] {
+  const rewinds = [...changesIn(entries).rewinds]
+  return entries.filter((_, row) => !rewinds.some(([from, to]) => row > to && row < from))
+}
+
+/**
+ * Whether the end of a transcript, which holds the whole live window, folds to the same view as all of it. An undo or a
+ * rewind may bring back what lies before, and an edit of a range must know both of its ends.
+ */
+export function isSelfContained(entries: readonly Entry[]): boolean {
+  const known = new Set<unknown>(entries.map(({ record }) => record.uuid)).add(undefined)
+  return entries.every(({ record }) => {
+    const edit = readEdit(record)
+    if (edit?.type === 'undo' || edit?.type === 'rewind') return false
+    if (edit?.type === 'clear-thinking') return known.has(edit.after) && known.has(edit.before)
+    return !edit || !('from' in edit) || (known.has(edit.from) && known.has(edit.to))
+  })
+}
