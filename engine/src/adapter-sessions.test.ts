@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { createEngine } from './engine.ts'
 import { offline } from './models/offline.ts'
-import { manageChat } from './openai-history.ts'
+import { manageChat } from './openai.ts'
 import { everyStore } from './stores/testing/every-store.ts'
 
 const { stores, stop } = await everyStore()

@@ -24,6 +24,7 @@ import { createEngine, type EngineOptions, type EngineSession } from './engine.t
 import { systemPorts } from './models/ports.ts'
 import { leftOutBy, standingRules } from './node/after-compaction.ts'
 import { memorySessions } from './stores/memory.ts'
+import { heldSession } from './stores/opened.ts'
 
 export type { AgentRecallTool } from './adapters/claude-agent-sdk/recall.ts'
 export type { AgentEntry, AgentHooks, AgentSessionKey, AgentSessionStore } from './adapters/claude-agent-sdk/types.ts'
@@ -70,7 +71,7 @@ export type ClaudeAgent = {
 type Work<T> = (session: EngineSession) => Promise<T>
 
 const usualLongestResult = 60_000
-/** Another process may still be writing the last batch. */
+/** Another process may still be writing. After so long the SDK is told, which tries again twice. */
 const waitMs = 10_000
 const owner = 'everlong'
 
@@ -81,7 +82,12 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
   const newId = engineOptions.ports?.newId ?? (() => crypto.randomUUID())
   const now = engineOptions.ports?.now ?? (() => Date.now())
   const wait = engineOptions.ports?.wait ?? systemPorts.wait
-  const inner = agentSessionStore({ store, newId, wait, user, fold })
+  const inner = agentSessionStore({
+    store,
+    newId,
+    open: (id, how) => heldSession(store, id, { ...how, as: 'existing-or-new', user, waitMs, now, wait }),
+    fold,
+  })
   const projects = new Map<string, string>()
   const due = new Set<string>()
   const seen = ({ sessionId, projectKey: project }: AgentSessionKey) => projects.set(sessionId, project)

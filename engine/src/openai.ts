@@ -1,13 +1,144 @@
-// everlong/openai: the client for chat completions, and histories for the official SDK, which is an optional peer.
+// everlong/openai: the client for chat completions, and histories of chat completions and of the Responses API for hosts that
+// call the official SDK, an optional peer, in their own loop: each request is reduced before it is sent, and sent once more if
+// it was too long. Nothing that is handed over is changed.
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import type { Converter } from './adapters/history/converter.ts'
+import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
+import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
+import { toolDefinition, usageWithCache } from './adapters/parts.ts'
+import { textOf } from './core/message/block.ts'
+import { chatUsage } from './core/message/chat-completions.ts'
+import { defined, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
+import type { TokenCounts } from './core/message/usage.ts'
+import type { ModelClient } from './core/ports/model.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export { type OpenAILike, type OpenAIOptions, openai } from './models/openai/client.ts'
 export type { SdkOptions } from './models/sdk.ts'
-export {
-  manageChat,
-  manageResponses,
-  type OpenAICall,
-  type OpenAIHistory,
-  type OpenAIHistoryOptions,
-  type OpenAISent,
-} from './openai-history.ts'
+
+/** The other parts of a request. They count for the size. */
+export type OpenAICall = {
+  readonly model?: string
+  readonly instructions?: string | null
+  readonly tools?: readonly object[]
+  readonly maxTokens?: number
+  readonly signal?: AbortSignal
+}
+
+export type OpenAIHistoryOptions = AdapterOptions<OpenAICall> & {
+  /** Writes the summaries: `openai({ model })`, or any other client. */
+  readonly model: ModelClient
+}
+
+/** What to send: the history as it now is, and less output where input and output together were too much. */
+export type OpenAISent<Message> = { readonly messages: Message[]; readonly maxTokens?: number }
+
+export type OpenAIHistory<Base extends object> = {
+  /** Sends with `send`, once more if the prompt was too long. Reads the usage off the answer. */
+  readonly run: <Message extends Base, Answer>(
+    messages: readonly Message[],
+    call: OpenAICall,
+    send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,
+  ) => Promise<Answer>
+  readonly close: () => Promise<void>
+}
+
+/** For `client.chat.completions.create({ messages })`. */
+export function manageChat(options: OpenAIHistoryOptions): OpenAIHistory<ChatMessageLike> {
+  const shape: Shape<ChatMessageLike, ChatMessageLike> = {
+    converter: chatConverter(),
+    grouped: (messages) => messages,
+    flat: (messages) => messages,
+    usageOf: (answer) => {
+      const usage = objectAt(answer, 'usage')
+      return usage ? chatUsage(usage) : undefined
+    },
+  }
+  return managed(options, shape)
+}
+
+/** For `client.responses.create({ input })`, without `previous_response_id`: such a history is on the server. */
+export function manageResponses(options: OpenAIHistoryOptions): OpenAIHistory<object> {
+  const shape: Shape<object, ItemGroup> = {
+    converter: itemConverter('responses'),
+    grouped: groupItems,
+    flat: (groups) => groups.flat(),
+    usageOf: responsesUsage,
+  }
+  return managed(options, shape)
+}
+
+type Shape<Base extends object, Foreign> = {
+  readonly converter: Converter<Foreign>
+  readonly grouped: (messages: readonly Base[]) => readonly Foreign[]
+  readonly flat: (foreign: readonly Foreign[]) => readonly Base[]
+  readonly usageOf: (answer: unknown) => TokenCounts | undefined
+}
+
+function managed<Base extends object, Foreign>(
+  { model, ...options }: OpenAIHistoryOptions,
+  { converter, grouped, flat, usageOf }: Shape<Base, Foreign>,
+): OpenAIHistory<Base> {
+  const { historyOf, close } = adapterSessions(options, converter)
+  return {
+    run: async <Message extends Base, Answer>(
+      messages: readonly Message[],
+      call: OpenAICall,
+      send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,
+    ) => {
+      const foreign = grouped(messages)
+      const name = call.model ?? model.model
+      const history = await historyOf(call, foreign, () => ({ client: model, model: name }))
+      const answer = await history.run(
+        foreign,
+        { base: baseOf(call, messages), signal: call.signal },
+        ({ messages: sent, maxTokens }) => send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
+      )
+      const usage = usageOf(answer)
+      if (usage) history.reportUsage(usage)
+      return answer
+    },
+    close,
+  }
+}
+
+/** The system prompt may lie among the messages. */
+function baseOf({ instructions, tools, maxTokens }: OpenAICall, messages: readonly object[]) {
+  const among = messages.filter(isInstruction).map(textIn)
+  const system = [instructions ?? '', ...among].filter((part) => part !== '').join('\n\n')
+  return {
+    ...(system === '' ? {} : { system }),
+    ...(tools ? { tools: tools.map(definitionOf) } : {}),
+    ...defined({ maxTokens }),
+  }
+}
+
+/** A tool of the Responses API has its fields at the top level. */
+function definitionOf(tool: object): object {
+  return 'name' in tool && 'parameters' in tool ? toolDefinition(tool as JsonObject, tool.parameters) : tool
+}
+
+function isInstruction(message: object): boolean {
+  const role = stringAt(message, 'role')
+  return role === 'system' || role === 'developer'
+}
+
+function textIn(message: object): string {
+  const { content } = message as JsonObject
+  return typeof content === 'string' ? content : textOf(Array.isArray(content) ? content.map(asText) : [])
+}
+
+function asText(part: unknown): object {
+  return { type: 'text', text: stringAt(part, 'text') ?? '' }
+}
+
+function responsesUsage(answer: unknown): TokenCounts | undefined {
+  const usage = objectAt(answer, 'usage')
+  return usageWithCache(
+    defined({
+      input: numberAt(usage, 'input_tokens'),
+      output: numberAt(usage, 'output_tokens'),
+      cacheRead: numberAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens'),
+    }),
+  )
+}

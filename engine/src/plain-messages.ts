@@ -5,7 +5,7 @@ import { isObject, type JsonObject, kindOf } from './core/message/json.ts'
 import type { ViewMessage } from './core/message/message.ts'
 import { isContinuation } from './core/prompts/continuation.ts'
 import type { ChatMessage } from './core/session/input.ts'
-import { originOf } from './core/transcript/format/origin.ts'
+import { originOf } from './core/transcript/format/messages.ts'
 import type { View } from './core/transcript/view/fold.ts'
 
 /** A message of the Messages API: `{ role: 'user' | 'assistant', content }`. */

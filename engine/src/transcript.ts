@@ -27,8 +27,7 @@ export { decodeLine } from './core/transcript/format/decode.ts'
 export { type Edit, editRecord, readEdit } from './core/transcript/format/edits.ts'
 export { type Entry, headOf } from './core/transcript/format/entry.ts'
 export { createTranscriptReader, type Format } from './core/transcript/format/foreign/reader.ts'
-export { messagesOf } from './core/transcript/format/messages.ts'
-export { originOf, readAnswerLine } from './core/transcript/format/origin.ts'
+export { messagesOf, originOf, readAnswerLine } from './core/transcript/format/messages.ts'
 export { type PieceKind, pieceKinds } from './core/transcript/format/record-pieces.ts'
 
 // Sessions: tree, live window, view

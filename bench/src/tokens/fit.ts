@@ -69,7 +69,7 @@ function countPairs(text: string, automaton: Automaton): ReadonlyMap<number, num
 
 /** From coarse to fine: one weight a class, one a pair of classes, one a state and class; each the prior of the next. */
 function fit(observations: readonly Observation[], automaton: Automaton): Float64Array {
-  const { classCount, rowCount, classOfRow } = automaton
+  const { classCount, classOfRow } = automaton
   const pairOf = (index: number) =>
     ((classOfRow[Math.floor(index / classCount)] ?? -1) + 1) * classCount + (index % classCount)
   const single = solve({
@@ -82,7 +82,7 @@ function fit(observations: readonly Observation[], automaton: Automaton): Float6
     prior: Float64Array.from({ length: (classCount + 1) * classCount }, (_, index) => single[index % classCount] ?? 0),
     pull: pulls.pair,
   })
-  const prior = Float64Array.from({ length: rowCount * classCount }, (_, index) => pair[pairOf(index)] ?? 0)
+  const prior = Float64Array.from({ length: classOfRow.length * classCount }, (_, index) => pair[pairOf(index)] ?? 0)
   let weights = solve({ observations, prior, pull: pulls.full })
   // Least squares lets a few odd samples steer; weighing those down comes near to the least absolute error.
   for (let round = 0; round < reweightings; round++) {

@@ -54,8 +54,8 @@ describe('packed weights', () => {
   })
 
   test('fit the classes and states they were fitted for', () => {
-    const { rowCount, classCount, states } = buildAutomaton(new Uint8Array())
-    expect(unpackRows(pairWeights, classCount).length).toBe(rowCount * classCount)
+    const { classOfRow, classCount, states } = buildAutomaton(new Uint8Array())
+    expect(unpackRows(pairWeights, classCount).length).toBe(classOfRow.length * classCount)
     expect(letterScores.length).toBe(1 << (2 * letterBits))
     expect(states.length * classCount).toBeLessThanOrEqual(65_536)
   })

@@ -41,17 +41,17 @@ export type Compacted = {
   readonly isReadable?: boolean
   /** The tool that finds everything else. */
   readonly search?: string
-  /** Default 2,500. The text is cut by characters in any case. */
-  readonly maxTokens?: number
 }
+
+/** The text is cut by characters in any case. */
+const maxTokens = 2_500
 
 /**
  * What a summary leaves out, as a text for the agent that wrote it. Empty when nothing is missing. The session is as it was
  * before the compaction.
  */
 export function leftOutText(session: SessionAt, compacted: Compacted): string {
-  const { given = '', maxTokens = 2_500 } = compacted
-  const summary = `${withoutScratchpad(compacted.summary)}\n${given}`
+  const summary = `${withoutScratchpad(compacted.summary)}\n${compacted.given ?? ''}`
   const missing = missingFromSummary(compactionJobAt(session), { summary, maxTokens })
   return missing === '' ? '' : cut(leftOutNote(missing, compacted))
 }

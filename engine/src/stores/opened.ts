@@ -1,4 +1,5 @@
 // A session of a store, as an engine runs it.
+import { defined } from '../core/message/json.ts'
 import type { HeldSession, OpenOptions, OpenResult, SessionStore } from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
 import { type OpenedSession, sessionIdIn } from '../core/session/platform.ts'
@@ -20,9 +21,7 @@ export async function openStored(
   options: StoredSessionOptions,
 ): Promise<OpenedSession> {
   const { newId, wait } = options
-  const result = await openWhenFree(store, id, options)
-  if (result.type !== 'opened') throw new StoreError(whyNotOpened(result, id), { reason: result.type })
-  const session = await repaired(result.session, options)
+  const session = await repaired(await heldSession(store, id, options), options)
   const { entries, isWhole } = session
   const records = new BufferedStore(session, { newId, wait })
   const named = sessionIdIn(entries) ?? id
@@ -47,8 +46,13 @@ export async function openStored(
   }
 }
 
-async function openWhenFree(store: SessionStore, id: string, options: StoredSessionOptions): Promise<OpenResult> {
-  const { newId: _, wait, now, as, waitMs = 0, ...how } = options
+/** Throws a StoreError that says why when it cannot be had. */
+export async function heldSession(
+  store: SessionStore,
+  id: string,
+  { wait, now, as, waitMs = 0, owner, user, parent, isCopy }: Omit<StoredSessionOptions, 'newId'>,
+): Promise<HeldSession> {
+  const how = { owner, user, parent, ...defined({ isCopy }) }
   const end = now() + waitMs
   for (;;) {
     const found = await store.open(id, { ...how, as: as === 'new' ? 'new' : 'existing' })
@@ -56,7 +60,8 @@ async function openWhenFree(store: SessionStore, id: string, options: StoredSess
     const result = isToBeStarted ? await store.open(id, { ...how, as: 'new' }) : found
     // Somebody else started it in between.
     const isTaken = result.type === 'held' || (isToBeStarted && result.type === 'exists')
-    if (!isTaken || now() >= end) return result
+    if (result.type === 'opened') return result.session
+    if (!isTaken || now() >= end) throw new StoreError(whyNotOpened(result, id), { reason: result.type })
     await wait(50)
   }
 }

@@ -1,7 +1,15 @@
 // Middleware for the official client of the Messages API: each request is reduced before it is sent, and sent once more if
 // the prompt was still too long. Requests that hold no history of their own (threads, counting, batches) pass untouched.
 import type { Middleware, MiddlewareContext, MiddlewareNext } from '@anthropic-ai/sdk'
-import { arrayAt, defined, isObject, type JsonObject, parseObject, stringAt } from '../../core/message/json.ts'
+import {
+  arrayAt,
+  defined,
+  isObject,
+  type JsonObject,
+  objectAt,
+  parseObject,
+  stringAt,
+} from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
 import type { ModelRequest } from '../../core/ports/model.ts'
 import { failureOf, isAbout } from '../history/failure.ts'
@@ -151,14 +159,12 @@ async function observe({ context, history }: Call, response: Response): Promise<
 }
 
 async function usageIn(answer: unknown): Promise<JsonObject> {
-  if (!isStream(answer)) return isObject(answer) && isObject(answer.usage) ? answer.usage : {}
+  if (!isStream(answer)) return objectAt(answer, 'usage') ?? {}
   let usage: JsonObject = {}
   for await (const event of answer) {
-    const told =
-      isObject(event) && isObject(event.message) ? event.message.usage : isObject(event) ? event.usage : undefined
+    const told = objectAt(objectAt(event, 'message') ?? event, 'usage') ?? {}
     // A later null erases nothing.
-    if (isObject(told))
-      usage = { ...usage, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)) }
+    usage = { ...usage, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)) }
   }
   return usage
 }

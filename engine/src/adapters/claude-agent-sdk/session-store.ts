@@ -1,7 +1,7 @@
 // A SessionStore of the Claude Agent SDK on any session store of Everlong: it only appends, stores no uuid twice, and gives
 // every entry back as it was. A session is held for as long as one call takes, so any process can write it next.
 import type { JsonObject } from '../../core/message/json.ts'
-import type { HeldSession, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
+import type { HeldSession, OpenOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import { sessionIn, storedId, subkeyPrefix, subpathOf } from './ids.ts'
@@ -10,9 +10,8 @@ import type { AgentEntry, AgentSessionKey, AgentSessionStore, AgentSummary, Fold
 export type AgentStoreOptions = {
   readonly store: SessionStore
   readonly newId: () => string
-  readonly wait: (milliseconds: number) => Promise<void>
-  /** Whose sessions these are, for erasure. */
-  readonly user?: string | undefined
+  /** Takes a session for writing, a new one if there is none. Waits while another process has it. */
+  readonly open: (id: string, how: Pick<OpenOptions, 'owner' | 'parent' | 'isCopy'>) => Promise<HeldSession>
   readonly fold?: FoldSummary | undefined
 }
 
@@ -21,30 +20,14 @@ export const ownSubpath = 'everlong/'
 
 const owner = 'the Claude Agent SDK'
 
-/** Another process has the session for a moment. After so long the SDK is told, which tries again twice. */
-const mostTries = 100
-const pauseMs = 100
 /** Sessions whose uuids are remembered. */
 const mostKnown = 1_000
 
-export function agentSessionStore({ store, newId, wait, user, fold }: AgentStoreOptions): AgentSessionStore {
+export function agentSessionStore({ store, newId, open, fold }: AgentStoreOptions): AgentSessionStore {
   const inTurn = turnsById()
   /** The uuids of a session at a version, so that they are not read again for every batch. */
   const known = new Map<string, { readonly version: number; readonly uuids: Set<string> }>()
 
-  const open = async (key: AgentSessionKey, tries = 1): Promise<HeldSession> => {
-    const id = storedId(key)
-    const { projectKey, sessionId, subpath } = key
-    const parent = subpath === undefined ? undefined : storedId({ projectKey, sessionId })
-    const found = await store.open(id, { as: 'existing', owner, isCopy: true })
-    const result =
-      found.type === 'missing' ? await store.open(id, { as: 'new', owner, user, parent, isCopy: true }) : found
-    if (result.type === 'opened') return result.session
-    if (tries === mostTries)
-      throw new StoreError(result.type === 'held' ? result.why : `Cannot open the session ${id}.`)
-    await wait(pauseMs)
-    return open(key, tries + 1)
-  }
   const addTo = async (session: HeldSession, entries: readonly AgentEntry[]): Promise<void> => {
     const before = known.get(session.id)
     const uuids = before?.version === session.version ? before.uuids : new Set(uuidsIn(await session.all()))
@@ -75,7 +58,9 @@ export function agentSessionStore({ store, newId, wait, user, fold }: AgentStore
   return {
     append: (key, entries) =>
       inTurn(storedId(key), async () => {
-        const session = await open(key)
+        const { projectKey, sessionId, subpath } = key
+        const parent = subpath === undefined ? undefined : storedId({ projectKey, sessionId })
+        const session = await open(storedId(key), { owner, parent, isCopy: true })
         try {
           await addTo(session, entries)
         } finally {
@@ -83,8 +68,7 @@ export function agentSessionStore({ store, newId, wait, user, fold }: AgentStore
         }
       }),
     load: async (key) => {
-      const entries: AgentEntry[] = []
-      for await (const { record } of store.records(storedId(key))) entries.push(record as AgentEntry)
+      const entries = await entriesIn(store, key)
       return entries.length === 0 ? null : entries
     },
     listSessions: sessionsOf,
@@ -133,9 +117,10 @@ function summaries(store: SessionStore, fold: FoldSummary, sessionsOf: Listed) {
   return async (projectKey: string): Promise<AgentSummary[]> => {
     const all: AgentSummary[] = []
     for (const { sessionId, mtime } of await sessionsOf(projectKey)) {
-      const id = storedId({ projectKey, sessionId })
+      const key = { projectKey, sessionId }
+      const id = storedId(key)
       const before = folded.get(id)
-      const summary = before?.mtime === mtime ? before : await foldAll(store, fold, { projectKey, sessionId })
+      const summary = before?.mtime === mtime ? before : fold(undefined, key, await entriesIn(store, key))
       folded.set(id, { ...summary, mtime })
       all.push({ ...summary, mtime })
     }
@@ -143,12 +128,10 @@ function summaries(store: SessionStore, fold: FoldSummary, sessionsOf: Listed) {
   }
 }
 
-type MainKey = { readonly projectKey: string; readonly sessionId: string }
-
-async function foldAll(store: SessionStore, fold: FoldSummary, key: MainKey): Promise<AgentSummary> {
+async function entriesIn(store: SessionStore, key: AgentSessionKey): Promise<AgentEntry[]> {
   const entries: AgentEntry[] = []
   for await (const { record } of store.records(storedId(key))) entries.push(record as AgentEntry)
-  return fold(undefined, { ...key }, entries)
+  return entries
 }
 
 function uuidsIn(entries: readonly { readonly record: JsonObject }[]): readonly string[] {

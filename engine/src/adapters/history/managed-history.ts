@@ -6,7 +6,7 @@ import type { Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
 import type { AbortSignalPort, ModelRequest } from '../../core/ports/model.ts'
 import type { ModelChoice } from '../../core/session/gauge.ts'
-import type { RequestInput } from '../../core/session/input.ts'
+import { countsRecord, type RequestInput } from '../../core/session/input.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
@@ -175,20 +175,15 @@ export class ManagedHistory<Foreign> {
     if (usage) this.usage = usage
     if (!this.isSeeded) await this.seedFrom(given)
     const fresh = await this.align(given.known)
-    this.configure(base)
+    const text = JSON.stringify(base)
+    if (base && text !== this.base) this.current.configure(base)
+    this.base = text ?? this.base
     if (model && model.name !== this.model) {
       if (this.model !== undefined) await this.current.useModel(model)
       this.model = model.name
     }
     await this.writeAll(fresh)
     this.handed = given.known
-  }
-
-  private configure(base: RequestInput | undefined): void {
-    const text = base === undefined ? undefined : JSON.stringify(base)
-    if (base === undefined || text === this.base) return
-    this.base = text
-    this.current.configure(base)
   }
 
   private async seedFrom(given: Conversion<Foreign>): Promise<void> {
@@ -277,19 +272,6 @@ export class ManagedHistory<Foreign> {
     const usage = this.usage ?? own
     this.isAwaited = false
     this.usage = undefined
-    return this.current.record({ content, ...(usage ? { usage: usageRecord(usage) } : {}) })
-  }
-}
-
-function usageRecord({ input, output, cacheRead, cacheWrite, cacheWriteHour }: TokenCounts) {
-  return {
-    input_tokens: input,
-    output_tokens: output,
-    cache_read_input_tokens: cacheRead,
-    cache_creation_input_tokens: cacheWrite,
-    cache_creation: {
-      ephemeral_5m_input_tokens: cacheWrite - cacheWriteHour,
-      ephemeral_1h_input_tokens: cacheWriteHour,
-    },
+    return this.current.record({ content, ...(usage ? { usage: countsRecord(usage) } : {}) })
   }
 }

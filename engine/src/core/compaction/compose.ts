@@ -10,7 +10,7 @@ import type { Composition } from './job.ts'
 import { completeWords, isInSummary, isSaid, searchable, withoutRepeats, wordsText } from './page/complete-words.ts'
 import { unsaidReports } from './page/facts.ts'
 import { offlineSummary } from './page/offline.ts'
-import { holdsWords, plainWords } from './page/plain-words.ts'
+import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
 import { missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
@@ -175,7 +175,7 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   const room = Math.min(input.offlineTokens, tokens)
   const state = section(
     pageTitles.state,
-    firstWithin(stateLines({ ledger, workspace, shown: '', since }), room / 4, input),
+    linesWithin(stateLines({ ledger, workspace, shown: '', since }), { tokens: room / 4, countTokens }),
   )
   const isOurs = input.earlierSummary?.includes(writtenByCode)
   const earlierSummary = isOurs ? undefined : input.earlierSummary
@@ -214,16 +214,10 @@ function earlierWords({ ledger, since, recall, countTokens }: ComposeInput, show
   const where = searchable([shown, ...ledger.rules.map(({ text }) => text)].join('\n'))
   const isNew = (exchange: Exchange) => isSaid(exchange) && !isInSummary(exchange, where)
   const earlier = withoutRepeats(ledger.exchanges.filter((exchange) => exchange.last < since && isNew(exchange)))
-  const kept = new Map<Exchange, string>()
-  let left = tokens
-  for (const exchange of earlier.toReversed().toSorted((a, b) => Number(b.lasts ?? 0) - Number(a.lasts ?? 0))) {
-    const line = `- ${wordsText(exchange, { recall, most: longestEarlier })}`
-    const cost = countTokens(`${line}\n`)
-    if (cost > left) continue
-    left -= cost
-    kept.set(exchange, line)
-  }
-  return earlier.flatMap((exchange) => kept.get(exchange) ?? [])
+  const byWorth = earlier.toReversed().toSorted((a, b) => Number(b.lasts ?? 0) - Number(a.lasts ?? 0))
+  const lineOf = (exchange: Exchange) => `- ${wordsText(exchange, { recall, most: longestEarlier })}`
+  const kept = new Set(linesWithin(byWorth.map(lineOf), { tokens, countTokens }))
+  return earlier.map(lineOf).filter((line) => kept.has(line))
 }
 
 function cautionLines(harmful: readonly string[]): readonly string[] {
@@ -263,13 +257,4 @@ function section(title: string, lines: readonly string[]): string {
 
 function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n')
-}
-
-function firstWithin(lines: readonly string[], tokens: number, { countTokens }: ComposeInput): readonly string[] {
-  let left = tokens
-  const end = lines.findIndex((line) => {
-    left -= countTokens(`${line}\n`)
-    return left < 0
-  })
-  return end < 0 ? lines : lines.slice(0, end)
 }

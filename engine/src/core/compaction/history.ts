@@ -37,7 +37,10 @@ export type Run = {
   readonly started: number
   readonly tried: Tried[]
   readonly notices: string[]
+  /** By all requests together. */
   usage: TokenCounts
+  /** Of the request that shared the cache. */
+  hitRate?: number | undefined
 }
 
 export function historyOf({ view, recordOf, threshold, carried }: CompactionJob): History {

@@ -123,7 +123,6 @@ function mechanismsFor(
 }
 
 export type CompactionParts = {
-  readonly type: 'parts'
   readonly variant: SummaryVariant
   readonly summarized: readonly ViewMessage[]
   readonly kept: readonly ViewMessage[]
@@ -144,7 +143,7 @@ function wholeOf(view: View, target: number): CompactionParts | Declined {
   const said = summarized.slice(last + 1).filter(isSpoken).length
   const isLarge = () => target > 0 && JSON.stringify(view.messages).length / 4 > target
   if (said === 0 || (said === 1 && !isLarge())) return notEnough
-  return { type: 'parts', variant: 'full', summarized, kept: [], keptUuids: [], removesThinking: false }
+  return { variant: 'full', summarized, kept: [], keptUuids: [], removesThinking: false }
 }
 
 /** What the view's messages are made of, one piece for each entry. */
@@ -171,7 +170,6 @@ function partsAround(view: View, { type, uuid }: PartialChoice, model: string | 
   const cutMessage = all[cut]?.message
   const bindsThinking = model !== undefined && modelFacts(model)?.bindsThinking === true
   return {
-    type: 'parts',
     variant: type,
     summarized: goes.map(({ piece }) => piece),
     kept,

@@ -20,7 +20,6 @@ export type Written = Partial<Omit<Summary, 'type' | 'text'>> & {
   readonly type: 'written'
   readonly mechanism: string
   readonly text: string | undefined
-  readonly hitRate?: number | undefined
 }
 
 /** Everything of a compaction before it is written. */
@@ -37,7 +36,7 @@ type Figures = Pick<
   'tokens' | 'size' | 'mechanism' | 'model' | 'usage' | 'cost' | 'hitRate' | 'chain' | 'durationMs' | 'composition'
 >
 
-export function figuresOf({ job, plan, ports, usage, history, started }: Run, made: Made): Figures {
+export function figuresOf({ job, plan, ports, usage, hitRate, history, started }: Run, made: Made): Figures {
   const { written, page, assembled } = made
   const { before } = plan.tokens
   const sizeOf = (tokens: number) => withMargin(tokens + (job.overhead ?? 0))
@@ -50,7 +49,7 @@ export function figuresOf({ job, plan, ports, usage, history, started }: Run, ma
       // A summary that would not fit was given up; then the model wrote nothing of what is there now.
       model: page.isOffline ? undefined : written.model,
       cost: totalOf(usage) === 0 ? undefined : costOf(usage, written.model ?? plan.model),
-      hitRate: written.hitRate,
+      hitRate,
     }),
     chain: history.chain,
     durationMs: Math.max(0, ports.now() - started),

@@ -178,7 +178,6 @@ async function getSummary(run: Run, given: string | undefined, question: Questio
   // A recorded model needs no network either, but it has something to say.
   if (ports.model.provider === 'offline') return without('offline', 'no model is asked')
   const result = await askForSummary(run, question)
-  run.usage = result.usage
   if (result.type === 'aborted' || signal?.aborted) return wasStopped
   if (result.type === 'summary') return { ...result, type: 'written' }
   const { reason, why } = result

@@ -1,12 +1,17 @@
-// Compaction as a mechanism of the ladder: of the whole conversation, or of the part that was named. ladder/compaction.ts
-// measures the result and emits the events.
+// Compaction as a mechanism of the ladder: of the whole conversation, or of the part that was named, or from the notes of
+// session memory. ladder/compaction.ts measures the result and emits the events.
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
+import { planCompaction } from '../compaction/plan.ts'
 import { performCompaction } from '../compaction/run.ts'
 import { unseenResults } from '../mechanisms/clearable.ts'
 import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
+import { type MemoryPlan, planFromMemory } from '../memory/plan.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'
+import type { Memory, MemoryDeclined, MemoryKeeper } from '../session/memory-keeper.ts'
+import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 
 export type CompactMechanismOptions = {
@@ -40,14 +45,14 @@ export function compactMechanism(options: CompactMechanismOptions = {}): Running
 const notYetSeen =
   'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
 
-export function mechanismResult(result: CompactionResult): MechanismResult {
+function mechanismResult(result: CompactionResult): MechanismResult {
   const { tried, usage, notices } = result
   if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
   const { mechanism, cost, restored } = result
   return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
 }
 
-export function jobFor(context: MechanismContext, options: CompactMechanismOptions): CompactionJob {
+function jobFor(context: MechanismContext, options: CompactMechanismOptions): CompactionJob {
   const { trigger, view, instructions, counting, overhead, target, queued, turnId, commit, place, situation } = context
   const { autoCompactThreshold, contextWindow } = situation.explanation
   const { settings, isAutonomous, recall } = options
@@ -134,4 +139,85 @@ function newestMessages({ view, situation }: MechanismContext, room: number, mos
   }
   const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
   return cut === 0 ? undefined : cut
+}
+
+const memoryName = 'session-memory'
+
+/**
+ * Compaction from the notes of session memory: tried first, since it asks no model. The notes are the summary; checks, the
+ * user's words, state and restoring are the same as in every other compaction.
+ */
+export function memoryMechanism(memory: Memory, options: CompactMechanismOptions = {}): RunningMechanism {
+  return {
+    name: memoryName,
+    run: async (context) => {
+      const keeper = 'store' in memory ? memory : undefined
+      const planned =
+        'store' in memory ? await planMemory(memory, context, options) : declined(memory.why, memory.detail)
+      const { ports, signal } = context
+      if (planned.type === 'declined') {
+        const { why, detail } = planned
+        keeper?.noteDeclined({ why, detail })
+        ports.emit({ type: 'memory-declined', reason: why })
+        return { type: 'declined', why: `${why}: ${detail}` }
+      }
+      keeper?.noteDeclined(undefined)
+      const result = mechanismResult(await performCompaction(planned.job, ports, signal))
+      // The ladder notes a success under the same name.
+      return result.type === 'compacted' ? { ...result, tried: [] } : result
+    },
+  }
+}
+
+function declined(why: MemoryDeclined['why'], detail: string) {
+  return { type: 'declined', why, detail } as const
+}
+
+async function planMemory(keeper: MemoryKeeper, context: MechanismContext, options: CompactMechanismOptions) {
+  const { instructions, range, size, overhead, view } = context
+  if (!keeper.settings.isOn) return declined('turned-off', 'Session memory is turned off.')
+  if (instructions.trim() !== '' || range.from !== undefined || range.upTo !== undefined) {
+    return declined('instructions-given', 'The notes were taken without what is asked for now.')
+  }
+  if ((await keeper.store.settled()) === 'still-running') {
+    return declined('extraction-running', 'An extraction is still running after 15 seconds.')
+  }
+  const made = fromNotes(keeper, context)
+  if (made.type === 'declined') return made
+  const uuid = view.sources[made.keepFrom]?.uuids[0]
+  if (uuid === undefined) return declined('nothing-to-summarize', 'What would be kept has no entry in the transcript.')
+  const job: CompactionJob = {
+    ...jobFor(context, options),
+    // Counting everything again would take half of the time.
+    viewTokens: Math.max(0, size.tokens - overhead),
+    partial: { type: 'up-to', uuid },
+    given: { text: made.summary, mechanism: memoryName, why: 'the notes of the session are the summary' },
+  }
+  // Checked before hooks run: if this declines, the next mechanism runs them.
+  const planned = planCompaction(job, context.ports.model)
+  if (planned.type === 'declined') return declined('nothing-to-summarize', planned.why)
+  const { kept, limit } = planned.tokens
+  const needed = kept + createTextCounter(context.counting)(made.summary)
+  if (needed <= limit) return { type: 'planned', job } as const
+  const detail = `Notes and kept messages have ${formatNumber(needed)} tokens, and ${formatNumber(limit)} are allowed.`
+  return declined('over-target', detail)
+}
+
+function fromNotes(keeper: MemoryKeeper, context: MechanismContext): MemoryPlan {
+  const { view, situation, overhead, counting } = context
+  const places = new Map(view.sources.flatMap(({ uuids }, at) => uuids.map((uuid) => [uuid, at] as const)))
+  return planFromMemory({
+    messages: view.messages,
+    notes: keeper.store.notes(),
+    path: keeper.store.path,
+    lastSeen: keeper.progress().lastSeen,
+    indexOf: (uuid) => places.get(uuid) ?? -1,
+    isResumed: keeper.isResumed(),
+    threshold: situation.explanation.autoCompactThreshold.value,
+    countTokens: createTextCounter(counting),
+    weigh: situation.weigher.message,
+    overhead,
+    keep: keeper.keep,
+    measure: withMargin,
+  })
 }

@@ -85,8 +85,7 @@ const roomToTell = 8_000
 export function earlyTarget(view: View, situation: Situation, overhead: number): number {
   const { weigher, explanation, target } = situation
   const unseen = unseenResults(view)
-  const kept = unseen === undefined ? [] : view.messages.slice(Math.max(0, unseen - 1))
-  const weight = kept.reduce((sum, message) => sum + weigher.message(message), 0)
+  const weight = unseen === undefined ? 0 : weigher.from(view.messages, unseen - 1)
   const share = target / explanation.autoCompactThreshold.value
   const least = withMargin(overhead + weight + roomToTell)
   return Math.min(target, Math.max(least, Math.floor(explanation.size.tokens * share)))

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import type { SessionMemory } from '../memory/extract.ts'
 import { parseNotes } from '../memory/notes.ts'
-import type { SessionMemory } from '../memory/store.ts'
 import { noProgress } from '../memory/trigger.ts'
 import { MemoryKeeper } from '../session/memory-keeper.ts'
 import { plainMechanism } from '../session/testing/mechanisms.ts'
 import { createTestWorld } from '../session/testing/world.ts'
-import { memoryMechanism } from './memory-mechanism.ts'
+import { memoryMechanism } from './compact-mechanism.ts'
 
 const filling = 'The hinge of the gate was changed, and then it was painted green on both sides. '
 const newest = 'Migrate the billing exports to the warehouse.'

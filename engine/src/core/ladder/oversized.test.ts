@@ -52,7 +52,7 @@ test('without the recall tool the model is told to ask for a part', async () => 
 })
 
 test('a compaction keeps the result that is yet to be seen, and the call it answers', async () => {
-  const calibrations = { 'claude-opus-4-5': { factor: 1.15, samples: 1 } }
+  const calibrations = { 'claude-opus-4-5': { factor: 1.15 } }
   const learned = { ...nothingLearned(), calibrations }
   const world = called(20_500, `${words(2_000)} ERROR-77`, { learned })
   const { prepared, sent } = await readyIn(world)

@@ -9,7 +9,7 @@ import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Tried } from '../ports/events.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import { type Reduction, type Runtime, writeReduction } from '../session/runtime.ts'
+import { type Runtime, reduceView, writeReduction } from '../session/runtime.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import { leastKept, mediaIn, shortenedResult, withoutMedia } from '../transcript/view/edited.ts'
@@ -18,69 +18,60 @@ import type { View } from '../transcript/view/fold.ts'
 /** Removes more than necessary, so that the next image does not break the cache again. */
 const shareLeft = 0.8
 
-/** For a request that would hold more than the API accepts; undefined when it would not. A document counts as one page. */
-export function mediaOverLimit(view: View, weigher: Weigher, model: string): Reduction | undefined {
-  return oldestMedia(view, weigher, mediaLimit(modelFacts(model)))
-}
-
-/** For a refused request: down to the limit that the provider named, or all but those of the newest entry. */
-export function mediaRefused(view: View, weigher: Weigher, { media }: ModelFailure): Reduction | undefined {
+/**
+ * Removes the oldest images and documents, if a request would hold more than the API accepts; a document counts as one page.
+ * Of a refused request: down to the limit that the provider named, or all but those of the newest entry. Says whether it did.
+ */
+export function stripMedia(runtime: Runtime, refused?: ModelFailure): boolean {
+  const { conversation, gauge } = runtime
+  const { sources, pins } = conversation.view()
+  const all = sources.flatMap(({ pieces }) => pieces).filter(({ content }) => mediaIn(content) > 0)
+  const free = all.filter(({ uuid }) => uuid !== undefined && !pins.includes(uuid))
+  const most = refused ? refused.media?.limit : mediaLimit(modelFacts(gauge.model().name))
+  const counted = most === undefined ? undefined : overLimit(free, { most, pinned: countIn(all) - countIn(free) })
   // We may count less than the limit and still be refused: the provider counts the pages of documents.
-  const counted = media && oldestMedia(view, weigher, media.limit)
-  if (counted) return counted
-  const { free } = piecesWithMedia(view)
-  return removal(weigher, { going: free.length > 1 ? free.slice(0, -1) : free })
-}
-
-function oldestMedia(view: View, weigher: Weigher, most: number): Reduction | undefined {
-  const { all, free } = piecesWithMedia(view)
-  const pinned = countIn(all) - countIn(free)
-  if (countIn(all) <= most) return undefined
-  const target = Math.floor(most * shareLeft)
-  let left = countIn(free)
-  const from = free.findIndex(({ content }, at) => {
-    const isLeft = pinned + left <= target || at === free.length - 1
-    if (!isLeft) left -= mediaIn(content)
-    return isLeft
-  })
-  // The newest entry alone may hold too many.
-  const keep = Math.max(0, most - pinned)
-  const last = free.at(-1)
-  if (!last || mediaIn(last.content) <= keep) return removal(weigher, { going: free.slice(0, from) })
-  return removal(weigher, { going: free, keep })
-}
-
-type Pieces = readonly ViewMessage[]
-
-function piecesWithMedia(view: View): { readonly all: Pieces; readonly free: Pieces } {
-  const pins = new Set(view.pins)
-  const all = view.sources.flatMap((source) => source.pieces).filter(({ content }) => mediaIn(content) > 0)
-  return { all, free: all.filter(({ uuid }) => uuid !== undefined && !pins.has(uuid)) }
-}
-
-function countIn(pieces: Pieces): number {
-  return pieces.reduce((sum, { content }) => sum + mediaIn(content), 0)
-}
-
-/** `keep` is how many the last of the pieces keeps. */
-function removal(
-  weigher: Weigher,
-  { going, keep }: { readonly going: Pieces; readonly keep?: number },
-): Reduction | undefined {
-  if (going.length === 0) return undefined
+  const { going, keep }: Going = counted ?? { going: refused ? free.slice(0, Math.max(1, free.length - 1)) : [] }
+  if (going.length === 0) return false
+  const weigher = gauge.weigher()
   const freed = going.reduce((sum, piece, at) => {
     const left = withoutMedia(piece, at === going.length - 1 ? keep : 0)
     return sum + weigher.content(piece.content) - weigher.content(left.content)
   }, 0)
-  const uuids = going.flatMap(({ uuid }) => uuid ?? [])
   const edit: Edit = {
     type: 'clear-media',
-    uuids,
+    uuids: going.flatMap(({ uuid }) => uuid ?? []),
     ...defined({ keep }),
     mechanism: 'strip-media',
     reason: 'the request was too large',
   }
-  return { edits: [edit], freed: Math.max(0, Math.round(freed)) }
+  reduceView(runtime, { edits: [edit], freed: Math.max(0, Math.round(freed)) })
+  return true
+}
+
+type Pieces = readonly ViewMessage[]
+/** `keep` is how many the last of them keeps, if the newest entry alone holds too many. */
+type Going = { readonly going: Pieces; readonly keep?: number }
+
+function overLimit(
+  free: Pieces,
+  { most, pinned }: { readonly most: number; readonly pinned: number },
+): Going | undefined {
+  let left = pinned + countIn(free)
+  const newest = free.at(-1)
+  if (left <= most || !newest) return undefined
+  const keep = Math.max(0, most - pinned)
+  if (mediaIn(newest.content) > keep) return { going: free, keep }
+  const target = Math.floor(most * shareLeft)
+  const going = free.slice(0, -1).filter(({ content }) => {
+    const isGoing = left > target
+    if (isGoing) left -= mediaIn(content)
+    return isGoing
+  })
+  return { going }
+}
+
+function countIn(pieces: Pieces): number {
+  return pieces.reduce((sum, { content }) => sum + mediaIn(content), 0)
 }
 
 /** Of the target of a compaction; the rest is for the summary. */

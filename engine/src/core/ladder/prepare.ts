@@ -18,7 +18,7 @@ import { breakerText } from './breaker.ts'
 import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
 import { paysToCompact } from './economy.ts'
 import { climb } from './ladder.ts'
-import { mediaOverLimit, shortenUnseen } from './oversized.ts'
+import { shortenUnseen, stripMedia } from './oversized.ts'
 
 type Prepared = {
   readonly explanation: Explanation
@@ -102,13 +102,10 @@ function blockedBecause({ settings }: Runtime, { size, blocking }: Explanation):
 
 /** The API would refuse a request with too many images, and every later one. */
 function keepMediaLimit(runtime: Runtime): readonly Tried[] {
-  const { conversation, gauge, ports } = runtime
-  const reduction = mediaOverLimit(conversation.view(), gauge.weigher(), gauge.model().name)
-  if (!reduction) return []
-  reduceView(runtime, reduction)
+  if (!stripMedia(runtime)) return []
   const why = 'There were more images and documents than a request may hold: the oldest left the context.'
   const done = { mechanism: 'strip-media', outcome: 'done', why } as const
-  ports.emit({ type: 'mechanism-tried', ...done })
+  runtime.ports.emit({ type: 'mechanism-tried', ...done })
   return [done]
 }
 

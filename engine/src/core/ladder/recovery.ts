@@ -13,7 +13,7 @@ import { compactionOff } from '../tokens/settings.ts'
 import { afterRecovery } from './breaker.ts'
 import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
 import { climb } from './ladder.ts'
-import { mediaRefused, shortenUnseen } from './oversized.ts'
+import { shortenUnseen, stripMedia } from './oversized.ts'
 import { isAllowed } from './prepare.ts'
 
 /** What to send now. */
@@ -35,7 +35,7 @@ type Attempt = {
 type Step = (attempt: Attempt) => Promise<Remedy | undefined> | Remedy | undefined
 
 /** The first step that yields a request ends the recovery. */
-const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, shortenNew, compactAll]
+const stepsInOrder: readonly Step[] = [lowerOutput, withoutMedia, clearResults, shortenNew, compactAll]
 
 export async function recover(
   runtime: Runtime,
@@ -82,14 +82,12 @@ function lowerOutput({ runtime, failure, steps }: Attempt): Remedy | undefined {
   return isEnough ? { request: { ...remedyFor(runtime).request, maxTokens: room } } : undefined
 }
 
-function stripMedia({ runtime, failure, steps }: Attempt): Remedy | undefined {
+function withoutMedia({ runtime, failure, steps }: Attempt): Remedy | undefined {
   if (failure.reason !== 'too-large') return undefined
-  const reduction = mediaRefused(runtime.conversation.view(), runtime.gauge.weigher(), failure)
-  const why = reduction ? 'Images and documents left the context.' : 'There are no images or documents.'
-  steps.push({ mechanism: 'strip-media', outcome: reduction ? 'done' : 'declined', why })
-  if (!reduction) return undefined
-  reduceView(runtime, reduction)
-  return remedyFor(runtime)
+  const isDone = stripMedia(runtime, failure)
+  const why = isDone ? 'Images and documents left the context.' : 'There are no images or documents.'
+  steps.push({ mechanism: 'strip-media', outcome: isDone ? 'done' : 'declined', why })
+  return isDone ? remedyFor(runtime) : undefined
 }
 
 /** Clears old results, however few. Enough when that covers the gap that the provider named. */

@@ -13,8 +13,7 @@ const edit = (path: string, raw: unknown = { filePath: path }) =>
   call({ name: 'Edit', input: { file_path: path, old_string: 'a', new_string: 'b' }, text: 'updated', raw })
 
 describe('files', () => {
-  const changed = (...parts: readonly (Said | readonly Said[])[]) =>
-    ledgerOf(...parts).files.map(({ path, created }) => `${path}${created ? ' (new)' : ''}`)
+  const changed = (...parts: readonly (Said | readonly Said[])[]) => ledgerOf(...parts).files.map(({ path }) => path)
 
   test('those that were changed are kept with when, and those that were only read or found are not', () => {
     const ledger = ledgerOf(
@@ -22,21 +21,19 @@ describe('files', () => {
       edit('/p/src/a.ts'),
       call({ name: 'Grep', input: { pattern: 'x' }, text: '/p/src/a.ts:3:x\n/p/src/b.ts:4:x' }),
     )
-    expect(ledger.files).toEqual([{ path: '/p/src/a.ts', created: false, last: 3 }])
+    expect(ledger.files).toEqual([{ path: '/p/src/a.ts', last: 3 }])
   })
 
-  test('a written file is new only where the result says so, and a patch names its files', () => {
-    const write = (path: string, type: string) =>
-      call({ name: 'Write', input: { file_path: path, content: 'a\nb' }, raw: { type, filePath: path } })
+  test('a written file and those that a patch names were changed', () => {
+    const write = call({ name: 'Write', input: { file_path: '/p/new.md', content: 'a\nb' }, raw: { type: 'create' } })
     const input =
       '*** Begin Patch\n*** Add File: x/one.go\n+a\n*** Delete File: x/two.go\n*** Update File: x/three.go\n*** End Patch'
-    expect(
-      changed(
-        write('/p/new.md', 'create'),
-        write('/p/old.md', 'update'),
-        call({ name: 'apply_patch', input: { input } }),
-      ),
-    ).toEqual(['/p/new.md (new)', '/p/old.md', 'x/one.go (new)', 'x/two.go', 'x/three.go'])
+    expect(changed(write, call({ name: 'apply_patch', input: { input } }))).toEqual([
+      '/p/new.md',
+      'x/one.go',
+      'x/two.go',
+      'x/three.go',
+    ])
   })
 
   test('the tools of other agents lead to the same facts', () => {

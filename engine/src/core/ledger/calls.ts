@@ -3,11 +3,12 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { defined, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { type ToolCall, toolCall } from '../tools/call.ts'
-import { mayChangeAnything, onlyReads, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
+import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
+import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { TodoChange } from '../tools/todos.ts'
-import { behindPipe, commandText, type Ending, endingOf, isAmend, isStatus, outcomeLine, readGit } from './commands.ts'
+import { behindPipe, commandText, type Ending, endingOf, outcomeLine } from './commands.ts'
 import type { Step, Todo } from './facts.ts'
+import { noteGit } from './git.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
@@ -62,15 +63,8 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
   }
   noteFixed(state, what)
   if (call.type === 'edit' || call.type === 'write' || call.type === 'patch') noteTouched(state)
-  if (call.type === 'patch') {
-    for (const { path, act } of call.files) noteFile(state, path, { isNew: act === 'created' })
-  }
-  if (call.type === 'edit' || call.type === 'write') {
-    // New only where the result says so: a file that nobody looked at may have existed.
-    const isNew =
-      call.type === 'write' && (stringAt(raw, 'type') === 'create' || /^(?:new )?file created\b/i.test(text))
-    noteFile(state, stringAt(raw, 'filePath') ?? call.path ?? '', { isNew })
-  }
+  const recorded = stringAt(raw, 'filePath')
+  for (const path of changedBy(call)) noteFile(state, recorded ?? path)
   if (call.type === 'todo' && call.change) {
     const todos = changedTodos(state.todos, call.change, idIn(text, raw)).slice(-caps.todos)
     state.todos = todos.map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
@@ -116,14 +110,7 @@ function noteCommand(
   if (ending.task) state.background.set(ending.task, { line, verifies })
   // One that was cut off runs no longer, and its outcome is unknown.
   if (ended === 'unfinished' ? ending.task !== undefined : verifies) {
-    state.commands.set(line, {
-      text: line,
-      last: state.messages,
-      ...(time === undefined ? {} : { time }),
-      ...(exit === undefined ? {} : { exit }),
-      ended,
-      outcome,
-    })
+    state.commands.set(line, { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome })
   }
   if (ended === 'badly') noteError(state, { what: line, line: outcome })
   // Another command of the same program says nothing about this one.
@@ -160,30 +147,5 @@ function noteChanges(state: State, { commands, files }: Script, { ended, output 
     for (const { path, act } of files) if (act !== 'read' && act !== 'named') noteFile(state, path)
   }
   if (mayChangeAnything(commands)) noteTouched(state)
-  if (ended !== 'well') return
-  const isGit = commands.some((command) => command.words[0] === 'git' && !onlyReads(command))
-  if (isGit) state.repository = { ...state.repository, gitLast: state.messages }
-  const news = readGit(commands, output)
-  if (!news) return
-  const now = state.messages
-  const behindStatus = commands.slice(commands.findLastIndex(isStatus) + 1)
-  state.repository = {
-    ...state.repository,
-    ...(news.branch === undefined ? {} : { branch: news.branch }),
-    ...(news.lists ? { ...news.lists, statusLast: now } : {}),
-    // What the script did before it asked for the state is in it; what it did behind that is not.
-    ...(news.lists && !mayChangeAnything(behindStatus)
-      ? { touchedLast: Math.min(state.repository.touchedLast, now - 1) }
-      : {}),
-    ...(news.commits.length > 0 && !news.lists ? { touchedLast: now } : {}),
-    ...(news.pushed ? { pushedLast: now } : {}),
-  }
-  if (news.commits.length > 0 && commands.some(isAmend)) forgetLatest(state.commits)
-  for (const commit of news.commits) state.commits.set(commit.hash, { ...commit, last: now })
-}
-
-/** An amended commit replaces the one before it. */
-function forgetLatest(commits: State['commits']): void {
-  const latest = [...commits.keys()].at(-1)
-  if (latest !== undefined) commits.delete(latest)
+  if (ended === 'well') noteGit(state, commands, output)
 }

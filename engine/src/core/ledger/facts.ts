@@ -7,8 +7,6 @@ export type { Todo } from '../tools/todos.ts'
 /** A file that the session changed. */
 export type FileFact = {
   readonly path: string
-  /** The session created it. */
-  readonly created: boolean
   /** When it was last changed. */
   readonly last: number
 }

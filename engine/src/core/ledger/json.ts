@@ -121,7 +121,7 @@ const readExchange = factOf<Omit<Exchange, 'steps'>>(
   longestSaid,
 )
 const readRule = factOf<Rule>({ text: '', by: ['human', 'agent'], last: 0, uuid: '' }, ['uuid'])
-const readFile = factOf<FileFact>({ path: '', created: false, last: 0 })
+const readFile = factOf<FileFact>({ path: '', last: 0 })
 const readCommand = factOf<CommandFact>(
   { text: '', last: 0, time: 0, exit: 0, ended: ['well', 'badly', 'unfinished'], outcome: '' },
   ['time', 'exit'],

@@ -83,9 +83,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
 function readPlace(state: State, record: JsonObject | undefined): void {
   state.root ??= stringAt(record, 'cwd')
   const branch = stringAt(record, 'gitBranch')
-  if (branch && branch !== 'HEAD' && branch !== state.repository.branch) {
-    state.repository = { ...state.repository, branch: oneLine(branch, 100) }
-  }
+  if (branch && branch !== 'HEAD' && branch !== state.repository.branch) state.repository.branch = oneLine(branch, 100)
 }
 
 function readAnswer(state: State, block: Block): void {
@@ -159,12 +157,7 @@ function noteTyped(state: State, words: Words, where: Where): void {
 /** What the user typed while a tool ran arrives next to its result. The client marks what it adds there itself. */
 function readWordsBeside(state: State, message: ViewMessage, record: JsonObject | undefined): void {
   if (record?.isMeta === true || record?.sourceToolUseID !== undefined) return
-  const text = typedText(
-    blocksOf(message.content)
-      .filter(isText)
-      .map((block) => block.text)
-      .join('\n'),
-  )
+  const text = typedText(textOf(blocksOf(message.content).filter(isText)))
   noteTyped(state, { kind: 'queued', text }, message)
 }
 

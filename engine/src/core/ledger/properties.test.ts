@@ -151,7 +151,7 @@ describe('storing', () => {
       fromJson({
         messages: 'many',
         root: 3,
-        files: [{ path: 3 }, { created: true }, null],
+        files: [{ path: 3 }, { last: 1 }, null],
         rules: [{ text: 'no speaker' }, { by: 'human' }],
         exchanges: [{ text: 'nobody’s' }, { kind: 'message' }, { kind: 'sung', text: 'x' }, 'x'],
         commands: [{ purpose: 'test' }],

@@ -1,8 +1,7 @@
 // A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
 // session of any length stays small.
-import type { ToolCall } from '../tools/call.ts'
-import { pathKey } from '../tools/paths.ts'
-import type { ErrorFact, Exchange, Ledger } from './facts.ts'
+import { pathKey, type ToolCall } from '../tools/call.ts'
+import type { ErrorFact, Exchange, Ledger, RepositoryFact } from './facts.ts'
 import { sentenceKey } from './rules.ts'
 
 export type State = ReturnType<typeof createState>
@@ -33,6 +32,7 @@ export function createState(from: Ledger) {
     commands: byKey(from.commands, ({ text }) => text),
     errors: byKey(from.errors, errorKey),
     commits: byKey(from.commits, ({ hash }) => hash),
+    repository: { ...from.repository } as { -readonly [Key in keyof RepositoryFact]: RepositoryFact[Key] },
     /** Calls whose result has not arrived yet. */
     calls: new Map<string, ToolCall>(),
     /** Commands in the background, by the client's name for them. */
@@ -58,7 +58,7 @@ export function ledgerOf(state: State): Ledger {
     errors: [...state.errors.values()],
     todos: state.todos,
     commits: [...state.commits.values()],
-    repository: state.repository,
+    repository: { ...state.repository },
   }
 }
 
@@ -116,17 +116,16 @@ export function mostTelling(exchanges: readonly Exchange[], count: number): read
 const longestPath = 400
 
 /** The session changed this file. */
-export function noteFile(state: State, path: string, { isNew = false } = {}): void {
-  if (path === '' || path.length > longestPath || path.includes('\n')) return
+export function noteFile(state: State, path: string): void {
+  if (path.length > longestPath || path.includes('\n')) return
   const key = pathKey(path, state.root)
-  const known = state.files.get(key)
-  state.files.set(key, { path: known?.path ?? path, created: isNew || known?.created === true, last: state.messages })
+  state.files.set(key, { path: state.files.get(key)?.path ?? path, last: state.messages })
   noteTouched(state)
 }
 
 /** Files of the repository may have changed. */
 export function noteTouched(state: State): void {
-  state.repository = { ...state.repository, touchedLast: state.messages }
+  state.repository.touchedLast = state.messages
 }
 
 /** Numbers change from run to run: places, times, counts. */

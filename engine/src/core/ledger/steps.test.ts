@@ -88,13 +88,6 @@ test('what a command prints that the user named is part of the request, but not 
   expect(ran('npm test', '3 passed', 'run npm test')).toEqual({ type: 'did', text: 'ran `npm test` → ok: 3 passed' })
 })
 
-test('the report of a sub-agent stands without what its client appends', () => {
-  const text = 'All callers are fine.\nagentId: a1 (for resuming)\n<usage>total_tokens: 9</usage>'
-  expect(step('Task', { description: 'Look' }, { text })).toBe(
-    'the sub-agent for "Look" reported: All callers are fine.',
-  )
-})
-
 test('the output of a command that still runs is no outcome', () => {
   const run = runOf('npm start', 'unfinished', 'Output is being written to: /tmp/x')
   expect(step('Bash', { command: 'npm start' }, { run })).toBe('ran `npm start` → not finished when last seen')

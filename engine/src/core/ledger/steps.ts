@@ -3,8 +3,9 @@
 import { condensed, sentenceEnd } from '../text/condense.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
-import { commitsIn, isHousekeeping, programOf } from './commands.ts'
+import { isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
+import { commitsIn } from './git.ts'
 import { oneLine } from './text.ts'
 
 const longestLook = 400
@@ -42,7 +43,7 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   if (changed.length > 0) return did(`${call.type === 'write' ? 'wrote' : 'edited'} ${changed.join(', ')}`)
   if (call.type === 'agent') {
     const task = oneLine(call.task ?? call.name, 120)
-    return did(`the sub-agent for "${task}" reported: ${condensed(withoutFooter(text), longestReport)}`)
+    return did(`the sub-agent for "${task}" reported: ${condensed(text, longestReport)}`)
   }
   return call.type === 'search' ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
 }
@@ -87,13 +88,6 @@ function commandStep(run: CommandRun, text: string): Step | undefined {
   // Of a command that still runs, the output so far is no outcome.
   const said = outcome === '' || ended === 'unfinished' ? '' : `: ${outcome}`
   return did(`${ran} → ${ends[ended]}${said}`)
-}
-
-/** What clients write behind a sub-agent's report: its id and what it used. */
-function withoutFooter(text: string): string {
-  const at = text.lastIndexOf('\nagentId: ')
-  const end = at < 0 ? text.lastIndexOf('\n<usage>') : at
-  return end < 0 ? text : text.slice(0, end)
 }
 
 /** Relative to the session's folder, or the last two names; files being worked on are restored with their full path. */

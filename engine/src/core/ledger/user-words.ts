@@ -47,30 +47,18 @@ export function typedText(whole: string): string {
   const bare = text.includes('<task-notification>') ? unwrapped.replace(behindNotification, '') : unwrapped
   const name = commandName.exec(bare)?.[1]?.trim()
   if (name === undefined) return bare.trim()
-  const words = between(text, '<command-args>', '</command-args>')?.trim() ?? ''
+  const words = text.split('<command-args>', 2)[1]?.split('</command-args>', 1)[0]?.trim() ?? ''
   return `${name.startsWith('/') ? name : `/${name}`} ${words}`.trim()
 }
 
-function between(text: string, open: string, close: string): string | undefined {
-  const start = text.indexOf(open)
-  const end = start < 0 ? -1 : text.indexOf(close, start)
-  return end < 0 ? undefined : text.slice(start + open.length, end)
-}
-
-/** Searches by index: a pattern would take quadratic time on a page of opening tags. */
 function withoutWrappers(text: string): string {
   let rest = text
   for (const tag of wrappers) {
-    const [open, close] = [`<${tag}`, `</${tag}>`]
-    const kept: string[] = []
-    let at = 0
-    for (let start = rest.indexOf(open); start >= 0; start = rest.indexOf(open, at)) {
-      const end = rest.indexOf(close, start)
-      if (end < 0) break
-      kept.push(rest.slice(at, start))
-      at = end + close.length
-    }
-    if (at > 0) rest = `${kept.join('')}${rest.slice(at)}`
+    const close = `</${tag}>`
+    const end = rest.lastIndexOf(close) + close.length
+    if (end < close.length) continue
+    // Not behind the last end: on a page of opening tags the search would take quadratic time.
+    rest = rest.slice(0, end).replace(new RegExp(`<${tag}[\\s\\S]*?${close}`, 'g'), '') + rest.slice(end)
   }
   return rest
 }

@@ -22,10 +22,11 @@ const mediaTokens = 2_000
 
 export type ClearableKind = ToolKind | 'reproducible'
 
-export type Clearable = Omit<PlannedItem, 'why'> & {
+export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
   readonly toolUseId: string
   readonly tool: string
   readonly kind: ClearableKind
+  readonly path: string | undefined
 }
 
 /** The host's word comes first. The name of an MCP server's tool says nothing, so without that it stays. */
@@ -186,7 +187,8 @@ function ruleTokens({ content }: ToolResultBlock, weight: number, weigher: Weigh
 
 /** Written out, since a plan has thousands: leaving a key out of a copy takes much longer. */
 export function itemOf({ type, toolUseId, tool, path, uuids, message, tokens, frees }: Clearable, why: string) {
-  return { type, toolUseId, tool, path, uuids, message, tokens, frees, why }
+  const item = { type, toolUseId, tool, uuids, message, tokens, frees, why }
+  return path === undefined ? item : { ...item, path }
 }
 
 /** Whether clearing it makes the context smaller. */

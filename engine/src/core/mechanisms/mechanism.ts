@@ -69,15 +69,13 @@ export type ClientAbilities = {
   readonly cacheEdits: boolean
   /** Takes `context_management`. */
   readonly contextManagement: boolean
-  /** Summarizes on the server: when a threshold is passed, on demand. */
-  readonly compaction?: 'none' | 'by-threshold' | 'on-demand'
 }
 
 export type PlannedItem = {
   readonly type: 'result' | 'attachment' | 'range' | 'thinking'
   readonly toolUseId?: string
   readonly tool?: string
-  readonly path?: string | undefined
+  readonly path?: string
   /** Where the original stays. */
   readonly uuids: readonly string[]
   readonly message: number

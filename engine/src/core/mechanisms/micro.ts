@@ -196,7 +196,7 @@ function supersededMemory({ sources, pins }: View, { weigher }: Situation): read
     const tokens = weigher.content(content)
     return {
       type: 'attachment',
-      path,
+      ...(path === undefined ? {} : { path }),
       uuids: [uuid],
       message,
       tokens: Math.round(tokens),

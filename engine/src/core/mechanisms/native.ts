@@ -90,8 +90,7 @@ export function serverCompaction(input: ServerCompactionInput = {}): PlanningMec
     name,
     plan: ({ messages }, situation) => {
       const { client, explanation, model } = situation
-      const ability = client.compaction ?? model?.compaction ?? 'none'
-      if (!client.contextManagement || ability === 'none') {
+      if (!client.contextManagement || (model?.compaction ?? 'none') === 'none') {
         return declined(name, 'client-unable', 'The model does not summarize on the server.')
       }
       if (messages.length === 0) return declined(name, 'nothing-to-do', 'There is no conversation yet.')

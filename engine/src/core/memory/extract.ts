@@ -8,6 +8,7 @@ import type { AbortSignalPort, ModelClient, ModelRequest } from '../ports/model.
 import { memoryPrompt } from '../prompts/memory.ts'
 import { type Notes, overLimit, renderNotes, sectionLimit, updated, updatesIn } from './notes.ts'
 import { offlineUpdates } from './offline.ts'
+import type { MemoryProgress } from './trigger.ts'
 
 export type ExtractInput = {
   readonly notes: Notes
@@ -55,4 +56,19 @@ export function extractionRequest({ notes, conversation, countTokens, prompt }: 
   const [before, said] = last?.role === 'user' ? [messages.slice(0, -1), blocksOf(last.content)] : [messages, []]
   const task: Message = { role: 'user', content: [...said, { type: 'text', text }] }
   return { ...conversation, source: 'session-memory', messages: [...before, task] }
+}
+
+/** Where the notes of a session are kept: one file with a lock across processes (node/session/session-memory.ts). */
+export type SessionMemory = {
+  readonly path: string
+  /** The notes as they stand; undefined when there are none yet. */
+  readonly notes: () => Notes | undefined
+  /** The sections that there would be, still empty. */
+  readonly template: () => Notes
+  readonly progress: () => MemoryProgress
+  readonly saveProgress: (progress: MemoryProgress) => void
+  /** Runs one extraction, after the one that runs. Never disturbs the conversation: a failure is a value. */
+  readonly extract: (input: Omit<ExtractInput, 'notes' | 'prompt'>) => Promise<Extraction>
+  /** Waits for an extraction that runs somewhere: up to 15 seconds; one older than 60 is taken for dead. */
+  readonly settled: () => Promise<'settled' | 'still-running'>
 }

@@ -1,5 +1,6 @@
 // Notes without a model: what the user said and what the agent reported, put into the ten sections. Deterministic, and
 // every line is a quotation of the conversation or a fact of it.
+import { linesWithin } from '../compaction/page/plain-words.ts'
 import { stateLines } from '../compaction/page/state.ts'
 import type { Ledger } from '../ledger/facts.ts'
 import { oneLine } from '../ledger/text.ts'
@@ -8,17 +9,10 @@ import type { TokenLimit } from '../text/cut.ts'
 import type { Update } from './notes.ts'
 
 export function offlineUpdates(ledger: Ledger, limit: TokenLimit): readonly Update[] {
-  return Object.entries(sectionsOf(ledger)).map(([heading, lines]) => ({ heading, body: within(lines, limit) }))
-}
-
-/** As many lines as fit, the first ones first. */
-function within(lines: readonly string[], { countTokens, tokens }: TokenLimit): string {
-  let left = tokens
-  const end = lines.findIndex((line) => {
-    left -= countTokens(`${line}\n`)
-    return left < 0
-  })
-  return (end < 0 ? lines : lines.slice(0, end)).join('\n')
+  return Object.entries(sectionsOf(ledger)).map(([heading, lines]) => ({
+    heading,
+    body: linesWithin(lines, limit).join('\n'),
+  }))
 }
 
 const longestReport = 1_200
@@ -42,9 +36,7 @@ function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>>
       ...newest(rules).map(({ text }) => `- Rule: "${text}"`),
       ...exchanges.toReversed().map(({ text }) => `- The user: "${oneLine(text, 600)}"`),
     ],
-    'Files and functions': newest(files).map(
-      ({ path, created }) => `- ${created ? 'created' : 'changed'} ${oneLine(path, 400)}`,
-    ),
+    'Files and functions': newest(files).map(({ path }) => `- changed ${oneLine(path, 400)}`),
     'Errors & corrections': newest(errors).map(({ what, line, cause, isFixed }) => {
       const failed = `\`${oneLine(what, 160).replaceAll('`', "'")}\` failed: ${oneLine(line, 200)}`
       return `- ${failed}${cause === undefined ? '' : `. ${oneLine(cause, 300)}`}${isFixed ? '. Fixed since' : ''}`

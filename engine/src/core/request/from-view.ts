@@ -8,15 +8,13 @@ import { type Repaired, repairRequest } from './repair.ts'
 export type RequestChoices = {
   /** An unknown model is assumed to bind thinking, which is the safe side. */
   readonly model?: string | undefined
-  /** Overrides what is known about the model. */
-  readonly bindsThinking?: boolean | undefined
   /** What is asked now, if the transcript does not have it yet. */
   readonly next?: readonly Message[] | undefined
 }
 
 export function requestMessages(view: View, choices: RequestChoices = {}): Repaired {
-  const { model, bindsThinking, next = [] } = choices
-  const binds = bindsThinking ?? (model === undefined ? true : (modelFacts(model)?.bindsThinking ?? true))
+  const { model, next = [] } = choices
+  const binds = model === undefined || (modelFacts(model)?.bindsThinking ?? true)
   const messages = [...view.messages, ...next].map(({ role, content }): Message => ({ role, content }))
   return repairRequest(messages, binds ? { thinking: 'strip-changed', changed: voidedIn(view, model) } : {})
 }

@@ -2,29 +2,46 @@
 // the context. Everybody who asks which files were touched, shown or changed reads this.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { type JsonObject, objectAt, parseObject, stringAt } from '../message/json.ts'
+import { defined, type JsonObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { readBy } from '../tokens/file-reads.ts'
+import { isPointer, readBy } from '../tokens/file-reads.ts'
 import { type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/call.ts'
 import type { PatchedFile, TextEdit } from '../tools/patch.ts'
 import { mayChange, readScript, removes, type Script } from '../tools/shell-effects.ts'
+import { clearedText } from '../transcript/format/messages.ts'
 
-export type FileTouch =
-  | { readonly type: 'read'; readonly path: string; readonly lines: Lines; readonly by: Answered }
-  | (Change & { readonly type: 'changed'; readonly by: Answered })
-  | { readonly type: 'attached'; readonly path: string; readonly kind: string; readonly attachment: JsonObject }
+export type FileTouch = { readonly path: string; readonly by: 'tool' | 'command' | 'client' } & (
+  | {
+      readonly type: 'read'
+      /** Those that a call asked for. */
+      readonly lines?: Lines
+      /** The message shows the file whole. */
+      readonly isWhole: boolean
+      readonly shown: () => ShownText | undefined
+    }
+  | {
+      readonly type: 'changed'
+      /** Of a patch. */
+      readonly act?: PatchedFile['act']
+      /** The whole text, where the call wrote it. */
+      readonly text?: string
+      /** The whole text before the edits, where the client recorded it. */
+      readonly original?: string
+      readonly edits: readonly TextEdit[]
+    }
+)
 
-type Change = {
-  readonly path: string
-  /** Of a patch. */
-  readonly act?: PatchedFile['act']
-  /** The whole text, where the call wrote it. */
-  readonly text?: string
-  readonly edits: readonly TextEdit[]
+export type ShownText = {
+  /** As the client recorded it. */
+  readonly path?: string
+  /** The number of the first line. */
+  readonly start: number
+  readonly lines: readonly string[]
+  /** How many lines the file has, where the client recorded it. */
+  readonly total?: number | undefined
 }
 
-/** A call and its result, which did not report an error. */
-export type Answered = {
+type Answered = {
   readonly call: ToolCall
   readonly result: ToolResultBlock
   /** The client's own record of the result. */
@@ -64,8 +81,8 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
       // A command that failed may have changed something before it did.
       unsure.push(...unsureAfter(call, script, block.is_error === true))
       if (block.is_error === true) continue
-      const by = { call, result: block, raw: objectAt(record, 'toolUseResult') }
-      touches.push(...(script ? scriptTouches(script, by) : toolTouches(by)))
+      const answered = { call, result: block, raw: objectAt(record, 'toolUseResult') }
+      touches.push(...(script ? scriptTouches(script, answered) : toolTouches(answered)))
     }
     dropOldest(calls, mostOpenCalls)
     return { touches, unsure }
@@ -97,27 +114,40 @@ function unsureAfter(call: ToolCall, script: Script | undefined, isError: boolea
   return [{ mayChange: () => true, removes: () => false }]
 }
 
-function toolTouches(by: Answered): readonly FileTouch[] {
-  const read = readBy(by.call, by.result)
-  if (read) return [{ type: 'read', path: read.path, lines: [read.from, read.to], by }]
-  return changesBy(by.call).map((change) => ({ type: 'changed', ...change, by }))
-}
-
-function changesBy(call: ToolCall): readonly Change[] {
-  if (call.type === 'patch') return call.files
-  if (call.path === undefined) return []
-  if (call.type === 'edit') return [{ path: call.path, edits: call.edits }]
-  if (call.type !== 'write') return []
-  return [{ path: call.path, edits: [], ...(call.text === undefined ? {} : { text: call.text }) }]
+function toolTouches(answered: Answered): readonly FileTouch[] {
+  const { call, result, raw } = answered
+  const read = readBy(call, result)
+  if (read) return [readTouch('tool', { path: read.path, lines: [read.from, read.to], answered })]
+  if (call.type === 'patch') return call.files.map((file) => ({ type: 'changed', by: 'tool', ...file }))
+  const path = stringAt(raw, 'filePath') ?? call.path
+  if (path === undefined || (call.type !== 'edit' && call.type !== 'write')) return []
+  const change = { type: 'changed', by: 'tool', path } as const
+  if (call.type === 'write') {
+    return [{ ...change, edits: [], ...defined({ text: stringAt(raw, 'content') ?? call.text }) }]
+  }
+  const original = stringAt(raw, 'originalFile') ?? stringAt(raw, 'originalFileContents')
+  return [{ ...change, edits: call.edits, ...defined({ original }) }]
 }
 
 const wholeFile: Lines = [1, Number.POSITIVE_INFINITY]
 
-function scriptTouches({ files }: Script, by: Answered): readonly FileTouch[] {
+function scriptTouches({ files }: Script, answered: Answered): readonly FileTouch[] {
   return files.flatMap(({ path, act, lines = wholeFile }): readonly FileTouch[] => {
-    if (act === 'read') return [{ type: 'read', path, lines, by }]
-    return act === 'named' ? [] : [{ type: 'changed', path, edits: [], by }]
+    if (act === 'read') return [readTouch('command', { path, lines, answered })]
+    return act === 'named' ? [] : [{ type: 'changed', by: 'command', path, edits: [] }]
   })
+}
+
+type Read = { readonly path: string; readonly lines: Lines; readonly answered: Answered }
+
+/** A pointer to an older read and a cleared result show nothing; a command may print more than the file. */
+function readTouch(by: 'tool' | 'command', { path, lines, answered: { result, raw } }: Read): FileTouch {
+  const [from, to] = lines
+  const isThere = !isPointer(result) && !textOf([result]).startsWith(clearedText)
+  const isWhole = by === 'tool' && from === 1 && to === Number.POSITIVE_INFINITY && isThere
+  const shown = () =>
+    recordedText(objectAt(raw, 'file')) ?? (isPointer(result) ? undefined : shownLines(textOf([result]), from))
+  return { type: 'read', by, path, lines, isWhole, shown }
 }
 
 /** Attachments about one file. A person's own edit is announced this way as well. */
@@ -128,5 +158,43 @@ function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: 
   // Without its record, an attachment is the JSON that stands in the message.
   const attachment = objectAt(record, 'attachment') ?? (typeof content === 'string' ? parseObject(content) : undefined)
   const path = stringAt(attachment, 'filename')
-  return attachment === undefined || path === undefined ? [] : [{ type: 'attached', path, kind, attachment }]
+  if (path === undefined) return []
+  if (kind === 'edited_text_file') return [{ type: 'changed', by: 'client', path, edits: [] }]
+  const touch = { type: 'read', by: 'client', path } as const
+  if (kind === 'files') {
+    // What was restored after an earlier compaction: an excerpt says so behind the path.
+    const [title, ...lines] = stringAt(attachment, 'content')?.split('\n') ?? []
+    const isWhole = title === `File ${path}`
+    return [{ ...touch, isWhole, shown: () => (isWhole ? { start: 1, lines } : undefined) }]
+  }
+  const file = objectAt(objectAt(attachment, 'content'), 'file')
+  const count = numberAt(file, 'numLines')
+  const isWhole =
+    kind !== 'compact_file_reference' && (count === undefined || count >= (numberAt(file, 'totalLines') ?? 0))
+  return [{ ...touch, isWhole, shown: () => recordedText(file) }]
+}
+
+/** The client's own record of a read. */
+function recordedText(file: JsonObject | undefined): ShownText | undefined {
+  const [path, content] = [stringAt(file, 'filePath'), stringAt(file, 'content')]
+  if (path === undefined || content === undefined) return undefined
+  const start = Math.max(1, numberAt(file, 'startLine') ?? 1)
+  return { path, start, lines: content.split('\n'), total: numberAt(file, 'totalLines') }
+}
+
+const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/
+
+/** The lines of a read without the line numbers that most agents put in front. */
+function shownLines(text: string, from: number): ShownText | undefined {
+  if (text === '') return undefined
+  const all = text.split('\n')
+  const first = all.findIndex((line) => numberedLine.test(line))
+  if (first < 0 || first > 3) return { start: from, lines: all }
+  const lines: string[] = []
+  for (const line of all.slice(first)) {
+    const match = numberedLine.exec(line)
+    if (!match) break
+    lines.push(match[2] ?? '')
+  }
+  return { start: Number(numberedLine.exec(all[first] ?? '')?.[1] ?? from), lines }
 }

@@ -1,8 +1,7 @@
 // Restores the files being worked on, with their current content, edited ones first. Of a large file it restores excerpts
 // around the places that were changed or read last; a file that does not fit is named with its size.
 import type { NotRestored, Piece } from '../ports/restore.ts'
-import type { Lines } from '../tools/call.ts'
-import { pathKey } from '../tools/paths.ts'
+import { type Lines, pathKey } from '../tools/call.ts'
 import { isRuleFile } from './from-disk.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'

@@ -1,10 +1,11 @@
 // Restores what is read from files and must be whole, since half a plan or half a rule misleads: the plan and rule files.
 // Rule files are instructions for agents in the workspace (AGENTS.md, CLAUDE.md …) that apply to the files below them.
 // Those of the root come with the system prompt, the others only with the files.
+
 import { groupBy } from '../message/group-by.ts'
 import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
-import { pathKey } from '../tools/paths.ts'
+import { pathKey } from '../tools/call.ts'
 import { fitted, type RestoreInput, type Restorer, type SessionState, type Titled } from './restorer.ts'
 import type { TouchedFile } from './touched.ts'
 
@@ -73,7 +74,7 @@ export const restoreMemoryFiles: Restorer = {
     for (const { path, isSure } of rulePaths(input)) {
       const read = await input.files.read(path)
       if (read.type === 'text') {
-        items.push({ title: `Instructions ${path} (${nameOfContent(read.text)})`, text: read.text, path, what: path })
+        items.push({ title: `Instructions ${path} (${nameOfContent(read.text)})`, text: read.text, path })
       } else if (isSure) {
         const why = read.type === 'refused' ? read.why : 'it is not there any more'
         missing.push({ kind: 'memory-files', what: path, why })

@@ -92,10 +92,7 @@ export type Restorer = {
   readonly restore: (input: RestoreInput, room: number) => Promise<Restored>
 }
 
-export type Titled = Pick<Piece, 'title' | 'text' | 'entry' | 'state' | 'path'> & {
-  /** Its name if it does not fit; the title by default. */
-  readonly what?: string
-}
+export type Titled = Omit<Piece, 'kind' | 'tokens'>
 
 /** As many as fit, in the order given; the others are named. */
 export function fitted(
@@ -106,12 +103,13 @@ export function fitted(
   const pieces: Piece[] = []
   const notRestored: NotRestored[] = []
   let left = room
-  for (const { what, ...item } of items) {
+  for (const item of items) {
     const tokens = countTokens(`${item.title}\n${item.text}`)
     if (tokens <= left) {
       pieces.push({ kind, ...item, tokens })
       left -= tokens
-    } else notRestored.push({ kind, what: what ?? item.title, why: `it has ${tokens} tokens, and ${left} are left` })
+    } else
+      notRestored.push({ kind, what: item.path ?? item.title, why: `it has ${tokens} tokens, and ${left} are left` })
   }
   return { pieces, notRestored }
 }

@@ -186,7 +186,7 @@ test('rule files and files that were put back are shown as well', async () => {
   attach({ type: 'files', filename: '/w/b.ts', isRestored: true, content: 'File /w/b.ts (lines 1–2 of 9)\nb' })
   expect(await textOfFile(seen, '/w/AGENTS.md')).toEqual({ type: 'text', text: 'be strict' })
   expect(await textOfFile(seen, '/w/a.ts')).toEqual({ type: 'text', text: 'const a = 1' })
-  expect(seen.paths()).toEqual(['/w/AGENTS.md', '/w/a.ts'])
+  expect(seen.file('/w/b.ts')).toBeUndefined()
 })
 
 test('a transcript that claims absurd line numbers shows nothing, and costs nothing', () => {
@@ -200,7 +200,7 @@ test('a transcript that claims absurd line numbers shows nothing, and costs noth
   claim({ startLine: 1e12 })
   claim({ startLine: 1, totalLines: 1e12 })
   call(seen, { name: 'Read', input: { file_path: '/a', offset: 999999999999 }, text: '999999999999→x' })
-  expect(seen.paths()).toEqual([])
+  expect(seen.file('/a')).toBeUndefined()
 })
 
 test('a pointer to an older read shows nothing new', async () => {
@@ -216,7 +216,7 @@ test('a failed call shows nothing', async () => {
   seen.add({ role: 'assistant', origin: 'assistant', content })
   const failed = [{ type: 'tool_result', tool_use_id: 'x', is_error: true, content: 'denied' }]
   seen.add({ role: 'user', origin: 'tool-result', content: failed })
-  expect(seen.paths()).toEqual([])
+  expect(seen.file('/a')).toBeUndefined()
 })
 
 test('a line number that no file has makes no file of a billion lines', async () => {
@@ -224,5 +224,5 @@ test('a line number that no file has makes no file of a billion lines', async ()
   call(seen, { name: 'Read', input: { file_path: '/a' }, text: '999999999999→x' })
   call(seen, { name: 'Read', input: { file_path: '/b', offset: 4_000_000_000 }, text: 'x' })
   call(seen, { name: 'Read', input: { file_path: '/c' }, text: '1→x' })
-  expect(seen.paths()).toEqual(['/c'])
+  expect(['/a', '/b', '/c'].map((path) => seen.file(path)?.lines)).toEqual([undefined, undefined, ['x']])
 })

@@ -1,20 +1,16 @@
 // Files as a transcript last showed them: reads, writes and edits applied in order. It does not look at this machine's
 // disk, so it works for sessions from elsewhere, at any point in them.
-import { textOf } from '../message/block.ts'
-import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/restore.ts'
-import { isPointer } from '../tokens/file-reads.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import type { TextEdit } from '../tools/patch.ts'
-import { createFileWalk, type FileTouch } from './file-events.ts'
-import { shownLines } from './shown.ts'
+import { createFileWalk, type FileTouch, type ShownText } from './file-events.ts'
 
 /** Lines that were never shown are undefined. */
 type Lines = readonly (string | undefined)[]
 
 export type SeenFile = {
-  readonly path: string
   readonly lines: Lines
   /** Every line was shown, and where the file ends is known. */
   readonly isWhole: boolean
@@ -29,7 +25,6 @@ export type SeenFiles = {
   readonly add: (message: ViewMessage, record?: JsonObject) => void
   /** By path, as last seen; undefined when nothing of it is known. */
   readonly file: (path: string) => SeenFile | undefined
-  readonly paths: () => readonly string[]
 }
 
 export function createSeenFiles({ named }: { readonly named?: NamedKinds } = {}): SeenFiles {
@@ -46,17 +41,15 @@ export function createSeenFiles({ named }: { readonly named?: NamedKinds } = {})
       }
       files.noteRules(objectAt(record, 'attachment'))
       for (const touch of touches) {
-        if (touch.type === 'attached') files.noteAttached(touch)
         // A command may print more than the file. What it may have changed is handled by `unsure`.
-        else if (touch.by.call.type !== 'command') files.noteResult(touch)
+        if (touch.by === 'command') continue
+        if (touch.type === 'changed') files.noteChange(touch)
+        else files.noteShown(touch.path, touch.shown())
       }
     },
     file: (path) => files.known.get(path),
-    paths: () => [...files.known.keys()],
   }
 }
-
-type Shown = { readonly start: number; readonly lines: readonly string[]; readonly total?: number | undefined }
 
 /** Line numbers come from outputs and may be absurd. */
 const mostLines = 1_000_000
@@ -69,7 +62,7 @@ class Files {
     const isStale = !isSure && this.known.get(path)?.isStale === true
     this.known.delete(path)
     const whole = isWhole && !lines.includes(undefined)
-    this.known.set(path, { path, lines, isWhole: whole, ...(isStale ? { isStale } : {}) })
+    this.known.set(path, { lines, isWhole: whole, ...(isStale ? { isStale } : {}) })
   }
 
   mark(path: string, how: 'isStale' | 'isGone'): void {
@@ -85,41 +78,13 @@ class Files {
     if (path !== undefined && text !== undefined) this.put(path, text.split('\n'))
   }
 
-  noteAttached({ path, kind, attachment }: Extract<FileTouch, { type: 'attached' }>): void {
-    if (kind === 'edited_text_file') this.mark(path, 'isStale')
-    this.noteShown(objectAt(objectAt(attachment, 'content'), 'file'))
-    const text = stringAt(attachment, 'content')
-    // Restored whole by an earlier compaction.
-    const title = `File ${path}\n`
-    if (kind === 'files' && text?.startsWith(title)) this.put(path, text.slice(title.length).split('\n'))
+  noteChange({ path, act, text, original, edits }: Extract<FileTouch, { type: 'changed' }>): void {
+    if (act === 'deleted') this.mark(path, 'isGone')
+    else if (text !== undefined) this.put(path, text.split('\n'))
+    else this.noteEdits(path, original, edits)
   }
 
-  noteResult(touch: Exclude<FileTouch, { type: 'attached' }>): void {
-    const { path, by } = touch
-    if (this.noteShown(objectAt(by.raw, 'file'))) return
-    if (touch.type === 'read') {
-      const shown = isPointer(by.result) ? undefined : shownLines(textOf([by.result]), touch.lines[0])
-      if (shown) this.show(path, { start: shown.start, lines: shown.lines })
-    } else if (touch.act === 'deleted') this.mark(path, 'isGone')
-    else {
-      const changed = stringAt(by.raw, 'filePath') ?? path
-      const text = (by.call.type === 'write' ? stringAt(by.raw, 'content') : undefined) ?? touch.text
-      if (text === undefined) this.noteEdits(changed, touch.edits, by.raw)
-      else this.put(changed, text.split('\n'))
-    }
-  }
-
-  /** The client's own record of a read: path, text, first line, total. */
-  private noteShown(file: JsonObject | undefined): boolean {
-    const [path, content] = [stringAt(file, 'filePath'), stringAt(file, 'content')]
-    if (path === undefined || content === undefined) return false
-    const start = Math.max(1, numberAt(file, 'startLine') ?? 1)
-    this.show(path, { start, lines: content.split('\n'), total: numberAt(file, 'totalLines') })
-    return true
-  }
-
-  private noteEdits(path: string, edits: readonly TextEdit[], raw: JsonObject | undefined): void {
-    const original = stringAt(raw, 'originalFile') ?? stringAt(raw, 'originalFileContents')
+  private noteEdits(path: string, original: string | undefined, edits: readonly TextEdit[]): void {
     const known = this.known.get(path)
     const lines: Lines | undefined = original?.split('\n') ?? known?.lines
     if (!lines) return
@@ -130,7 +95,9 @@ class Files {
   }
 
   /** Adds the lines that were shown to what is known. */
-  private show(path: string, { start, lines, total }: Shown): void {
+  noteShown(named: string, shown: ShownText | undefined): void {
+    if (!shown) return
+    const { path = named, start, lines, total } = shown
     if (!(Math.max(start + lines.length, total ?? 0) <= mostLines)) return
     const isFromStart = start === 1 && (total === undefined || lines.length >= total)
     const known = isFromStart ? undefined : this.known.get(path)

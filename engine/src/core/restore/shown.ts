@@ -1,12 +1,9 @@
 // What the tools of an open session demonstrably showed of files. A refused read often has no error flag and may say
 // anything in any language, so wording does not count: lines of the result must occur in the file.
-import { textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { isPointer } from '../tokens/file-reads.ts'
-import type { NamedKinds } from '../tools/call.ts'
-import { pathKey } from '../tools/paths.ts'
+import { type NamedKinds, pathKey } from '../tools/call.ts'
 import { createFileWalk, type FileTouch } from './file-events.ts'
 
 export type Shown = {
@@ -51,16 +48,7 @@ export function createShown({ named, root }: ShownOptions = {}): Shown {
 }
 
 function linesIn(touch: FileTouch): readonly string[] {
-  if (touch.type === 'attached') {
-    const { content } = touch.attachment
-    return (typeof content === 'string' ? content : (stringAt(objectAt(content, 'file'), 'content') ?? '')).split('\n')
-  }
-  if (touch.type === 'read') {
-    const { result, raw } = touch.by
-    const recorded = stringAt(objectAt(raw, 'file'), 'content')
-    if (recorded === undefined && isPointer(result)) return []
-    return shownLines(recorded ?? textOf([result]), touch.lines[0])?.lines ?? []
-  }
+  if (touch.type === 'read') return touch.shown()?.lines ?? []
   const { text = '', edits } = touch
   const added = edits.flatMap(({ before, after }) => {
     const old = new Set(before.split('\n'))
@@ -74,21 +62,4 @@ function sample(lines: readonly string[]): readonly string[] {
   const full = lines.map((line) => line.trim()).filter((line) => line !== '')
   const step = Math.max(1, Math.ceil(full.length / (mostLines / 2)))
   return full.filter((_, at) => at % step === 0)
-}
-
-const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/
-
-/** The lines of a read without the line numbers that most agents put in front. */
-export function shownLines(text: string, from: number): { start: number; lines: readonly string[] } | undefined {
-  if (text === '') return undefined
-  const all = text.split('\n')
-  const first = all.findIndex((line) => numberedLine.test(line))
-  if (first < 0 || first > 3) return { start: from, lines: all }
-  const lines: string[] = []
-  for (const line of all.slice(first)) {
-    const match = numberedLine.exec(line)
-    if (!match) break
-    lines.push(match[2] ?? '')
-  }
-  return { start: Number(numberedLine.exec(all[first] ?? '')?.[1] ?? from), lines }
 }

@@ -1,12 +1,9 @@
 // The files that messages worked on, newest first, and those that they show as they are now.
 import { isForTheAgent, typedText } from '../ledger/user-words.ts'
 import { textOf } from '../message/block.ts'
-import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import type { JsonObject } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import { isPointer } from '../tokens/file-reads.ts'
-import type { Lines, NamedKinds } from '../tools/call.ts'
-import { pathKey } from '../tools/paths.ts'
-import { clearedText } from '../transcript/format/messages.ts'
+import { type Lines, type NamedKinds, pathKey } from '../tools/call.ts'
 import { createFileWalk, type FileNews, type FileTouch } from './file-events.ts'
 
 export type TouchedFile = {
@@ -86,11 +83,11 @@ function afterTouch(known: TouchedFile | undefined, touch: FileTouch): TouchedFi
   const { isEdited = false, inserted = [], seen = [] } = known ?? {}
   // The longer spelling says more.
   const path = known?.path.endsWith(touch.path) ? known.path : touch.path
-  const lines = touch.type === 'read' ? [touch.lines] : []
+  const lines = touch.type === 'read' && touch.lines ? [touch.lines] : []
   const texts = touch.type === 'changed' ? touch.edits.map(({ after }) => after) : []
   return {
     path,
-    isEdited: isEdited || touch.type === 'changed',
+    isEdited: isEdited || (touch.type === 'changed' && touch.by !== 'client'),
     inserted: [...inserted, ...texts].slice(-mostPlaces),
     seen: [...seen, ...lines].slice(-mostPlaces),
   }
@@ -106,28 +103,9 @@ export function visibleFiles(messages: readonly ViewMessage[], options: TouchedO
     for (const key of visible) if (unsure.some(({ mayChange }) => mayChange(key))) visible.delete(key)
     for (const touch of touches) {
       const key = pathKey(touch.path, options.root)
-      if (showsWhole(touch)) visible.add(key)
-      else if (touch.type === 'changed' || (touch.type === 'attached' && touch.kind === 'edited_text_file'))
-        visible.delete(key)
+      if (touch.type === 'changed') visible.delete(key)
+      else if (touch.isWhole) visible.add(key)
     }
   }
   return visible
-}
-
-function showsWhole(touch: FileTouch): boolean {
-  if (touch.type === 'attached') return isWholeAttachment(touch)
-  if (touch.type !== 'read' || touch.by.call.type === 'command') return false
-  const [from, to] = touch.lines
-  const { result } = touch.by
-  const isCleared = textOf([result]).startsWith(clearedText)
-  return from === 1 && to === Number.POSITIVE_INFINITY && !isCleared && !isPointer(result)
-}
-
-function isWholeAttachment({ kind, path, attachment }: Extract<FileTouch, { type: 'attached' }>): boolean {
-  // What was restored after an earlier compaction: an excerpt says so behind the path.
-  if (kind === 'files') return stringAt(attachment, 'content')?.startsWith(`File ${path}\n`) === true
-  if (kind !== 'file' && kind !== 'already_read_file') return false
-  const file = objectAt(objectAt(attachment, 'content'), 'file')
-  const shown = numberAt(file, 'numLines')
-  return shown === undefined || shown >= (numberAt(file, 'totalLines') ?? 0)
 }

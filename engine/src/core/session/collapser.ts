@@ -2,8 +2,16 @@
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
 import { costOf } from '../cache/economics.ts'
 import { runPlan } from '../ladder/ladder.ts'
-import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from '../mechanisms/collapse.ts'
-import type { Staging } from '../mechanisms/collapse-stage.ts'
+import {
+  collapse,
+  collapseState,
+  finishedSpans,
+  type Span,
+  type Staged,
+  type Staging,
+  stageCollapse,
+  waitAt,
+} from '../mechanisms/collapse.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
@@ -11,7 +19,6 @@ import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import { loadCompaction } from './load-compaction.ts'
 import { type BackgroundWorker, type Runtime, summarizer } from './runtime.ts'
 
 /** Of the effective window: below it no summary is worth a request yet. */
@@ -91,12 +98,12 @@ export class Collapser implements BackgroundWorker {
   private async stage(runtime: Runtime, span: Span): Promise<void> {
     const { gauge, ports, closing } = runtime
     const { signal } = closing
-    const { name: modelName } = gauge.model()
+    const { name: model } = gauge.model()
     const countTokens = createTextCounter(gauge.counting())
     // A client that throws has failed: nobody waits for this promise.
-    const staging = await loadCompaction()
-      .then(({ stageCollapse }) => stageCollapse({ span, model: summarizer(runtime), modelName, countTokens, signal }))
-      .catch((error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
+    const staging = await stageCollapse({ span, client: summarizer(runtime), model, countTokens, signal }).catch(
+      (error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }),
+    )
     const { usage } = staging
     if (signal.aborted) return
     if (staging.type === 'failed') {
@@ -112,7 +119,7 @@ export class Collapser implements BackgroundWorker {
       type: 'collapse-staged',
       tokens: span.tokens,
       usage,
-      ...defined({ cost: costOf(usage, modelName) }),
+      ...defined({ cost: costOf(usage, model) }),
     })
   }
 }

@@ -1,9 +1,7 @@
 // What a session needs only when it compacts. See load-compaction.ts.
 
 export { piecesOf } from '../compaction/plan.ts'
-export { compactMechanism } from '../ladder/compact-mechanism.ts'
-export { memoryMechanism } from '../ladder/memory-mechanism.ts'
-export { stageCollapse } from '../mechanisms/collapse-stage.ts'
+export { compactMechanism, memoryMechanism } from '../ladder/compact-mechanism.ts'
 export { rulePlaces } from '../restore/from-disk.ts'
 export { restoreContext } from '../restore/restore.ts'
 export { touchedFiles } from '../restore/touched.ts'

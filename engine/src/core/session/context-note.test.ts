@@ -4,7 +4,7 @@ import { createTestWorld } from './testing/world.ts'
 
 const position = { line: 0, offset: 0, length: 0, nth: 0 }
 const read = (settings: object) => {
-  const note = { model: 'm', overhead: 0, calibration: { factor: 1, samples: 0 }, provider: {}, settings }
+  const note = { model: 'm', overhead: 0, calibration: { factor: 1 }, provider: {}, settings }
   const record = contextNoteRecord(note, { timestamp: '2026-11-01T00:00:00.000Z', sessionId: 's' })
   return readContextNote([{ record, position }])?.settings
 }

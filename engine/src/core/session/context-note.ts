@@ -33,7 +33,7 @@ export function readContextNote(entries: readonly Entry[]): ContextNote | undefi
   return {
     model,
     overhead: numberAt(note, 'overhead') ?? 0,
-    calibration: { factor: factor !== undefined && factor >= 0.5 && factor <= 2 ? factor : 1, samples: 0 },
+    calibration: { factor: factor !== undefined && factor >= 0.5 && factor <= 2 ? factor : 1 },
     settings: settingsIn(note.settings),
     provider: defined({ window: numberAt(note.provider, 'window'), maxOutput: numberAt(note.provider, 'maxOutput') }),
     ...defined({ learnedWindow: numberAt(note, 'learnedWindow') }),

@@ -166,7 +166,7 @@ function usageRecord(usage: ModelAnswer['usage']): JsonObject {
   return { ...countsRecord(usage), ...defined({ iterations }) }
 }
 
-function countsRecord(counts: TokenCounts): JsonObject {
+export function countsRecord(counts: TokenCounts): JsonObject {
   return {
     input_tokens: counts.input,
     cache_creation_input_tokens: counts.cacheWrite,

@@ -1,12 +1,11 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. ladder/memory-mechanism.ts compacts from the notes.
+// counts what it costs. ladder/compact-mechanism.ts compacts from the notes.
 import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'
-import type { Extraction } from '../memory/extract.ts'
+import type { Extraction, SessionMemory } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
 import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
-import type { SessionMemory } from '../memory/store.ts'
 import {
   afterCompaction,
   afterExtraction,

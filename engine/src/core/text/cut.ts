@@ -80,13 +80,5 @@ export function markedHeadWithin(
 }
 
 function splitsPair(text: string, at: number): boolean {
-  return isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at))
-}
-
-function isHigh(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff
-}
-
-function isLow(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff
+  return (text.codePointAt(at - 1) ?? 0) > 0xffff
 }

@@ -43,23 +43,16 @@ export function isPointer(result: ToolResultBlock): boolean {
 /** The reads whose every line a later read of the same file shows again, in order. A pointer shows no line. */
 export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
   const calls = new Map<string, ToolCall>()
-  const reads: FileRead[] = []
+  const answered: AnsweredCall[] = []
   for (const block of messages.flatMap(({ content }) => blocksOf(content))) {
     if (isToolUse(block)) calls.set(block.id, toolCall(block))
     const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
-    if (!call || !isToolResult(block) || block.is_error === true || isPointer(block)) continue
-    const read = readBy(call, block)
-    if (read) reads.push(read)
+    if (call && isToolResult(block) && !isPointer(block)) answered.push({ call, result: block })
   }
-  const later = new LaterReads()
-  return reads
-    .reverse()
-    .filter((read) => {
-      if (later.show(read)) return true
-      later.add(read)
-      return false
-    })
-    .reverse()
+  const stale = staleReads(answered, () => false)
+  return answered
+    .filter(({ result }) => stale.get(result.tool_use_id) === 'read-again')
+    .flatMap(({ call, result }) => readBy(call, result) ?? [])
 }
 
 export type WhyStale = 'read-again' | 'changed-since'
@@ -70,7 +63,7 @@ export function staleReads<Call extends AnsweredCall>(
   isGone: (call: Call) => boolean,
 ): ReadonlyMap<string, WhyStale> {
   const stale = new Map<string, WhyStale>()
-  const later = new LaterReads()
+  const later = new Map<string, FileRead[]>()
   const changed = new Set<string>()
   for (const answered of calls.toReversed()) {
     const { call, result } = answered
@@ -78,28 +71,14 @@ export function staleReads<Call extends AnsweredCall>(
     for (const path of changedBy(call)) changed.add(path)
     const read = readBy(call, result)
     if (!read) continue
-    const isShown = later.show(read)
+    const shown = later.get(read.path) ?? []
+    later.set(read.path, shown)
+    const isShown = shown.some(({ from, to }) => from <= read.from && to >= read.to)
     const isChanged = changed.has(read.path) && read.from === 1 && read.to === Number.POSITIVE_INFINITY
     const why = isShown ? 'read-again' : isChanged ? 'changed-since' : undefined
     // Of several reads with one id the newest that is stale counts.
     if (why !== undefined && !stale.has(read.toolUseId)) stale.set(read.toolUseId, why)
-    if (!isShown && !isGone(answered) && !isPointer(result)) later.add(read)
+    if (!isShown && !isGone(answered) && !isPointer(result)) shown.push(read)
   }
   return stale
-}
-
-class LaterReads {
-  private readonly byPath = new Map<string, FileRead[]>()
-
-  /** Whether a single one of them shows all lines of this one. */
-  show({ path, from, to }: FileRead): boolean {
-    return this.byPath.get(path)?.some((later) => later.from <= from && later.to >= to) ?? false
-  }
-
-  add(read: FileRead): void {
-    const { path } = read
-    const known = this.byPath.get(path)
-    if (known) known.push(read)
-    else this.byPath.set(path, [read])
-  }
 }

@@ -23,7 +23,7 @@ export type Prediction = {
   readonly growth: number
 }
 
-export const recentTurns = 20
+const recentTurns = 20
 
 /** Undefined with fewer than two turns, or if the context does not grow. */
 export function predictCompaction(turns: readonly TurnSize[], threshold: number): Prediction | undefined {

@@ -69,6 +69,14 @@ export function changedBy(call: ToolCall): readonly string[] {
   return call.type === 'write' || call.type === 'edit' || call.type === 'patch' ? pathsOf(call) : []
 }
 
+/** Two spellings of a path below the root have the same key. */
+export function pathKey(path: string, root: string | undefined): string {
+  const plain = path.replace(/^(?:\.\/)+/, '')
+  if (root === undefined || root === '') return plain
+  const folder = root.endsWith('/') || root.endsWith('\\') ? root : `${root}${root.includes('\\') ? '\\' : '/'}`
+  return plain.startsWith(folder) ? plain.slice(folder.length) : plain
+}
+
 /** A server's tool may answer anything; the host vouches for those that it names. */
 export function isVouched(name: string, named: NamedKinds = {}): boolean {
   return !isFromServer(name) || Object.hasOwn(named, name)

@@ -74,9 +74,13 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
   const targets = into.filter((name) => !name.startsWith('/dev/'))
   const written = as(isWritten ? 'written' : 'named', targets)
   if (isWritten && program === 'tee') return [...written, ...as('written')]
-  if (program === 'rm') return [...written, ...gone(as('deleted'))]
-  if (program === 'mv') return [...written, ...moved(as('named'))]
-  if (program === 'git') return [...written, ...goneInGit(gitWords(rest))]
+  const [verb, ...operands] = program === 'git' ? gitWords(rest) : words
+  const operated = operands.filter((word) => !word.startsWith('-'))
+  if (verb === 'rm' && !operands.includes('--cached')) return [...written, ...gone(as('deleted', operated))]
+  // The last one is where the others went.
+  if (verb === 'mv')
+    return [...written, ...gone(as('named', operated.slice(0, -1))), ...as('named', operated.slice(-1))]
+  if (program === 'git') return written
   const isInPlace = editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))
   if (isInPlace) return [...written, ...as('edited')]
   if (changing.has(program)) return [...written, ...as('named')]
@@ -88,17 +92,6 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
 
 function gone(files: readonly Found[]): readonly Found[] {
   return files.map((file) => ({ ...file, isGone: true }))
-}
-
-/** The last one is where the others went. */
-function moved(files: readonly Found[]): readonly Found[] {
-  return [...gone(files.slice(0, -1)), ...files.slice(-1)]
-}
-
-function goneInGit([verb, ...rest]: readonly string[]): readonly Found[] {
-  const files = rest.filter((word) => !word.startsWith('-')).map((name): Found => ({ name, act: 'named' }))
-  if (verb === 'rm' && !rest.includes('--cached')) return gone(files)
-  return verb === 'mv' ? moved(files) : []
 }
 
 /** `sed -n 10,80p` shows lines 10 to 80. */
@@ -176,26 +169,17 @@ export function onlyReads({ words, text, into }: Command): boolean {
   )
 }
 
-/** What a command is for. The first four verify the work. */
-export type Purpose = 'test' | 'lint' | 'types' | 'build' | 'git' | 'other'
+/** What a command is for. The first two verify the work; a check changes nothing. */
+export type Purpose = 'check' | 'build' | 'git' | 'other'
 
 const runner =
   'npm|pnpm|yarn|bun|deno|mise|just|task|make|rake|nx|turbo|npx|uv|poetry|hatch|composer|gradle|gradlew|mvn|sbt|dotnet|cargo|go|mix|swift|flutter|dart|zig|bazel|lein|stack|cabal'
-/** By the task that a runner is given, or by the program. */
+/** Tests, linters and type checkers, then builds: by the task that a runner is given, or by the program. */
 const purposes: readonly (readonly [Purpose, RegExp])[] = [
-  purpose('test', {
-    task: 'tests?',
+  purpose('check', {
+    task: '(?:tests?|lint|fmt|format|clippy|vet|type-?check|types|check|analyze)',
     program:
-      'vitest|jest|mocha|ava|pytest|py\\.test|tox|nox|rspec|phpunit|ctest|playwright test|cypress run|bats|unittest|nextest',
-  }),
-  purpose('lint', {
-    task: '(?:lint|fmt|format|clippy|vet)',
-    program:
-      'eslint|biome|golangci-lint|ruff|flake8|pylint|rubocop|prettier|stylelint|shellcheck|hadolint|actionlint|gofmt|black|ktlint|swiftlint|pre-commit',
-  }),
-  purpose('types', {
-    task: '(?:type-?check|types|check|analyze)',
-    program: 'tsc|tsgo|vue-tsc|mypy|pyright|pyre|flow check',
+      'vitest|jest|mocha|ava|pytest|py\\.test|tox|nox|rspec|phpunit|ctest|playwright test|cypress run|bats|unittest|nextest|eslint|biome|golangci-lint|ruff|flake8|pylint|rubocop|prettier|stylelint|shellcheck|hadolint|actionlint|gofmt|black|ktlint|swiftlint|pre-commit|tsc|tsgo|vue-tsc|mypy|pyright|pyre|flow check',
   }),
   purpose('build', {
     task: '(?:build|compile|package|assemble|bundle)',
@@ -219,8 +203,7 @@ export function purposeOf(commands: readonly Command[]): Purpose {
 
 /** Tests and checks change nothing, unless they are told to mend what they find. */
 function isCheck(command: Command): boolean {
-  const found = purposeOf([command])
-  if (found !== 'test' && found !== 'lint' && found !== 'types') return false
+  if (purposeOf([command]) !== 'check') return false
   return !isRewrite(command) && command.into.length === 0 && !/ (?:-[wui]|--update\S*)(?: |$)/.test(command.bare)
 }
 

@@ -2,11 +2,11 @@
 // rewritten. Each step is one transaction: several processes can share the work, and a kill loses one step.
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { stringAt } from '../../core/message/json.ts'
 import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
-import { type Piece, pieceKinds, piecesOf } from '../../core/transcript/format/record-pieces.ts'
+import { type Piece, piecesOf } from '../../core/transcript/format/record-pieces.ts'
 import { markAt } from '../index/cache-place.ts'
 import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine, type Line } from '../read/lines.ts'
@@ -168,9 +168,9 @@ function addFile(sql: DatabaseSync, file: ArchiveFile, source: Source): Part {
 function prepare(sql: DatabaseSync) {
   const insert = (into: string, columns: string, rest = '') =>
     sql.prepare(`INSERT ${into} (${columns}) VALUES (${columns.replace(/\w+/g, '?')}) ${rest}`)
+  const place = 'source, line, offset, length, nth, part, uuid, message, epoch, time, sidechain'
   return {
-    entry: insert('INTO entries', 'source, line, offset, length, nth, part, uuid, message', 'RETURNING id'),
-    piece: insert('INTO pieces', 'entry, nth, kind, call, epoch, time, sidechain, length', 'RETURNING id'),
+    piece: insert('INTO pieces', `${place}, piece, kind, call, characters`, 'RETURNING id'),
     words: insert('INTO words', 'rowid, text'),
     call: insert('INTO calls', 'session, tool_use_id', 'ON CONFLICT DO UPDATE SET tool = tool RETURNING id'),
     tool: sql.prepare('UPDATE calls SET tool = ? WHERE id = ?'),
@@ -180,20 +180,19 @@ function prepare(sql: DatabaseSync) {
 }
 
 function createAdder(sql: DatabaseSync, source: Source) {
-  const { entry: addPlace, piece: addRow, words, call: addCall, tool: setTool, touch, skip } = prepare(sql)
+  const { piece: addRow, words, call: addCall, tool: setTool, touch, skip } = prepare(sql)
   // Sub-agents and stored results are in the session's folder.
   const session = source.name.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
   let { epoch } = source
   // Several entries can come from one foreign record; they are numbered.
-  let place = { offset: -1, nth: -1, part: -1 }
+  let last = { offset: -1, nth: -1 }
+  let part = 0
 
-  const addPiece = (piece: Piece, nth: number, { entry, time, sidechain }: Facts): void => {
+  const addPiece = (place: readonly SQLInputValue[], piece: Piece, nth: number): void => {
     const call = piece.toolUseId === undefined ? null : idFrom(addCall.get(session, piece.toolUseId))
     if (call !== null && piece.tool !== undefined) setTool.get(piece.tool, call)
     if (call !== null) for (const path of piece.paths ?? []) touch.get(path, call)
-    const kind = pieceKinds.indexOf(piece.kind)
-    const row = addRow.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0, piece.text.length)
-    words.get(idFrom(row), indexable(piece.text))
+    words.get(idFrom(addRow.get(...place, nth, piece.kind, call, piece.text.length)), indexable(piece.text))
   }
   return {
     /** The number of compactions of the main conversation so far. */
@@ -201,19 +200,20 @@ function createAdder(sql: DatabaseSync, source: Source) {
     addEntry: (entry: Entry) => {
       const { boundary, sidechain, line, offset, length, nth, uuid = null, messageId = null } = headOf(entry)
       if (boundary && !sidechain) epoch++
-      const isSame = place.offset === offset && place.nth === nth
-      place = { offset, nth, part: isSame ? place.part + 1 : 0 }
-      const row = idFrom(addPlace.get(source.id, line, offset, length, nth, place.part, uuid, messageId))
+      part = last.offset === offset && last.nth === nth ? part + 1 : 0
+      last = { offset, nth }
       const time = Date.parse(stringAt(entry.record, 'timestamp') ?? '')
-      const facts = { entry: row, time: Number.isNaN(time) ? null : time, sidechain }
-      for (const [at, piece] of piecesOf(entry.record).entries()) addPiece(piece, at, facts)
+      const ids = [source.id, line, offset, length, nth, part, uuid, messageId]
+      const place = [...ids, epoch, Number.isNaN(time) ? null : time, sidechain ? 1 : 0]
+      const pieces = piecesOf(entry.record)
+      if (pieces.length === 0) addRow.get(...place, 0, null, null, 0)
+      for (const [at, piece] of pieces.entries()) addPiece(place, piece, at)
     },
     /** The file is named after the tool use id. */
     addResult: ({ path, size, modified }: ArchiveFile) => {
       const text = readFileSync(path, 'utf8')
-      const entry = idFrom(addPlace.get(source.id, 1, 0, size, 0, 0, null, null))
-      const piece = { kind: 'tool-result', text, toolUseId: basename(path, extname(path)) } as const
-      addPiece(piece, 0, { entry, time: Math.floor(modified), sidechain: false })
+      const place = [source.id, 1, 0, size, 0, 0, null, null, epoch, Math.floor(modified), 0]
+      addPiece(place, { kind: 'tool-result', text, toolUseId: basename(path, extname(path)) }, 0)
     },
     /** Records that something on this line could not be indexed. */
     orSkip: (line: number, add: () => void) => {
@@ -226,21 +226,14 @@ function createAdder(sql: DatabaseSync, source: Source) {
   }
 }
 
-type Facts = { readonly entry: number; readonly time: number | null; readonly sidechain: boolean }
-
 function idFrom(row: unknown): number {
   return (row as { readonly id: number }).id
 }
 
 function removeAfter(sql: DatabaseSync, source: number, line: number): void {
   const after = 'source = ? AND line > ?'
-  const entries = `SELECT id FROM entries WHERE ${after}`
-  sql.prepare(`DELETE FROM skipped WHERE ${after}`).get(source, line)
-  if (sql.prepare(`${entries} LIMIT 1`).get(source, line) === undefined) return
-  const pieces = `SELECT id FROM pieces WHERE entry IN (${entries})`
-  sql.prepare(`DELETE FROM words WHERE rowid IN (${pieces})`).get(source, line)
-  sql.prepare(`DELETE FROM pieces WHERE entry IN (${entries})`).get(source, line)
-  sql.prepare(`DELETE FROM entries WHERE ${after}`).get(source, line)
+  sql.prepare(`DELETE FROM words WHERE rowid IN (SELECT id FROM pieces WHERE ${after})`).get(source, line)
+  for (const table of ['pieces', 'skipped']) sql.prepare(`DELETE FROM ${table} WHERE ${after}`).get(source, line)
 }
 
 export function removeSources(sql: DatabaseSync, sources: readonly number[]): void {

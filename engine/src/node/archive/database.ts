@@ -11,28 +11,27 @@ import { diskProblem, nodeDisk } from '../write/disk.ts'
 const version = 3
 
 /**
- * A call's id is unique within its session, including sub-agents and stored results: the call and its result may be in
- * different files. `sources.bytes` is the end of the last whole line; entries after it are removed when the file grows.
+ * A row for each piece of a record, and one without a kind for a record without text. A call's id is unique within its
+ * session, including sub-agents and stored results: the call and its result may be in different files. `sources.bytes`
+ * is the end of the last whole line; pieces after it are removed when the file grows.
  */
 const schema = `
   CREATE TABLE sources (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, format TEXT NOT NULL,
     size INTEGER NOT NULL, modified REAL NOT NULL, bytes INTEGER NOT NULL, lines INTEGER NOT NULL,
     epoch INTEGER NOT NULL, mark TEXT NOT NULL);
-  CREATE TABLE entries (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, line INTEGER NOT NULL,
-    offset INTEGER NOT NULL, length INTEGER NOT NULL, nth INTEGER NOT NULL, part INTEGER NOT NULL,
-    uuid TEXT, message TEXT);
-  CREATE INDEX entries_by_place ON entries (source, line);
-  CREATE INDEX entries_by_uuid ON entries (uuid) WHERE uuid IS NOT NULL;
-  CREATE INDEX entries_by_message ON entries (message) WHERE message IS NOT NULL;
+  CREATE TABLE pieces (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, line INTEGER NOT NULL, offset INTEGER NOT NULL,
+    length INTEGER NOT NULL, nth INTEGER NOT NULL, part INTEGER NOT NULL, uuid TEXT, message TEXT,
+    epoch INTEGER NOT NULL, time INTEGER, sidechain INTEGER NOT NULL, piece INTEGER NOT NULL, kind TEXT, call INTEGER,
+    characters INTEGER NOT NULL);
+  CREATE INDEX pieces_by_place ON pieces (source, line);
+  CREATE INDEX pieces_by_uuid ON pieces (uuid) WHERE uuid IS NOT NULL;
+  CREATE INDEX pieces_by_message ON pieces (message) WHERE message IS NOT NULL;
+  CREATE INDEX pieces_by_call ON pieces (call) WHERE call IS NOT NULL;
   CREATE TABLE calls (id INTEGER PRIMARY KEY, session TEXT NOT NULL, tool_use_id TEXT NOT NULL, tool TEXT,
     UNIQUE (tool_use_id, session));
   CREATE INDEX calls_by_tool ON calls (tool);
   CREATE TABLE touched (path TEXT NOT NULL, call INTEGER NOT NULL, PRIMARY KEY (path, call)) WITHOUT ROWID;
   CREATE INDEX touched_by_call ON touched (call);
-  CREATE TABLE pieces (id INTEGER PRIMARY KEY, entry INTEGER NOT NULL, nth INTEGER NOT NULL, kind INTEGER NOT NULL,
-    call INTEGER, epoch INTEGER NOT NULL, time INTEGER, sidechain INTEGER NOT NULL, length INTEGER NOT NULL);
-  CREATE INDEX pieces_by_entry ON pieces (entry);
-  CREATE INDEX pieces_by_call ON pieces (call) WHERE call IS NOT NULL;
   CREATE TABLE skipped (source INTEGER NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL);
   CREATE VIRTUAL TABLE words USING fts5 (text, content='', contentless_delete=1,
     tokenize="unicode61 remove_diacritics 2");

@@ -6,11 +6,12 @@ import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
-import { type PieceKind, pieceKinds, piecesOf } from '../../core/transcript/format/record-pieces.ts'
+import { type PieceKind, piecesOf } from '../../core/transcript/format/record-pieces.ts'
 import { readBytes } from '../read/lines.ts'
 
-type PlaceRow = {
-  readonly entry: number
+/** A piece; of a record without text, all there is. */
+export type PieceRow = {
+  readonly id: number
   readonly source: number
   readonly name: string
   readonly type: 'transcript' | 'result'
@@ -22,42 +23,28 @@ type PlaceRow = {
   readonly part: number
   readonly uuid: string | null
   readonly message: string | null
-}
-
-export type PieceRow = PlaceRow & {
-  readonly id: number
-  readonly piece: number
-  readonly kind: number
   readonly epoch: number
   readonly time: number | null
   readonly sidechain: number
+  readonly piece: number
+  readonly kind: PieceKind | null
   readonly call: number | null
   readonly tool_use_id: string | null
   readonly tool: string | null
   readonly path: string | null
 }
 
-const place = `e.id AS entry, e.source, s.name, s.type, s.format, e.line, e.offset, e.length, e.nth, e.part,
-  e.uuid, e.message`
-
-function placesWhere(sql: DatabaseSync, where: string, ...values: SQLInputValue[]): readonly PlaceRow[] {
-  const places = `SELECT ${place} FROM entries e JOIN sources s ON s.id = e.source`
-  return sql.prepare(`${places} WHERE ${where}`).all(...values) as PlaceRow[]
-}
-
-export function piecesWhere(sql: DatabaseSync, where: string, value: SQLInputValue): readonly PieceRow[] {
-  const pieces = `SELECT ${place}, p.id, p.nth AS piece, p.kind, p.epoch, p.time, p.sidechain, p.call, c.tool_use_id, c.tool,
+export function piecesWhere(sql: DatabaseSync, where: string, ...values: SQLInputValue[]): readonly PieceRow[] {
+  const pieces = `SELECT p.*, s.name, s.type, s.format, c.tool_use_id, c.tool,
       (SELECT path FROM touched WHERE touched.call = p.call LIMIT 1) AS path
-    FROM pieces p JOIN entries e ON e.id = p.entry JOIN sources s ON s.id = e.source
-      LEFT JOIN calls c ON c.id = p.call`
-  return sql.prepare(`${pieces} WHERE ${where}`).all(value) as PieceRow[]
+    FROM pieces p JOIN sources s ON s.id = p.source LEFT JOIN calls c ON c.id = p.call`
+  return sql.prepare(`${pieces} WHERE ${where}`).all(...values) as PieceRow[]
 }
 
 /** Results in transcripts before stored ones; of duplicates the first counts. */
-function resultsOf(sql: DatabaseSync, toolUseId: string): readonly PieceRow[] {
+function resultsOf({ sql }: Lookup, toolUseId: string): readonly PieceRow[] {
   const calls = 'SELECT id FROM calls WHERE tool_use_id = ?'
-  const where = `p.call IN (${calls}) AND p.kind = ${pieceKinds.indexOf('tool-result')} ORDER BY s.type DESC, p.id`
-  return piecesWhere(sql, where, toolUseId)
+  return piecesWhere(sql, `p.call IN (${calls}) AND p.kind = 'tool-result' ORDER BY s.type DESC, p.id`, toolUseId)
 }
 
 /** A piece without its text. */
@@ -82,7 +69,7 @@ export type Card = {
 export function cardOf(row: PieceRow): Card {
   return {
     id: idOf(row),
-    kind: pieceKinds[row.kind] ?? 'system',
+    kind: row.kind ?? 'system',
     time: row.time === null ? undefined : new Date(row.time).toISOString(),
     epoch: row.epoch,
     tool: row.tool ?? undefined,
@@ -101,13 +88,13 @@ export function cardOf(row: PieceRow): Card {
  * entries may repeat in other files.
  */
 function idOf(row: PieceRow): string {
-  if (pieceKinds[row.kind] === 'tool-result' && row.tool_use_id !== null) return row.tool_use_id
+  if (row.kind === 'tool-result' && row.tool_use_id !== null) return row.tool_use_id
   const entry = row.uuid === null ? lineId(row) : row.format === 'claude-code' ? row.uuid : `${row.uuid}@${row.name}`
   return `${entry}${row.piece === 0 ? '' : `#${row.piece + 1}`}`
 }
 
 /** For records without an id: `line-12@session.jsonl`, or `line-12.2@…` for the second record of a line. */
-function lineId({ name, line, nth }: PlaceRow): string {
+function lineId({ name, line, nth }: PieceRow): string {
   return `line-${line}${nth === 0 ? '' : `.${nth + 1}`}@${name}`
 }
 
@@ -118,24 +105,30 @@ export type Lookup = {
   readonly onlyFile: string
 }
 
-/** By uuid (of duplicates the first counts), by line, or `uuid@file` for ids that are unique only within their file. */
-function placeOf({ sql, onlyFile }: Lookup, id: string): PlaceRow | undefined {
-  const [byUuid] = placesWhere(sql, 'e.uuid = ? ORDER BY e.id LIMIT 1', id)
-  if (byUuid) return byUuid
+/**
+ * The pieces of an entry: by uuid (of duplicates the first counts), by line, or `uuid@file` for ids that are unique only
+ * within their file.
+ */
+function entryOf({ sql, onlyFile }: Lookup, id: string): readonly PieceRow[] {
   const [, line, nth = '1', file = onlyFile] = /^line-(\d{1,12})(?:\.(\d{1,6}))?(?:@(.+))?$/s.exec(id) ?? []
-  if (line !== undefined) {
-    const where = `s.name = ? AND s.type = 'transcript' AND e.line = ? AND e.nth = ? AND e.part = 0`
-    const [byLine] = placesWhere(sql, where, file, Number(line), Number(nth) - 1)
-    if (byLine) return byLine
-  }
+  const byLine = `s.name = ? AND s.type = 'transcript' AND p.line = ? AND p.nth = ?`
   const [, uuid, name] = /^([^@]+)@(.+)$/s.exec(id) ?? []
-  if (uuid === undefined || name === undefined) return undefined
-  return placesWhere(sql, 'e.uuid = ? AND s.name = ? ORDER BY e.id LIMIT 1', uuid, name)[0]
+  const first =
+    firstWhere(sql, 'p.uuid = ?', id) ??
+    (line === undefined ? undefined : firstWhere(sql, byLine, file, Number(line), Number(nth) - 1)) ??
+    (uuid === undefined || name === undefined ? undefined : firstWhere(sql, 'p.uuid = ? AND s.name = ?', uuid, name))
+  if (first === undefined) return []
+  const place = [first.source, first.line, first.nth, first.part]
+  return piecesWhere(sql, 'p.source = ? AND p.line = ? AND p.nth = ? AND p.part = ? ORDER BY p.piece', ...place)
+}
+
+function firstWhere(sql: DatabaseSync, where: string, ...values: SQLInputValue[]): PieceRow | undefined {
+  return piecesWhere(sql, `${where} ORDER BY p.id LIMIT 1`, ...values)[0]
 }
 
 /** From the first file that has the answer. */
-function placesOfMessage({ sql }: Lookup, messageId: string): readonly PlaceRow[] {
-  const rows = placesWhere(sql, 'e.message = ? ORDER BY e.id', messageId)
+function answerOf({ sql }: Lookup, messageId: string): readonly PieceRow[] {
+  const rows = piecesWhere(sql, 'p.message = ? ORDER BY p.id', messageId)
   return rows.filter((row) => row.source === rows[0]?.source)
 }
 
@@ -155,13 +148,13 @@ export type Original = {
 /** The file has changed since it was indexed. */
 export class StalePlace extends Error {
   readonly source: number
-  constructor(row: PlaceRow, options?: ErrorOptions) {
+  constructor(row: PieceRow, options?: ErrorOptions) {
     super(`${row.name} has changed since it was indexed.`, options)
     this.source = row.source
   }
 }
 
-function original({ pathOf }: Lookup, row: PlaceRow): Original {
+function original({ pathOf }: Lookup, row: PieceRow): Original {
   const path = pathOf(row.name)
   if (path === undefined) throw new StalePlace(row)
   const line = readPlace(path, row)
@@ -176,7 +169,7 @@ function original({ pathOf }: Lookup, row: PlaceRow): Original {
   return { id: row.uuid ?? lineId(row), path, line: row.line, offset: row.offset + start, bytes, text, record }
 }
 
-function readPlace(path: string, row: PlaceRow): Buffer {
+function readPlace(path: string, row: PieceRow): Buffer {
   try {
     return readBytes(path, row.offset, row.offset + row.length)
   } catch (error) {
@@ -185,7 +178,7 @@ function readPlace(path: string, row: PlaceRow): Buffer {
 }
 
 /** The position of the record in its line, found in Latin-1 so that characters are bytes, even in broken UTF-8. */
-function stretchOf(line: Buffer, row: PlaceRow): { readonly start: number; readonly end: number } {
+function stretchOf(line: Buffer, row: PieceRow): { readonly start: number; readonly end: number } {
   const text = line.toString('latin1')
   const { records, stretches } = decodeLine(text)
   const found = stretches[row.nth]
@@ -195,7 +188,7 @@ function stretchOf(line: Buffer, row: PlaceRow): { readonly start: number; reado
 }
 
 /** The record in our format: foreign ones are converted. */
-function entryRecord(row: PlaceRow, { record }: Original): JsonObject {
+function entryRecord(row: PieceRow, { record }: Original): JsonObject {
   if (row.format === 'claude-code') return record
   const entries = createRecordReader(row.format)(record, row)
   // What a record becomes may depend on the one before: its id tells more than its place.
@@ -205,12 +198,13 @@ function entryRecord(row: PlaceRow, { record }: Original): JsonObject {
 }
 
 export function readRecord(lookup: Lookup, id: string): Original | undefined {
-  const found = placeOf(lookup, id)
+  const [found] = entryOf(lookup, id)
   return found && original(lookup, found)
 }
 
 export function readMessage(lookup: Lookup, messageId: string): readonly Original[] {
-  return placesOfMessage(lookup, messageId).map((found) => original(lookup, found))
+  const entries = answerOf(lookup, messageId).filter(({ piece }) => piece === 0)
+  return entries.map((found) => original(lookup, found))
 }
 
 export type OriginalResult = {
@@ -226,7 +220,7 @@ export type OriginalResult = {
 }
 
 export function readResult(lookup: Lookup, toolUseId: string): OriginalResult | undefined {
-  const rows = resultsOf(lookup.sql, toolUseId)
+  const rows = resultsOf(lookup, toolUseId)
   const [about] = rows
   if (about === undefined) return undefined
   const inside = rows.find((row) => row.type === 'transcript')
@@ -264,31 +258,25 @@ export type Reading = {
 }
 
 export function readText(lookup: Lookup, id: string): Reading | undefined {
-  const results = resultsOf(lookup.sql, id)
+  const results = resultsOf(lookup, id)
   if (results[0] !== undefined) {
     // The stored file has the whole result, the transcript a preview.
     const whole = results.find((row) => row.type === 'result') ?? results[0]
     return { id, cards: [cardOf(results[0])], text: pieceText(lookup, whole) }
   }
   const [, base = id, number] = /^(.*)#(\d{1,6})$/s.exec(id) ?? []
-  const found = placeOf(lookup, base)
-  const places = found ? [found] : placesOfMessage(lookup, id)
-  const nth = found && number !== undefined ? Number(number) : undefined
-  const readings = places.flatMap((one) => entryTexts(lookup, one, nth))
-  if (readings.length === 0) return undefined
-  return { id, cards: readings.flatMap(({ cards }) => cards), text: readings.map(({ text }) => text).join('\n\n') }
-}
-
-/** All pieces of an entry, or one, counted from 1. */
-function entryTexts(lookup: Lookup, at: PlaceRow, number: number | undefined): readonly Omit<Reading, 'id'>[] {
-  const all = piecesWhere(lookup.sql, 'p.entry = ? ORDER BY p.nth', at.entry)
-  const rows = all.filter(({ piece }) => number === undefined || piece === number - 1)
-  if (rows.length > 0) return rows.map((row) => ({ cards: [cardOf(row)], text: pieceText(lookup, row) }))
-  // Records without text (snapshots, hooks) are shown as JSON.
-  return number === undefined ? [{ cards: [], text: JSON.stringify(original(lookup, at).record, null, 2) }] : []
+  const entry = entryOf(lookup, base)
+  const pieces = number === undefined ? entry : entry.filter(({ piece, kind }) => kind && piece === Number(number) - 1)
+  const rows = entry.length > 0 ? pieces : answerOf(lookup, id)
+  if (rows.length === 0) return undefined
+  const cards = rows.filter(({ kind }) => kind !== null).map(cardOf)
+  return { id, cards, text: rows.map((row) => pieceText(lookup, row)).join('\n\n') }
 }
 
 export function pieceText(lookup: Lookup, row: PieceRow): string {
   if (row.type === 'result') return readApart(lookup, row)?.bytes.toString('utf8') ?? ''
-  return piecesOf(entryRecord(row, original(lookup, row)))[row.piece]?.text ?? ''
+  const found = original(lookup, row)
+  // Records without text (snapshots, hooks) are shown as JSON.
+  if (row.kind === null) return JSON.stringify(found.record, null, 2)
+  return piecesOf(entryRecord(row, found))[row.piece]?.text ?? ''
 }

@@ -54,7 +54,7 @@ function withoutCopies(rows: readonly PieceRow[]): readonly PieceRow[] {
   return rows.filter(({ kind, call, uuid, format, piece }) => {
     const keys: string[] = []
     // A result that is also stored as a file is listed once.
-    if (call !== null && pieceKinds[kind] === 'tool-result') keys.push(`call ${call}`)
+    if (call !== null && kind === 'tool-result') keys.push(`call ${call}`)
     // Only these ids are the same in every copy and unique otherwise.
     if (uuid !== null && format === 'claude-code') keys.push(`${uuid}#${piece}`)
     const isNew = !keys.some((key) => seen.has(key))
@@ -76,7 +76,7 @@ function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Hits 
   const terms = parseTerms(words)
   const matched = words === '' ? 'none' : 'all'
   const where = conditions(sql, query)
-  if (where === undefined || (words !== '' && terms.length === 0)) return { ids: [], terms, matched }
+  if (words !== '' && terms.length === 0) return { ids: [], terms, matched }
   if (words === '') return { ids: newest(sql, where, count), terms, matched }
   const order =
     query.order === 'newest' ? 'newest' : terms.length === 1 && terms.flatMap(wordsOf).length > 1 ? 'shortest' : 'best'
@@ -102,22 +102,18 @@ function rareTerms(sql: DatabaseSync, terms: readonly Term[]): readonly Term[] {
  * What the newest matches are sorted by. A single phrase or path is sorted by length: bm25 would scan all its matches
  * twice to weigh it against nothing, and what is left of bm25 then is roughly that short texts come first.
  */
-const scores = { best: 'words.rank', shortest: 'p.length', newest: '0' } as const
+const scores = { best: 'words.rank', shortest: 'p.characters', newest: '0' } as const
 
 function matching(sql: DatabaseSync, { match, where, order }: Wanted, count: number): readonly number[] {
-  const needsPieces = where.text !== '' || order === 'shortest'
   // CROSS JOIN makes SQLite start from the matches.
-  const joined = needsPieces ? 'CROSS JOIN pieces p ON p.id = words.rowid' : ''
-  const condition = where.text === '' ? '' : `AND ${where.text}`
-  const found = `SELECT words.rowid AS id, ${scores[order]} AS score FROM words ${joined}
-    WHERE words MATCH ? ${condition} ORDER BY words.rowid DESC LIMIT ${rankLimit}`
+  const found = `SELECT p.id, ${scores[order]} AS score FROM words CROSS JOIN pieces p ON p.id = words.rowid
+    WHERE words MATCH ? AND ${where.text} ORDER BY words.rowid DESC LIMIT ${rankLimit}`
   const ordered = sql.prepare(`SELECT id FROM (${found}) ORDER BY score, id DESC LIMIT ?`)
   return idsOf(ordered.all(match, ...where.values, count))
 }
 
 function newest(sql: DatabaseSync, where: Where, count: number): readonly number[] {
-  const condition = where.text === '' ? '' : `WHERE ${where.text}`
-  const found = sql.prepare(`SELECT p.id FROM pieces p ${condition} ORDER BY p.id DESC LIMIT ?`)
+  const found = sql.prepare(`SELECT p.id FROM pieces p WHERE ${where.text} ORDER BY p.id DESC LIMIT ?`)
   return idsOf(found.all(...where.values, count))
 }
 
@@ -131,27 +127,23 @@ const valueList = '(SELECT value FROM json_each(?))'
 const ofTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
 const ofPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
 
-/** Undefined if nothing can match. */
-function conditions(sql: DatabaseSync, query: SearchQuery): Where | undefined {
+function conditions(sql: DatabaseSync, query: SearchQuery): Where {
   const { kinds: named = pieceKinds, role, tool, path } = query
   const kinds = pieceKinds.filter(
     (kind) => named.includes(kind) && (role === undefined || (role === 'assistant') === assistantKinds.includes(kind)),
   )
-  if (kinds.length === 0) return undefined
-  const ofKind = `p.kind IN (${kinds.map((kind) => pieceKinds.indexOf(kind)).join(', ')})`
   const filters: readonly (readonly [string, SQLInputValue | undefined])[] = [
     ['p.epoch = ?', query.epoch],
     ['p.time >= ?', query.since],
     ['p.time <= ?', query.until],
-    [
-      ofTool,
-      tool === undefined ? undefined : valuesLike(sql, 'tool AS value FROM calls', (name) => isTool(name, tool)),
-    ],
+    [ofTool, tool === undefined ? undefined : valuesLike(sql, 'tool AS value FROM calls', isTool(tool))],
     [ofPath, path === undefined ? undefined : valuesLike(sql, 'path AS value FROM touched', pathMatcher(path))],
   ]
   const used = filters.filter(([, value]) => value !== undefined)
+  const isAll = kinds.length === pieceKinds.length
+  const ofKind = isAll ? 'p.kind IS NOT NULL' : `p.kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`
   return {
-    text: [...(kinds.length < pieceKinds.length ? [ofKind] : []), ...used.map(([text]) => text)].join(' AND '),
+    text: [ofKind, ...used.map(([text]) => text)].join(' AND '),
     values: used.flatMap(([, value]) => value ?? []),
   }
 }
@@ -162,9 +154,9 @@ function valuesLike(sql: DatabaseSync, column: string, isWanted: (value: string)
   return JSON.stringify(rows.flatMap(({ value }) => (value !== null && isWanted(value) ? value : [])))
 }
 
-function isTool(name: string, wanted: string): boolean {
-  const [has, wants] = [name.toLowerCase(), wanted.trim().toLowerCase()]
-  return has === wants || has.endsWith(`__${wants}`)
+function isTool(wanted: string): (name: string) => boolean {
+  const wants = wanted.trim().toLowerCase()
+  return (name) => name.toLowerCase() === wants || name.toLowerCase().endsWith(`__${wants}`)
 }
 
 /** Consecutive whole parts: `http/limit.ts` and `src/http` match `/me/src/http/limit.ts`, `imit.ts` does not. */

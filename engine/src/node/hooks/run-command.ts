@@ -1,6 +1,7 @@
 // Runs one hook command: JSON on stdin, a deadline, and a limit on the output that is kept.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { AbortSignalPort } from '../../core/ports/model.ts'
+import { tolerating } from '../write/disk.ts'
 
 export type CommandRun = {
   /** Undefined if it was killed or never started. */
@@ -77,12 +78,7 @@ function start(command: string, { cwd, env = process.env }: CommandOptions): Chi
 
 /** It may already be gone. */
 function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(canGroup ? -pid : pid, 'SIGKILL')
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-  }
+  if (pid !== undefined) tolerating(() => process.kill(canGroup ? -pid : pid, 'SIGKILL'))
 }
 
 function gather() {

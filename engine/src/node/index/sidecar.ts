@@ -6,7 +6,7 @@ import { deserialize, serialize } from 'node:v8'
 import { contextTokens } from '../../core/message/usage.ts'
 import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
 import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
-import { readAnswerLine } from '../../core/transcript/format/origin.ts'
+import { readAnswerLine } from '../../core/transcript/format/messages.ts'
 import {
   addHead,
   addPlace,

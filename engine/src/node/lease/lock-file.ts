@@ -2,7 +2,7 @@
 // take a lock, and nobody ever sees a half-written one.
 import { basename, dirname, join } from 'node:path'
 import { parseObject } from '../../core/message/json.ts'
-import { type Disk, ignoring, remove, writeWhole } from '../write/disk.ts'
+import { type Disk, ignoring, remove, withFile, writeWhole } from '../write/disk.ts'
 import type { ProcessMark } from './processes.ts'
 
 export type LockRecord = ProcessMark & {
@@ -22,8 +22,7 @@ export function isToken(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text)
 }
 
-export function readLock(place: LockPlace): LockRecord | undefined {
-  const { disk, path } = place
+export function readLock({ disk, path }: LockPlace): LockRecord | undefined {
   const file = ignoring(['ENOENT'], () => disk.open(path, 'read'))
   if (file === undefined) return undefined
   try {
@@ -118,9 +117,7 @@ export function sweepLock(place: LockPlace, isDead: (mark: ProcessMark) => boole
   const folder = dirname(place.path)
   const prefix = `${basename(place.path)}.`
   for (const name of place.disk.list(folder)) {
-    const [token, ending, ...more] = name.startsWith(prefix) ? name.slice(prefix.length).split('.') : []
-    if (token === undefined || !isToken(token) || more.length > 0) continue
-    if (ending !== 'draft' && ending !== 'next') continue
+    if (!name.startsWith(prefix) || !/^[\w-]{1,64}\.(draft|next)$/.test(name.slice(prefix.length))) continue
     const path = join(folder, name)
     // Other users' files may not be ours to read or remove.
     const found = ignoring(['EACCES', 'EPERM'], () => readLock({ ...place, path }))
@@ -139,13 +136,11 @@ function draftPath(place: LockPlace, token: string): string {
 
 function writeDraft(place: LockPlace, mine: LockRecord): void {
   // Never reuse the old file: it may already be the lock under its other name.
-  remove(place.disk, draftPath(place, mine.token))
-  const file = place.disk.open(draftPath(place, mine.token), 'create-only')
-  try {
-    writeWhole({ disk: place.disk, file }, new TextEncoder().encode(`${JSON.stringify(mine)}\n`))
-  } finally {
-    place.disk.close(file)
-  }
+  const { disk } = place
+  const path = draftPath(place, mine.token)
+  remove(disk, path)
+  const bytes = new TextEncoder().encode(`${JSON.stringify(mine)}\n`)
+  withFile(disk, [path, 'create-only'], (file) => writeWhole({ disk, file }, bytes))
 }
 
 function linked(place: LockPlace, mine: LockRecord, to: string): boolean {

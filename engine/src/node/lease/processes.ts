@@ -1,6 +1,7 @@
 // Identifies a process so that another one can tell for sure that it is dead. Never guesses: if in doubt, it is alive.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { defined } from '../../core/message/json.ts'
 import { tolerating } from '../write/disk.ts'
 
 export type ProcessMark = {
@@ -12,25 +13,16 @@ export type ProcessMark = {
   readonly started?: string
 }
 
-export type Processes = {
-  readonly self: () => ProcessMark
-  /** True only if the process can never run again. */
-  readonly isDead: (mark: ProcessMark) => boolean
-}
-
-export const nodeProcesses: Processes = { self, isDead }
+export const nodeProcesses = { self, isDead }
+export type Processes = Readonly<typeof nodeProcesses>
 
 function self(): ProcessMark {
   const machine = machineName()
   const started = readProcess(process.pid)?.started
-  return {
-    pid: process.pid,
-    host: hostname(),
-    ...(machine === undefined ? {} : { machine }),
-    ...(started === undefined ? {} : { started }),
-  }
+  return { pid: process.pid, host: hostname(), ...defined({ machine, started }) }
 }
 
+/** True only if the process can never run again. */
 function isDead(mark: ProcessMark): boolean {
   if (mark.host !== hostname() || mark.machine !== machineName()) return false
   // kill(2) takes 0 and below as process groups.

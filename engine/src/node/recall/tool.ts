@@ -29,9 +29,10 @@ export type RecallOptions = {
   readonly maxTokens?: number
   /** Default: our estimate. */
   readonly countTokens?: (text: string) => number
-  /** How long a call may index new records before it answers with what it has. Default: 10 s. */
-  readonly budgetMs?: number
 }
+
+/** How long a call may index new records before it answers with what it has. */
+const budgetMs = 10_000
 
 export function createRecallTool(options: RecallOptions): RecallTool {
   const read = { type: 'string', description: 'An id from a card, or a pointer: reads that text instead of searching.' }
@@ -73,7 +74,7 @@ const minTokens = 400
 
 function answer(request: RecallRequest, options: RecallOptions, phraseRead: AnswerStyle['phraseRead']): ToolOutput {
   if (request.type === 'refused') return { text: request.reason, isError: true }
-  const { countTokens = estimateTokens, maxTokens = 4000, budgetMs = 10_000 } = options
+  const { countTokens = estimateTokens, maxTokens = 4000 } = options
   try {
     const archive = typeof options.archive === 'function' ? options.archive() : options.archive
     const { complete, bytesDone, bytesAll, unreadable } = archive.refresh({ budgetMs })

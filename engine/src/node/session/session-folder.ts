@@ -1,7 +1,7 @@
 // Where a session keeps its other files, in the layout of Claude Code: SESSION/subagents, SESSION/tool-results …
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
-import { type Disk, diskProblem, nodeDisk, systemError } from '../write/disk.ts'
+import { type Disk, nodeDisk, systemError, tolerating } from '../write/disk.ts'
 
 /** The folder next to a transcript with the same name; `.files` is added if that would be the transcript itself. */
 export function sessionFolder(transcript: string): string {
@@ -33,12 +33,7 @@ export function makeSessionFolder(folder: string, disk: Disk = nodeDisk): void {
 
 /** Empty if the folder does not exist or cannot be read. */
 export function itemsIn(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch (error) {
-    diskProblem(error)
-    return []
-  }
+  return tolerating(() => readdirSync(folder, { withFileTypes: true })) ?? []
 }
 
 /** Regular files only, sorted: links could lead anywhere. */

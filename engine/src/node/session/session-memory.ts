@@ -2,9 +2,8 @@
 // atomically, changes made by a person meanwhile are merged, and only one extraction runs at a time, across processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Extraction, extractNotes } from '../../core/memory/extract.ts'
+import { type Extraction, extractNotes, type SessionMemory } from '../../core/memory/extract.ts'
 import { merged, parseNotes, renderNotes, withTemplate } from '../../core/memory/notes.ts'
-import type { SessionMemory } from '../../core/memory/store.ts'
 import type { MemoryProgress } from '../../core/memory/trigger.ts'
 import { defined, numberAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { noTokens } from '../../core/message/usage.ts'
@@ -13,7 +12,7 @@ import { type ModelPorts, systemPorts } from '../../models/ports.ts'
 import { acquireLease, type Lease, lockPathOf } from '../lease/lease.ts'
 import { readLock } from '../lease/lock-file.ts'
 import { nodeProcesses } from '../lease/processes.ts'
-import { diskProblem, nodeDisk } from '../write/disk.ts'
+import { diskProblem, ignoring, nodeDisk } from '../write/disk.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { makeSessionFolder, sessionFolder } from './session-folder.ts'
 
@@ -104,13 +103,7 @@ function templateIn(folder: string): readonly NoteHead[] {
 }
 
 function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined
-    throw error
-  }
+  return ignoring(['ENOENT', 'ENOTDIR'], () => readFileSync(path, 'utf8'))
 }
 
 function progressIn(text: string | undefined): MemoryProgress {

@@ -19,34 +19,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 
-export type FileState = {
-  readonly size: number
-  readonly isFile: boolean
-  /** Hard links; 0 if the file was removed while open. */
-  readonly names: number
-  readonly inode: number
-  readonly modifiedAt: number
-}
-
 /** None of them follows a symbolic link at the end of the path. */
 export type Opening = 'read' | 'append' | 'create-only'
-
-export type Disk = {
-  readonly open: (path: string, opening: Opening) => number
-  readonly stat: (file: number) => FileState
-  readonly read: (file: number, into: Uint8Array, position: number) => number
-  /** May write less than given, like write(2). */
-  readonly write: (file: number, bytes: Uint8Array) => number
-  readonly truncate: (file: number, size: number) => void
-  readonly sync: (file: number) => void
-  readonly close: (file: number) => void
-  /** Fails with EEXIST if the name is taken: of many callers exactly one succeeds. */
-  readonly link: (from: string, to: string) => void
-  readonly rename: (from: string, to: string) => void
-  readonly unlink: (path: string) => void
-  readonly list: (folder: string) => readonly string[]
-  readonly makeFolder: (path: string) => void
-}
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants
 const noFollow = constants.O_NOFOLLOW ?? 0
@@ -56,23 +30,28 @@ const flags: Readonly<Record<Opening, number>> = {
   'create-only': O_WRONLY | O_CREAT | O_EXCL | noFollow,
 }
 
-export const nodeDisk: Disk = {
-  open: (path, opening) => openSync(path, flags[opening], 0o600),
-  stat: (file) => {
+export const nodeDisk = {
+  open: (path: string, opening: Opening): number => openSync(path, flags[opening], 0o600),
+  /** `names` counts hard links: 0 if the file was removed while open. */
+  stat: (file: number) => {
     const found = fstatSync(file)
     return { size: found.size, isFile: found.isFile(), names: found.nlink, inode: found.ino, modifiedAt: found.mtimeMs }
   },
-  read: (file, into, position) => readSync(file, into, 0, into.length, position),
-  write: (file, bytes) => writeSync(file, bytes),
-  truncate: ftruncateSync,
-  sync: fsyncSync,
-  close: closeSync,
-  link: linkSync,
-  rename: renameSync,
-  unlink: unlinkSync,
-  list: (folder) => readdirSync(folder),
+  read: (file: number, into: Uint8Array, position: number): number => readSync(file, into, 0, into.length, position),
+  /** May write less than given, like write(2). */
+  write: (file: number, bytes: Uint8Array): number => writeSync(file, bytes),
+  truncate: (file: number, size: number): void => ftruncateSync(file, size),
+  sync: (file: number): void => fsyncSync(file),
+  close: (file: number): void => closeSync(file),
+  /** Fails with EEXIST if the name is taken: of many callers exactly one succeeds. */
+  link: (from: string, to: string): void => linkSync(from, to),
+  rename: (from: string, to: string): void => renameSync(from, to),
+  unlink: (path: string): void => unlinkSync(path),
+  list: (folder: string): readonly string[] => readdirSync(folder),
   makeFolder: makeFolders,
 }
+
+export type Disk = Readonly<typeof nodeDisk>
 
 /** Creates parents too. Not `recursive: true`: under /proc Node would retry forever. */
 function makeFolders(path: string): void {
@@ -150,7 +129,17 @@ export function remove(disk: Disk, path: string): void {
   ignoring(['ENOENT'], () => disk.unlink(path))
 }
 
-export type WritableFile = { readonly disk: Disk; readonly file: number }
+/** Opens the file, and closes it whatever happens. */
+export function withFile<T>(disk: Disk, [path, opening]: readonly [string, Opening], use: (file: number) => T): T {
+  const file = disk.open(path, opening)
+  try {
+    return use(file)
+  } finally {
+    disk.close(file)
+  }
+}
+
+type WritableFile = { readonly disk: Disk; readonly file: number }
 
 /** Repeats short writes until all bytes are written. */
 export function writeWhole(to: WritableFile, bytes: Uint8Array, onProgress?: (written: number) => void): void {

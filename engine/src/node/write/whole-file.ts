@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../../core/message/json.ts'
-import { type Disk, ignoring, nodeDisk, remove, writeWhole } from './disk.ts'
+import { type Disk, ignoring, nodeDisk, remove, withFile, writeWhole } from './disk.ts'
 
 export type WholeFileOptions = {
   readonly disk?: Disk
@@ -42,17 +42,16 @@ export function createFile(path: string, bytes: Uint8Array, options: WholeFileOp
 
 function writeDraft(path: string, bytes: Uint8Array, { disk = nodeDisk, flush = true }: WholeFileOptions): string {
   const draft = `${path}.${randomUUID()}.draft`
-  const file = disk.open(draft, 'create-only')
   try {
-    writeWhole({ disk, file }, bytes)
-    if (flush) disk.sync(file)
+    withFile(disk, [draft, 'create-only'], (file) => {
+      writeWhole({ disk, file }, bytes)
+      if (flush) disk.sync(file)
+    })
+    return draft
   } catch (error) {
     remove(disk, draft)
     throw error
-  } finally {
-    disk.close(file)
   }
-  return draft
 }
 
 export type Exists = { readonly type: 'refused'; readonly reason: 'exists'; readonly path: string }

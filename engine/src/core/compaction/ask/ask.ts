@@ -9,7 +9,7 @@ import { carriedText, partBegins, shorterPrompt, summaryPrompt } from '../../pro
 import { withoutMiddle } from '../../text/cut.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
 import type { Run } from '../history.ts'
-import { type Asker, createAsker, type Got, note } from './asker.ts'
+import { type Asking, ask, type Got, note } from './asker.ts'
 import {
   directRequest,
   onDemandRequest,
@@ -43,7 +43,6 @@ export type Question = {
 
 type Work = Question & {
   readonly run: Run
-  readonly asker: Asker
   readonly weigh: (message: Message) => number
   readonly countText: (text: string) => number
   readonly prompt: string
@@ -53,38 +52,34 @@ type Work = Question & {
 
 const mostOutput = 20_000
 
-export async function askForSummary(run: Run, question: Question): Promise<Outcome & ReturnType<Asker['spent']>> {
+export async function askForSummary(run: Run, question: Question): Promise<Outcome> {
   const { model } = run.plan
   const counting = { ...run.job.counting, model }
   const weigh = (message: Message) => countTokens([message], counting)
   const countText = (text: string) => weigh({ role: 'user', content: text })
-  const asker = createAsker(run, countText)
   const maxOutput = run.ports.model.capabilities(model).maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput
   const maxTokens = Math.min(mostOutput, maxOutput)
-  const work = { ...question, run, asker, weigh, countText, prompt: promptOf(run, question), maxTokens }
-  return { ...(await climb(work)), ...asker.spent() }
-}
-
-async function climb(work: Work): Promise<Outcome> {
-  const { run, asker, prompt } = work
-  const { mechanisms, tokens } = run.plan
+  const work = { ...question, run, weigh, countText, prompt: promptOf(run, question), maxTokens }
+  const { prompt } = work
+  const { mechanisms } = run.plan
   const conversation = mechanisms.includes('cache-sharing') ? ownRequest(run) : undefined
   if (!conversation) return askDirectly(work)
-  const once = { prompt, sourceTokens: tokens.summarized, sends: 1 }
   if (mechanisms.includes('server-compaction')) {
     const request = onDemandRequest(conversation, prompt)
-    const served = await asker.ask({ mechanism: 'server-compaction', request, ...once })
+    const served = await askIn(work, { mechanism: 'server-compaction', request })
     if (served.type === 'summary') return summaryOf(served, 'server-compaction')
     if (served.type === 'aborted') return served
   }
-  const shared = await asker.ask({
-    mechanism: 'cache-sharing',
-    request: sharingRequest(conversation, prompt),
-    ...once,
-  })
+  const shared = await askIn(work, { mechanism: 'cache-sharing', request: sharingRequest(conversation, prompt) })
   if (shared.type === 'summary') return shortEnough(work, shared, 'cache-sharing')
   if (shared.type === 'aborted') return shared
-  return askDirectly(work, shared.type === 'overflow' ? { ...shared, sent: conversation } : undefined)
+  return askDirectly(work, shared.type === 'overflow' ? { ...shared, wasOwn: true } : undefined)
+}
+
+/** Once, and about all that is summarized, unless told otherwise. */
+function askIn({ run, prompt, countText }: Work, asking: Pick<Asking, 'mechanism' | 'request'> & Partial<Asking>) {
+  const sourceTokens = run.plan.tokens.summarized
+  return ask(run, { prompt, sourceTokens, sends: 1, countTokens: countText, ...asking })
 }
 
 /** up-to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
@@ -106,13 +101,13 @@ function promptOf({ plan }: Run, { instructions }: Pick<Question, 'instructions'
 const mostRetries = 3
 const sendsEach = 3
 
-/** What the provider said; `sent` is the conversation's own request, where that was too long: a direct one is smaller. */
-type TooLong = { readonly overflow: Overflow | undefined; readonly sent?: ModelRequest }
+/** What the provider said. The conversation's own request is larger than a direct one, which may fit as it is. */
+type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: boolean }
 
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
 async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
-  const { run, asker, prompt, maxTokens } = work
-  const { model, tokens } = run.plan
+  const { run, prompt, maxTokens } = work
+  const { model } = run.plan
   let left = opening(work)
   let dropped: readonly PreparedMessage[] = []
   let tooLong = sharing
@@ -134,7 +129,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     const mechanism = dropped.length > 0 ? 'direct-truncated' : 'direct'
     const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, budget: fold })
     const request = directRequest({ model, messages, prompt, maxTokens })
-    const asked = await asker.ask({ mechanism, request, prompt, sourceTokens: tokens.summarized, sends: sendsEach })
+    const asked = await askIn(work, { mechanism, request, sends: sendsEach })
     if (asked.type === 'summary') return shortEnough(work, asked, mechanism)
     if (asked.type !== 'overflow') return asked
     tooLong = asked
@@ -177,27 +172,20 @@ function weightOf({ weigh }: Work, messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-/** What to leave out next; nothing when preparing alone has saved enough. */
-function lessOf(work: Work, left: readonly PreparedMessage[], { overflow, sent: own }: TooLong) {
-  const { weigh, countText, maxTokens } = work
-  const { room, fold } = limitsOf(work, overflow)
+/** What to leave out next; nothing where a smaller request has not been tried yet. */
+function lessOf(work: Work, left: readonly PreparedMessage[], { overflow, wasOwn = false }: TooLong) {
+  const { weigh, countText, maxTokens, prompt } = work
+  const { room = Number.POSITIVE_INFINITY, fold } = limitsOf(work, overflow)
   const weight = weightOf(work, left)
-  const direct = weight + countText(work.prompt)
-  const sent = own ? ownWeight(work, own) : direct
+  if (wasOwn && weight <= room) return undefined
   // Our count and the provider's differ: what it counted says by how much.
-  const scale = overflow?.actual === undefined ? 1 : Math.min(2, Math.max(0.5, overflow.actual / sent))
-  const saved = Math.max(0, sent - direct) * scale
-  const known = gapOf(overflow)
-  if (own && room !== undefined && weight * scale <= room && saved > (known ?? 0)) return undefined
+  const actual = wasOwn ? undefined : overflow?.actual
+  const scale = actual === undefined ? 1 : Math.min(2, Math.max(0.5, actual / (weight + countText(prompt))))
   // What fits the window must leave room to answer in, too.
   const answer = overflow?.maxTokens === undefined ? Math.min(maxTokens, Math.floor((overflow?.limit ?? 0) / 10)) : 0
-  const gap = known === undefined ? undefined : Math.max(1, known - saved + fold + answer)
+  const over = wasOwn ? weight - room : gapOf(overflow)
+  const gap = over === undefined ? undefined : Math.max(1, over + fold + answer)
   return truncated(left, { gap, weigh: (message) => weigh(message) * scale }) ?? 'only-one'
-}
-
-function ownWeight(work: Work, { system = '', tools = [], messages }: ModelRequest): number {
-  const around = [typeof system === 'string' ? system : JSON.stringify(system), JSON.stringify(tools), work.prompt]
-  return around.reduce((sum, text) => sum + work.countText(text), weightOf(work, messages))
 }
 
 const mostShrinks = 3
@@ -205,7 +193,7 @@ const shareOfCarried = 0.25
 
 /** Oldest first; what was written about one window stands before the next. */
 async function inWindows(work: Work, messages: readonly PreparedMessage[], room: number): Promise<Outcome> {
-  const { run, asker, weigh, countText, maxTokens } = work
+  const { run, weigh, countText, maxTokens } = work
   const { model } = run.plan
   let size = Math.floor(room * (1 - shareOfCarried))
   let windows = windowsOf(messages, { size, weigh })
@@ -217,7 +205,7 @@ async function inWindows(work: Work, messages: readonly PreparedMessage[], room:
     const before: Message[] = carried === '' ? [] : [{ role: 'user', content: carriedText('summary', carried) }]
     const request = directRequest({ model, messages: [...before, ...window], prompt, maxTokens })
     const sourceTokens = weightOf(work, window) + countText(carried)
-    const asked = await asker.ask({ mechanism: 'windows', request, prompt, sourceTokens, sends: sendsEach })
+    const asked = await askIn(work, { mechanism: 'windows', request, prompt, sourceTokens, sends: sendsEach })
     if (asked.type === 'summary') {
       if (at === windows.length - 1) return summaryOf(asked, 'windows')
       const share = Math.min(1, (room * shareOfCarried) / countText(asked.text))
@@ -235,12 +223,10 @@ async function inWindows(work: Work, messages: readonly PreparedMessage[], room:
 
 /** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */
 async function shortEnough(work: Work, got: Got, mechanism: string): Promise<Outcome> {
-  const { asker, countText, availableTokens } = work
-  const { summary, summarized } = work.run.plan.tokens
+  const { countText, availableTokens } = work
   if (countText(got.text) <= availableTokens) return summaryOf(got, mechanism)
-  const prompt = shorterPrompt(Math.min(summary, availableTokens))
-  const request = shorterRequest(got, prompt)
-  const again = await asker.ask({ mechanism: 'shorter', request, prompt, sourceTokens: summarized, sends: 1 })
+  const prompt = shorterPrompt(Math.min(work.run.plan.tokens.summary, availableTokens))
+  const again = await askIn(work, { mechanism: 'shorter', request: shorterRequest(got, prompt), prompt })
   if (again.type === 'aborted') return again
   const isShorter = again.type === 'summary' && countText(again.text) < countText(got.text)
   return summaryOf(isShorter ? again : got, mechanism)

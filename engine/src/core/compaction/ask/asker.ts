@@ -1,5 +1,5 @@
 // Sends one request for a summary and says what came of it. Keeps connections awake meanwhile and adds up what was used.
-import { addCounts, billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
+import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
 import type { CompactionFailure, Tried } from '../../ports/events.ts'
 import { createStop } from '../../ports/guarded.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
@@ -29,9 +29,8 @@ export type Asking = {
   readonly sourceTokens: number
   /** How often it is sent when the stream breaks. */
   readonly sends: number
+  readonly countTokens: (text: string) => number
 }
-
-export type Asker = ReturnType<typeof createAsker>
 
 /** For the result of the compaction, and for listeners now. */
 export function note({ ports, tried }: Run, item: Tried): void {
@@ -39,44 +38,35 @@ export function note({ ports, tried }: Run, item: Tried): void {
   ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
 }
 
-export function createAsker(run: Run, countTokens: (text: string) => number) {
+export async function ask(run: Run, asking: Asking): Promise<Asked> {
   const { ports, signal } = run
-  let usage = noTokens
-  let hitRate: number | undefined
-  let toldLimit: number | undefined
-  const ask = async (asking: Asking): Promise<Asked> => {
-    const { mechanism, request, prompt, sourceTokens } = asking
-    const noted = (reason: CompactionFailure, why: string) => {
-      note(run, { mechanism, outcome: 'failed', why, reason })
-      return { type: 'none', reason, why } as const
-    }
-    const answer = await send(asking, run)
-    if (signal?.aborted) return { type: 'aborted' }
-    const { overflow } = answer.type === 'failed' ? answer : {}
-    // The window as the provider names it, with every refusal: worth more than what any table says.
-    if (overflow?.limit !== undefined && overflow.limit !== toldLimit) {
-      toldLimit = overflow.limit
-      const { endpoint = ports.model.provider } = ports.model
-      ports.emit({ type: 'limit-learned', endpoint, model: request.model, limit: toldLimit })
-    }
-    if (isTooLong(answer)) {
-      noted('prompt_too_long', answer.type === 'failed' ? answer.message : 'the answer met the end of the window')
-      return { type: 'overflow', overflow }
-    }
-    if (answer.type === 'failed')
-      return answer.reason === 'aborted' ? { type: 'aborted' } : noted('api_error', answer.message)
-    const billed = billedCounts(answer.usage)
-    usage = addCounts(usage, billed)
-    if (mechanism === 'cache-sharing' || mechanism === 'server-compaction') hitRate = hitRateOf(billed)
-    const words = { ...answer, content: onDemandText(answer.content) }
-    const judged = judgeSummary({ answer: words, prompt, countTokens, sourceTokens })
-    if (judged.type === 'refused') return noted(judged.reason, judged.why)
-    note(run, { mechanism, outcome: 'done', why: `${countTokens(judged.text)} tokens` })
-    return { type: 'summary', text: judged.text, answer, request }
+  const { mechanism, request, prompt, sourceTokens, countTokens } = asking
+  const noted = (reason: CompactionFailure, why: string) => {
+    note(run, { mechanism, outcome: 'failed', why, reason })
+    return { type: 'none', reason, why } as const
   }
-  /** By all requests together; the hit rate is that of the request that shared the cache. */
-  const spent = () => ({ usage, hitRate })
-  return { ask, spent }
+  const answer = await send(asking, run)
+  if (signal?.aborted) return { type: 'aborted' }
+  const { overflow } = answer.type === 'failed' ? answer : {}
+  // The window as the provider names it is worth more than what any table says.
+  if (overflow?.limit !== undefined) {
+    const { endpoint = ports.model.provider } = ports.model
+    ports.emit({ type: 'limit-learned', endpoint, model: request.model, limit: overflow.limit })
+  }
+  if (isTooLong(answer)) {
+    noted('prompt_too_long', answer.type === 'failed' ? answer.message : 'the answer met the end of the window')
+    return { type: 'overflow', overflow }
+  }
+  if (answer.type === 'failed')
+    return answer.reason === 'aborted' ? { type: 'aborted' } : noted('api_error', answer.message)
+  const billed = billedCounts(answer.usage)
+  run.usage = addCounts(run.usage, billed)
+  if (mechanism === 'cache-sharing' || mechanism === 'server-compaction') run.hitRate = hitRateOf(billed)
+  const words = { ...answer, content: onDemandText(answer.content) }
+  const judged = judgeSummary({ answer: words, prompt, countTokens, sourceTokens })
+  if (judged.type === 'refused') return noted(judged.reason, judged.why)
+  note(run, { mechanism, outcome: 'done', why: `${countTokens(judged.text)} tokens` })
+  return { type: 'summary', text: judged.text, answer, request }
 }
 
 function isTooLong(answer: ModelAnswer | ModelFailure): boolean {

@@ -7,6 +7,7 @@ import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { wordsText } from './complete-words.ts'
+import { linesWithin } from './plain-words.ts'
 import { joinSections, readSections, shortenSummary } from './sections.ts'
 
 export type OfflineInput = {
@@ -59,18 +60,14 @@ function stillTrue(summary: string): string {
 
 /** The newest that fit, in order, under their heading. */
 function errorsWithin(errors: readonly ErrorFact[], { tokens, countTokens }: OfflineInput): readonly string[] {
-  let left = tokens
-  const lines: string[] = []
-  for (const { what, line, cause, isFixed } of errors.toReversed()) {
+  const lines = errors.map(({ what, line, cause, isFixed }) => {
     const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
     const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
     const name = neutralize(oneLine(what, 160)).replaceAll('`', "'")
-    const text = `- \`${name}\` failed: ${failed}.${said}${isFixed ? ' It succeeded later.' : ''}`
-    left -= countTokens(`${text}\n`)
-    if (left < 0) break
-    lines.unshift(text)
-  }
-  return lines.length === 0 ? [] : [`## ${pageTitles.errors}\n${lines.join('\n')}`]
+    return `- \`${name}\` failed: ${failed}.${said}${isFixed ? ' It succeeded later.' : ''}`
+  })
+  const kept = linesWithin(lines.toReversed(), { tokens, countTokens }).toReversed()
+  return kept.length === 0 ? [] : [`## ${pageTitles.errors}\n${kept.join('\n')}`]
 }
 
 /** How much of an exchange is shown, in characters, and how many of the last things that the agent said, did and saw. */

@@ -1,4 +1,16 @@
-// Comparing what people wrote without regard to marks, case and spacing, which are a writer's choice.
+// Comparing what people wrote without regard to marks, case and spacing, which are a writer's choice; and choosing lines
+// for the room there is.
+import type { TokenLimit } from '../../text/cut.ts'
+
+/** From the start, as many lines as fit. */
+export function linesWithin(lines: readonly string[], { tokens, countTokens }: TokenLimit): readonly string[] {
+  let left = tokens
+  const end = lines.findIndex((line) => {
+    left -= countTokens(`${line}\n`)
+    return left < 0
+  })
+  return end < 0 ? lines : lines.slice(0, end)
+}
 
 /** Letters and digits alone, in lower case, a space between words and at both ends. */
 export function plainWords(text: string): string {

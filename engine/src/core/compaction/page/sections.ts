@@ -3,11 +3,9 @@
 import { leftOut, shortenedNote } from '../../prompts/page.ts'
 import { type SummaryVariant, sectionTitles } from '../../prompts/summary.ts'
 
-export type SectionNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
-
 export type Section = {
   /** Undefined for what comes before the first heading, or when no heading was recognized. */
-  readonly number: SectionNumber | undefined
+  readonly number: number | undefined
   /** The line of the heading as written; empty where there is none. */
   readonly heading: string
   readonly body: string
@@ -28,7 +26,7 @@ const known: readonly RegExp[] = [
   /next steps?\b|continuing work/i,
 ]
 
-type Candidate = { readonly line: number; readonly number: SectionNumber | undefined; readonly title: string }
+type Candidate = { readonly line: number; readonly number: number | undefined; readonly title: string }
 
 /** A number and a title, or a title alone in the dress of a heading; anything may follow on the same line. */
 const numbered = /^[ \t]{0,3}(?:#{1,6}[ \t]*)?(?:\*\*|__)?[ \t]*(\d)[.):][ \t]*(\S.*)$/
@@ -62,7 +60,7 @@ export function joinSections(sections: readonly Section[]): string {
 /** Which of the nine a summary does not have. */
 export function missingSections(sections: readonly Section[], variant: SummaryVariant): readonly string[] {
   const found = new Set(sections.map(({ number }) => number))
-  return sectionTitles(variant).filter((_, index) => !found.has((index + 1) as SectionNumber))
+  return sectionTitles(variant).filter((_, index) => !found.has(index + 1))
 }
 
 function candidatesIn(lines: readonly string[]): readonly Candidate[] {
@@ -74,13 +72,13 @@ function candidatesIn(lines: readonly string[]): readonly Candidate[] {
     const [, digit, rest] = numbered.exec(text) ?? []
     const title = rest ?? dressed.exec(text)?.[1]
     if (title === undefined) continue
-    const number = digit === undefined || digit === '0' ? undefined : (Number(digit) as SectionNumber)
+    const number = digit === undefined || digit === '0' ? undefined : Number(digit)
     found.push({ line, number, title: title.slice(0, longestTitle) })
   }
   return found
 }
 
-type Heading = { readonly line: number; readonly number: SectionNumber }
+type Heading = { readonly line: number; readonly number: number }
 
 /** By their titles where they have the usual ones; else, for a translated summary, by their numbers alone. */
 function headings(candidates: readonly Candidate[]): readonly Heading[] {
@@ -89,7 +87,7 @@ function headings(candidates: readonly Candidate[]): readonly Heading[] {
       const byTitle = known.findIndex((words) => words.test(title)) + 1
       // A list inside a section is numbered too: a number must come with its own title.
       const is = number === undefined ? byTitle : known[number - 1]?.test(title) ? number : 0
-      return is === 0 ? [] : [{ line, number: is as SectionNumber }]
+      return is === 0 ? [] : [{ line, number: is }]
     }),
   )
   if (titled.length >= 3) return titled

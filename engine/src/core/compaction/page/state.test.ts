@@ -118,10 +118,6 @@ describe('the state', () => {
     expect(lines(ledgerOf(dev))).toEqual(['- Started and not seen to end: `npm run dev`'])
     const stopped = call({ name: 'Bash', input: { command: 'npm run dev' }, raw: { interrupted: true } })
     expect(lines(ledgerOf(stopped))).toEqual([])
-    const look = call({ name: 'Bash', input: { command: 'curl a.test' }, raw: { backgroundTaskId: 'c' } })
-    const talk = ['One.', 'Two.', 'Three.'].flatMap((text) => [human(text), agent('Yes.')])
-    expect(lines(ledgerOf(look, dev, talk))).toEqual(['- Started and not seen to end: `npm run dev`'])
-    expect(lines(ledgerOf(look, talk.slice(2)))).toEqual(['- Started and not seen to end: `curl a.test`'])
   })
 
   test('a background command that is reported to have ended runs no longer, and a check has its outcome', () => {
@@ -342,9 +338,9 @@ describe('uncommitted changes', () => {
     ...emptyLedger,
     root: '/w',
     files: [
-      { path: '/w/src/old.ts', created: false, last: 3 },
-      { path: '/w/src/new.ts', created: false, last: 7 },
-      { path: '/other/x.ts', created: false, last: 8 },
+      { path: '/w/src/old.ts', last: 3 },
+      { path: '/w/src/new.ts', last: 7 },
+      { path: '/other/x.ts', last: 8 },
     ],
     commits: [{ hash: '1a2b3c4', title: 'Start', last: 5 }],
   }

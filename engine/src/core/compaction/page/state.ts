@@ -8,7 +8,7 @@ import { olderRulesLine } from '../../prompts/recall.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { purposeOf, readScript } from '../../tools/shell-effects.ts'
 import { isBegun } from './complete-words.ts'
-import { holdsWords, plainWords } from './plain-words.ts'
+import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
 
 export type StateInput = {
   readonly ledger: Ledger
@@ -22,32 +22,18 @@ export type StateInput = {
 
 const most = { commands: 5, commits: 20, unpushed: 6, uncommitted: 12, changed: 3, open: 5 } as const
 
-/** A command from before these messages of the user has probably ended, unless it is of a kind that runs on. */
-const openMessages = 3
-const runsOn = /\b(?:serve[rd]?|dev|start|watch|up|preview|listen|daemon|tail -[fF])\b/
-
 /** Lines for the section, without its heading; none when nothing is known. */
 export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput): readonly string[] {
   const { commands, commits, repository, root = '', todos } = ledger
   const runs = latestRuns(commands.filter(({ ended }) => ended !== 'unfinished')).slice(-most.commands)
-  const openFrom = ledger.exchanges.at(-openMessages)?.last ?? 0
-  const running = commands.filter(
-    ({ ended, text, last }) => ended === 'unfinished' && (last >= openFrom || runsOn.test(text)),
-  )
+  const running = commands.filter(({ ended }) => ended === 'unfinished')
   const newCommits = commits.filter(({ hash }) => !shown.includes(hash)).slice(-most.commits)
-  const [folder, own, unpushed] =
-    workspace === undefined
-      ? [
-          root === '' || shown.includes(root) ? [] : [`The session started in ${line(root, 200)}.`],
-          [...repositoryLines(repository), ...uncommittedLines(ledger)],
-          unpushedLines(commits, repository),
-        ]
-      : [[], [workspace], []]
+  const isSeen = workspace === undefined
   return [
-    ...folder,
-    ...own,
+    ...(isSeen && root !== '' && !shown.includes(root) ? [`The session started in ${line(root, 200)}.`] : []),
+    ...(isSeen ? [...repositoryLines(repository), ...uncommittedLines(ledger)] : [workspace]),
     ...under('Commits made in this session:', newCommits, (commit) => commitLine(commit, repository)),
-    ...unpushed,
+    ...(isSeen ? unpushedLines(commits, repository) : []),
     ...under('Todo list:', todos, todoLine),
     ...under('Commands that verify the work:', runs, (run) => {
       const [before, since] = [runs[runs.indexOf(run) - 1], sinceText(run, ledger)]
@@ -184,15 +170,10 @@ export function ruleLines({ rules, olderRules = 0 }: Ledger, options: RulesOptio
   const { shown, recall, tokens, countTokens } = options
   const plain = plainWords(shown)
   const missing = rules.filter(({ text }) => !holdsWords(plain, plainWords(text))).toSorted((a, b) => b.last - a.last)
-  let left = tokens
-  const kept: string[] = []
-  for (const { text, by } of missing) {
-    const line = `- ${by === 'agent' ? '(from the agent that started this one) ' : ''}"${neutralize(text)}"`
-    const cost = countTokens(`${line}\n`)
-    if (cost > left) break
-    left -= cost
-    kept.unshift(line)
-  }
+  const lines = missing.map(
+    ({ text, by }) => `- ${by === 'agent' ? '(from the agent that started this one) ' : ''}"${neutralize(text)}"`,
+  )
+  const kept = linesWithin(lines, { tokens, countTokens }).toReversed()
   const gone = olderRules + missing.length - kept.length
   return gone === 0 ? kept : [olderRulesLine(gone, { recall }), ...kept]
 }

@@ -86,7 +86,6 @@ type State = { readonly row: number; readonly next: readonly number[] }
 
 export type Automaton = {
   readonly classCount: number
-  readonly rowCount: number
   /** The class of each row; -1 for the start. */
   readonly classOfRow: readonly number[]
   readonly states: readonly State[]
@@ -115,7 +114,7 @@ function classify(classes: readonly CharClass[], rarities: Uint8Array): Uint8Arr
   return classOf
 }
 
-function buildStates(): Pick<Automaton, 'states' | 'rowCount' | 'classOfRow'> {
+function buildStates(): Pick<Automaton, 'states' | 'classOfRow'> {
   const columns = groups.flatMap((group) => group.classes.map(() => ({ group, longest: group.depths.at(-1) ?? 1 })))
   // The states of a class are consecutive, one per run length, after the start state.
   const firstState: number[] = []
@@ -137,5 +136,5 @@ function buildStates(): Pick<Automaton, 'states' | 'rowCount' | 'classOfRow'> {
       states.push({ row: classOfRow.length - 1, next: next(group, length) })
     }
   }
-  return { states, rowCount: classOfRow.length, classOfRow }
+  return { states, classOfRow }
 }

@@ -140,7 +140,6 @@ export function createTextCounter(how: Counting = {}): (text: string) => number 
 export type Calibration = {
   /** Multiplies an estimate (with the family factor, without the margin). */
   readonly factor: number
-  readonly samples: number
 }
 
 /** Both for the same text. `estimated` is without calibration and margin. */
@@ -148,7 +147,7 @@ export type Comparison = { readonly estimated: number; readonly reported: number
 
 export type Calibrations = { readonly [model: string]: Calibration }
 
-export const uncalibrated: Calibration = { factor: 1, samples: 0 }
+export const uncalibrated: Calibration = { factor: 1 }
 
 const rate = 0.2
 const largestStep = 0.15
@@ -161,7 +160,7 @@ export function recalibrate(calibration: Calibration, { estimated, reported }: C
   if (!isUsable(estimated) || !isUsable(reported) || estimated < fewestTokens) return calibration
   const step = rate * (reported / estimated - calibration.factor)
   const factor = calibration.factor + clamp(step, -largestStep, largestStep)
-  return { factor: clamp(factor, lowest, highest), samples: calibration.samples + 1 }
+  return { factor: clamp(factor, lowest, highest) }
 }
 
 export function calibrationOf(calibrations: Calibrations, model: string | undefined): Calibration {

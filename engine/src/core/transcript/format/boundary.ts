@@ -1,5 +1,5 @@
 // What a compaction left behind in the transcript: the boundary record, in every spelling that was ever written.
-import { type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+import { isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 
 /** The messages a compaction kept word for word. They may lie before or after the boundary in the file. */
 export type Kept =
@@ -24,27 +24,22 @@ export function readBoundary(record: JsonObject): Boundary | undefined {
   return undefined
 }
 
-/** Clients write `compactMetadata.preTokens`, SDK streams `compact_metadata.pre_tokens`. */
 function readCurrent(record: JsonObject): Boundary {
-  const data = inEither(objectAt, record, 'compactMetadata')
+  const data = inCamelCase(record.compactMetadata ?? record.compact_metadata)
   return {
     trigger: triggerIn(data),
-    preTokens: inEither(numberAt, data, 'preTokens'),
-    postTokens: inEither(numberAt, data, 'postTokens'),
-    durationMs: inEither(numberAt, data, 'durationMs'),
+    preTokens: numberAt(data, 'preTokens'),
+    postTokens: numberAt(data, 'postTokens'),
+    durationMs: numberAt(data, 'durationMs'),
     kept: readKept(data),
     logicalParent: stringAt(record, 'logicalParentUuid'),
   }
 }
 
-function inEither<T>(read: (from: unknown, key: string) => T, from: unknown, key: string): T {
-  return (
-    read(from, key) ??
-    read(
-      from,
-      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    )
-  )
+/** Clients write `compactMetadata.preTokens`, SDK streams `compact_metadata.pre_tokens`. */
+function inCamelCase(value: unknown): JsonObject {
+  const camel = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [camel(key), item])) : {}
 }
 
 /** One name for one thing: some clients write it out. */
@@ -66,16 +61,13 @@ function readLegacy(record: JsonObject): Boundary {
   }
 }
 
-function readKept(data: JsonObject | undefined): Kept | undefined {
-  const messages = inEither(objectAt, data, 'preservedMessages')
-  const listedAnchor = inEither(stringAt, messages, 'anchorUuid')
+function readKept(data: JsonObject): Kept | undefined {
+  const messages = inCamelCase(data.preservedMessages)
+  const listedAnchor = stringAt(messages, 'anchorUuid')
   const uuids = stringsAt(messages, 'uuids')
   if (listedAnchor !== undefined && uuids.length > 0) return { type: 'listed', anchor: listedAnchor, uuids }
 
-  const segment = inEither(objectAt, data, 'preservedSegment')
-  const anchor = inEither(stringAt, segment, 'anchorUuid')
-  const head = inEither(stringAt, segment, 'headUuid')
-  const tail = inEither(stringAt, segment, 'tailUuid')
-  if (anchor === undefined || head === undefined || tail === undefined) return undefined
+  const { anchorUuid: anchor, headUuid: head, tailUuid: tail } = inCamelCase(data.preservedSegment)
+  if (typeof anchor !== 'string' || typeof head !== 'string' || typeof tail !== 'string') return undefined
   return { type: 'segment', anchor, head, tail }
 }

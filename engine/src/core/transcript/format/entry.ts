@@ -33,16 +33,13 @@ export type Head = Position & {
   readonly boundary: Boundary | undefined
 }
 
-const none: readonly string[] = []
-
-/** Takes each field once: records have so many shapes that reading one is what a head costs. */
 export function headOf({ record, position }: Entry): Head {
   const { type: named, subtype, uuid, parentUuid: parent, message: said } = record
   const type = typeof named === 'string' ? named : ''
   const boundary = type === 'system' || type === 'compact_system' ? readBoundary(record) : undefined
   const message = isObject(said) ? said : undefined
   const messageId = type === 'assistant' ? message?.id : undefined
-  const ids = message ? toolIds(message.content) : undefined
+  const { uses: toolUses, results: toolResults } = toolIds(message?.content)
   return {
     line: position.line,
     offset: position.offset,
@@ -55,28 +52,20 @@ export function headOf({ record, position }: Entry): Head {
     parent: typeof parent === 'string' || parent === null ? parent : undefined,
     sidechain: record.isSidechain === true,
     messageId: typeof messageId === 'string' ? messageId : undefined,
-    toolUses: ids?.uses ?? none,
-    toolResults: ids?.results ?? none,
+    toolUses,
+    toolResults,
     boundary,
   }
 }
 
-function toolIds(
-  content: unknown,
-): { readonly uses: readonly string[]; readonly results: readonly string[] } | undefined {
-  if (!Array.isArray(content)) return undefined
-  // Mostly there is one: lists of just that length, since every entry keeps its own.
-  let uses: readonly string[] | undefined
-  let results: readonly string[] | undefined
-  for (const block of content) {
+function toolIds(content: unknown) {
+  const [uses, results]: [string[], string[]] = [[], []]
+  for (const block of Array.isArray(content) ? content : []) {
     if (!isObject(block)) continue
-    const { type } = block
-    const id = type === 'tool_use' ? block.id : type === 'tool_result' ? block.tool_use_id : undefined
-    if (typeof id !== 'string') continue
-    if (type === 'tool_use') uses = uses ? [...uses, id] : [id]
-    else results = results ? [...results, id] : [id]
+    if (block.type === 'tool_use' && typeof block.id === 'string') uses.push(block.id)
+    if (block.type === 'tool_result' && typeof block.tool_use_id === 'string') results.push(block.tool_use_id)
   }
-  return uses || results ? { uses: uses ?? none, results: results ?? none } : undefined
+  return { uses, results }
 }
 
 export function isSpoken(head: Head): boolean {

@@ -1,11 +1,11 @@
-// From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
-// results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
+// From entries to messages, one for each: who said what, in order, and what an answer reports. Client notes and progress are
+// left out, and tool results that a micro-compaction cleared are blank. The fold makes of them what a request carries.
 import { type Block, blocksOf, isMedia, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
-import { type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 import type { Origin, ViewMessage } from '../../message/message.ts'
+import { readUsage, type Usage } from '../../message/usage.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
 import type { Entry } from './entry.ts'
-import { answerIn, isSynthetic, originOf, saidIn } from './origin.ts'
 
 export const clearedText = '[Old tool result content cleared]'
 
@@ -42,11 +42,10 @@ function spokenMessage(record: JsonObject, origin: Origin): Found {
   const said = saidIn(record)
   const content = origin === 'summary' ? summaryContent(said) : contentOf(said)
   const found: Found = { role: origin === 'assistant' ? 'assistant' : 'user', content, origin }
-  const message = objectAt(record, 'message')
-  const { id, model } = message ?? {}
+  const { id, model } = objectAt(record, 'message') ?? {}
   if (typeof id === 'string') found.messageId = id
-  if (origin !== 'assistant' || !message) return found
-  const answer = answerIn(message)
+  if (origin !== 'assistant') return found
+  const answer = readAnswerLine(record)
   if (answer) found.usage = answer.usage
   if (answer || typeof model === 'string') found.model = answer?.model ?? String(model)
   return found
@@ -108,4 +107,55 @@ function isContent(content: unknown): content is readonly Block[] {
   const blocks = blocksOf(content)
   if (!Array.isArray(content) || blocks.length === 0 || blocks.length !== content.length) return false
   return blocks.every((block) => isText(block) || isMedia(block))
+}
+
+/** Texts that clients put in the person's mouth: output of commands, notices, reminders. */
+const clientMade =
+  /^\s*(<(local-command-stdout|local-command-stderr|local-command-caveat|bash-stdout|bash-stderr|task-notification|system-reminder|user-prompt-submit-hook)\b|\[Request interrupted by user)/
+
+/** What a record of the conversation says. The oldest clients wrote a text in the place of the message. */
+export function saidIn({ message }: JsonObject): unknown {
+  return isObject(message) ? message.content : typeof message === 'string' ? message : undefined
+}
+
+export function originOf(record: JsonObject): Origin | undefined {
+  const { type } = record
+  if (type === 'assistant') return 'assistant'
+  if (type === 'attachment') return 'attachment'
+  if (type !== 'user') return undefined
+  if (record.isCompactSummary === true) return 'summary'
+  const content = saidIn(record)
+  if (typeof content === 'string') return speakerOf(record, content)
+  const blocks = blocksOf(content)
+  if (blocks.some(isToolResult)) return 'tool-result'
+  return speakerOf(record, blocks.find(isText)?.text ?? '')
+}
+
+function speakerOf(record: JsonObject, text: string): 'human' | 'agent' | 'meta' {
+  if (record.isMeta === true || record.promptSource === 'system') return 'meta'
+  const kind = stringAt(objectAt(record, 'origin'), 'kind')
+  if (kind === 'human' || kind === 'agent') return kind
+  return kind !== undefined || clientMade.test(text) ? 'meta' : 'human'
+}
+
+/** Client-made answers ("No response requested.", API errors): no model wrote them and none sees them. */
+export function isSynthetic(record: JsonObject): boolean {
+  const { message } = record
+  return (isObject(message) && message.model === '<synthetic>') || record.isApiErrorMessage === true
+}
+
+/** What one line says about its answer, which may be stored as several lines with the same message id and usage. */
+export type AnswerLine = {
+  readonly messageId: string
+  readonly model: string
+  readonly usage: Usage
+}
+
+/** Undefined when the record is no answer of a model, or carries no usage. */
+export function readAnswerLine(record: JsonObject): AnswerLine | undefined {
+  const { type, message } = record
+  if (type !== 'assistant' || !isObject(message) || typeof message.id !== 'string' || isSynthetic(record))
+    return undefined
+  const usage = readUsage(message.usage)
+  return usage && { messageId: message.id, model: stringAt(message, 'model') ?? 'unknown', usage }
 }

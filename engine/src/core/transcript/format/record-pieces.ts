@@ -4,10 +4,9 @@ import { type Block, blocksOf, isMedia, isText, isToolResult } from '../../messa
 import { isObject, type JsonObject, objectAt, stringAt } from '../../message/json.ts'
 import type { Origin } from '../../message/message.ts'
 import { pathsOf, toolCall } from '../../tools/call.ts'
-import { messageOf } from './messages.ts'
-import { isSynthetic, originOf, saidIn } from './origin.ts'
+import { isSynthetic, messageOf, originOf, saidIn } from './messages.ts'
 
-/** The origins of messages, with what an answer holds told apart. Their order is stored: add at the end only. */
+/** The origins of messages, with what an answer holds told apart. */
 export const pieceKinds = [
   'human',
   'assistant',

@@ -34,13 +34,9 @@ export type Statistics = {
 export type SessionKind = 'session' | 'subagent' | 'compaction-run'
 
 type Added = Pick<Scan, 'epochs' | 'answers' | 'graph' | 'sessionIds'>
+type Kind = { readonly kind: SessionKind; readonly salvaged: number }
 
-export type StatisticsBook = {
-  readonly add: (scan: Added, about: { readonly kind: SessionKind; readonly salvaged: number }) => void
-  readonly statistics: () => Statistics
-}
-
-export function createStatisticsBook(): StatisticsBook {
+export function createStatisticsBook() {
   const kinds: Record<SessionKind, number> = { session: 0, subagent: 0, 'compaction-run': 0 }
   const sessions: Session[] = []
   const runs = new Map<string, number>()
@@ -49,7 +45,7 @@ export function createStatisticsBook(): StatisticsBook {
   const sums = { entries: 0, orphans: 0, salvaged: 0, repeatedAnswers: 0 }
   const seen = new Set<string>()
   return {
-    add: ({ epochs, answers, graph, sessionIds }, { kind, salvaged }) => {
+    add: ({ epochs, answers, graph, sessionIds }: Added, { kind, salvaged }: Kind): void => {
       kinds[kind]++
       sums.entries += epochs.reduce((sum, { entries }) => sum + entries, 0)
       sums.orphans += graph.orphans.length
@@ -64,7 +60,7 @@ export function createStatisticsBook(): StatisticsBook {
         if (messageId.startsWith('msg_')) seen.add(messageId)
       }
     },
-    statistics: () => ({
+    statistics: (): Statistics => ({
       sessions: kinds.session,
       subagentFiles: kinds.subagent,
       ...compactionFigures(sessions.map(({ epochs }) => epochs)),

@@ -131,7 +131,11 @@ function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): rea
     const { messageId, toolResults } = headAt(row)
     return messageId ?? answerOfCall.get(toolResults.find((id) => answerOfCall.has(id)) ?? '')
   }
-  const members = groupBy(chain, answerOf)
+  const own = new Set(siblings.map(answerOf))
+  const members = groupBy(
+    chain.filter((row) => own.has(answerOf(row))),
+    answerOf,
+  )
   const behind = groupBy(siblings, (row) => {
     const rows = members.get(answerOf(row)) ?? []
     return rows.findLast((member) => member < row) ?? rows[0] ?? chain.at(-1)
@@ -141,12 +145,14 @@ function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): rea
 
 /** Rows off the chain that may belong to one of its answers. */
 function rowsBeside(heads: readonly Head[], table: EntryTable, chain: readonly number[]): readonly number[] {
-  const skipped = new Set([...chain, ...table.duplicates])
+  const isSkipped = new Uint8Array(heads.length)
+  for (const row of chain) isSkipped[row] = 1
+  for (const row of table.duplicates) isSkipped[row] = 1
   const isSide = isSidechainAt(table, chain.at(-1) ?? -1)
   const others: number[] = []
   for (const [row, { messageId, toolResults, sidechain, uuid }] of heads.entries()) {
     const isPart = messageId !== undefined || toolResults.length > 0
-    if (isPart && uuid !== undefined && sidechain === isSide && !skipped.has(row)) others.push(row)
+    if (isPart && uuid !== undefined && sidechain === isSide && isSkipped[row] === 0) others.push(row)
   }
   return others
 }

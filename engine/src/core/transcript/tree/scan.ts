@@ -5,7 +5,7 @@ import { type JsonObject, stringAt } from '../../message/json.ts'
 import { isRequest } from '../../message/message.ts'
 import { contextTokens } from '../../message/usage.ts'
 import { type Entry, type Head, headOf, isSpoken } from '../format/entry.ts'
-import { type AnswerLine, originOf, readAnswerLine, saidIn } from '../format/origin.ts'
+import { type AnswerLine, originOf, readAnswerLine, saidIn } from '../format/messages.ts'
 import { type Change, changeAt, standingOf } from './changes.ts'
 import {
   addHead,
@@ -89,10 +89,10 @@ export function createScanner(): Scanner {
   const table = createEntryTable(new Map<string, number>())
   const boundaries: BoundaryAt[] = []
   const types = new Map<string, number>()
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, Writable<Answer>>()
   const [main, side] = [newCount(), newCount()]
   const counted = () => (main.epochs.length === 1 && main.epochs[0]?.entries === 0 ? side : main)
-  const turns: TurnEnd[] = []
+  const turns: { readonly tokens: number; readonly timestamp: string | undefined }[] = []
   let isTurnOpen = false
   const sessionIds = new Set<unknown>()
   const versions = new Set<unknown>()
@@ -108,12 +108,14 @@ export function createScanner(): Scanner {
       types.set(type, (types.get(type) ?? 0) + 1)
       const origin = head.type === 'user' && head.toolResults.length === 0 ? originOf(record) : undefined
       countEntry(head.sidechain ? side : main, { record, row, head, origin, answer, tokens })
-      if (answer) addAnswer(answers, { ...answer, epoch: counted().epochs.length - 1, sidechain: head.sidechain })
+      const known = answer && answers.get(answer.messageId)
+      if (answer && !known)
+        answers.set(answer.messageId, { ...answer, epoch: counted().epochs.length - 1, sidechain: head.sidechain })
+      else if (known && answer.usage.output >= known.usage.output) known.usage = answer.usage
       if (origin !== undefined && isRequest(origin) && !head.sidechain) isTurnOpen = false
       if (tokens > 0 && !head.sidechain) {
         if (isTurnOpen) turns.pop()
-        const time = Date.parse(stringAt(record, 'timestamp') ?? '')
-        turns.push(Number.isNaN(time) ? { tokens } : { tokens, time })
+        turns.push({ tokens, timestamp: stringAt(record, 'timestamp') })
         isTurnOpen = true
       }
       sessionIds.add(record.sessionId)
@@ -130,18 +132,15 @@ export function createScanner(): Scanner {
         boundaries,
         answers: [...answers.values()],
         epochs: epochsOf(counted(), { table, graph, isSide: counted() === side }),
-        turns,
+        turns: turns.map(({ tokens, timestamp }) => {
+          const time = Date.parse(timestamp ?? '')
+          return Number.isNaN(time) ? { tokens } : { tokens, time }
+        }),
         sessionIds: [...sessionIds].filter((id) => typeof id === 'string'),
         versions: [...versions].filter((version) => typeof version === 'string'),
       }
     },
   }
-}
-
-function addAnswer(answers: Map<string, Answer>, line: Answer): void {
-  const known = answers.get(line.messageId)
-  if (!known) answers.set(line.messageId, line)
-  else if (line.usage.output >= known.usage.output) answers.set(line.messageId, { ...known, usage: line.usage })
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }

@@ -10,7 +10,7 @@ import { addHeadToTree, createHeadTree, type HeadTree, liveOrder } from '../tree
 import { type EditAt, type Effects, effectsOf, type LiveRows } from './effects.ts'
 import { mergePieces, type Piece, type Source } from './merge.ts'
 import { piecesOf, type Row } from './pieces.ts'
-import { changedAnswers, prefixChanges, trustedAnswers } from './prefix-changes.ts'
+import { answersOnOtherPrefix } from './prefix-changes.ts'
 
 /** Never changes, whatever is added to the fold later. A message that stays the same is the same object in every view. */
 export type View = {
@@ -77,23 +77,17 @@ function viewOf(transcript: Transcript): View {
   const undone = tree.boundaries.filter(({ row }) => standing.out.has(row))
   const pieces = piecesOf(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
-  const placed = merged.map(({ message, from: [first] }) => {
-    const place = live.placeOf(live.rowOf(first?.uuids[0] ?? ''))
-    return { isAnswer: message.role === 'assistant', row: first?.row ?? 0, place }
-  })
-  const prefix = prefixChanges(changes, standing, { live, kept: graph.kept })
   return {
     messages: merged.map(({ message }) => message),
     sources: merged.map(({ source }) => source),
     edits: edits.map(({ uuid, edit }) => ({ uuid, edit })),
     pins: pinsOf(edits, effects),
-    trusted: prefix.length === 0 ? undefined : trustedAnswers(prefix, placed),
+    ...answersOnOtherPrefix(merged, { changes, standing, live, kept: graph.kept }),
     reduced: reducedBy(
       changes.filter(({ row }) => !standing.out.has(row)),
       live,
       pieces,
     ),
-    changed: changedAnswers(prefix, placed),
   }
 }
 

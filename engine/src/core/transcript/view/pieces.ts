@@ -48,17 +48,11 @@ function uuidsAt(rows: readonly number[], all: readonly Row[]): readonly string[
 
 function entryPiece(known: Row, row: number, effects: Effects): Piece | undefined {
   if (known.message === undefined) known.message = messageOf(known.entry.record) ?? null
-  const original = known.message
-  if (!original) return undefined
-  const { message, edits } = editedMessage(original, row, effects)
+  if (!known.message) return undefined
+  const { uuid = '' } = known.message
+  const { message, edits } = editedMessage(known.message, row, effects)
   if (!message || message.content.length === 0) return undefined
-  const { uuid } = original
-  const isPinned = uuid !== undefined && effects.pinned.has(uuid)
-  // The same edits on the same entry give the same message.
-  const { piece } = known
-  if (piece && piece.isPinned === isPinned && isSameList(piece.edits, edits)) return piece
-  known.piece = { row, message, uuids: uuid === undefined ? [] : [uuid], edits, isPinned }
-  return known.piece
+  return sameOr(known, { row, message, uuids: [uuid], edits, isPinned: effects.pinned.has(uuid) })
 }
 
 function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): Piece {
@@ -66,13 +60,25 @@ function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): Piece
     const time = Date.parse(String(known.entry.record.timestamp))
     known.message = { ...rangeText(range.edit), uuid: range.uuid, ...(Number.isNaN(time) ? {} : { time }) }
   }
-  if (known.piece && isSameList(known.piece.uuids, uuids)) return known.piece
-  known.piece = { row: range.row, message: known.message, uuids, edits: [range.uuid], isPinned: false }
-  return known.piece
+  return sameOr(known, { row: range.row, message: known.message, uuids, edits: [range.uuid], isPinned: false })
+}
+
+/** The same edits on the same entries give the same message: then the very piece of the last view. */
+function sameOr(known: Row, piece: Piece): Piece {
+  const { piece: old } = known
+  if (
+    old &&
+    old.isPinned === piece.isPinned &&
+    isSameList(old.edits, piece.edits) &&
+    isSameList(old.uuids, piece.uuids)
+  )
+    return old
+  known.piece = piece
+  return piece
 }
 
 function isSameList(one: readonly string[], other: readonly string[]): boolean {
-  return one === other || (one.length === other.length && one.every((item, at) => item === other[at]))
+  return one.length === other.length && one.every((item, at) => item === other[at])
 }
 
 const longestMarker = 300

@@ -4,9 +4,17 @@ import type { Edit } from '../format/edits.ts'
 import type { Change, Standing } from '../tree/changes.ts'
 import type { Graph } from '../tree/graph.ts'
 import { type LiveRows, spanOf } from './effects.ts'
+import type { Merged } from './merge.ts'
+
+type Changed = {
+  readonly changes: readonly Change[]
+  readonly standing: Standing
+  readonly live: LiveRows
+  readonly kept: Graph['kept']
+}
 
 /** The prefix was changed at a place, for the answers between two rows of the transcript. */
-export type PrefixChange = {
+type PrefixChange = {
   readonly place: number
   readonly above: number
   readonly below: number
@@ -18,11 +26,7 @@ export type PrefixChange = {
   readonly isOldestThinking?: boolean
 }
 
-export function prefixChanges(
-  changes: readonly Change[],
-  standing: Standing,
-  { live, kept }: { readonly live: LiveRows; readonly kept: Graph['kept'] },
-): readonly PrefixChange[] {
+function prefixChanges({ changes, standing, live, kept }: Changed): readonly PrefixChange[] {
   if (changes.length === 0) return []
   const turns = lastTurns(changes, live.rowOf)
   const firstPlace = createFirstPlace(live)
@@ -106,28 +110,34 @@ function createFirstPlace(live: LiveRows): (row: number, edit: Edit) => number {
   }
 }
 
-/** A message of the view: whether it is an answer, and the row and place of its first piece. */
-export type PlacedMessage = { readonly isAnswer: boolean; readonly row: number; readonly place: number }
+/** An answer of the view: its first row and place, and the place behind it. */
+type PlacedAnswer = { readonly index: number; readonly row: number; readonly place: number; readonly end: number }
 
-/** By answer: tokens that edits freed of its prompt since (below zero where something came back), where that is known. */
-export function trustedAnswers(
-  changes: readonly PrefixChange[],
-  messages: readonly PlacedMessage[],
-): ReadonlyMap<number, number> {
-  const trusted = new Map<number, number>()
-  for (const [index, { isAnswer, row }] of messages.entries()) {
-    if (!isAnswer) continue
-    // Its own pieces count as well: an input that was cleared is part of what it reported.
-    const end = messages[index + 1]?.place ?? nowhere
-    const freed = freedSince(changes, row, end)
-    if (freed !== undefined) trusted.set(index, freed)
-  }
-  return trusted
+/** What `trusted` and `changed` of a view are. */
+export function answersOnOtherPrefix(merged: readonly Merged[], now: Changed) {
+  const found = prefixChanges(now)
+  if (found.length === 0) return { trusted: undefined, changed: new Set<number>() }
+  const placeOf = (at: Merged | undefined) =>
+    at === undefined ? nowhere : now.live.placeOf(now.live.rowOf(at.from[0]?.uuids[0] ?? ''))
+  const answers = merged.flatMap((one, index): readonly PlacedAnswer[] => {
+    if (one.message.role !== 'assistant') return []
+    return [{ index, row: one.from[0]?.row ?? 0, place: placeOf(one), end: placeOf(merged[index + 1]) }]
+  })
+  const trusted = answers.flatMap((answer) => {
+    const freed = freedSince(found, answer)
+    return freed === undefined ? [] : [[answer.index, freed] as const]
+  })
+  const voiding = found.filter(({ isOldestThinking }) => !isOldestThinking)
+  const isVoid = ({ row, place }: PlacedAnswer) =>
+    voiding.some((change) => change.place < place && change.above < row && row < change.below)
+  return { trusted: new Map(trusted), changed: new Set(answers.filter(isVoid).map(({ index }) => index)) }
 }
 
-function freedSince(changes: readonly PrefixChange[], row: number, end: number): number | undefined {
+/** Tokens that edits freed of its prompt since (below zero where something came back), where that is known. */
+function freedSince(changes: readonly PrefixChange[], { row, end }: PlacedAnswer): number | undefined {
   let sum = 0
   for (const { place, above, below, freed, kept, row: changed } of changes) {
+    // Its own pieces count as well: an input that was cleared is part of what it reported.
     const isOver = place < end && above < row && (row < below || kept?.has(row) === true)
     if (!isOver) continue
     // Taken out, brought back, taken out again: the answers in between saw one or the other.
@@ -135,15 +145,4 @@ function freedSince(changes: readonly PrefixChange[], row: number, end: number):
     sum += above < 0 ? freed : -freed
   }
   return sum
-}
-
-export function changedAnswers(
-  changes: readonly PrefixChange[],
-  messages: readonly PlacedMessage[],
-): ReadonlySet<number> {
-  const voiding = changes.filter(({ isOldestThinking }) => !isOldestThinking)
-  if (voiding.length === 0) return new Set()
-  const isVoid = ({ isAnswer, row, place }: PlacedMessage) =>
-    isAnswer && voiding.some((change) => change.place < place && change.above < row && row < change.below)
-  return new Set(messages.flatMap((message, index) => (isVoid(message) ? [index] : [])))
 }

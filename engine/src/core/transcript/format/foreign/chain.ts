@@ -6,18 +6,7 @@ import type { Entry, Position } from '../entry.ts'
 
 export type ChainPlace = { readonly uuid: string; readonly timestamp?: unknown; readonly position: Position }
 
-export type Chain = {
-  /** What is on every record from now on: cwd, sessionId. */
-  readonly know: (envelope: JsonObject) => void
-  readonly add: (record: JsonObject, place: ChainPlace) => Entry
-  /** The boundary and the summary of a compaction: what follows hangs on the summary. */
-  readonly compact: (compaction: ChainCompaction, place: ChainPlace) => readonly Entry[]
-  readonly last: () => string | null
-  /** What follows hangs on this entry; on none, it is a conversation of its own. */
-  readonly goTo: (uuid: string | null) => void
-  /** The conversation goes on from before this entry, or from its start where nothing is before it. */
-  readonly rewindBefore: (uuid: string, place: ChainPlace) => readonly Entry[]
-}
+export type Chain = ReturnType<typeof createChain>
 
 export type ChainCompaction = {
   readonly summary: string | undefined
@@ -29,22 +18,30 @@ export type ChainCompaction = {
   readonly everlong?: JsonObject | undefined
 }
 
-export function createChain(): Chain {
+export function createChain() {
   let previous: string | null = null
   let envelope: JsonObject = {}
   const parents = new Map<string, string | null>()
-  const add: Chain['add'] = (record, { uuid, timestamp, position }) => {
+  const add = (record: JsonObject, { uuid, timestamp, position }: ChainPlace): Entry => {
     const link = { ...envelope, uuid, parentUuid: previous, timestamp, isSidechain: false }
     if (!parents.has(uuid)) parents.set(uuid, previous)
     previous = uuid
     return { record: { ...link, ...record }, position }
   }
   return {
-    know: (more) => {
+    add,
+    /** What is on every record from now on: cwd, sessionId. */
+    know: (more: JsonObject): void => {
       envelope = { ...envelope, ...more }
     },
-    add,
-    compact: ({ summary, keptFrom, boundaryUuid, metadata, everlong }, place) => {
+    last: () => previous,
+    /** What follows hangs on this entry; on none, it is a conversation of its own. */
+    goTo: (uuid: string | null): void => {
+      previous = uuid
+    },
+    /** The boundary and the summary of a compaction: what follows hangs on the summary. */
+    compact: (compaction: ChainCompaction, place: ChainPlace): readonly Entry[] => {
+      const { summary, keptFrom, boundaryUuid, metadata, everlong } = compaction
       const [logicalParentUuid, { uuid }] = [previous, place]
       const isKept = keptFrom !== undefined && previous !== null
       const preservedSegment = isKept ? { headUuid: keptFrom, anchorUuid: uuid, tailUuid: previous } : undefined
@@ -59,11 +56,8 @@ export function createChain(): Chain {
         ...(summary === undefined ? [] : [add({ ...userRecord(summary), isCompactSummary: true }, place)]),
       ]
     },
-    last: () => previous,
-    goTo: (uuid) => {
-      previous = uuid
-    },
-    rewindBefore: (target, place) => {
+    /** The conversation goes on from before this entry, or from its start where nothing is before it. */
+    rewindBefore: (target: string, place: ChainPlace): readonly Entry[] => {
       const to = parents.get(target)
       if (to === undefined) return []
       previous = to

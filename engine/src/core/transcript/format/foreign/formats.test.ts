@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../message/json.ts'
 import { liveWindow } from '../../tree/live.ts'
 import { foldEntries } from '../../view/fold.ts'
 import { type Entry, headOf } from '../entry.ts'
-import { originOf } from '../origin.ts'
+import { originOf } from '../messages.ts'
 import { createTranscriptReader } from './reader.ts'
 
 function read(records: readonly JsonObject[]): { readonly entries: readonly Entry[]; readonly format: string } {

@@ -1,0 +1,85 @@
+// The state of a repository, read off the output of git. Nothing is inferred from a command that might have failed.
+import type { Command } from '../tools/shell.ts'
+import { gitWords, mayChangeAnything, onlyReads } from '../tools/shell-effects.ts'
+import type { Commit, RepositoryFact } from './facts.ts'
+import type { State } from './state.ts'
+import { oneLine } from './text.ts'
+
+/** Reads what a script that went well shows of the repository. */
+export function noteGit(state: State, commands: readonly Command[], output: string): void {
+  const verbs = commands.map(({ words: [program, ...rest] }) => (program === 'git' ? gitWords(rest)[0] : undefined))
+  if (verbs.every((verb) => verb === undefined)) return
+  const { repository, messages: now } = state
+  const text = output.slice(0, 40_000)
+  if (commands.some((command, at) => verbs[at] !== undefined && !onlyReads(command))) repository.gitLast = now
+  const branch = branchOf(commands, text)
+  if (branch !== undefined) repository.branch = branch
+  const lists = verbs.includes('status') ? statusIn(text) : undefined
+  const commits = commitsIn(text)
+  if (lists) {
+    Object.assign(repository, lists, { statusLast: now })
+    // What the script did before it asked for the state is in it; what it did behind that is not.
+    const isLast = !mayChangeAnything(commands.slice(verbs.lastIndexOf('status') + 1))
+    if (isLast) repository.touchedLast = Math.min(repository.touchedLast, now - 1)
+  } else if (commits.length > 0) repository.touchedLast = now
+  const isPush = verbs.includes('push') && /->|up-to-date/.test(text) && !/\[rejected\]|^error:/m.test(text)
+  if (isPush) repository.pushedLast = now
+  // An amended commit replaces the one before it.
+  const isAmend = commands.some(({ words }, at) => verbs[at] === 'commit' && words.includes('--amend'))
+  if (commits.length > 0 && isAmend) state.commits.delete([...state.commits.keys()].at(-1) ?? '')
+  for (const commit of commits) state.commits.set(commit.hash, { ...commit, last: now })
+}
+
+function branchOf(commands: readonly Command[], text: string): string | undefined {
+  const isAsked = commands.at(-1)?.bare.endsWith('branch --show-current') === true
+  const found =
+    /^On branch (\S+)/m.exec(text) ??
+    /^## ((?:(?!\.\.\.)\S)+)/m.exec(text) ??
+    /^Switched to (?:a new )?branch '([^']+)'/m.exec(text) ??
+    /^\[(\S+?)(?: \(root-commit\))? [0-9a-f]{7,40}\] /m.exec(text) ??
+    (isAsked ? /^(\S+)\s*$/.exec(text) : null)
+  return found?.[1] && found[1] !== 'detached' ? oneLine(found[1], 100) : undefined
+}
+
+type Lists = Pick<RepositoryFact, 'staged' | 'unstaged' | 'untracked'>
+
+function statusIn(text: string): Lists | undefined {
+  if (/nothing to commit, working tree clean/.test(text)) return { staged: [], unstaged: [], untracked: [] }
+  if (/^(?:Changes to be committed|Changes not staged for commit|Untracked files):/m.test(text)) return longStatus(text)
+  const short = [...text.matchAll(/^([ MADRCU?!])([ MADRCU?!]) (\S.*)$/gm)]
+  if (short.length === 0 && !/^## /m.test(text)) return undefined
+  const where = (test: (x: string, y: string) => boolean) =>
+    listed(short.filter(([, x = '', y = '']) => test(x, y)).map(([, , , path = '']) => path))
+  return {
+    staged: where((x) => !' ?!'.includes(x)),
+    unstaged: where((_, y) => !' ?!'.includes(y)),
+    untracked: where((x) => x === '?'),
+  }
+}
+
+function longStatus(text: string): Lists {
+  const section = (heading: string) => {
+    const [, body = ''] = new RegExp(`^${heading}:\\n((?:[ \\t].*\\n|\\n)*)`, 'm').exec(`${text}\n`) ?? []
+    const entry = /^\t(?:(?:modified|new file|deleted|renamed|copied|typechange|both \w+):\s+)?(\S.*)$/gm
+    return listed([...body.matchAll(entry)].map(([, path = '']) => path))
+  }
+  return {
+    staged: section('Changes to be committed'),
+    unstaged: section('Changes not staged for commit'),
+    untracked: section('Untracked files'),
+  }
+}
+
+function listed(paths: readonly string[]): readonly string[] {
+  return paths.slice(0, longestList).map((path) => oneLine(path, 120))
+}
+
+/** Only commits that this very output says were made: `[main 1a2b3c4] Open the gate`. */
+export function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>[] {
+  return [...text.matchAll(/^\[\S+(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$/gm)].map(([, hash = '', title = '']) => ({
+    hash,
+    title: oneLine(title, 160),
+  }))
+}
+
+const longestList = 12
