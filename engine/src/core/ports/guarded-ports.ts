@@ -1,6 +1,6 @@
 // Ports that a host has written itself, made safe to call: model client, hooks, files, restoring, workspace. Each answers in
 // bounded time with something of the right shape; what went wrong is reported.
-import { isObject, objectAt } from '../message/json.ts'
+import { defined, isObject, objectAt } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
 import { callNow, describeValue, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
@@ -86,7 +86,6 @@ export function guardedModel(client: ModelClient, guard: Guard): ModelClient {
   return {
     provider,
     model,
-    ...(endpoint === undefined ? {} : { endpoint }),
     capabilities: safeCapabilities(client, report),
     send: async (request, options = {}) => {
       let wasHeard = false
@@ -111,7 +110,7 @@ export function guardedModel(client: ModelClient, guard: Guard): ModelClient {
       if (called.type === 'broke') return failure('invalid', `The model client failed: ${called.why}`)
       return readResult(called.value, report)
     },
-    ...(client.describe ? { describe: client.describe.bind(client) } : {}),
+    ...defined({ endpoint, describe: client.describe?.bind(client) }),
   }
 }
 

@@ -47,7 +47,10 @@ export async function editEntry({ conversation, tracker }: Runtime, uuid: string
   if (edit.type === 'rewind' || !conversation.record(uuid)) await conversation.loadOlderEntries()
   if (!conversation.record(uuid)) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
   conversation.edit([edit])
-  if (edit.type === 'rewind') tracker.rewound()
+  if (edit.type === 'rewind') {
+    tracker.viewChange()
+    tracker.set({ freedBySnips: 0 })
+  }
   return { type: 'done', freed: 0 }
 }
 

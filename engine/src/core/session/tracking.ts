@@ -93,10 +93,6 @@ export class Tracker {
     this.set({ watch: freshWatch, cacheEdits: noCacheEdits })
   }
 
-  rewound(): void {
-    this.viewChange()
-    this.set({ freedBySnips: 0 })
-  }
   snipped = (tokens: number): void => this.set({ freedBySnips: Math.max(0, this.value.freedBySnips + tokens) })
 
   askServer = (options: RequestOptions | undefined): void => {
