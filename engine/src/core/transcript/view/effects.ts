@@ -1,13 +1,14 @@
 // What the edits in force do to each row of the view: which messages they change, hide or keep. It reads edits; it
 // neither orders rows nor builds messages.
-import type { ToolResultBlock } from '../../message/block.ts'
+import { blocksOf, isThinking, type ToolResultBlock } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import type { Edit } from '../format/edits.ts'
 import type { Entry, Head } from '../format/entry.ts'
 import { withoutResults } from '../format/messages.ts'
+import type { Change } from '../tree/changes.ts'
 import { clearedResult, shortenedResult, withContent, withoutInputs, withoutMedia, withoutThinking } from './edited.ts'
 
-export type EditAt = { readonly row: number; readonly edit: Edit; readonly uuid: string }
+export type EditAt = Change & { readonly edit: Edit }
 export type RangeAt = EditAt & { readonly edit: Extract<Edit, { readonly type: 'drop-range' | 'replace-range' }> }
 
 /** The rows of the view in order, and how to find them. Rows are counted over the whole transcript. */
@@ -21,40 +22,66 @@ export type LiveRows = {
   readonly isVisible: (row: number) => boolean
 }
 
-/** Each by what the edit names; of several edits the newest counts. */
-export type Effects = ReturnType<typeof noEffects>
+/** A row of the view that an edit means, and the id by which it names the row or a call in it. */
+type Target = { readonly row: number; readonly id?: string }
+/** By the row of an edit, in force or not. */
+export type Targets = ReadonlyMap<number, readonly Target[]>
 
-function noEffects() {
-  return {
-    results: new Map<string, EditAt>(),
-    inputs: new Map<string, EditAt>(),
-    attachments: new Map<string, EditAt>(),
-    media: new Map<string, EditAt>(),
-    contents: new Map<string, EditAt>(),
-    thinking: new Map<number, EditAt>(),
-    ranges: new Map<number, RangeAt>(),
-    pinned: new Set<string>(),
+export function targetsOf(changes: readonly Change[], live: LiveRows): Targets {
+  if (changes.length === 0) return new Map()
+  const { order, rows, rowOf, placeOf, isVisible } = live
+  const [uses, results] = [new Map<string, Target[]>(), new Map<string, Target[]>()]
+  const note = (targets: Map<string, Target[]>, row: number, id: string) => {
+    const known = targets.get(id)
+    if (known) known.push({ row, id })
+    else targets.set(id, [{ row, id }])
   }
+  for (const row of order.filter(isVisible)) {
+    for (const id of rows[row]?.head.toolUses ?? []) note(uses, row, id)
+    for (const id of rows[row]?.head.toolResults ?? []) note(results, row, id)
+  }
+  const entry = (id: string): readonly Target[] => {
+    const row = rowOf(id)
+    return row >= 0 && isVisible(row) && placeOf(row) >= 0 ? [{ row, id }] : []
+  }
+  const span = (found: readonly number[]) => found.filter(isVisible).map((row) => ({ row }))
+  const targetsAt = (row: number, edit: Edit): readonly Target[] => {
+    if (edit.type === 'clear-results')
+      return [...edit.toolUseIds.flatMap((id) => results.get(id) ?? []), ...(edit.attachments ?? []).flatMap(entry)]
+    if (edit.type === 'clear-inputs') return edit.toolUseIds.flatMap((id) => uses.get(id) ?? [])
+    if (edit.type === 'clear-media') return edit.uuids.flatMap(entry)
+    if (edit.type === 'replace-content') return entry(edit.uuid)
+    if (edit.type === 'clear-thinking') return span(thinkingSpan(row, edit, live))
+    return 'from' in edit ? span(rangeSpan(edit, live)) : []
+  }
+  return new Map(changes.flatMap(({ row, edit }) => (edit ? [[row, targetsAt(row, edit)]] : [])))
 }
 
-/** `edits` are those in force, in the order of the transcript. */
-export function effectsOf(edits: readonly EditAt[], live: LiveRows): Effects {
-  const effects = noEffects()
-  for (const at of edits) {
-    const { edit } = at
-    if (edit.type === 'clear-results') {
-      for (const id of edit.toolUseIds) effects.results.set(id, at)
-      for (const uuid of edit.attachments ?? []) effects.attachments.set(uuid, at)
-    } else if (edit.type === 'clear-inputs') for (const id of edit.toolUseIds) effects.inputs.set(id, at)
-    else if (edit.type === 'clear-media') for (const uuid of edit.uuids) effects.media.set(uuid, at)
-    else if (edit.type === 'replace-content') effects.contents.set(edit.uuid, at)
-    else if (edit.type === 'clear-thinking') for (const row of spanOf(at, live)) effects.thinking.set(row, at)
-    else if (edit.type === 'pin') effects.pinned.add(edit.uuid)
-    else if (edit.type === 'unpin') effects.pinned.delete(edit.uuid)
-    else if (isRange(at)) for (const row of spanOf(at, live)) effects.ranges.set(row, at)
+export type Effects = {
+  /** By row: the edits of its message, in order. */
+  readonly edits: ReadonlyMap<number, readonly { readonly at: EditAt; readonly id: string | undefined }[]>
+  /** By row: the newest edit that took it out. */
+  readonly ranges: ReadonlyMap<number, RangeAt>
+  readonly pinned: ReadonlySet<string>
+}
+
+/** `inForce` are the edits in force, in the order of the transcript. */
+export function effectsOf(inForce: readonly EditAt[], live: LiveRows, targets: Targets): Effects {
+  const edits = new Map<number, { readonly at: EditAt; readonly id: string | undefined }[]>()
+  const ranges = new Map<number, RangeAt>()
+  const pinned = new Set<string>()
+  for (const at of inForce) {
+    if (at.edit.type === 'pin') pinned.add(at.edit.uuid)
+    if (at.edit.type === 'unpin') pinned.delete(at.edit.uuid)
+    for (const { row, id } of targets.get(at.row) ?? []) {
+      const own = edits.get(row)
+      if (isRange(at)) ranges.set(row, at)
+      else if (own) own.push({ at, id })
+      else edits.set(row, [{ at, id }])
+    }
   }
-  for (const row of effects.pinned.size === 0 ? [] : protectedRows(effects, live)) effects.ranges.delete(row)
-  return effects
+  for (const row of pinned.size === 0 ? [] : protectedRows({ ranges, pinned }, live)) ranges.delete(row)
+  return { edits, ranges, pinned }
 }
 
 /** A pinned call keeps its result and a pinned result its call: without the other neither is worth much. */
@@ -86,32 +113,31 @@ function answersOf({ rows, rowOf }: LiveRows): (row: number) => string | undefin
 export const clearedContext = '[Old context cleared]'
 
 /** The message at a row as the edits leave it, and which edits changed it. Undefined when nothing of it is left. */
-export function editedMessage(message: ViewMessage, row: number, effects: Effects) {
+export function editedMessage(message: ViewMessage, row: number, { edits, pinned }: Effects) {
+  const own = edits.get(row)
+  if (!own) return { message, edits: [] }
   const { uuid = '', attachment } = message
-  const { results, inputs, attachments, media, contents, thinking, pinned } = effects
-  const edits: string[] = []
-  if ([results, inputs, attachments, media, contents, thinking].every(({ size }) => size === 0))
-    return { message, edits }
-  const use = (at: EditAt | undefined) => {
-    if (at && !edits.includes(at.uuid)) edits.push(at.uuid)
-    return at?.edit
+  const used = new Set<string>()
+  /** Of several edits the newest counts. */
+  const newest = <Type extends Edit['type']>(type: Type, named?: string) => {
+    const found = own.findLast(({ at, id }) => at.edit.type === type && (named === undefined || id === named))?.at
+    if (found) used.add(found.uuid)
+    return found?.edit as Extract<Edit, { readonly type: Type }> | undefined
   }
-  let now = message
+  let now: ViewMessage | undefined = message
   if (!pinned.has(uuid)) {
-    const context = attachment === undefined ? undefined : attachments.get(uuid)
-    if (context) return { message: { ...message, content: clearedContext }, edits: [context.uuid] }
-    const replacing = contents.get(uuid)
-    if (replacing?.edit.type === 'replace-content')
-      return { message: withContent(message, replacing.edit.content), edits: [replacing.uuid] }
-    if (results.size > 0) now = withoutResults(now, (result) => clearedBy(use(results.get(result.tool_use_id)), result))
-    if (inputs.size > 0) now = withoutInputs(now, (id) => use(inputs.get(id)) !== undefined)
-    const edit = media.size > 0 ? use(media.get(uuid)) : undefined
-    if (edit?.type === 'clear-media') now = withoutMedia(now, uuid === edit.uuids.at(-1) ? edit.keep : 0)
+    const isContext = attachment !== undefined && newest('clear-results', uuid)
+    if (isContext) return { message: { ...message, content: clearedContext }, edits: [...used] }
+    const replacing = newest('replace-content')
+    if (replacing) return { message: withContent(message, replacing.content), edits: [...used] }
+    now = withoutResults(now, (result) => clearedBy(newest('clear-results', result.tool_use_id), result))
+    now = withoutInputs(now, (id) => newest('clear-inputs', id) !== undefined)
+    const media = newest('clear-media')
+    if (media) now = withoutMedia(now, uuid === media.uuids.at(-1) ? media.keep : 0)
   }
-  const unthought = thinking.get(row)
-  const left = unthought ? withoutThinking(now) : now
-  if (left !== now) use(unthought)
-  return { message: left, edits }
+  const isThought = now.role === 'assistant' && blocksOf(now.content).some(isThinking)
+  if (isThought && newest('clear-thinking')) now = withoutThinking(now)
+  return { message: now, edits: [...used] }
 }
 
 function clearedBy(edit: Edit | undefined, result: ToolResultBlock): ToolResultBlock['content'] | undefined {
@@ -122,13 +148,6 @@ function clearedBy(edit: Edit | undefined, result: ToolResultBlock): ToolResultB
 
 function isRange(at: EditAt): at is RangeAt {
   return at.edit.type === 'drop-range' || at.edit.type === 'replace-range'
-}
-
-/** The visible rows that an edit of a stretch means, in the order of the view; none for other edits. */
-export function spanOf({ row, edit }: Pick<EditAt, 'row' | 'edit'>, live: LiveRows): readonly number[] {
-  if (edit.type === 'clear-thinking') return thinkingSpan(row, edit, live).filter(live.isVisible)
-  if (edit.type !== 'drop-range' && edit.type !== 'replace-range') return []
-  return rangeSpan(edit, live).filter(live.isVisible)
 }
 
 /** In the order of the view; where a compaction took an end out of the view, in the order of the transcript. */
@@ -153,11 +172,11 @@ function thinkingSpan(
 ): readonly number[] {
   const isAfter = after === undefined ? () => true : sideOf(after, live, (a, b) => a > b)
   const isBefore = before === undefined ? () => true : sideOf(before, live, (a, b) => a < b)
-  const isIn = new Set(live.order.filter((row) => row < at && isAfter(row) && isBefore(row)))
+  const isIn = (row: number) => row < at && isAfter(row) && isBefore(row)
   const idOf = (row: number) => live.rows[row]?.head.messageId
-  const answers = new Set([...isIn].map(idOf))
+  const answers = new Set(live.order.filter(isIn).map(idOf))
   answers.delete(undefined)
-  return live.order.filter((row) => isIn.has(row) || (row < at && answers.has(idOf(row))))
+  return live.order.filter((row) => isIn(row) || (row < at && answers.has(idOf(row))))
 }
 
 function sideOf(

@@ -7,7 +7,7 @@ import { type Entry, headOf } from '../format/entry.ts'
 import { type Change, changeAt, type Standing, standingOf } from '../tree/changes.ts'
 import { isVisibleAt, rowOf } from '../tree/entry-table.ts'
 import { addHeadToTree, createHeadTree, type HeadTree, liveOrder } from '../tree/live.ts'
-import { type EditAt, type Effects, effectsOf, type LiveRows } from './effects.ts'
+import { type EditAt, type Effects, effectsOf, type LiveRows, targetsOf } from './effects.ts'
 import { mergePieces, type Piece, type Source } from './merge.ts'
 import { piecesOf, type Row } from './pieces.ts'
 import { answersOnOtherPrefix } from './prefix-changes.ts'
@@ -73,7 +73,8 @@ function viewOf(transcript: Transcript): View {
   const { order, graph } = liveOrder(tree, isLeaf, standing)
   const live = liveRows(transcript, order)
   const edits = editsInForce(changes, standing)
-  const effects = effectsOf(edits, live)
+  const targets = targetsOf(changes, live)
+  const effects = effectsOf(edits, live, targets)
   const undone = tree.boundaries.filter(({ row }) => standing.out.has(row))
   const pieces = piecesOf(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
@@ -82,7 +83,7 @@ function viewOf(transcript: Transcript): View {
     sources: merged.map(({ source }) => source),
     edits: edits.map(({ uuid, edit }) => ({ uuid, edit })),
     pins: pinsOf(edits, effects),
-    ...answersOnOtherPrefix(merged, { changes, standing, live, kept: graph.kept }),
+    ...answersOnOtherPrefix(merged, { changes, standing, live, kept: graph.kept, targets }),
     reduced: reducedBy(
       changes.filter(({ row }) => !standing.out.has(row)),
       live,
@@ -106,10 +107,11 @@ function liveRows({ rows, tree }: Transcript, order: readonly number[]): LiveRow
 
 function editsInForce(changes: readonly Change[], { out }: Standing): readonly EditAt[] {
   const boundary = changes.findLast(({ row, edit }) => !edit && !out.has(row))?.row ?? -1
-  return changes.flatMap(({ row, uuid, edit }): readonly EditAt[] => {
-    if (!edit || edit.type === 'undo' || edit.type === 'rewind' || out.has(row)) return []
+  return changes.filter((change): change is EditAt => {
+    const { row, edit } = change
+    if (!edit || edit.type === 'undo' || edit.type === 'rewind' || out.has(row)) return false
     // What the server left out of a history that was summarized since is no longer left out of anything.
-    return edit.type === 'server-cleared' && row < boundary ? [] : [{ row, uuid, edit }]
+    return edit.type !== 'server-cleared' || row > boundary
   })
 }
 

@@ -1,9 +1,8 @@
 // Where edits and compactions changed the prefix of answers that were given before: whether the usage reported with an
 // answer still tells the size, and whether the model's thinking still fits the messages before it.
-import type { Edit } from '../format/edits.ts'
 import type { Change, Standing } from '../tree/changes.ts'
 import type { Graph } from '../tree/graph.ts'
-import { type LiveRows, spanOf } from './effects.ts'
+import type { LiveRows, Targets } from './effects.ts'
 import type { Merged } from './merge.ts'
 
 type Changed = {
@@ -11,6 +10,7 @@ type Changed = {
   readonly standing: Standing
   readonly live: LiveRows
   readonly kept: Graph['kept']
+  readonly targets: Targets
 }
 
 /** The prefix was changed at a place, for the answers between two rows of the transcript. */
@@ -26,10 +26,9 @@ type PrefixChange = {
   readonly isOldestThinking?: boolean
 }
 
-function prefixChanges({ changes, standing, live, kept }: Changed): readonly PrefixChange[] {
+function prefixChanges({ changes, standing, live, kept, targets }: Changed): readonly PrefixChange[] {
   if (changes.length === 0) return []
   const turns = lastTurns(changes, live.rowOf)
-  const firstPlace = createFirstPlace(live)
   return changes.flatMap(({ row, edit, freed }): readonly PrefixChange[] => {
     if (standing.past.has(row) || edit?.type === 'undo') return []
     const isOut = standing.out.has(row)
@@ -38,7 +37,7 @@ function prefixChanges({ changes, standing, live, kept }: Changed): readonly Pre
     // While it was in force, answers were given on its prefix; those before it were given on the old one.
     if (edit === undefined) return isOut ? [{ ...found, place: -1 }] : boundaryChange(found, live, kept)
     if (edit.type === 'rewind') return isOut ? [{ ...found, place: -1 }] : []
-    const place = firstPlace(row, edit)
+    const place = (targets.get(row) ?? []).reduce((least, { row }) => Math.min(least, live.placeOf(row)), nowhere)
     if (place === nowhere) return []
     // Thinking may leave oldest first without touching the rest; it may not leave a gap, nor come back.
     const isOldestThinking = edit.type === 'clear-thinking' && edit.after === undefined && !isOut
@@ -78,37 +77,6 @@ function boundaryChange(
 }
 
 const nowhere = Number.POSITIVE_INFINITY
-
-/** The first place in the view that an edit touches, in force or not. Pins touch nothing. */
-function createFirstPlace(live: LiveRows): (row: number, edit: Edit) => number {
-  const { order, rows, isVisible, rowOf, placeOf } = live
-  const results = new Map<string, number>()
-  const uses = new Map<string, number>()
-  for (const [place, row] of order.entries()) {
-    const head = rows[row]?.head
-    if (!head || !isVisible(row)) continue
-    for (const id of head.toolResults) if (!results.has(id)) results.set(id, place)
-    for (const id of head.toolUses) if (!uses.has(id)) uses.set(id, place)
-  }
-  const entryPlace = (uuid: string) => {
-    const row = rowOf(uuid)
-    const place = row >= 0 && isVisible(row) ? placeOf(row) : -1
-    return place < 0 ? undefined : place
-  }
-  const first = (ids: readonly string[], placeOfId: (id: string) => number | undefined) =>
-    ids.reduce((least, id) => Math.min(least, placeOfId(id) ?? nowhere), nowhere)
-  return (row, edit) => {
-    if (edit.type === 'clear-results') {
-      const ofResults = first(edit.toolUseIds, (id) => results.get(id))
-      return Math.min(ofResults, first(edit.attachments ?? [], entryPlace))
-    }
-    if (edit.type === 'clear-inputs') return first(edit.toolUseIds, (id) => uses.get(id))
-    if (edit.type === 'clear-media') return first(edit.uuids, entryPlace)
-    if (edit.type === 'replace-content') return first([edit.uuid], entryPlace)
-    const [start] = spanOf({ row, edit }, live)
-    return start === undefined ? nowhere : placeOf(start)
-  }
-}
 
 /** An answer of the view: its first row and place, and the place behind it. */
 type PlacedAnswer = { readonly index: number; readonly row: number; readonly place: number; readonly end: number }
