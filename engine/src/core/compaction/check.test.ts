@@ -33,7 +33,7 @@ describe('holding a summary against its source', () => {
       inferredApprovals: ['The user approved the release.'],
       harmful: ['The user approved the release.'],
       contradicted: ['- `npm test` passes.'],
-      unknownNames: ['src/nowhere/at.ts'],
+      unsupported: ['src/nowhere/at.ts'],
     })
   })
 
@@ -57,7 +57,7 @@ describe('holding a summary against its source', () => {
       files: [{ path: '/p/src/door/frame.ts', last: 2 }],
     })
     const summary = 'The user said "the gate must stay closed" of src/gate/hinge.ts and src/door/frame.ts in 1a2b3c4.'
-    expect(checkSummary(summary, { messages: [], ledger })).toMatchObject({ falseQuotes: [], unknownNames: [] })
+    expect(checkSummary(summary, { messages: [], ledger })).toMatchObject({ falseQuotes: [], unsupported: [] })
   })
 
   test('what is reported is short and well formed', () => {

@@ -2,6 +2,7 @@
 // read everything, and what code cannot confirm may still be true.
 import type { Ledger } from '../ledger/facts.ts'
 import type { ViewMessage } from '../message/message.ts'
+import type { FidelityReport } from '../ports/fidelity.ts'
 import { headOf } from '../text/cut.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import { annotateApprovals } from './page/approvals.ts'
@@ -13,14 +14,10 @@ import { sourceText, unknownNames } from './page/unknown-names.ts'
 /** The messages are everything that the summary may rest on, kept ones included. */
 export type CheckInput = { readonly messages: readonly ViewMessage[]; readonly ledger: Ledger }
 
-export type Checked = {
+export type Checked = Pick<FidelityReport, 'falseQuotes' | 'inferredApprovals' | 'contradicted' | 'unsupported'> & {
   readonly text: string
-  readonly falseQuotes: readonly string[]
-  readonly inferredApprovals: readonly string[]
-  /** Those of them that could do harm: said again at the top of the context. */
+  /** Those of the approvals that could do harm: said again at the top of the context. */
   readonly harmful: readonly string[]
-  readonly contradicted: readonly string[]
-  readonly unknownNames: readonly string[]
 }
 
 const longestReported = 200
@@ -37,7 +34,7 @@ export function checkSummary(written: string, { messages, ledger }: CheckInput):
     inferredApprovals: short(approvals.unsupported),
     harmful: short(approvals.harmful),
     contradicted: short(state.contradicted),
-    unknownNames: unknownNames(summary, { messages, known: knownTexts(ledger) }),
+    unsupported: unknownNames(summary, { messages, known: knownTexts(ledger) }),
   }
 }
 
