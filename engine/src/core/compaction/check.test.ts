@@ -4,8 +4,7 @@ import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { checkSummary } from './check.ts'
-import { noApproval } from './page/approvals.ts'
-import { notFound } from './page/quotes.ts'
+import { noApproval, notFound } from './page/claims.ts'
 
 function check(summary: string, ...parts: readonly (Said | readonly Said[])[]) {
   const book = createLedger()

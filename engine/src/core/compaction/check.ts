@@ -5,10 +5,8 @@ import type { ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import { headOf } from '../text/cut.ts'
 import { wellFormed } from '../text/well-formed.ts'
-import { annotateApprovals } from './page/approvals.ts'
+import { annotateApprovals, annotateQuotes, annotateStateClaims, isHarmful, isQuotedFrom } from './page/claims.ts'
 import { plainWords } from './page/plain-words.ts'
-import { annotateQuotes, isQuotedFrom } from './page/quotes.ts'
-import { annotateStateClaims } from './page/state.ts'
 import { sourceText, unknownNames } from './page/unknown-names.ts'
 
 /** The messages are everything that the summary may rest on, kept ones included. */
@@ -30,10 +28,10 @@ export function checkSummary(written: string, { messages, ledger }: CheckInput):
   const short = (texts: readonly string[]) => texts.map((text) => headOf(text, longestReported))
   return {
     text: state.text,
-    falseQuotes: short(quotes.falseQuotes),
-    inferredApprovals: short(approvals.unsupported),
-    harmful: short(approvals.harmful),
-    contradicted: short(state.contradicted),
+    falseQuotes: short(quotes.found),
+    inferredApprovals: short(approvals.found),
+    harmful: short(approvals.found.filter(isHarmful)),
+    contradicted: short(state.found),
     unsupported: unknownNames(summary, { messages, known: knownTexts(ledger) }),
   }
 }

@@ -123,7 +123,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
       run.ports.emit({ type: 'prompt-too-long-retried', attempt: retries, ...next.groups })
     }
     const mechanism = dropped.length > 0 ? 'direct-truncated' : 'direct'
-    const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, budget: fold })
+    const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, tokens: fold })
     const request = directRequest({ model, messages, prompt, maxTokens })
     const asked = await askIn(work, { mechanism, request, sends: sendsEach })
     if (asked.type === 'summary') return shortEnough(work, asked, mechanism)

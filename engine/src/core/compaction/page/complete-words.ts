@@ -6,15 +6,14 @@ import type { FidelityReport } from '../../ports/fidelity.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { recallPointer } from '../../prompts/recall.ts'
 import { condensed } from '../../text/condense.ts'
+import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 import { joinSections, readSections } from './sections.ts'
 
-export type CompleteOptions = {
+/** The tokens are for what is inserted. */
+export type CompleteOptions = TokenLimit & {
   readonly recall: boolean
-  readonly countTokens: (text: string) => number
-  /** For what is inserted. */
-  readonly tokens: number
   /** So many of the latest messages are inserted whole, whatever they cost. Default 3. */
   readonly neverShortened?: number | undefined
 }
