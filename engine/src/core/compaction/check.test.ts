@@ -4,8 +4,7 @@ import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { checkSummary } from './check.ts'
-import { noApproval } from './page/approvals.ts'
-import { notFound } from './page/quotes.ts'
+import { noApproval, notFound } from './page/claims.ts'
 
 function check(summary: string, ...parts: readonly (Said | readonly Said[])[]) {
   const book = createLedger()
@@ -33,7 +32,7 @@ describe('holding a summary against its source', () => {
       inferredApprovals: ['The user approved the release.'],
       harmful: ['The user approved the release.'],
       contradicted: ['- `npm test` passes.'],
-      unknownNames: ['src/nowhere/at.ts'],
+      unsupported: ['src/nowhere/at.ts'],
     })
   })
 
@@ -57,7 +56,7 @@ describe('holding a summary against its source', () => {
       files: [{ path: '/p/src/door/frame.ts', last: 2 }],
     })
     const summary = 'The user said "the gate must stay closed" of src/gate/hinge.ts and src/door/frame.ts in 1a2b3c4.'
-    expect(checkSummary(summary, { messages: [], ledger })).toMatchObject({ falseQuotes: [], unknownNames: [] })
+    expect(checkSummary(summary, { messages: [], ledger })).toMatchObject({ falseQuotes: [], unsupported: [] })
   })
 
   test('what is reported is short and well formed', () => {

@@ -382,6 +382,6 @@ test('nothing that was checked claims anything where nothing was', () => {
     inferredApprovals: [],
     harmful: [],
     contradicted: [],
-    unknownNames: [],
+    unsupported: [],
   })
 })

@@ -63,24 +63,23 @@ export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput):
 }
 
 type Filling = {
+  readonly checked: Checked
   readonly summary: string
   readonly tokens: number
-  /** For messages that the summary lacks. */
+  /** For messages that the summary lacks; without any, the state is left out too. */
   readonly user: number
-  readonly hasState: boolean
 }
 
 /** With less and less next to the summary, then with less of it. Undefined when not even the user's latest words fit. */
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
-  if (input.checked === undefined) return offlinePage(input, tokens)
-  const summary = neutralizeFrames(input.checked.text)
-  for (const user of [input.userTokens, Math.min(input.userTokens, 1_000), 300]) {
-    const page = pageWith(input, { summary, tokens, user, hasState: true })
-    if (input.countTokens(page.text) <= tokens) return page
+  const { checked, userTokens, countTokens } = input
+  if (checked === undefined) return offlinePage(input, tokens)
+  const filling = { checked, summary: neutralizeFrames(checked.text), tokens }
+  for (const user of [userTokens, Math.min(userTokens, 1_000), 300, 0]) {
+    const page = pageWith(input, { ...filling, user })
+    if (countTokens(page.text) <= tokens) return page
   }
-  const filling = { summary, tokens, user: 0, hasState: false }
-  const page = pageWith(input, filling)
-  return input.countTokens(page.text) <= tokens ? page : shortenedPage(input, filling)
+  return shortenedPage(input, { ...filling, user: 0 })
 }
 
 /** Less and less of the summary, until it fits with what must be next to it. */
@@ -103,14 +102,15 @@ function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined 
   return offlinePage(input, filling.tokens)
 }
 
-function pageWith(input: ComposeInput, { summary, tokens, user, hasState }: Filling): Page {
-  const { countTokens, ledger, recall, since, checked, workspace, neverShortened } = input
+function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filling): Page {
+  const { countTokens, ledger, recall, since, workspace, neverShortened } = input
+  const { text, harmful, ...found } = checked
   const count = (lines: readonly string[]) => countTokens(lines.join('\n'))
   const current = ledger.exchanges.filter(({ last }) => last >= since)
   const completed = completeWords(summary, current, { recall, countTokens, tokens: user, neverShortened })
   const rulesBeside = (shown: string) => ruleLines(ledger, { shown, recall, tokens: tokens * rulesShare, countTokens })
-  const state = hasState ? stateLines({ ledger, workspace, shown: completed.text, since }) : []
-  const doubts = doubtLine(checked?.unknownNames ?? [], completed.text)
+  const state = user > 0 ? stateLines({ ledger, workspace, shown: completed.text, since }) : []
+  const doubts = doubtLine(found.unsupported, completed.text)
   const left = (said: string) => tokens - count([said, ...rulesBeside(said), ...state, ...doubts]) - headingTokens
   const earlier = earlierWords(input, completed.text, Math.min(earlierTokens, left(completed.text)))
   const said = [completed.text, ...earlier].join('\n')
@@ -128,18 +128,15 @@ function pageWith(input: ComposeInput, { summary, tokens, user, hasState }: Fill
     section(pageTitles.state, state),
     section(pageTitles.facts, [...facts, ...doubts]),
   ]
-  const cautions = cautionLines(checked?.harmful ?? [])
+  const cautions = cautionLines(harmful)
   const corrections = [...correctionLines(checked), section(pageTitles.words, completed.lines)]
   return {
     text: joined([...cautions, neutralizeReminders(completed.text), ...besideParts]),
     beside: joined([...cautions, ...corrections, ...besideParts]),
     report: {
+      ...found,
       humanMessages: completed.counts,
-      falseQuotes: checked?.falseQuotes ?? [],
-      inferredApprovals: checked?.inferredApprovals ?? [],
-      contradicted: checked?.contradicted ?? [],
-      unsupported: checked?.unknownNames ?? [],
-      missingSections: missingSections(readSections(checked?.text ?? ''), input.variant),
+      missingSections: missingSections(readSections(text), input.variant),
       ledgerTokens: count(facts),
     },
     composition: {
@@ -226,15 +223,10 @@ function cautionLines(harmful: readonly string[]): readonly string[] {
 }
 
 /** What would be marked in a text is said next to a summary that nobody may change. */
-function correctionLines({
-  falseQuotes,
-  inferredApprovals,
-  contradicted = [],
-  text = '',
-}: Partial<Checked> = {}): readonly string[] {
+function correctionLines({ falseQuotes, inferredApprovals, contradicted, text }: Checked): readonly string[] {
   // The check marked each of them with what was last seen.
   const marked = text.split('\n').filter((line) => contradicted.some((claim) => line.trim().startsWith(`${claim} (`)))
-  const line = (lead: string, texts: readonly string[] = []) =>
+  const line = (lead: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [`${lead}: ${texts.map((text) => `"${text}"`).join(', ')}`]
   return [
     ...line('Quoted in the summary, and not found in the user’s messages', falseQuotes),

@@ -4,11 +4,10 @@ import type { Ledger } from '../ledger/facts.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type Counting, createTextCounter } from '../tokens/estimate/counting.ts'
-import { checkSummary } from './check.ts'
+import { checkSummary, sourceText } from './check.ts'
 import { composePage } from './compose.ts'
 import { historyOf, ledgerWith } from './history.ts'
 import { type CompactionJob, defaultCompaction } from './job.ts'
-import { sourceText } from './page/unknown-names.ts'
 import { piecesOf } from './plan.ts'
 
 export type MissingOptions = {

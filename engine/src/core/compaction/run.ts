@@ -1,5 +1,6 @@
 // One compaction, in the order in which it happens: plan, hooks, ask, check, compose, restore, assemble, write, hooks.
 // Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
+import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import type { CompactionFailure, CompactionPhase } from '../ports/events.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
@@ -38,19 +39,10 @@ export async function runCompaction(
     ports.emit({ type: 'compaction-failed', trigger, reason: result.reason, detail: result.detail })
     return result
   }
-  const { mechanism, size, durationMs, usage, cost, chain, restored } = result
-  ports.emit({
-    type: 'compaction-finished',
-    trigger,
-    mechanism,
-    tokensBefore: size.before,
-    tokensAfter: size.after,
-    durationMs,
-    usage,
-    ...(cost === undefined ? {} : { cost }),
-    chain,
-    restored: restored.pieces.length,
-  })
+  const { mechanism, size, durationMs, usage, cost, chain } = result
+  const figures = { mechanism, tokensBefore: size.before, tokensAfter: size.after, durationMs, usage, chain }
+  const restored = result.restored.pieces.length
+  ports.emit({ type: 'compaction-finished', trigger, ...figures, ...defined({ cost }), restored })
   if (threshold > 0 && size.after >= threshold)
     ports.emit({ type: 'still-over-threshold', tokens: size.after, threshold })
   return result

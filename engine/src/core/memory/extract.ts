@@ -58,7 +58,7 @@ export function extractionRequest({ notes, conversation, countTokens, prompt }: 
   return { ...conversation, source: 'session-memory', messages: [...before, task] }
 }
 
-/** Where the notes of a session are kept: one file with a lock across processes (node/session/session-memory.ts). */
+/** Where the notes of a session are kept: one file with a lock across processes. */
 export type SessionMemory = {
   readonly path: string
   /** The notes as they stand; undefined when there are none yet. */

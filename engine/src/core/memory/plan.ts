@@ -22,12 +22,7 @@ export type MemoryDecline =
   | 'too-thin'
 
 export type MemoryPlan =
-  | {
-      readonly type: 'planned'
-      readonly keepFrom: number
-      readonly summary: string
-      readonly tokensAfter: number
-    }
+  | { readonly type: 'planned'; readonly keepFrom: number; readonly summary: string }
   | { readonly type: 'declined'; readonly why: MemoryDecline; readonly detail: string }
 
 /** How much stays word for word: at least so many tokens and messages with text, and no more than so many tokens. */
@@ -76,7 +71,7 @@ export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
   const tokensAfter = Math.ceil(measure(input.overhead + input.countTokens(summary) + kept))
   const tooLarge = `It would leave ${tokensAfter} tokens, and the next compaction comes at ${threshold}.`
   if (tokensAfter >= threshold) return declined('over-threshold', tooLarge)
-  return { type: 'planned', keepFrom, summary, tokensAfter }
+  return { type: 'planned', keepFrom, summary }
 }
 
 const leastTokens = 1_500

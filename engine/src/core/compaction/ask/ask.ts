@@ -3,13 +3,12 @@
 import { modelFacts } from '../../catalog/models.ts'
 import { type Block, textOf } from '../../message/block.ts'
 import type { Message } from '../../message/message.ts'
-import type { CompactionFailure } from '../../ports/events.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
 import { carriedText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
 import type { Run } from '../history.ts'
-import { type Asking, ask, type Got, note } from './asker.ts'
+import { type Asked, type Asking, ask, type Got, note } from './asker.ts'
 import {
   directRequest,
   onDemandRequest,
@@ -30,10 +29,7 @@ export type Summary = {
   readonly block?: Block | undefined
 }
 
-type Outcome =
-  | Summary
-  | { readonly type: 'none'; readonly reason: CompactionFailure; readonly why: string }
-  | { readonly type: 'aborted' }
+type Outcome = Summary | Extract<Asked, { readonly type: 'none' | 'aborted' }>
 
 export type Question = {
   readonly instructions: string
@@ -127,7 +123,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
       run.ports.emit({ type: 'prompt-too-long-retried', attempt: retries, ...next.groups })
     }
     const mechanism = dropped.length > 0 ? 'direct-truncated' : 'direct'
-    const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, budget: fold })
+    const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, tokens: fold })
     const request = directRequest({ model, messages, prompt, maxTokens })
     const asked = await askIn(work, { mechanism, request, sends: sendsEach })
     if (asked.type === 'summary') return shortEnough(work, asked, mechanism)

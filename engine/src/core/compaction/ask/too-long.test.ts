@@ -51,7 +51,7 @@ describe('what was dropped', () => {
   test('is told instead, before what is left, with a marker where an answer would open', () => {
     const [first, ...rest] = withFoldedIn(
       { dropped: [message('user', 'Never push to main.')], left: [message('assistant', 'Done.')] },
-      { countTokens, budget: 2_000 },
+      { countTokens, tokens: 2_000 },
     )
     expect(first?.role).toBe('user')
     expect(JSON.stringify(first?.content)).toContain('Never push to main.')
@@ -59,17 +59,17 @@ describe('what was dropped', () => {
     expect(rest).toEqual([message('assistant', 'Done.')])
   })
 
-  test('is told within the budget, with everything that stands around it', () => {
+  test('is told within its tokens, with everything that stands around it', () => {
     const told = { dropped: rounds(30), left: [message('assistant', 'Done.')] }
-    for (let budget = 15; budget < 400; budget += 5) {
-      const [first] = withFoldedIn(told, { countTokens, budget })
+    for (let tokens = 15; tokens < 400; tokens += 5) {
+      const [first] = withFoldedIn(told, { countTokens, tokens })
       const texts = blocksOf(first?.content).filter(isText)
-      expect(texts.reduce((sum, { text }) => sum + countTokens(text), 0)).toBeLessThanOrEqual(budget)
+      expect(texts.reduce((sum, { text }) => sum + countTokens(text), 0)).toBeLessThanOrEqual(tokens)
     }
   })
 
   test('leaves no trace where nothing was', () => {
     const left = [message('user', 'x')]
-    expect(withFoldedIn({ dropped: [], left }, { countTokens, budget: 2_000 })).toBe(left)
+    expect(withFoldedIn({ dropped: [], left }, { countTokens, tokens: 2_000 })).toBe(left)
   })
 })

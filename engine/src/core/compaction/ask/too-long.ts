@@ -6,7 +6,7 @@ import type { Message } from '../../message/message.ts'
 import { roundsOf } from '../../message/rounds.ts'
 import type { Overflow } from '../../ports/model.ts'
 import { carriedText } from '../../prompts/summary.ts'
-import { withoutMiddle } from '../../text/cut.ts'
+import { type TokenLimit, withoutMiddle } from '../../text/cut.ts'
 import { offlineSummary } from '../page/offline.ts'
 import { type PreparedMessage, truncationMarker } from './request.ts'
 
@@ -49,23 +49,21 @@ export function gapOf({ actual, limit, maxTokens = 0 }: Overflow = {}): number |
   return gap > 0 ? gap : undefined
 }
 
-export type FoldInOptions = { readonly countTokens: (text: string) => number; readonly budget: number }
-
 /** What stands before the rest: facts and user messages of what was dropped, and the marker where an answer would open. */
 export function withFoldedIn(
   { left, dropped }: Pick<Truncated, 'left' | 'dropped'>,
-  { countTokens, budget }: FoldInOptions,
+  { countTokens, tokens }: TokenLimit,
 ): readonly Message[] {
   if (dropped.length === 0) return left
   const marker = left[0]?.role === 'assistant' ? truncationMarker : ''
   const frame = countTokens(carriedText('facts', '')) + (marker === '' ? 0 : countTokens(marker))
-  const facts = foldedIn(dropped, { countTokens, budget: budget - frame })
+  const facts = foldedIn(dropped, { countTokens, tokens: tokens - frame })
   const texts = [facts === '' ? '' : carriedText('facts', facts), marker].filter((text) => text !== '')
   return texts.length === 0 ? left : [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }, ...left]
 }
 
 /** What the earlier summary said and what the user said with the agent's reports, as far as there is room. */
-function foldedIn(dropped: readonly PreparedMessage[], { countTokens, budget }: FoldInOptions): string {
+function foldedIn(dropped: readonly PreparedMessage[], limit: TokenLimit): string {
   const book = createLedger()
   for (const { piece } of dropped) book.add(piece)
   const summary = dropped.findLast(({ piece }) => piece.origin === 'summary')
@@ -74,8 +72,7 @@ function foldedIn(dropped: readonly PreparedMessage[], { countTokens, budget }: 
     earlierSummary: summary && textOf(summary.piece.content),
     instructions: '',
     recall: false,
-    tokens: budget,
-    countTokens,
+    ...limit,
   })
 }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Exchange } from '../../ledger/facts.ts'
-import { annotateApprovals, noApproval } from './approvals.ts'
+import { annotateApprovals, isHarmful, noApproval } from './claims.ts'
 
 const said = (text: string, more: Partial<Exchange> = {}): Exchange => ({ kind: 'message', text, last: 0, ...more })
 const check = (text: string, ...exchanges: readonly Exchange[]) => annotateApprovals(text, exchanges)
-const isMarked = (text: string, ...exchanges: readonly Exchange[]) => check(text, ...exchanges).unsupported.length > 0
+const isMarked = (text: string, ...exchanges: readonly Exchange[]) => check(text, ...exchanges).found.length > 0
 
 describe('a claim that the user approved something', () => {
   test.each([
@@ -17,9 +17,9 @@ describe('a claim that the user approved something', () => {
     'The human okayed the new schema.',
     '- **Decision**: user confirmed the switch to Redis',
   ])('is marked where nothing supports it: %s', (claim) => {
-    const { text, unsupported } = check(claim, said('Fix the parser.'))
+    const { text, found } = check(claim, said('Fix the parser.'))
     expect(text).toBe(`${claim} ${noApproval}`)
-    expect(unsupported).toEqual([claim])
+    expect(found).toEqual([claim])
   })
 
   test('is supported by a message that names it', () => {
@@ -82,20 +82,20 @@ describe('a claim that the user approved something', () => {
     'Nothing was approved by the user without a test.',
     'The users table allowed null values in the email column.',
   ])('is none where it is negated, conditional or about something else: %s', (sentence) => {
-    expect(check(sentence, said('Fix the parser.'))).toEqual({ text: sentence, unsupported: [], harmful: [] })
+    expect(check(sentence, said('Fix the parser.'))).toEqual({ text: sentence, found: [] })
   })
 
   test('is checked on its own, whatever else the line claims, and the blanks between stay', () => {
     const line = 'The user approved the new schema.  The user approved the release.\tAll good.'
-    const { text, unsupported } = check(line, said('The new schema is fine, use it.'))
-    expect(unsupported).toEqual(['The user approved the release.'])
+    const { text, found } = check(line, said('The new schema is fine, use it.'))
+    expect(found).toEqual(['The user approved the release.'])
     expect(text).toBe(`The user approved the new schema.  The user approved the release. ${noApproval}\tAll good.`)
   })
 
   test('that could do harm is reported apart', () => {
     const text =
       'The user approved force-pushing.\nThe user approved the new logo.\nThe user authorized the deployment.'
-    expect(check(text, said('Fix the parser.')).harmful).toEqual([
+    expect(check(text, said('Fix the parser.')).found.filter(isHarmful)).toEqual([
       'The user approved force-pushing.',
       'The user authorized the deployment.',
     ])

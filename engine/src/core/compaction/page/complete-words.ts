@@ -6,15 +6,14 @@ import type { FidelityReport } from '../../ports/hooks.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { recallPointer } from '../../prompts/recall.ts'
 import { condensed } from '../../text/condense.ts'
+import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 import { joinSections, readSections } from './sections.ts'
 
-export type CompleteOptions = {
+/** The tokens are for what is inserted. */
+export type CompleteOptions = TokenLimit & {
   readonly recall: boolean
-  readonly countTokens: (text: string) => number
-  /** For what is inserted. */
-  readonly tokens: number
   /** So many of the latest messages are inserted whole, whatever they cost. Default 3. */
   readonly neverShortened?: number | undefined
 }
@@ -176,23 +175,21 @@ function quoted(text: string): string {
 
 const longestAbout = 800
 
-/** How it was said, and what it is about. */
-export function leadOf({ kind, about }: Exchange): string {
-  const what = about === undefined ? '' : neutralize(condensed(about, longestAbout)).replace(/\s*\n\s*/g, ' ')
-  switch (kind) {
-    case 'rejection':
-      return what === '' ? '(rejecting a tool call)' : `(rejecting the call ${what})`
-    case 'approval':
-      return what === '' ? '(approved the plan)' : `(approved the plan: ${what})`
-    case 'answer':
-      return what === '' ? '(answering a question)' : `(asked: ${what})`
-    case 'queued':
-      return what === '' ? '(while the agent was working)' : `(while the agent was working, in reply to: ${what})`
-    case 'task':
-      return '(from the agent that started this one)'
-    case 'message':
-      return what === '' ? '' : `(in reply to: ${what})`
-  }
+/** How something was said, alone and before what it is about. */
+const leads: Readonly<Record<Exchange['kind'], readonly [alone: string, before: string]>> = {
+  message: ['', 'in reply to: '],
+  queued: ['while the agent was working', 'while the agent was working, in reply to: '],
+  rejection: ['rejecting a tool call', 'rejecting the call '],
+  approval: ['approved the plan', 'approved the plan: '],
+  answer: ['answering a question', 'asked: '],
+  task: ['from the agent that started this one', 'from the agent that started this one about: '],
+}
+
+export function leadOf({ kind, about = '' }: Exchange): string {
+  const [alone, before] = leads[kind]
+  const what = neutralize(condensed(about, longestAbout)).replace(/\s*\n\s*/g, ' ')
+  const lead = what === '' ? alone : `${before}${what}`
+  return lead === '' ? '' : `(${lead})`
 }
 
 /** The agent said or did something about it. */

@@ -4,17 +4,16 @@ import type { Exchange } from '../../ledger/facts.ts'
 import { withoutAnnouncement } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { withoutCode } from '../../text/condense.ts'
+import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { contentWords } from './plain-words.ts'
 import { isLeadIn, proseBlocks } from './sections.ts'
 
-export type FactsOptions = {
+export type FactsOptions = TokenLimit & {
   /** What the context says already. */
   readonly shown: string
-  readonly tokens: number
   /** Also what was said and done on the way, which only a thin summary leaves out. */
   readonly withSteps: boolean
-  readonly countTokens: (text: string) => number
 }
 
 /** A line counts as said when so much of what it is about stands together in one passage. */

@@ -5,12 +5,13 @@ import { leastTelling } from '../../ledger/state.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
+import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { wordsText } from './complete-words.ts'
 import { linesWithin } from './plain-words.ts'
 import { joinSections, readSections, shortenSummary } from './sections.ts'
 
-export type OfflineInput = {
+export type OfflineInput = TokenLimit & {
   readonly ledger: Ledger
   /** What a model wrote at the last compaction, where one did. */
   readonly earlierSummary?: string | undefined
@@ -18,8 +19,6 @@ export type OfflineInput = {
   readonly since?: number
   readonly instructions: string
   readonly recall: boolean
-  readonly tokens: number
-  readonly countTokens: (text: string) => number
 }
 
 /** Never more than `tokens`; empty where not even its opening fits. */
@@ -59,14 +58,14 @@ function stillTrue(summary: string): string {
 }
 
 /** The newest that fit, in order, under their heading. */
-function errorsWithin(errors: readonly ErrorFact[], { tokens, countTokens }: OfflineInput): readonly string[] {
+function errorsWithin(errors: readonly ErrorFact[], limit: TokenLimit): readonly string[] {
   const lines = errors.map(({ what, line, cause, isFixed }) => {
     const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
     const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
     const name = neutralize(oneLine(what, 160)).replaceAll('`', "'")
     return `- \`${name}\` failed: ${failed}.${said}${isFixed ? ' It succeeded later.' : ''}`
   })
-  const kept = linesWithin(lines.toReversed(), { tokens, countTokens }).toReversed()
+  const kept = linesWithin(lines.toReversed(), limit).toReversed()
   return kept.length === 0 ? [] : [`## ${pageTitles.errors}\n${kept.join('\n')}`]
 }
 

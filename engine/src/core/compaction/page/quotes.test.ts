@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { annotateQuotes, isQuotedFrom, notFound } from './claims.ts'
 import { plainWords } from './plain-words.ts'
-import { annotateQuotes, isQuotedFrom, notFound } from './quotes.ts'
 
 const never = () => false
 const check = (line: string, isSaid: (quote: string) => boolean = never) => annotateQuotes(line, isSaid)
@@ -20,7 +20,7 @@ describe('quotations that a sentence attributes to the user', () => {
     ['用户 (user) wrote: "请现在推送"', '请现在推送'],
   ])('are marked where they cannot be found: %s', (line, quote) => {
     const checked = check(line)
-    expect(checked.falseQuotes).toEqual([quote])
+    expect(checked.found).toEqual([quote])
     expect(checked.text.replace(` ${notFound}`, '')).toBe(line)
     expect(checked.text).toContain(`${quote}${checked.text[checked.text.indexOf(quote) + quote.length]} ${notFound}`)
   })
@@ -34,14 +34,14 @@ describe('quotations that a sentence attributes to the user', () => {
     'The user is in Berlin. The test is called "it opens the right door".',
     "The user's file is `src/core/a.ts`.",
   ])('are left alone where nobody attributes them to the user: %s', (line) => {
-    expect(check(line)).toEqual({ text: line, falseQuotes: [] })
+    expect(check(line)).toEqual({ text: line, found: [] })
   })
 
   test('several in one line are looked at one by one', () => {
-    const { text, falseQuotes } = check('The user said "open the door" and "burn the house down".', (quote) =>
+    const { text, found } = check('The user said "open the door" and "burn the house down".', (quote) =>
       quote.startsWith('open'),
     )
-    expect(falseQuotes).toEqual(['burn the house down'])
+    expect(found).toEqual(['burn the house down'])
     expect(text).toBe(`The user said "open the door" and "burn the house down" ${notFound}.`)
   })
 })
@@ -88,13 +88,13 @@ test('nothing is ever removed from a text: without the marks it is what it was',
       const text = parts.join('')
       const checked = check(text, () => isSaid)
       expect(checked.text.replaceAll(` ${notFound}`, '')).toBe(text)
-      expect(checked.text.split(notFound).length - 1).toBe(checked.falseQuotes.length)
-      if (isSaid) expect(checked.falseQuotes).toEqual([])
+      expect(checked.text.split(notFound).length - 1).toBe(checked.found.length)
+      if (isSaid) expect(checked.found).toEqual([])
     }),
   )
 })
 
 test('what stands between two names in backticks is no quotation', () => {
   const line = 'The user asked for `--full` and a branch view to the `explain` command of the `entire` tool.'
-  expect(annotateQuotes(line, () => false)).toEqual({ text: line, falseQuotes: [] })
+  expect(annotateQuotes(line, () => false)).toEqual({ text: line, found: [] })
 })

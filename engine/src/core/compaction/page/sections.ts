@@ -2,6 +2,7 @@
 // the text back unchanged, so a heading that is not recognized costs nothing: its text stays where it was.
 import { leftOut, shortenedNote } from '../../prompts/page.ts'
 import { type SummaryVariant, sectionTitles } from '../../prompts/summary.ts'
+import type { TokenLimit } from '../../text/cut.ts'
 
 export type Section = {
   /** Undefined for what comes before the first heading, or when no heading was recognized. */
@@ -104,9 +105,7 @@ function rising(found: readonly Heading[]): readonly Heading[] {
   return kept
 }
 
-export type ShortenOptions = {
-  readonly tokens: number
-  readonly countTokens: (text: string) => number
+export type ShortenOptions = TokenLimit & {
   /** Lines that stay: the user's rules. */
   readonly isRule?: (line: string) => boolean
   /** Sections that stay longest; unless told, pending tasks, current work and the next step. */

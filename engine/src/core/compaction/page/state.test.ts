@@ -4,7 +4,8 @@ import { assistant as agent, call, human, type Said, shell } from '../../../test
 import { emptyLedger, type Ledger } from '../../ledger/facts.ts'
 import { fromJson } from '../../ledger/json.ts'
 import { createLedger } from '../../ledger/ledger.ts'
-import { annotateStateClaims, stateLines } from './state.ts'
+import { annotateStateClaims } from './claims.ts'
+import { stateLines } from './state.ts'
 
 function ledgerOf(...parts: readonly (Said | readonly Said[])[]): Ledger {
   const book = createLedger()
@@ -299,7 +300,7 @@ describe('claims about state', () => {
     ['- Paint the garden gate: pending', 'done'],
     ['- [x] Close the garden gate', 'not done'],
   ])('that contradict what was seen are marked: %s', (line, seen) => {
-    expect(check(line)).toEqual({ text: `${line} (last seen: ${seen})`, contradicted: [line] })
+    expect(check(line)).toEqual({ text: `${line} (last seen: ${seen})`, found: [line] })
   })
 
   test.each([
@@ -314,7 +315,7 @@ describe('claims about state', () => {
     '- [ ] Close the garden gate',
     '- `npm test` must be green.'.replace('must be', 'should not be'),
   ])('that do not, or take themselves back, are left alone: %s', (line) => {
-    expect(check(line)).toEqual({ text: line, contradicted: [] })
+    expect(check(line)).toEqual({ text: line, found: [] })
   })
 
   test('a commit that was made after the push may well be unpushed', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ViewMessage } from '../../message/message.ts'
-import { unknownNames } from './unknown-names.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { unknownNames } from './check.ts'
 
 const messages: readonly ViewMessage[] = [
   { role: 'user', origin: 'human', content: 'Look at https://a.example/docs and port 8080.' },

@@ -1,0 +1,215 @@
+// Claims of a summary that code can check: quotations of the user, approvals, and states. What does not hold up is marked
+// behind the words it is about and never removed: the summary may be right in substance.
+import type { CommandFact, Exchange, Ledger, Todo } from '../../ledger/facts.ts'
+import { contentWords, holdsWords, plainWords } from './plain-words.ts'
+
+/** The text with its marks, and what was marked. */
+export type Annotated = { readonly text: string; readonly found: readonly string[] }
+
+/** A longer line is not prose. */
+const longestLine = 4_000
+
+function annotated(text: string, mark: (line: string, found: string[]) => string): Annotated {
+  const found: string[] = []
+  const lines = text.split('\n').map((line) => (line.length > longestLine ? line : mark(line, found)))
+  return { text: lines.join('\n'), found }
+}
+
+export const notFound = '(not found in the user’s messages)'
+
+/** "the user said", "per the user:", "User: …", before the quotation or right behind it. */
+const toTheUser =
+  /\b(?:user|human)(?:['’]s)?\b[^"“”\n]{0,80}\b(?:said|says|asked|asks|wrote|writes|typed|stated|requested|replied|answered|confirmed|approved|agreed|told|insisted|noted|mentioned|explained|reported|responded|clarified|corrected|wants?|wanted|words?|message|request|feedback|quote|instruction|correction|question)\b|\b(?:user|human)(?:['’]s)?(?: \w+){0,3}:|^[-*\d.)\s]*(?:user|human)\b|\b(?:said|asked|requested|stated|quoted|told|per) (?:by )?the (?:user|human)\b/i
+const behindQuote = /^[^.!?\n]{0,20}\b(?:the )?(?:user|human) (?:said|wrote|asked|typed|replied|answered)\b/i
+const toAnother =
+  /\b(?:assistant|agent|reviewer|bot|copilot|tool|output|error|log|comment|docs?|documentation|readme|file|test|hook|commit|skill|rule|title)\b[^"“”\n]{0,40}$/i
+
+/**
+ * In double, curly or single quotes, backticks or italics; bounded, since the text is a model's. Short ones are matched
+ * too, so that the end of one is never taken for the start of the next.
+ */
+const quotation =
+  /"([^"\n]{1,600})"|“([^”\n]{1,600})”|(?<![\p{L}\p{N}])'([^'\n]{8,600})'(?![\p{L}\p{N}])|`([^`\n]{1,600})`|(?<![*\p{L}\p{N}])\*([^*\n]{8,600})\*(?!\*)/gu
+
+/** `isSaid` is asked only for quotations that the sentence attributes to the user. */
+export function annotateQuotes(text: string, isSaid: (quote: string) => boolean): Annotated {
+  return annotated(text, (line, found) => {
+    if (!/user|human/i.test(line)) return line
+    return line.replace(quotation, (whole: string, ...rest: unknown[]) => {
+      const quote = rest.find((group) => typeof group === 'string') as string
+      const at = rest.find((value) => typeof value === 'number') ?? 0
+      if (!isSentence(quote) || !isAttributed(line, { at, end: at + whole.length }) || isSaid(quote)) return whole
+      found.push(quote)
+      return `${whole} ${notFound}`
+    })
+  })
+}
+
+const shortConsent = /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go ahead|approved?|lgtm|do it|proceed|ship it|merge it)\b/i
+
+/** One or two words in marks are mostly a name; a consent is a quotation however short it is. */
+function isSentence(quote: string): boolean {
+  return shortConsent.test(quote) || quote.split(/\s+/).length >= 3 || /[\u3040-\u30ff\u4e00-\u9fff]{4}/.test(quote)
+}
+
+const longestLead = 400
+
+function isAttributed(line: string, { at, end }: { readonly at: number; readonly end: number }): boolean {
+  const before = line.slice(Math.max(0, at - longestLead), at)
+  const sentence = before.slice(Math.max(...['.', '!', '?'].map((mark) => before.lastIndexOf(mark))) + 1)
+  if (toAnother.test(sentence)) return false
+  return toTheUser.test(sentence) || behindQuote.test(line.slice(end, end + 60))
+}
+
+/** Looks for a quotation in plain words; parts around an ellipsis are looked for one by one. */
+export function isQuotedFrom(quote: string, texts: Iterable<string>): boolean {
+  const parts = quote
+    .split(/…|\.\.\.|\[[^\]]{0,80}\]/)
+    .map(plainWords)
+    .filter((part) => part.trim() !== '')
+  if (parts.length === 0) return true
+  const missing = new Set(parts)
+  for (const text of texts) {
+    for (const part of missing) if (holdsWords(text, part)) missing.delete(part)
+    if (missing.size === 0) return true
+  }
+  return false
+}
+
+export const noApproval = '(no such approval on record)'
+
+const approved = String.raw`approved|consented|agreed|confirmed|authori[sz]ed|allowed|permitted|signed off|green-?lit|ok(?:ay)?['’]?e?d|gave (?:\w+ ){0,2}(?:permission|approval|consent|go-ahead|green light)|accepted`
+/** What was approved stands behind the claim, in the passive before it. */
+const claim = new RegExp(
+  String.raw`\b(?:user|human)\b[^.!?\n]{0,40}?\b(?:${approved})\b|\b(?:approved|confirmed|authori[sz]ed|allowed|signed off(?: on)?|accepted) (by the (?:user|human))\b|\bwith the (?:user|human)['’]s (?:approval|permission|consent|blessing)\b`,
+  'i',
+)
+/** What was asked of the user, or ruled out, is no claim that it was given. */
+const denied =
+  /\b(?:not|never|no|n['’]t|without|until|unless|before|if|once|awaiting|pending|whether|when|asks?|asking|needs?|must|should|wait(?:ing)? for)\b/i
+const destructive =
+  /\b(?:delet|remov|drop|destroy|wip|eras|overwrit|force|reset|push|deploy|publish|releas|merg|rollback|revert|purchas|pay|spend|buy|transfer|migrat)\w*/i
+
+/**
+ * A claim that the user approved something needs its own ground: a message of the user that names it, or a reply to a
+ * question that names it. One "ok" somewhere proves nothing else.
+ */
+export function annotateApprovals(text: string, exchanges: readonly Exchange[]): Annotated {
+  let grounds: readonly Ground[] | undefined
+  return annotated(text, (line, unsupported) => {
+    if (!/user|human/i.test(line) || !claim.test(line)) return line
+    // The blanks between sentences are parts too, so that joining gives them back.
+    const checked = line.split(/(?<=[.!?])(\s+)/).map((sentence) => {
+      const found = claim.exec(sentence)
+      if (!found || denied.test(sentence)) return sentence
+      grounds ??= groundsIn(exchanges)
+      const behind = found[1] === undefined ? sentence.slice(found.index + found[0].length) : ''
+      const what = contentWords(behind).length > 0 ? behind : sentence.slice(0, found.index)
+      if (isGrounded(what, grounds)) return sentence
+      unsupported.push(sentence.trim().slice(0, 300))
+      return `${sentence} ${noApproval}`
+    })
+    return checked.join('')
+  })
+}
+
+/** Whether a claim is about something that could do harm. */
+export function isHarmful(claim: string): boolean {
+  return destructive.test(claim)
+}
+
+const refusal = /^\W*(?:no|nope|don'?t|do not|stop|never|wait|cancel|nein|non)\b/i
+
+type Ground = {
+  readonly words: ReadonlySet<string>
+  readonly isConsent: boolean
+  /** It speaks of something that could do harm. */
+  readonly mayHarm: boolean
+}
+
+/** What each message of the user names, together with what it replies to where it does not refuse it. */
+function groundsIn(exchanges: readonly Exchange[]): readonly Ground[] {
+  return exchanges.flatMap(({ kind, text, about = '' }, at) => {
+    if (kind === 'task') return []
+    const isReply = kind !== 'rejection' && !refusal.test(text)
+    // A short reply without a question takes up what the agent reported before it.
+    const before = isReply && text.length <= 80 ? (exchanges[at - 1]?.report ?? '') : ''
+    const plan = kind === 'approval' ? 'plan' : ''
+    const named = isReply ? `${plan} ${text} ${about} ${before}` : text
+    const isConsent = isReply && (kind === 'approval' || consent.test(text))
+    return [{ words: new Set(contentWords(named)), isConsent, mayHarm: isHarmful(named) }]
+  })
+}
+
+const mostWords = 6
+/** Words that name nothing: whoever asked for a plan has not approved it. */
+const vague = new Set(contentWords('plan proposal approach change changes solution suggestion design'))
+const consent =
+  /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go|do it|do that|let'?s|please do|proceed|continue|approved?|agreed?|accept|lgtm|looks? good|sounds? good|good|great|perfect|fine|correct|right|exactly|ship it|merge it|ja|oui|sí|si)\b|\b(?:approve|agree|go ahead)\b|^\W*(?:好|是|可以|はい|👍)/iu
+
+/**
+ * Half of the first words that say what was approved must come from one message: one that agrees, where they name nothing,
+ * and one that speaks of harm, where they do.
+ */
+function isGrounded(what: string, grounds: readonly Ground[]): boolean {
+  const told = contentWords(what).slice(0, mostWords)
+  const isVague = told.every((word) => vague.has(word))
+  const mayHarm = isHarmful(what)
+  return grounds.some(
+    (ground) =>
+      (ground.isConsent || !isVague) &&
+      (ground.mayHarm || !mayHarm) &&
+      told.filter((word) => ground.words.has(word)).length * 2 >= told.length,
+  )
+}
+
+/** Claims about state that contradict what outputs showed are marked with what was last seen. */
+export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
+  return annotated(text, (line, contradicted) => {
+    const seen = lastSeen(line, ledger)
+    if (seen === undefined) return line
+    contradicted.push(line.trim().slice(0, 200))
+    return `${line} (last seen: ${seen})`
+  })
+}
+
+function lastSeen(line: string, { commands, commits, repository, todos }: Ledger): string | undefined {
+  const command = commands.find(({ text, ended }) => ended !== 'unfinished' && line.includes(`\`${text}\``))
+  const [commit, ...others] = commits.filter(({ hash }) => line.includes(hash.slice(0, 7)))
+  const todo = todos.find(({ text }) => text.length >= 12 && line.includes(text))
+  return (
+    (command && commandSeen(line, command)) ??
+    (commit && others.length === 0 ? pushSeen(line, commit.last <= repository.pushedLast) : undefined) ??
+    (todo && todoSeen(line, todo))
+  )
+}
+
+const passes = /\b(?:pass(?:es|ed|ing)?|succe\w+|green|clean|ok)\b/i
+const fails = /\b(?:fail(?:s|ed|ing)?|broken|red)\b/i
+const notPushed = /\b(?:not (?:yet )?(?:been )?pushed|unpushed)\b/i
+const negated = /\b(?:not|no|never|n['’]t|0|zero|until|before|previously|first|then|earlier|was|were)\b/i
+
+function pushSeen(line: string, isPushed: boolean): string | undefined {
+  if (isPushed) return notPushed.test(line) ? 'pushed' : undefined
+  return /\bpushed\b/i.test(line) && !negated.test(withoutWas(line)) ? 'no push after this commit' : undefined
+}
+
+/** "Was pushed" takes nothing back. */
+function withoutWas(line: string): string {
+  return line.replace(/\b(?:was|were) (?=pushed\b)/gi, '')
+}
+
+/** Only where the line says one thing and nothing in it takes that back. */
+function commandSeen(line: string, { ended, outcome }: CommandFact): string | undefined {
+  if (negated.test(line) || (passes.test(line) && fails.test(line))) return undefined
+  const said = outcome === '' ? '' : `, "${outcome.replaceAll('"', "'")}"`
+  if (ended === 'badly' && passes.test(line)) return `failed${said}`
+  return ended === 'well' && fails.test(line) ? `passed${said}` : undefined
+}
+
+function todoSeen(line: string, { status }: Todo): string | undefined {
+  const isOpen = /^\s*[-*] \[ \]|\b(?:pending|not (?:yet )?(?:done|started)|to do)\b/i.test(line)
+  const isDone = /^\s*[-*] \[x\]|\b(?:done|completed|finished)\b/i.test(line) && !negated.test(line)
+  if (status === 'done' && isOpen && !isDone) return 'done'
+  return status === 'pending' && isDone ? 'not done' : undefined
+}
