@@ -21,6 +21,7 @@ export type {
 } from './core/mechanisms/mechanism.ts'
 export { microByCacheEdit, microByIdle, microBySize } from './core/mechanisms/micro.ts'
 export { native, serverCompaction } from './core/mechanisms/native.ts'
+export { type SnipInput, snip } from './core/mechanisms/ranges.ts'
 export {
   type ExplainedReduction,
   explainReductions,
@@ -31,7 +32,6 @@ export { appliedEdits } from './core/mechanisms/server-edits.ts'
 export type { ReductionChoices } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
 export { editedSize, viewSize } from './core/mechanisms/size.ts'
-export { type SnipInput, snip } from './core/mechanisms/snip.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 
 // Compaction

@@ -136,8 +136,7 @@ async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise
 type Refusal = {
   readonly why:
     | 'query-source' // the request of a compaction would wait for itself
-    | 'below-threshold'
-    | 'auto-compact-off'
+    | 'not-due' // below the threshold, or turned off
     | 'reactive-only'
     | 'collapse-on'
     | 'breaker-open'
@@ -158,15 +157,12 @@ export function refusalOf(
   explanation: Explanation,
   { source, pays }: GuardOptions,
 ): Refusal | undefined {
-  const { autoCompact, autoCompactThreshold: threshold, size, isAboveThreshold } = explanation
+  const { autoCompact, autoCompactThreshold: threshold, isAboveThreshold } = explanation
   const { breaker, isRefused } = tracker.now()
   const mode = compactionMode(settings)
   const refuse = (why: Refusal['why'], detail: string): Refusal => ({ why, detail })
   if (source !== 'turn') return refuse('query-source', `A request of ${source} never compacts.`)
-  if (autoCompact.mode === false) return refuse('auto-compact-off', `Auto-compact is off: ${autoCompact.source}.`)
-  if (!isAboveThreshold && !pays) {
-    return refuse('below-threshold', `${formatNumber(size.tokens)} tokens are below ${formatNumber(threshold.value)}.`)
-  }
+  if (autoCompact.mode === false || (!isAboveThreshold && !pays)) return refuse('not-due', '')
   if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')
   if (mode === 'collapse') return refuse('collapse-on', 'Collapsing keeps the context small.')
   const overhead = isAboveThreshold ? gauge.overhead() : 0
@@ -205,7 +201,6 @@ async function autoCompact(
   const refusal = refusalOf(runtime, explanation, options)
   if (refusal) return afterRefusal(runtime, refusal, explanation)
   if (explanation.autoCompact.mode === 'ask' && !(await isAllowed(runtime, explanation, signal))) {
-    tracker.set({ isRefused: true })
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
   const { pays } = options
@@ -239,23 +234,25 @@ function afterRefusal(
   const { tracker } = runtime
   // Otherwise no request could be sent any more.
   const shortened = isBlocking && manualCompact.allowed && why !== 'query-source' ? shortenUnseen(runtime) : []
-  if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: shortened, notices: [] }
+  if (why === 'not-due') return { tried: shortened, notices: [] }
   const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }, ...shortened]
   if (why !== 'overhead' || tracker.now().isOverheadReported) return { tried, notices: [] }
   tracker.set({ isOverheadReported: true })
   return { tried, notices: [detail] }
 }
 
-/** Asks the host; no answer in time means no. */
+/** Asks the host; no answer in time means no. A no holds until the next human message. */
 export async function isAllowed(
-  { ask, guard, settings }: Runtime,
+  { ask, guard, settings, tracker }: Runtime,
   { size, autoCompactThreshold }: Explanation,
   signal: AbortSignalPort | undefined,
 ): Promise<boolean> {
-  if (!ask) return false
   const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
   const isValid = (value: unknown) => value === undefined || typeof value === 'boolean'
-  return (await guard.read('ask', () => ask(question), { isValid, timeoutMs: patience(settings), signal })) === true
+  const options = { isValid, timeoutMs: patience(settings), signal }
+  const isYes = ask !== undefined && (await guard.read('ask', () => ask(question), options)) === true
+  if (!isYes) tracker.set({ isRefused: true })
+  return isYes
 }
 
 /** Reports each state once, and only when it got worse. */

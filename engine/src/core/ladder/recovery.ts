@@ -148,12 +148,10 @@ async function whyNotCompact(runtime: Runtime, signal: AbortSignalPort | undefin
   const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
   // With the breaker open it is tried once: without a compaction the conversation would be stuck.
-  const { tracker } = runtime
-  const { breaker, isRefused } = tracker.now()
+  const { breaker, isRefused } = runtime.tracker.now()
   if (breaker.isOpen && breaker.hasRecovered) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
   if (!isRefused && (await isAllowed(runtime, explanation, signal))) return undefined
-  tracker.set({ isRefused: true })
   return 'It was asked for, and not allowed.'
 }
 

@@ -1,12 +1,67 @@
-// Ranges of a view as entries of the transcript, and the plan that replaces them, for snip and collapse.
+// Snip, and what it shares with collapse: ranges of a view as entries of the transcript, and the plan that replaces them.
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type Stretch, widened } from '../message/rounds.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
 import { boundThinking, planEdits } from './clearing.ts'
-import type { Declined, Plan, PlannedItem, Situation } from './mechanism.ts'
+import {
+  type Declined,
+  declined,
+  type Plan,
+  type PlannedItem,
+  type PlanningMechanism,
+  type Situation,
+} from './mechanism.ts'
+
+export type SnipInput = {
+  /** The first and the last entry to go, in either order. */
+  readonly from: string
+  readonly to: string
+  /** One line; a count of what is gone when not given. */
+  readonly marker?: string
+}
+
+/** Replaces a range that the user or the model named with one line. It grows to whole rounds; pinned entries stay. */
+export function snip({ from, to, marker }: SnipInput): PlanningMechanism {
+  const name = 'snip'
+  return {
+    name,
+    plan: (view, situation) => {
+      const parts = partsOf(view)
+      const ends = [from, to].map((uuid) => parts.findIndex((part) => part.uuid === uuid))
+      if (ends.some((at) => at < 0)) {
+        const known = new Set(view.sources.flatMap(({ uuids }) => uuids))
+        const missing = [from, to].filter((uuid) => !known.has(uuid))
+        return missing.length === 0
+          ? declined(name, 'nothing-to-do', 'It has left the view already.')
+          : declined(name, 'range-unknown', `Not in the view: ${missing.join(', ')}.`)
+      }
+      const stretch = widened(parts, { start: Math.min(...ends), end: Math.max(...ends) + 1 })
+      const replacements = segmentsOf(parts, stretch).flatMap((segment) => {
+        const count = segment.length === 1 ? '1 entry' : `${formatNumber(segment.length)} entries`
+        const text = (weight: number) =>
+          marker ?? `[Removed from the context: ${count}, about ${formatNumber(weight)} tokens]`
+        return replacementOf(view, situation, { parts: segment, text, why: 'named to be removed' })
+      })
+      if (replacements.length === 0) {
+        const isPinned = parts.slice(stretch.start, stretch.end).some((part) => part.isPinned)
+        return isPinned
+          ? declined(name, 'range-pinned', 'What is not pinned in it weighs less than the line in its place.')
+          : declined(name, 'nothing-to-do', 'It weighs less than the line that would stand in its place.')
+      }
+      return planRanges(view, situation, {
+        mechanism: name,
+        reason: 'a stretch was named',
+        parts,
+        replacements,
+        editOf: ({ text, ...range }) => ({ type: 'drop-range', ...range, marker: text, mechanism: name }),
+      })
+    },
+  }
+}
 
 /** An entry in the view: the message it is merged into, and whether it must stay. */
 export type Part = ViewMessage & { readonly piece: ViewMessage; readonly at: number; readonly isPinned: boolean }
@@ -23,7 +78,7 @@ export function partsOf({ sources, pins, edits }: View): readonly Part[] {
 }
 
 /** What lies between the pinned rounds: a pinned call keeps its result, and a pinned result its call. */
-export function segmentsOf(parts: readonly Part[], { start, end }: Stretch): readonly (readonly Part[])[] {
+function segmentsOf(parts: readonly Part[], { start, end }: Stretch): readonly (readonly Part[])[] {
   const kept = new Set<number>()
   for (let at = start; at < end; at++) {
     if (!parts[at]?.isPinned) continue
@@ -41,7 +96,7 @@ export function segmentsOf(parts: readonly Part[], { start, end }: Stretch): rea
 }
 
 /** Entries that go, and the text in their place. */
-export type Replacement = { readonly parts: readonly Part[]; readonly text: string; readonly item: PlannedItem }
+type Replacement = { readonly parts: readonly Part[]; readonly text: string; readonly item: PlannedItem }
 
 /** None if the text would be as large as what it replaces. */
 export function replacementOf(
@@ -81,7 +136,7 @@ function weightOf(
   return weight
 }
 
-export type RangePlanInput = {
+type RangePlanInput = {
   readonly mechanism: string
   readonly reason: string
   /** All entries of the view. */

@@ -3,9 +3,9 @@ import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../..
 import { textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
+import { type SnipInput, snip } from './ranges.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { viewSize } from './size.ts'
-import { type SnipInput, snip } from './snip.ts'
 import { text, viewOf } from './testing/examples.ts'
 
 const detour = () =>
