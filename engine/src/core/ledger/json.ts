@@ -90,7 +90,7 @@ const latestTime = 8.64e15
 
 function isLike(value: unknown, example: Example): boolean {
   if (typeof example === 'object') return typeof value === 'string' && example.includes(value)
-  return typeof value === typeof example && !(typeof value === 'number' && Math.abs(value) > latestTime)
+  return typeof value === typeof example && (typeof value !== 'number' || Math.abs(value) <= latestTime)
 }
 
 /** There is no fact where one of its fields is missing or something else, except for the `optional` ones. */

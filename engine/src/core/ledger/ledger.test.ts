@@ -44,7 +44,7 @@ describe('what the user said', () => {
         report: 'Fixed: the loop now runs to the end of the file, and the tests pass.',
         steps: [
           { type: 'said', text: 'The parser drops the last line because the loop ends one too early.' },
-          { type: 'did', text: 'edited src/parser.ts' },
+          { type: 'did', text: 'edited src/parser.ts: `b`' },
           { type: 'said', text: 'Fixed: the loop now runs to the end of the file, and the tests pass.' },
         ],
         last: 0,

@@ -5,42 +5,28 @@ import { headOf } from '../text/cut.ts'
 /** A shorter block costs hardly more than the line that would replace it. */
 const leastFolded = 400
 
-type Line = { readonly text: string; readonly isProse: boolean; readonly isBlank: boolean }
-
 export function foldPasted(text: string): string {
   if (text.length < leastFolded) return text
-  const lines = classified(text)
   const parts: string[] = []
-  for (let at = 0; at < lines.length; ) {
-    const end = Math.max(at + 1, blockEnd(lines, at))
-    const block = lines.slice(at, end).map((line) => line.text)
-    const isLong = !lines[at]?.isProse && block.join('\n').length >= leastFolded
-    parts.push(...(isLong ? [foldedLine(block)] : block))
-    at = end
-  }
-  return parts.join('\n')
-}
-
-function classified(text: string): readonly Line[] {
+  let block: string[] = []
   let isFenced = false
-  return text.split('\n').map((line) => {
+  for (const line of text.split('\n')) {
     const isFence = /^\s*(?:```|~~~)/.test(line)
     const isProse = !isFenced && !isFence && isProseLine(line)
     if (isFence) isFenced = !isFenced
-    return { text: line, isProse, isBlank: line.trim() === '' }
-  })
+    if (isProse || (block.length === 0 && line.trim() === '')) {
+      parts.push(...folded(block), line)
+      block = []
+    } else block.push(line)
+  }
+  return [...parts, ...folded(block)].join('\n')
 }
 
-/** The end of the block that starts here; `start` itself if the line is prose. */
-function blockEnd(lines: readonly Line[], start: number): number {
-  let end = start
-  if (lines[start]?.isBlank) return end
-  for (let at = start; at < lines.length; at++) {
-    const line = lines[at]
-    if (line === undefined || line.isProse) break
-    if (!line.isBlank) end = at + 1
-  }
-  return end
+/** One line if it is long; blank lines at its end do not belong to it. */
+function folded(block: readonly string[]): readonly string[] {
+  const end = block.findLastIndex((line) => line.trim() !== '') + 1
+  const pasted = block.slice(0, end)
+  return pasted.join('\n').length < leastFolded ? block : [foldedLine(pasted), ...block.slice(end)]
 }
 
 const longestLooked = 2_000

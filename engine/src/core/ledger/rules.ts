@@ -83,28 +83,14 @@ const longestSentence = 800
 const sentenceEnd =
   /(?<=[.!?]["')\]]?)(?<!\b(?:e\.g|i\.e|etc|vs|cf|ca|bzw|approx|resp)\.)\s+(?=[\p{L}"'(¡¿])|(?<=[。！？])/u
 
+/** A long line that goes on in lower case was wrapped by an editor. */
+const wrap = /^(.{59,}[^.!?:;\s])[ \t]*\n(?=[a-z(])/gm
+
 /** Sentences and list items as they stand, marks of lists removed. Those too long to be one are left out. */
 export function sentencesOf(text: string): readonly string[] {
-  const found: string[] = []
-  for (const line of unwrapped(text)) {
-    const bare = line.replace(/^\s*(?:[-*+•]|\d+[.)]|#+)\s+/, '').trim()
-    if (bare === '') continue
-    for (const sentence of bare.split(sentenceEnd)) {
-      const whole = sentence.trim()
-      if (whole.length >= 4 && whole.length <= longestSentence) found.push(whole)
-    }
-  }
-  return found
-}
-
-/** Lines; a long one that goes on in lower case was wrapped by an editor, and is joined again. */
-function unwrapped(text: string): readonly string[] {
-  const lines: string[] = []
-  let isBroken = false
-  for (const line of text.split('\n')) {
-    if (isBroken && /^[a-z(]/.test(line)) lines.push(`${lines.pop() ?? ''} ${line}`)
-    else lines.push(line)
-    isBroken = line.length >= 60 && !/[.!?:;]\s*$/.test(line)
-  }
+  const lines = text.replace(wrap, '$1 ').split('\n')
   return lines
+    .flatMap((line) => line.replace(/^\s*(?:[-*+•]|\d+[.)]|#+)\s+/, '').split(sentenceEnd))
+    .map((sentence) => sentence.trim())
+    .filter(({ length }) => length >= 4 && length <= longestSentence)
 }

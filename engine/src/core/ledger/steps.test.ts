@@ -21,9 +21,9 @@ function ran(command: string, text: string, request = ''): Step | undefined {
 }
 
 describe('one line for each step', () => {
-  test('an edit and a write name the file', () => {
+  test('an edit and a write name the file, and a line that was put in by itself', () => {
     expect(step('Edit', { file_path: '/p/src/core/a.ts', old_string: 'x', new_string: 'const `a` = 1' })).toContain(
-      'core/a.ts',
+      "core/a.ts: `const 'a' = 1`",
     )
     expect(step('Write', { file_path: '/p/a.md', content: 'One.\nTwo.' })).toBe('wrote p/a.md')
     expect(step('Edit', { file_path: '/p/a.ts', new_string: 'x' }, { isError: true })).toBe(undefined)
@@ -125,7 +125,7 @@ test('that the user interrupted the agent is told where it happened', () => {
   expect(book.ledger().exchanges).toMatchObject([
     {
       text: 'Mend it.',
-      steps: [{ text: 'edited a.ts' }, { type: 'did', text: 'was interrupted by the user' }],
+      steps: [{ text: 'edited a.ts: `x`' }, { type: 'did', text: 'was interrupted by the user' }],
     },
   ])
 })
@@ -141,6 +141,6 @@ test('of old steps the last change is left, or else the last command', () => {
 
 test('a path inside the folder of the session is told from there', () => {
   const edit = { file_path: '/w/src/lib/deep/a.ts', new_string: 'x' }
-  expect(step('Edit', edit, { root: '/w' })).toBe('edited src/lib/deep/a.ts')
-  expect(step('Edit', edit, { root: '/other' })).toBe('edited deep/a.ts')
+  expect(step('Edit', edit, { root: '/w' })).toBe('edited src/lib/deep/a.ts: `x`')
+  expect(step('Edit', edit, { root: '/other' })).toBe('edited deep/a.ts: `x`')
 })

@@ -2,6 +2,7 @@
 // latest is kept: it can be looked up again, and what came of it shows in what was done next.
 import { condensed, sentenceEnd } from '../text/condense.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
+import { addedLines } from '../tools/patch.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
 import { isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
@@ -38,14 +39,23 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, longestSource)}` }
   if (call.type === 'command') return run && commandStep(run, text)
   if (isError) return undefined
-  // What it put there is in the file, which is restored as it is now.
   const changed = changedBy(call).map((path) => shortPath(path, result.root))
-  if (changed.length > 0) return did(`${call.type === 'write' ? 'wrote' : 'edited'} ${changed.join(', ')}`)
+  if (changed.length > 0) {
+    return did(`${call.type === 'write' ? 'wrote' : 'edited'} ${changed.join(', ')}${addedText(call)}`)
+  }
   if (call.type === 'agent') {
     const task = oneLine(call.task ?? call.name, 120)
     return did(`the sub-agent for "${task}" reported: ${condensed(text, longestReport)}`)
   }
   return call.type === 'search' ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
+}
+
+/** A single line that was put in. More of them are in the file, which is restored as it is now. */
+function addedText(call: ToolCall): string {
+  const edits =
+    call.type === 'patch' ? call.files.flatMap((file) => file.edits) : call.type === 'edit' ? call.edits : []
+  const [line, ...more] = addedLines(edits)
+  return line === undefined || more.length > 0 ? '' : `: \`${oneLine(line, 240).replaceAll('`', "'")}\``
 }
 
 function did(text: string): Step {

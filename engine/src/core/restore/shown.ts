@@ -4,6 +4,7 @@ import { dropOldest } from '../message/drop-oldest.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type NamedKinds, pathKey } from '../tools/call.ts'
+import { addedLines } from '../tools/patch.ts'
 import { createFileWalk, type FileTouch } from './file-events.ts'
 
 export type Shown = {
@@ -49,12 +50,7 @@ export function createShown({ named, root }: ShownOptions = {}): Shown {
 
 function linesIn(touch: FileTouch): readonly string[] {
   if (touch.type === 'read') return touch.shown()?.lines ?? []
-  const { text = '', edits } = touch
-  const added = edits.flatMap(({ before, after }) => {
-    const old = new Set(before.split('\n'))
-    return after.split('\n').filter((line) => !old.has(line))
-  })
-  return [...text.split('\n'), ...added]
+  return [...(touch.text ?? '').split('\n'), ...addedLines(touch.edits)]
 }
 
 /** Lines from the whole text, so that enough of them survive a change in one place. */

@@ -38,40 +38,31 @@ export function touchedFiles(messages: readonly ViewMessage[], options: TouchedO
   const files = new Map<string, TouchedFile>()
   const openFrom = messages.filter(isSaid).at(-openMessages)
   const firstOpen = openFrom === undefined ? 0 : messages.indexOf(openFrom)
-  for (const [at, { touches }] of newsOf(messages, options).entries()) {
+  const news = newsOf(messages, options)
+  const wholePath = wholePaths(news.flatMap(({ touches }) => touches.map(({ path }) => path)))
+  for (const [at, { touches }] of news.entries()) {
     for (const touch of touches) {
-      const key = pathKey(touch.path, options.root)
-      const file = { ...afterTouch(files.get(key), touch), ...(at < firstOpen ? { isEarlier: true as const } : {}) }
+      const path = wholePath(touch.path)
+      const key = pathKey(path, options.root)
+      const known = files.get(key)
       // Taken out first, so that the latest is the last.
       files.delete(key)
-      files.set(key, file)
+      files.set(key, { ...afterTouch(known, { ...touch, path }), ...(at < firstOpen ? { isEarlier: true } : {}) })
     }
   }
-  return withoutRelative([...files.values()].toReversed())
+  return [...files.values()].toReversed()
 }
 
 /** A path as somebody in a folder further down would write it stands for the one file that it is the end of. */
-function withoutRelative(files: readonly TouchedFile[]): readonly TouchedFile[] {
-  const plain = (path: string) => path.replaceAll('\\', '/')
+function wholePaths(paths: readonly string[]): (path: string) => string {
   const isAbsolute = (path: string) => /^(?:[/~\\]|[A-Za-z]:)/.test(path)
-  const absolute = files.filter(({ path }) => isAbsolute(path)).map(({ path }) => ({ path, end: plain(path) }))
-  const wholeOf = (path: string) => {
-    const found = isAbsolute(path) ? [] : absolute.filter(({ end }) => end.endsWith(`/${plain(path)}`))
-    return found.length === 1 ? (found[0]?.path ?? path) : path
+  const plain = (path: string) => path.replaceAll('\\', '/')
+  const absolute = new Map(paths.filter(isAbsolute).map((path) => [plain(path), path]))
+  return (path) => {
+    const end = `/${plain(path)}`
+    const [found, ...others] = isAbsolute(path) ? [] : [...absolute.keys()].filter((one) => one.endsWith(end))
+    return others.length > 0 ? path : (absolute.get(found ?? '') ?? path)
   }
-  const merged = new Map<string, TouchedFile>()
-  for (const file of files) {
-    const path = wholeOf(file.path)
-    const newer = merged.get(path) ?? { ...file, isEdited: false, inserted: [], seen: [] }
-    merged.set(path, {
-      ...newer,
-      path,
-      isEdited: newer.isEdited || file.isEdited,
-      inserted: [...file.inserted, ...newer.inserted].slice(-mostPlaces),
-      seen: [...file.seen, ...newer.seen].slice(-mostPlaces),
-    })
-  }
-  return [...merged.values()]
 }
 
 function newsOf(messages: readonly ViewMessage[], { named, recordOf }: TouchedOptions): readonly FileNews[] {

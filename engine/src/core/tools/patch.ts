@@ -11,6 +11,14 @@ export type PatchedFile = {
   readonly edits: readonly TextEdit[]
 }
 
+/** The lines that edits put in, without those around them that stayed. */
+export function addedLines(edits: readonly TextEdit[]): readonly string[] {
+  return edits.flatMap(({ before, after }) => {
+    const old = new Set(before.split('\n'))
+    return after.split('\n').filter((line) => line.trim() !== '' && !old.has(line))
+  })
+}
+
 export function readPatch(patch: string): readonly PatchedFile[] {
   const parts = patch.split(/^\*\*\* (?=(?:Add|Update|Delete) File: )/m).slice(1)
   return parts.length > 0 ? parts.flatMap(readPart) : readDiff(patch)
