@@ -1,5 +1,4 @@
 // Turns the lines of a file into the entries of a transcript and reports damaged lines.
-import { closeSync, fstatSync, openSync } from 'node:fs'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import {
@@ -9,7 +8,7 @@ import {
   type TranscriptReader,
 } from '../../core/transcript/format/foreign/reader.ts'
 import { createScanner, type Scan } from '../../core/transcript/tree/scan.ts'
-import { forEachLine, type Line, type LineOptions, readDocument, readFully } from './lines.ts'
+import { forEachLine, type Line, type LineOptions } from './lines.ts'
 
 /** A line that is not exactly one whole record. */
 export type LineProblem = {
@@ -89,35 +88,20 @@ export function readLine(line: Line, { reader, visit, problems = [] }: Sink): nu
 }
 
 const sniffLimit = 64 << 20
-
-/** Detects the format from the first lines; undefined if nothing looks like a record of a session. */
-export function sniffFormat(path: string): Format | undefined {
-  const file = openSync(path, 'r')
-  try {
-    const { size } = fstatSync(file)
-    const document = readDocument(file, sniffLimit)
-    if (document) return decodeLine(document.buffer.toString('utf8', 0, document.end)).records.map(formatOf)[0]
-    for (let length = Math.min(64 << 10, size); ; length = Math.min(length * 8, size)) {
-      const buffer = Buffer.allocUnsafeSlow(length)
-      readFully(file, buffer, 0)
-      const text = buffer.toString('utf8', 0, length === size ? length : Math.max(buffer.lastIndexOf(10), 0))
-      for (const line of text.split('\n')) {
-        const format = decodeLine(line)
-          .records.map(formatOf)
-          .find((found) => found !== undefined)
-        if (format) return format
-      }
-      if (length === size) return isFirstRecordTorn(text) ? 'claude-code' : undefined
-      if (length >= sniffLimit) return undefined
-    }
-  } finally {
-    closeSync(file)
-  }
-}
-
 /** How our own records begin. A crash during the very first write leaves only part of one. */
 const recordStarts = ['{"parentUuid":', '{"type":"']
 
-function isFirstRecordTorn(text: string): boolean {
-  return !text.includes('\n') && recordStarts.some((start) => text.startsWith(start.slice(0, text.length)))
+/** Detects the format from the first lines; undefined if nothing looks like a record of a session. */
+export function sniffFormat(path: string): Format | undefined {
+  let format: Format | undefined
+  let torn: string | undefined = ''
+  forEachLine(path, ({ buffer, start, end, offset, ended }) => {
+    const text = end - start > longestLine ? '' : buffer.toString('utf8', start, end)
+    const formats = decodeLine(text).records.map(formatOf)
+    format = formats.find((found) => found !== undefined)
+    torn = ended || offset > 0 ? undefined : text
+    return format === undefined && offset < sniffLimit
+  })
+  const isTorn = recordStarts.some((known) => torn !== undefined && (known.startsWith(torn) || torn.startsWith(known)))
+  return format ?? (isTorn ? 'claude-code' : undefined)
 }

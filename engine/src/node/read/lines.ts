@@ -38,16 +38,16 @@ export function forEachLine(path: string, visit: (line: Line) => unknown, option
 }
 
 /** A file that is one JSON document over many lines, as an export is: all of it counts as one line. */
-export function readDocument(file: number, most = Number.POSITIVE_INFINITY): Line | undefined {
+function readDocument(file: number): Line | undefined {
   const { size } = fstatSync(file)
   const start = Buffer.alloc(Math.min(16, size))
   readFully(file, start, 0)
   if (!/^\uFEFF?\s*\{\s*\n/.test(start.toString('utf8'))) return undefined
-  const buffer = Buffer.allocUnsafeSlow(Math.min(most, size))
+  const buffer = Buffer.allocUnsafeSlow(size)
   readFully(file, buffer, 0)
   let end = buffer.length
   while (end > 0 && (buffer[end - 1] ?? 0) <= 0x20) end--
-  return { buffer, start: 0, end, offset: 0, number: 1, ended: buffer.length === size }
+  return { buffer, start: 0, end, offset: 0, number: 1, ended: true }
 }
 
 function streamLines(file: number, visit: (line: Line) => unknown, options: LineOptions): void {
