@@ -1,11 +1,11 @@
 // everlong/anthropic: the client for the Messages API, and middleware for the official SDK, an optional peer, with everything it
 // needs by default: sessions in memory, and summaries asked of the caller's own model with the caller's own client.
 import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
-import { clientOver } from './adapters/anthropic/channel.ts'
 import { type MessageParam, messageConversion } from './adapters/anthropic/messages.ts'
 import {
   type AnthropicMiddleware,
   type Channel,
+  clientOver,
   createMiddleware,
   type MessagesCall,
 } from './adapters/anthropic/middleware.ts'

@@ -1,14 +1,13 @@
 // everlong/claude-agent-sdk: sessions of the Claude Agent SDK in any store of Everlong, compacted between two queries by
 // Everlong; hooks for what the SDK compacts by itself, and recall. Types of the SDK are described, not imported.
 import { agentHooks } from './adapters/claude-agent-sdk/hooks.ts'
-import { storedId } from './adapters/claude-agent-sdk/ids.ts'
 import {
   type AgentRecallTool,
   agentRecallTool,
   originalEntry,
   originalsOf,
 } from './adapters/claude-agent-sdk/recall.ts'
-import { agentSessionStore } from './adapters/claude-agent-sdk/session-store.ts'
+import { agentSessionStore, storedId } from './adapters/claude-agent-sdk/session-store.ts'
 import type {
   AgentEntry,
   AgentHooks,

@@ -6,8 +6,7 @@ import { noPosition } from '../../core/ports/store.ts'
 import { recallDescription, recalledNotice } from '../../core/prompts/recall.ts'
 import { readFrom, recallFrom } from '../../core/session/platform.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import { storedId } from './ids.ts'
-import { ownSubpath } from './session-store.ts'
+import { ownSubpath, storedId } from './session-store.ts'
 import type { AgentEntry, AgentSessionKey, HookInput } from './types.ts'
 
 /** For `tool(name, description, { query: z.string().optional(), read: z.string().optional() }, handler)` of the SDK. */

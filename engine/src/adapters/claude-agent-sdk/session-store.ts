@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/message/json.ts'
 import type { HeldSession, OpenOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { createMutex } from '../../core/session/queue.ts'
-import { sessionIn, storedId, subkeyPrefix, subpathOf } from './ids.ts'
+import { hashText } from '../../core/text/hash.ts'
 import type { AgentEntry, AgentSessionKey, AgentSessionStore, AgentSummary, FoldSummary } from './types.ts'
 
 export type AgentStoreOptions = {
@@ -136,4 +136,56 @@ async function entriesIn(store: SessionStore, key: AgentSessionKey): Promise<Age
 
 function uuidsIn(entries: readonly { readonly record: JsonObject }[]): readonly string[] {
   return entries.flatMap(({ record: { uuid } }) => (typeof uuid === 'string' ? [uuid] : []))
+}
+
+// Sessions are stored as PROJECT.SESSION, and what belongs to one as PROJECT.SESSION/subagents/NAME. Every name is one that a
+// store on disk accepts.
+
+/** Everything of a project begins like this. */
+function projectPrefix(projectKey: string): string {
+  const readable = projectKey.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '')
+  return `${readable.slice(-40).replace(/^-/, '') || 'project'}-${hashText(projectKey)}.`
+}
+
+export function storedId({ projectKey, sessionId, subpath }: AgentSessionKey): string {
+  const id = `${projectPrefix(projectKey)}${escaped(sessionId)}`
+  return subpath === undefined ? id : `${subkeyPrefix(id)}${nameOf(subpath)}`
+}
+
+function subkeyPrefix(id: string): string {
+  return `${id}/subagents/`
+}
+
+/** Undefined for ids of other projects and of sub-agents. */
+function sessionIn(id: string, projectKey: string): string | undefined {
+  const prefix = projectPrefix(projectKey)
+  return id.startsWith(prefix) && !id.includes('/') ? unescaped(id.slice(prefix.length)) : undefined
+}
+
+const folder = 'subagents/'
+const other = 'x-'
+
+/** Sub-agents are stored as Everlong stores its own; other paths are marked. */
+function nameOf(subpath: string): string {
+  const rest = subpath.startsWith(folder) ? subpath.slice(folder.length) : ''
+  return /^[A-Za-z0-9]/.test(rest) && !rest.startsWith(other) ? escaped(rest) : `${other}${escaped(subpath)}`
+}
+
+function subpathOf(name: string): string {
+  return name.startsWith(other) ? unescaped(name.slice(other.length)) : `${folder}${unescaped(name)}`
+}
+
+/** Reversible: what is not a letter, a digit, "." or "-" becomes its bytes. */
+function escaped(text: string): string {
+  return encodeURIComponent(text)
+    .replaceAll(/[^A-Za-z0-9.%-]/g, hex)
+    .replaceAll('%', '_')
+}
+
+function hex(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}
+
+function unescaped(name: string): string {
+  return decodeURIComponent(name.replaceAll('_', '%'))
 }

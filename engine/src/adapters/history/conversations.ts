@@ -39,23 +39,16 @@ export type ConversationsOptions<Foreign> = {
   readonly most?: number | undefined
 }
 
-export type Conversations<Foreign> = {
-  readonly of: (
-    messages: readonly Foreign[],
-    id: string | undefined,
-    starting: StartingOf<Foreign>,
-  ) => Promise<ManagedHistory<Foreign>>
-  /** In order of use, the newest last. */
-  readonly all: () => readonly ManagedHistory<Foreign>[]
-  readonly close: () => Promise<void>
-}
-
 type Held<Foreign> = { readonly id: string | undefined; readonly history: ManagedHistory<Foreign> }
 
 const usualMost = 100
 
-export function createConversations<Foreign>(options: ConversationsOptions<Foreign>): Conversations<Foreign> {
-  const { converter, session, start, most = usualMost } = options
+export function createConversations<Foreign>({
+  converter,
+  session,
+  start,
+  most = usualMost,
+}: ConversationsOptions<Foreign>) {
   const mutex = createMutex(() => undefined)
   let held: readonly Held<Foreign>[] = session
     ? [{ id: undefined, history: new ManagedHistory({ converter, session }) }]
@@ -78,7 +71,7 @@ export function createConversations<Foreign>(options: ConversationsOptions<Forei
   }
   return {
     // One at a time, so that two first calls with the same id get the same session.
-    of: (messages, id, starting) =>
+    of: (messages: readonly Foreign[], id: string | undefined, starting: StartingOf<Foreign>) =>
       mutex.run(async () => {
         const found = find(messages, id) ?? (await create(id, starting))
         found.history.claim(messages)
@@ -88,6 +81,7 @@ export function createConversations<Foreign>(options: ConversationsOptions<Forei
         for (const { history } of gone) await history.close()
         return found.history
       }),
+    /** In order of use, the newest last. */
     all: () => held.map(({ history }) => history),
     // A session of the host's is the host's to close.
     close: () =>

@@ -95,15 +95,14 @@ function baseOf({ systemMessage, tools, model }: ModelRequest): NonNullable<Call
   const system = systemMessage ? textOf(readLangChainMessage(systemMessage).content) : ''
   return {
     ...(system === '' ? {} : { system }),
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map((tool) =>
-            'name' in tool ? toolDefinition(tool as JsonObject, schemaOf(objectAt(tool, 'schema'))) : tool,
-          ),
-        }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(definitionOf) }),
     ...defined({ maxTokens: numberAt(model, 'maxTokens') }),
   }
+}
+
+/** As far as it can be read off the object. */
+function definitionOf(tool: object): object {
+  return 'name' in tool ? toolDefinition(tool as JsonObject, schemaOf(objectAt(tool, 'schema'))) : tool
 }
 
 /** Undefined for schemas that do not say what they are in JSON. Some of Zod's cannot, and throw. */

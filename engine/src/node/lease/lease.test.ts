@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { temporaryFolders, watchedDisk } from '../testing/sessions.ts'
 import { type Disk, nodeDisk, type Opening, systemError } from '../write/disk.ts'
 import { acquireLease, type Lease, type LeaseResult } from './lease.ts'
-import type { Processes } from './processes.ts'
+import type { nodeProcesses } from './processes.ts'
 
 const start = Date.parse('2026-01-02T03:04:05.000Z')
 
@@ -16,7 +16,7 @@ function world(folder: string) {
   let ids = 0
   const state = { now: start }
   const acquire = (pid: number, disk: Disk = nodeDisk): LeaseResult => {
-    const processes: Processes = { self: () => ({ pid, host: 'box' }), isDead: (mark) => dead.has(mark.pid) }
+    const processes: typeof nodeProcesses = { self: () => ({ pid, host: 'box' }), isDead: (mark) => dead.has(mark.pid) }
     const ports = { now: () => state.now, newId: () => `token-${++ids}`, disk, processes, every: () => () => undefined }
     return acquireLease(session, { owner: `writer ${pid}`, ports, durationMs: 30_000, graceMs: 10_000 })
   }

@@ -1,17 +1,23 @@
 // The lease on a session: its holder is the only writer until the lease expires or is released. It never blocks, and
 // never takes a session from a holder that may still be writing.
-import { type Disk, nodeDisk, remove, tolerating } from '../write/disk.ts'
+import { nodeDisk, remove, tolerating } from '../write/disk.ts'
 import { isToken, type LockPlace, type LockRecord, readLock, replaceLock, sweepLock, takeLock } from './lock-file.ts'
-import { nodeProcesses, type Processes } from './processes.ts'
+import { nodeProcesses } from './processes.ts'
 
-export type LeasePorts = {
-  readonly now: () => number
-  readonly newId: () => string
-  readonly disk: Disk
-  readonly processes: Processes
+export const nodeLeasePorts = {
+  now: () => Date.now(),
+  newId: (): string => crypto.randomUUID(),
+  disk: nodeDisk,
+  processes: nodeProcesses,
   /** Calls `run` repeatedly without keeping the process alive; returns a function that stops it. */
-  readonly every: (ms: number, run: () => void) => () => void
+  every: (ms: number, run: () => void) => {
+    const timer = setInterval(run, ms)
+    timer.unref()
+    return () => clearInterval(timer)
+  },
 }
+
+export type LeasePorts = Readonly<typeof nodeLeasePorts>
 
 export type LeaseOptions = {
   /** A program's name or a window's title, shown to whoever is refused. */
@@ -45,18 +51,6 @@ export type Lease = {
   /** Checks that the lease still holds, and renews it when it is about to expire. Call it before each write. */
   readonly confirm: () => LeaseState
   readonly release: () => void
-}
-
-export const nodeLeasePorts: LeasePorts = {
-  now: () => Date.now(),
-  newId: () => crypto.randomUUID(),
-  disk: nodeDisk,
-  processes: nodeProcesses,
-  every: (ms, run) => {
-    const timer = setInterval(run, ms)
-    timer.unref()
-    return () => clearInterval(timer)
-  },
 }
 
 type Terms = LeasePorts & {

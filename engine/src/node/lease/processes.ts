@@ -14,7 +14,6 @@ export type ProcessMark = {
 }
 
 export const nodeProcesses = { self, isDead }
-export type Processes = Readonly<typeof nodeProcesses>
 
 function self(): ProcessMark {
   const machine = machineName()

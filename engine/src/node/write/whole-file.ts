@@ -116,28 +116,21 @@ async function copyInto(disk: Disk, from: string, target: number): Promise<void>
   const source = ignoring(['ENOENT'], () => disk.open(from, 'read'))
   if (source === undefined) return
   try {
-    const end = lastLineEnd(disk, source)
+    const { size } = disk.stat(source)
     const chunk = new Uint8Array(chunkSize)
-    for (let at = 0; at < end; ) {
-      const got = disk.read(source, chunk.subarray(0, Math.min(chunkSize, end - at)), at)
-      if (got === 0) throw new Error(`${from} was truncated while it was being copied.`)
-      writeWhole({ disk, file: target }, chunk.subarray(0, got))
-      at += got
+    let wholeLines = 0
+    for (let at = 0, got = -1; got !== 0; at += got) {
+      got = disk.read(source, chunk, at)
+      if (got === 0 && at < size) throw new Error(`${from} was truncated while it was being copied.`)
+      const part = chunk.subarray(0, got)
+      writeWhole({ disk, file: target }, part)
+      const lineEnd = part.lastIndexOf(0x0a) + 1
+      if (lineEnd > 0) wholeLines = at + lineEnd
       // Lets leases be renewed during a long copy.
       await setImmediate()
     }
+    disk.truncate(target, wholeLines)
   } finally {
     disk.close(source)
   }
-}
-
-function lastLineEnd(disk: Disk, file: number): number {
-  const chunk = new Uint8Array(chunkSize)
-  for (let end = disk.stat(file).size; end > 0; end = Math.max(0, end - chunkSize)) {
-    const start = Math.max(0, end - chunkSize)
-    const got = disk.read(file, chunk.subarray(0, end - start), start)
-    const at = chunk.subarray(0, got).lastIndexOf(0x0a)
-    if (at >= 0) return start + at + 1
-  }
-  return 0
 }
