@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseNotes } from '../memory/notes.ts'
 import type { SessionMemory } from '../memory/extract.ts'
+import { parseNotes } from '../memory/notes.ts'
 import { noProgress } from '../memory/trigger.ts'
 import { MemoryKeeper } from '../session/memory-keeper.ts'
 import { plainMechanism } from '../session/testing/mechanisms.ts'
