@@ -1,7 +1,7 @@
 // Reads records of any known agent as entries in the Claude Code format, which all the rest of the code understands.
 // The records of Claude Code pass through as they are; those of others are converted one by one, in file order.
 import { isObject, type JsonObject } from '../../../message/json.ts'
-import type { Entry, Position, RecordReader } from '../entry.ts'
+import type { RecordReader } from '../entry.ts'
 import { createCodexReader } from './codex.ts'
 import { createCopilotReader } from './copilot.ts'
 import { createCursorReader } from './cursor.ts'
@@ -21,15 +21,18 @@ const readers = {
 
 export type Format = keyof typeof readers
 
-export type TranscriptReader = ReturnType<typeof createTranscriptReader>
+export type TranscriptReader = {
+  readonly read: RecordReader
+  /** Known from the first record that tells; Claude Code's until then. */
+  readonly format: () => Format
+}
 
-export function createTranscriptReader() {
+export function createTranscriptReader(): TranscriptReader {
   let format: Format | undefined
   let read = createRecordReader('claude-code')
   return {
-    /** Known from the first record that tells; Claude Code's until then. */
-    format: (): Format => format ?? 'claude-code',
-    read: (record: JsonObject, position: Position): readonly Entry[] => {
+    format: () => format ?? 'claude-code',
+    read: (record, position) => {
       if (format === undefined) {
         format = formatOf(record)
         read = createRecordReader(format ?? 'claude-code')
