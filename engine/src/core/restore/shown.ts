@@ -1,5 +1,5 @@
 // What the tools of an open session demonstrably showed of files. A refused read often has no error flag and may say
-// anything in any language, so wording does not count: lines of the result must occur in the file.
+// anything in any language, so wording does not count: it must look like a file, or its lines must occur in the file.
 import { dropOldest } from '../message/drop-oldest.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -13,7 +13,7 @@ export type Shown = {
   /** A result claims to have shown or changed this file. `proves` checks the claim. */
   readonly has: (path: string) => boolean
   /** Whether a file with this text is the one that was shown. */
-  readonly proves: (path: string, text: string) => boolean
+  readonly proves: (path: string, text: string, where: { readonly isInside: boolean }) => boolean
 }
 
 export type ShownOptions = { readonly named?: NamedKinds | undefined; readonly root?: string | undefined }
@@ -25,22 +25,26 @@ const distinctive = 8
 
 export function createShown({ named, root }: ShownOptions = {}): Shown {
   const walk = createFileWalk(named)
-  const shown = new Map<string, readonly string[]>()
+  const shown = new Map<string, { readonly lines: readonly string[]; readonly isFormatted: boolean }>()
   return {
     add: (message, record) => {
       for (const touch of walk(message, record).touches) {
-        const lines = sample(linesIn(touch))
+        const text = touch.type === 'read' ? touch.shown() : undefined
+        const lines = sample(text?.lines ?? changedLines(touch))
         if (lines.length === 0) continue
         const key = pathKey(touch.path, root)
-        const known = shown.get(key) ?? []
+        const known = shown.get(key)
+        const isFormatted = text?.isFormatted === true || known?.isFormatted === true
         shown.delete(key)
-        shown.set(key, [...known, ...lines].slice(-mostLines))
+        shown.set(key, { lines: [...(known?.lines ?? []), ...lines].slice(-mostLines), isFormatted })
       }
       dropOldest(shown, mostPaths)
     },
     has: (path) => shown.has(pathKey(path, root)),
-    proves: (path, text) => {
-      const lines = shown.get(pathKey(path, root)) ?? []
+    proves: (path, text, { isInside }) => {
+      const { lines = [], isFormatted = false } = shown.get(pathKey(path, root)) ?? {}
+      // Inside the workspace a file may have changed completely since.
+      if (isFormatted && isInside) return true
       const there = new Set(text.split('\n').map((line) => line.trim()))
       if (lines.some((line) => line.length >= distinctive && there.has(line))) return true
       return lines.length > 0 && lines.every((line) => there.has(line))
@@ -48,8 +52,8 @@ export function createShown({ named, root }: ShownOptions = {}): Shown {
   }
 }
 
-function linesIn(touch: FileTouch): readonly string[] {
-  if (touch.type === 'read') return touch.shown()?.lines ?? []
+function changedLines(touch: FileTouch): readonly string[] {
+  if (touch.type === 'read') return []
   return [...(touch.text ?? '').split('\n'), ...addedLines(touch.edits)]
 }
 

@@ -52,7 +52,7 @@ function ownFiles({ root, shown, opened, permitted }: OwnFiles): FileStore {
       if (permission === 'inside') return found
       if (shown.has(path)) {
         const text = isInside ? found : await anywhere.read(path)
-        if (text.type !== 'text' || shown.proves(path, text.text)) return text
+        if (text.type !== 'text' || shown.proves(path, text.text, { isInside })) return text
         if (isInside && !opened.file(path)) return { type: 'refused', why: notAsShown }
       }
       return fromTranscript(found, opened.file(path))
