@@ -45,7 +45,7 @@ export type Page = {
 /** What the user said before the last compaction: at most this, and what is left. */
 const earlierTokens = 3_000
 const longestEarlier = 600
-const rulesShare = 0.25
+const rulesShare = 0.5
 const headingTokens = 60
 /** Of the summary's tokens, or this if it is more: what is added from the agent's reports. */
 const factsShare = 0.15
