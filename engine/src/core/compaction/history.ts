@@ -41,6 +41,8 @@ export type Run = {
   usage: TokenCounts
   /** Of the request that shared the cache. */
   hitRate?: number | undefined
+  /** The window that a refusal named, once it was told. */
+  limit?: number
 }
 
 export function historyOf({ view, recordOf, threshold, carried }: CompactionJob): History {

@@ -49,7 +49,8 @@ export async function ask(run: Run, asking: Asking): Promise<Asked> {
   if (signal?.aborted) return { type: 'aborted' }
   const { overflow } = answer.type === 'failed' ? answer : {}
   // The window as the provider names it is worth more than what any table says.
-  if (overflow?.limit !== undefined) {
+  if (overflow?.limit !== undefined && overflow.limit !== run.limit) {
+    run.limit = overflow.limit
     const { endpoint = ports.model.provider } = ports.model
     ports.emit({ type: 'limit-learned', endpoint, model: request.model, limit: overflow.limit })
   }
