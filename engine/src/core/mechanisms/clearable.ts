@@ -44,17 +44,16 @@ export function isWriting(kind: ClearableKind | undefined): boolean {
   return kind === 'write' || kind === 'edit'
 }
 
-/** Oldest first. */
+/** Oldest first. Found once per view and settings. */
 export function clearableResults(view: View, situation: Situation): readonly Clearable[] {
-  const pins = new Set(view.pins)
-  const found = new Map<string, Clearable | undefined>()
-  for (const call of situation.weigher.once(callsIn, view).answered) {
-    const id = call.result.tool_use_id
-    const item = judged(call, situation, pins)
-    // One copy that must stay keeps them all: an edit names the call, not the copy.
-    found.set(id, found.has(id) ? withCopy(found.get(id), item) : item)
-  }
-  return [...found.values()].filter((item) => item !== undefined)
+  const known = situation.weigher.once(resultsBySettings, view)
+  const results = known.get(situation.settings) ?? findClearable(view, situation)
+  known.set(situation.settings, results)
+  return results
+}
+
+function resultsBySettings(_view: View): Map<ReductionSettings, readonly Clearable[]> {
+  return new Map()
 }
 
 /** Without those that the provider already leaves out. */
@@ -131,6 +130,18 @@ export function callsIn({ sources }: View): {
 
 export function isCleared({ content }: ToolResultBlock): boolean {
   return typeof content === 'string' && content.startsWith(clearedText)
+}
+
+function findClearable(view: View, situation: Situation): readonly Clearable[] {
+  const pins = new Set(view.pins)
+  const found = new Map<string, Clearable | undefined>()
+  for (const call of situation.weigher.once(callsIn, view).answered) {
+    const id = call.result.tool_use_id
+    const item = judged(call, situation, pins)
+    // One copy that must stay keeps them all: an edit names the call, not the copy.
+    found.set(id, found.has(id) ? withCopy(found.get(id), item) : item)
+  }
+  return [...found.values()].filter((item) => item !== undefined)
 }
 
 /** Undefined when it has to stay. */
