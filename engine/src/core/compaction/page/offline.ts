@@ -83,58 +83,106 @@ type Detail = {
 }
 
 const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, saw: 0, statement: 0, action: 0, source: 0 }
-const words: Detail = { ...oneLiner, words: 6_000, report: 1_200, statement: 300, action: 160 }
-const looks: Detail = { ...words, source: 1_200, saw: 3 }
-const all = Number.POSITIVE_INFINITY
-const steps: Detail = { ...looks, said: all, report: 2_400, did: all }
+const longestWords = 6_000
 
-/** More and more of an exchange. */
-const levels: readonly Detail[] = [
-  { ...oneLiner, words: 600, report: 400 },
-  words,
-  looks,
-  { ...looks, said: 5, did: 3 },
-  { ...looks, said: all, did: 3 },
-  { ...looks, said: all, did: 3, report: 2_400 },
-  steps,
-  { ...steps, saw: 4, action: 400 },
-  { ...steps, saw: 12, action: 600, statement: 1_500, source: 3_000, report: 12_000 },
+class Shown {
+  readonly exchange: Exchange
+  detail = oneLiner
+  cost: number
+  isGone = false
+  private readonly input: OfflineInput
+
+  constructor(exchange: Exchange, input: OfflineInput) {
+    this.exchange = exchange
+    this.input = input
+    this.cost = this.costOf(oneLiner)
+  }
+
+  /** Shows more of it if that costs no more than this; returns what it costs. */
+  grow(more: Partial<Detail>, most: number): number {
+    const detail = { ...this.detail, ...more }
+    const cost = this.costOf(detail)
+    const extra = cost - this.cost
+    if (this.isGone || extra > most || extra <= 0) return 0
+    this.detail = detail
+    this.cost = cost
+    return extra
+  }
+
+  /** As many of the last statements or actions as fit, found by halving. */
+  growCount(kind: 'said' | 'did', most: number): number {
+    const short = kind === 'said' ? { statement: 300 } : { action: briefAction }
+    let [low, high] = [0, this.exchange.steps?.filter(({ type }) => type === kind).length ?? 0]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (this.costOf({ ...this.detail, ...short, [kind]: middle }) - this.cost <= most) low = middle
+      else high = middle - 1
+    }
+    return low === 0 ? 0 : this.grow({ ...short, [kind]: low }, most)
+  }
+
+  text(): string {
+    return exchangeText(this.exchange, this.detail, this.input.recall)
+  }
+
+  private costOf(detail: Detail): number {
+    return this.input.countTokens(`${exchangeText(this.exchange, detail, this.input.recall)}\n`)
+  }
+}
+
+/** More and more of everything. Where a share is given, one exchange takes no more of what is left, so that older ones keep theirs. */
+const growth: readonly (readonly [more: Partial<Detail> | 'said' | 'did', share: number])[] = [
+  [{ words: 600, report: 400 }, 1],
+  [{ words: longestWords, report: 1_200 }, 1],
+  [{ source: 1_200 }, 0.3],
+  [{ report: 6_000 }, 0.3],
+  ['said', 0.6],
+  [{ report: 2_400 }, 1],
+  ['did', 0.6],
+  [{ saw: 4, action: 400 }, 1],
+  [{ source: 3_000 }, 1],
+  [{ report: 6_000 }, 1],
+  [{ report: 12_000 }, 1],
+  [{ statement: 600 }, 1],
+  [{ statement: 1_500 }, 1],
+  [{ action: 600 }, 1],
+  [{ saw: 12 }, 1],
 ]
-
-type Shown = { readonly exchange: Exchange; text: string; cost: number }
 
 /** Everything in one line each, then more and more of it, the newest first, until the space is used. */
 function chosenExchanges(input: OfflineInput): readonly string[] {
-  const { ledger, since: start = 0, recall, countTokens } = input
-  const shownAt = (exchange: Exchange, detail: Detail): Shown => {
-    const text = exchangeText(exchange, detail, recall)
-    return { exchange, text, cost: countTokens(`${text}\n`) }
-  }
-  const lines = new Map(ledger.exchanges.map((exchange) => [exchange, shownAt(exchange, oneLiner)]))
-  let left = input.tokens - [...lines.values()].reduce((sum, { cost }) => sum + cost, 0)
+  const { ledger, since: start = 0 } = input
+  const { exchanges } = ledger
+  const all = new Map(exchanges.map((exchange) => [exchange, new Shown(exchange, input)]))
+  let left = input.tokens - [...all.values()].reduce((sum, { cost }) => sum + cost, 0)
   // Too many even for a line each: those that say least go.
-  for (const exchange of left < 0 ? leastTelling(ledger.exchanges) : []) {
-    if (left >= 0) break
-    left += lines.get(exchange)?.cost ?? 0
-    lines.delete(exchange)
+  for (const exchange of left < 0 ? leastTelling(exchanges) : []) {
+    const shown = all.get(exchange)
+    if (left >= 0 || !shown) break
+    shown.isGone = true
+    left += shown.cost
   }
-  const shown = [...lines.values()]
   // What was said before, the earlier summary tells.
-  const newestFirst = shown.filter(({ exchange }) => exchange.last >= start).toReversed()
-  const grow = (one: Shown, detail: Detail, most: number) => {
-    const more = shownAt(one.exchange, detail)
-    if (more.cost <= one.cost || more.cost - one.cost > most) return
-    left -= more.cost - one.cost
-    Object.assign(one, more)
-  }
-  for (const one of newestFirst.slice(0, 3)) grow(one, words, left / 3)
-  // What the agent was doing when the conversation ended is where the next one goes on: it gets a quarter first.
+  const newestFirst = [...all.values()].filter(({ exchange }) => exchange.last >= start).toReversed()
+  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: longestWords, report: 1_200 }, left / 3)
+  // What the agent was doing when the conversation ended is where the next one goes on.
   const current = newestFirst.find(({ exchange }) => (exchange.steps ?? []).length > 0)
-  const others = left * 0.75
-  for (const detail of levels) if (current) grow(current, detail, left - others)
-  for (const detail of levels) for (const one of newestFirst) grow(one, detail, left)
+  if (current) {
+    const room = left / 4
+    left -= current.grow({ source: 1_500 }, room) || current.grow({ source: 400 }, room)
+    left -= current.grow({ saw: 3, action: briefAction }, room / 3)
+    left -= current.growCount('said', room / 3)
+    left -= current.growCount('did', room / 3)
+  }
+  for (const [more, share] of growth) {
+    for (const shown of newestFirst) {
+      left -= typeof more === 'string' ? shown.growCount(more, left * share) : shown.grow(more, left * share)
+    }
+  }
   const texts = (isSince: boolean) =>
-    shown.filter(({ exchange }) => exchange.last >= start === isSince).map(({ text }) => text)
+    [...all.values()]
+      .filter(({ exchange, isGone }) => !isGone && exchange.last >= start === isSince)
+      .map((shown) => shown.text())
   const [before, since] = [texts(false), texts(true)]
   const under = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : [`## ${title}\n${lines.join('\n')}`]
