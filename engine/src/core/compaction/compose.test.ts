@@ -33,6 +33,7 @@ function inputOf(said: readonly Said[], { summary, ...more }: Given = {}): Compo
     workspace: undefined,
     variant: 'full',
     recall: false,
+    summaryTokens: 6_000,
     userTokens: 8_000,
     offlineTokens: 12_000,
     countTokens,
@@ -238,6 +239,12 @@ describe('what stands beside a summary', () => {
       missingSections: titles.filter((_, at) => at !== 0 && at !== 7),
     })
     expect(Object.values(composition).reduce((sum, part) => sum + part, 0)).toBeLessThanOrEqual(countTokens(text))
+  })
+
+  test('beside a full summary only the latest reports are added, beside a thin one what was done as well', () => {
+    const facts = (summaryTokens: number) => pageOf(talk, { summary: short, summaryTokens }).report.ledgerTokens
+    expect(facts(countTokens(short))).toBeGreaterThan(0)
+    expect(facts(6_000)).toBeGreaterThanOrEqual(facts(countTokens(short)))
   })
 })
 

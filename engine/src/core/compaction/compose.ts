@@ -25,7 +25,8 @@ export type ComposeInput = {
   readonly workspace: string | undefined
   readonly variant: SummaryVariant
   readonly recall: boolean
-  /** What is added to a summary at the most. */
+  /** What a summary may use, and what is added to one at the most. */
+  readonly summaryTokens: number
   readonly userTokens: number
   /** So many of the user's latest messages stand in the page whole, whatever they cost. Default 3. */
   readonly neverShortened?: number
@@ -51,8 +52,6 @@ const headingTokens = 60
 const factsShare = 0.15
 const usualFacts = 1_000
 const leastSummary = 100
-/** A summary with fewer tokens leaves out what was done on the way. */
-const thinSummary = 3_000
 
 /** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
 export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
@@ -119,7 +118,8 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
   const facts = unsaidReports(ledger.exchanges, {
     shown: said,
     tokens: Math.max(0, Math.min(left(said), Math.max(usualFacts, size * factsShare))),
-    withSteps: size < thinSummary,
+    since,
+    isThin: size < input.summaryTokens / 2,
     countTokens,
   })
   const besideParts = [

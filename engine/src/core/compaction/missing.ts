@@ -26,6 +26,7 @@ export type SummarySource = {
   readonly earlierSummary?: string
   readonly counting?: Counting
   readonly recall: boolean
+  readonly summaryTokens: number
   readonly userTokens: number
 }
 
@@ -33,7 +34,7 @@ export type SummarySource = {
 export function summarySource(job: CompactionJob): SummarySource {
   const history = historyOf(job)
   const messages = piecesOf(job.view)
-  const { userTokens } = { ...defaultCompaction, ...job.settings }
+  const { summaryTokens, userTokens } = { ...defaultCompaction, ...job.settings }
   return {
     messages: messages.map((message) => ({
       role: message.role,
@@ -44,6 +45,7 @@ export function summarySource(job: CompactionJob): SummarySource {
     since: history.carried.messages,
     ...defined({ earlierSummary: history.summary, counting: job.counting }),
     recall: job.recall === true,
+    summaryTokens,
     userTokens,
   }
 }
@@ -54,7 +56,7 @@ export function missingFromSummary(
   { summary, maxTokens = 2_000 }: MissingOptions,
 ): string {
   const read = 'view' in source ? summarySource(source) : source
-  const { messages, ledger, since, earlierSummary, recall } = read
+  const { messages, ledger, since, earlierSummary, recall, summaryTokens } = read
   const countTokens = createTextCounter(read.counting)
   const page = composePage(
     {
@@ -66,6 +68,7 @@ export function missingFromSummary(
       workspace: undefined,
       variant: 'full',
       recall,
+      summaryTokens,
       userTokens: Math.min(read.userTokens, maxTokens / 2),
       // The host has its own idea of what to keep of them, and little room for this.
       neverShortened: 0,

@@ -104,7 +104,7 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   if (written.type === 'stop') return written
   if (isAborted(run, 'verifying')) return wasStopped
   const { text } = written
-  const { userTokens, offlineTokens } = plan.settings
+  const { summaryTokens, userTokens, offlineTokens } = plan.settings
   const composing: ComposeInput = {
     checked: text === undefined ? undefined : checkSummary(text, { messages: all, ledger }),
     ledger,
@@ -114,6 +114,7 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     workspace: await workspaceNow(run),
     variant,
     recall: job.recall === true,
+    summaryTokens,
     userTokens,
     offlineTokens: job.budget ?? Math.min(offlineTokens, plan.tokens.summarized * offlineShare),
     countTokens: createTextCounter(job.counting),

@@ -6,8 +6,8 @@ const countTokens = (text: string) => Math.ceil(text.length / 4)
 
 describe('what the agent reported and a summary does not say', () => {
   const exchange = (text: string, told: string): Exchange => ({ kind: 'message', text, report: told, last: 0 })
-  const facts = (exchanges: readonly Exchange[], shown: string, tokens = 1_000, withSteps = true) =>
-    unsaidReports(exchanges, { shown, tokens, withSteps, countTokens })
+  const facts = (exchanges: readonly Exchange[], shown: string, tokens = 1_000) =>
+    unsaidReports(exchanges, { shown, tokens, since: 0, isThin: true, countTokens })
   const told = 'The cellar hinge broke because the screws rusted during winter storage.'
 
   test('is told under the request it belongs to, unless one passage says it already', () => {
@@ -57,7 +57,6 @@ describe('what the agent reported and a summary does not say', () => {
       ...exchange('Go on.', 'Working.'),
       steps: [{ type: 'did', text: 'edited cellar/hinge.ts: `screws.tighten(upper, lower, rusted)`' }],
     }
-    expect(facts([latest], '', 34, false)).toEqual([])
     expect(facts([exchange('Look.', told), latest], '', 34)).toEqual([
       '- After "Go on.":',
       '  edited cellar/hinge.ts: `screws.tighten(upper, lower, rusted)`',
@@ -75,8 +74,25 @@ describe('what the agent reported and a summary does not say', () => {
     expect(facts([exchange('Look.', chatter)], '')).toEqual([])
   })
 
-  test('an exchange whose steps are gone tells what was done last', () => {
-    const done = 'edited gate/hinge.ts: `green paint for the upper screws`'
-    expect(facts([{ ...exchange('Look.', 'Done.'), done }], '')).toEqual(['- After "Look.":', `  ${done}`])
+  test('beside a thorough summary only the latest three count, and those that its author never saw', () => {
+    const at = (last: number): Exchange => ({
+      ...exchange(`Look at part ${last}.`, told.replace('cellar', `cellar/${last}`)),
+      last,
+      done: `edited gate/${last}.ts: \`green paint for part ${last}\``,
+    })
+    const beside = (exchanges: readonly Exchange[]) =>
+      unsaidReports(exchanges, { shown: '', tokens: 1_000, since: 10, isThin: false, countTokens })
+    const heads = beside([0, 1, 10, 11, 12, 13].map(at)).filter((line) => line.startsWith('- '))
+    expect(heads).toEqual([
+      `- Earlier: ${told.replace('cellar', 'cellar/0')}`,
+      `- Earlier: ${told.replace('cellar', 'cellar/1')}`,
+      '- After "Look at part 11.":',
+      '- After "Look at part 12.":',
+      '- After "Look at part 13.":',
+    ])
+    const vague = { ...at(0), report: told }
+    const deed = '- Earlier the agent edited gate/0.ts: `green paint for part 0`'
+    expect(beside([vague])).toEqual([deed])
+    expect(beside([{ ...vague, report: `${told.slice(0, -1)}, and hinge/a.ts is clean now.` }])).toEqual([deed])
   })
 })
