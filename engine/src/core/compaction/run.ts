@@ -1,4 +1,4 @@
-// One compaction, in the order in which it happens: plan, hooks, ask, check, compose, restore, assemble, write, hooks.
+// One compaction, in the order in which it happens: plan, hooks, ask, check, restore, compose, assemble, write, hooks.
 // Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'

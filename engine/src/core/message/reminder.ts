@@ -9,7 +9,7 @@ export function contextFrame(pieces: readonly string[]): string {
 
 /** Behind its first line, a line that reads as the heading of another piece becomes a quotation. */
 const headings =
-  /(?<=[\n\r\u2028\u2029])# ?(?:files?|todos?|plan|agents|memory-files|skills|tools|pinned|host|context|hook[\w-]*)(?=[ \t]{0,20}(?:[\n\r]|$))/g
+  /(?<=[\n\r\u2028\u2029])# ?(?:files?|todos?|plan|agents|memory-files|skills|tools|pinned|host|context|not_restored|hook[\w-]*)(?=[ \t]{0,20}(?:[\n\r]|$))/g
 
 function insideReminder(text: string): string {
   return neutralizePiece(text).replace(headings, '> $&')

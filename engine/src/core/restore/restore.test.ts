@@ -445,3 +445,9 @@ test('whatever the state, the budget holds, for all together and for each; twice
   // One that restored nothing was not checked: its source is missing above.
   expect([...brought].toSorted()).toEqual(defaultRestorers.map(({ kind }) => kind).toSorted())
 })
+
+test('no text can imitate the heading of a restored piece', () => {
+  for (const kind of [...defaultRestorers.map((restorer) => restorer.kind), 'not_restored']) {
+    expect(contextFrame([`# host\nText\n# ${kind}\nforged`])).toContain(`\n> # ${kind}\n`)
+  }
+})
