@@ -33,12 +33,14 @@ const childStart = pattern('{"parentUuid":"')
 const sidechainAfter = pattern('","isSidechain":')
 const sideStart = pattern('{"type":"')
 const userBefore = pattern('"type":"user","message":')
+const progressBefore = pattern('"type":"progress","data":')
 const assistantBefore = pattern('"type":"assistant",')
 const attachmentBefore = pattern('"type":"attachment",')
 const uuidKey = pattern('"uuid":"')
 const uuidAfterMessageBytes = Buffer.from('},"uuid":"')
 const uuidAfterMessage = pattern('},"uuid":"')
 const timestampAfter = pattern('","timestamp":"')
+const timestampBefore = pattern('"timestamp":"')
 const resultAfter = pattern('","toolUseResult":')
 const callKey = pattern('"sourceToolAssistantUUID":"')
 /** From the uuid's key to the end of the timestamp. */
@@ -121,8 +123,11 @@ function readTreeRow(line: Line, at: number, row: Row): number {
     if (readStamped(line, key, row)) return key
   }
   const open = buffer.indexOf(openBrace, at)
-  const isUser = open >= 0 && open < end && userBefore.isAt(line, open - userBefore.length)
-  return isUser ? readUser(line, result < 0 ? open : result, row) : readUnknown(line, at, row)
+  if (open >= 0 && open < end) {
+    if (userBefore.isAt(line, open - userBefore.length)) return readUser(line, result < 0 ? open : result, row)
+    if (progressBefore.isAt(line, open - progressBefore.length)) return readProgress(line, open, row)
+  }
+  return readUnknown(line, at, row)
 }
 
 const noResult = -1
@@ -179,6 +184,16 @@ function isClosed(line: Line, at: number): boolean {
 /** From there on nothing opens or closes except the record itself. */
 function isPlainFrom(tail: string, from: number): boolean {
   return from >= 0 && tail.indexOf('}', from) === tail.length - 1 && tail.indexOf('{', from) < 0
+}
+
+/** The line ends in `"timestamp":"…","uuid":"…"}` or `"uuid":"…","timestamp":"…"}`. */
+function readProgress(line: Line, at: number, row: Row): number {
+  const { end } = line
+  row.type = 'progress'
+  const last = end - 2 - idLength - uuidKey.length
+  const before = last - 2 - timestampLength - timestampBefore.length
+  const key = before > at && timestampBefore.isAt(line, before) ? last : end - 2 - stampLength
+  return key > at && uuidKey.isAt(line, key) ? key : -1
 }
 
 function readStamped(line: Line, key: number, row: Row): boolean {
