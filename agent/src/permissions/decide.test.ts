@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { decide } from './decide.ts'
 import { disk } from './disk.ts'
 import { parseRules } from './rule.ts'
@@ -61,6 +61,8 @@ test('a rule that denies a path covers links to it and patterns in its folders',
   writeFileSync(join(root, 'config/keys/main.pem'), 'secret')
   symlinkSync('config/keys/main.pem', join(root, 'notes.txt'))
   symlinkSync('config', join(root, 'c'))
+  vi.stubEnv('HOME', root)
+  onTestFinished(() => void vi.unstubAllEnvs())
   const { rules } = parseRules({ deny: ['Read(/config/keys/**)'] })
   const decided = (command: string) => decide({ type: 'run', command }, { mode: 'allow', rules, root, disk }).type
   for (const command of [
@@ -71,6 +73,7 @@ test('a rule that denies a path covers links to it and patterns in its folders',
     'cat conf*/k??s/main.pem',
     'cat */*/main.pem',
     'cd c && cat k*/main.pem',
+    'cat ~/conf*/keys/main.pem',
     `cat ${root}/c*/keys/main.pem`,
   ]) {
     expect([command, decided(command)]).toEqual([command, 'deny'])

@@ -80,13 +80,14 @@ function matching(word: string, pattern: string): readonly string[] {
   return [word, ...found.map((name) => word.slice(0, word.length - last.length) + name)]
 }
 
-/** The paths that the shell would put in for a word with a pattern in its folders. */
+/** The existing paths that the shell would substitute for a word with a pattern in its folders. */
 function expanded(word: string, folder: string, disk: Disk): readonly string[] {
-  const parts = expandHome(word).split('/')
+  const path = expandHome(word)
+  const parts = path.split('/')
   if (!parts.slice(0, -1).some(isPattern)) return []
-  let paths = [word.startsWith('/') ? '/' : folder]
+  let paths = [path.startsWith('/') ? '/' : folder]
   for (const part of parts.filter((each) => each !== '')) {
-    paths = paths.flatMap((path) => matchingIn(path, part, disk))
+    paths = paths.flatMap((each) => matchingIn(each, part, disk))
     paths.length = Math.min(paths.length, mostPaths)
   }
   return paths

@@ -1,11 +1,11 @@
-// Finds the files of the workspace that a person may mean by a few letters.
+// Finds the files of the workspace that match what was typed after an `@`.
 import { basename, relative } from 'node:path'
 import { slashed } from '../../files/paths.ts'
 import { walk } from '../../files/walk.ts'
 
 const mostFound = 50
 const mostFiles = 50_000
-/** Between two letters nothing is listed anew. */
+/** The list is reused for this long, so that typing does not read the disk with every letter. */
 const freshMs = 5_000
 
 export function createFileFinder(folder: string): (typed: string) => Promise<readonly string[]> {

@@ -7,7 +7,7 @@ import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
 import { fitted, pinnedTitle, type RestoreInput, type Restorer, type Skill, type Titled } from './restorer.ts'
 
-/** Restores texts that are at hand. */
+/** A restorer for texts that need not be read from anywhere. */
 function restorerOf(kind: string, budget: number, itemsOf: (input: RestoreInput) => readonly Titled[]): Restorer {
   return {
     kind,
