@@ -49,13 +49,17 @@ export const references: Readonly<Record<string, (found: Case, answer: string) =
   'model summary alone': (_, answer) => summaryIn(answer),
 }
 
+/** The context names it. The real one would make the figures depend on where the checkout is. */
+const transcriptPath = '/home/dev/session.jsonl'
+
 type Compacting = { readonly limit: Limit; readonly model: ModelClient; readonly given?: string }
 
 /** What `everlong compact FILE --before UUID [--budget N]` leaves. */
 async function ours(found: Case, { limit, model, given }: Compacting): Promise<Context> {
   const job = compactionJobAt(sessionOf(found), limit === undefined ? {} : { budget: limit })
   const notes = given === undefined ? {} : { given: { text: given, mechanism: 'session-memory', why: 'notes' } }
-  const result = await runCompaction({ ...job, ...notes, counting }, quietPorts({ model, now: () => 0 }))
+  const asked = { ...job, ...notes, transcriptPath, counting }
+  const result = await runCompaction(asked, quietPorts({ model, now: () => 0 }))
   if (result.type === 'failed') throw new Error(`${found.name}: ${result.reason}: ${result.detail}`)
   const text = result.messages.map(shownIn).join('\n')
   if (limit !== undefined && countTokens(text) > limit) {
