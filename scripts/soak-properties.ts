@@ -11,6 +11,9 @@ if (!(minutes > 0)) fail('EVERLONG_SOAK_MINUTES must be a number of minutes, suc
 if (asked !== undefined && asked !== 'random' && !Number.isSafeInteger(Number(asked)))
   fail('EVERLONG_SEED must be a whole number, or "random".')
 
+// The table of hostile texts is small in `npm test`; here it runs at full size.
+process.env.EVERLONG_TEXT_KB ??= '16'
+
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 const end = performance.now() + minutes * 60_000
 let seed = asked === undefined || asked === 'random' ? Math.floor(Math.random() * 0x7fff_ffff) : Number(asked)
