@@ -59,7 +59,7 @@ describe('whatever was done to a session', () => {
           }
         }),
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 
@@ -81,10 +81,10 @@ describe('whatever was done to a session', () => {
             expect(JSON.stringify((await lived.open()).messages())).toBe(whole)
           }),
       ),
-      { numRuns: 120 },
+      { numRuns: 60 },
     )
-    // One in twenty; about one in six is usual.
-    expect(withCacheEdits).toBeGreaterThanOrEqual(6)
+    // At least one in twenty. About one in six is normal.
+    expect(withCacheEdits).toBeGreaterThanOrEqual(3)
   })
 
   test('one undo takes back one action', async () => {
@@ -116,7 +116,7 @@ describe('whatever was done to a session', () => {
             expect(JSON.stringify((await lived.open()).messages())).toBe(before)
           }),
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 })

@@ -187,7 +187,7 @@ describe('any reductions, in any order, repeated and undone', () => {
         expect(JSON.stringify(undone.messages) === JSON.stringify(before.messages)).toBe(true)
         expect(await send(simulator, undone, told)).toEqual(taken)
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
     expect(Object.keys(seen).toSorted()).toEqual(['by-cache-edit', 'by-idle', 'by-size', 'native', 'snip', 'undo'])
   })

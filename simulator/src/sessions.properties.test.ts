@@ -194,7 +194,7 @@ test('the next request of any session is taken, whatever the model', async () =>
         await session.close()
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 75 },
   )
   expect(taken).toBeGreaterThan(100)
 })

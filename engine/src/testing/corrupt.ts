@@ -38,7 +38,8 @@ type Line = { readonly bytes: Uint8Array; readonly records: readonly JsonObject[
 type Damage<T> = (items: readonly T[], chance: Random) => readonly T[] | undefined
 
 const encoder = new TextEncoder()
-const padding = 3_000_000
+/** More than two of the chunks in which a file is read. */
+const padding = 600_000
 
 const toRecords: Partial<Record<CorruptionKind, Damage<JsonObject>>> = {
   'long-line': (records, chance) =>

@@ -114,7 +114,7 @@ describe('writers that are killed at random', () => {
   }, async () => {
     const seed = 20_261_115
     const random = mulberry32(seed)
-    const kills = 12
+    const kills = 6
     const told = new Map<string, Worker>()
     const running: Worker[] = []
     const startOne = async () => {
@@ -189,7 +189,7 @@ describe('the lease of a dead process', () => {
   test('goes to exactly one of six processes that want it at the same moment, round after round', async () => {
     const workers = await Promise.all(Array.from({ length: 6 }, startWorker))
     const pid = await deadProcess()
-    for (let round = 0; round < 30; round++) {
+    for (let round = 0; round < 12; round++) {
       leaveLock(session, pid, round)
       const at = Date.now() + 15
       const results = await Promise.all(workers.map((worker) => worker.ask({ type: 'race', path: session, at })))
