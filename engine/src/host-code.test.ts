@@ -145,6 +145,8 @@ async function opened({ engine = {}, session: options = {} }: Host, name: string
     model: steady,
     environment: {},
     ports,
+    // Otherwise every compaction runs git.
+    workspace: { state: async () => ({ type: 'unknown', why: 'a test' }) },
     onEvent: (event) => events.push(event),
     ...engine,
     settings: { contextWindow: 40_000, maxOutputTokens: 8_000, sessionMemory: false, ...engine.settings },

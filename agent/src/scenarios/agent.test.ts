@@ -15,7 +15,9 @@ function expectGoodEnd(report: LongRunReport, turns: number) {
   expect(Object.keys(calls)).toEqual(expect.arrayContaining(['Edit', 'Bash', 'Task', 'Skill', 'McpCall']))
 }
 
-test('100 turns of coding in a window of 40,000 tokens: the bugs are fixed and no rule is lost', { timeout: 120_000 }, async () => {
+test('100 turns of coding in a window of 40,000 tokens: the bugs are fixed and no rule is lost', {
+  timeout: 120_000,
+}, async () => {
   expectGoodEnd(await longRun({ turns: 100 }), 100)
 })
 

@@ -87,7 +87,8 @@ function cutsOf(change: FileChange, { isThorough }: { readonly isThorough: boole
   if (!change.path.endsWith('session.jsonl')) return [0, bytes.length >> 1]
   const cuts = new Set([0])
   for (let start = 0, end = bytes.indexOf(10); end >= 0; start = end + 1, end = bytes.indexOf(10, start)) {
-    for (const cut of isThorough ? [start + 1, (start + end) >> 1, end - 1, end, end + 1] : [end, end + 1]) cuts.add(cut)
+    for (const cut of isThorough ? [start + 1, (start + end) >> 1, end - 1, end, end + 1] : [end, end + 1])
+      cuts.add(cut)
   }
   return [...cuts].filter((cut) => cut <= bytes.length)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type SoakReport, soak, soakFaults, soakWindow } from '../testing/soak.ts'
 
-const turns = 250
+const turns = 300
 
 /** Every request valid and inside the window, no loop ended before its time, every rule word for word at the end. */
 function expectGoodEnd({ largest, compactions, faults: _, ...rest }: SoakReport): void {
@@ -14,7 +14,7 @@ function expectGoodEnd({ largest, compactions, faults: _, ...rest }: SoakReport)
   expect(largest).toBeLessThanOrEqual(soakWindow)
 }
 
-test('250 turns in a window of 40,000: every request valid and inside it, every rule word for word at the end', async () => {
+test('300 turns in a window of 40,000: every request valid and inside it, every rule word for word at the end', async () => {
   expectGoodEnd(await soak({ turns }))
 })
 

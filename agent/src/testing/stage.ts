@@ -102,6 +102,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const engine = createEngine({
     model,
     environment: {},
+    // The state of this checkout is nobody's business, and git would run at every compaction.
+    workspace: { state: async () => ({ type: 'unknown', why: 'a test' }) },
     onEvent: (event) => events.push(event),
     ...options.engine,
     settings: { ...(window === undefined ? {} : { contextWindow: window }), ...options.engine?.settings },
