@@ -1,17 +1,17 @@
 // The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { defined, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
-import type { TodoChange } from '../tools/todos.ts'
 import { behindPipe, commandText, type Ending, endingOf, outcomeLine } from './commands.ts'
-import type { Step, Todo } from './facts.ts'
+import type { Step } from './facts.ts'
 import { noteGit } from './git.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
+import { noteTodoCall } from './todos.ts'
 import { type Words, wordsInResult } from './user-words.ts'
 
 export function noteCall(state: State, block: ToolUseBlock): void {
@@ -65,32 +65,7 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
   if (call.type === 'edit' || call.type === 'write' || call.type === 'patch') noteTouched(state)
   const recorded = stringAt(raw, 'filePath')
   for (const path of changedBy(call)) noteFile(state, recorded ?? path)
-  if (call.type === 'todo' && call.change) {
-    const todos = changedTodos(state.todos, call.change, idIn(text, raw)).slice(-caps.todos)
-    state.todos = todos.map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
-  }
-}
-
-/** The id that a client gave to a new task. */
-function idIn(text: string, raw: unknown): string | undefined {
-  const task = objectAt(raw, 'task')
-  return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString() ?? /#(\d+)/.exec(text)?.[1]
-}
-
-function changedTodos(todos: readonly Todo[], change: TodoChange, newId: string | undefined): readonly Todo[] {
-  switch (change.type) {
-    case 'list-replaced':
-      return change.todos
-    case 'item-added': {
-      const id = newId ?? String(todos.length + 1)
-      return [...todos.filter((todo) => todo.id !== id), { id, text: change.text, status: 'pending' }]
-    }
-    case 'item-changed': {
-      const { id, text, status } = change
-      if (status === 'gone') return todos.filter((todo) => todo.id !== id)
-      return todos.map((todo) => (todo.id === id ? { ...todo, ...defined({ text, status }) } : todo))
-    }
-  }
+  if (call.type === 'todo') noteTodoCall(state, call.change, { text, raw })
 }
 
 function noteCommand(
@@ -135,6 +110,8 @@ export function noteEnded(state: State, message: ViewMessage): void {
     if (!verifies || exit === undefined) continue
     const ended = Number(exit) === 0 ? 'well' : 'badly'
     state.commands.set(line, { ...fact, exit: Number(exit), ended })
+    if (ended === 'well') noteFixed(state, line)
+    else noteError(state, { what: line, line: `Exit code ${exit}, in the background` })
   }
 }
 
