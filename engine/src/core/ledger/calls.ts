@@ -3,9 +3,11 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { actionsOf } from '../tools/actions.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
-import { behindPipe, commandText, type Ending, endingOf, outcomeLine } from './commands.ts'
+import { forgetFailures, noteActions } from './actions.ts'
+import { commandText, type Ending, endingOf, judgedByOutput, outcomeLine } from './commands.ts'
 import type { Step } from './facts.ts'
 import { noteGit } from './git.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
@@ -53,6 +55,8 @@ function isFailedPatch({ type }: ToolCall, text: string): boolean {
 }
 
 function noteTool(state: State, { call, text, raw, isError }: Result): void {
+  if (call.type === 'agent') forgetFailures(state, () => true)
+  if (call.type === 'other') forgetFailures(state, (action) => call.name.toLowerCase().includes(action))
   // Nobody knows what it changed before it ended, or failed.
   if (call.type === 'agent' || call.type === 'other') noteTouched(state)
   const url = call.type === 'fetch' ? call.url : undefined
@@ -78,11 +82,14 @@ function noteCommand(
   const purpose = purposeOf(script.commands)
   const verifies = purpose !== 'other' && purpose !== 'git'
   const reported = endingOf(text, { isError, raw })
-  const ending = verifies && call.script.includes('|') ? behindPipe(reported) : reported
+  const actions = actionsOf(script.commands)
+  const isUnsure = call.script.includes('|') || reported.exit === undefined
+  const ending = isUnsure && (verifies || actions.all.length > 0) ? judgedByOutput(reported, { verifies }) : reported
   const { exit, ended } = ending
   const outcome = outcomeLine(ending.output, ended === 'badly')
   state.commands.delete(line) // Set again, so that the latest run is last.
-  if (ending.task) state.background.set(ending.task, { line, verifies })
+  if (ending.task) state.background.set(ending.task, { line, verifies, actions })
+  noteActions(state, { actions, text: line, ended, outcome })
   // One that was cut off runs no longer, and its outcome is unknown.
   if (ended === 'unfinished' ? ending.task !== undefined : verifies) {
     state.commands.set(line, { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome })
@@ -100,15 +107,16 @@ const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited
 export function noteEnded(state: State, message: ViewMessage): void {
   if (state.background.size === 0 || message.origin === 'assistant') return
   const text = textOf(message.content).slice(0, longestNotice)
-  for (const [task, { line, verifies }] of state.background) {
+  for (const [task, { line, verifies, actions }] of state.background) {
     const fact = state.commands.get(line)
     if (task.length < shortestTask || !text.includes(task) || !taskEnd.test(text)) continue
     state.background.delete(task)
+    const exit = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
+    const ended = exit === undefined ? 'unfinished' : Number(exit) === 0 ? 'well' : 'badly'
+    noteActions(state, { actions, text: line, ended, outcome: exit === undefined ? '' : `exit code ${exit}` })
     if (fact?.ended !== 'unfinished') continue
     state.commands.delete(line)
-    const exit = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
     if (!verifies || exit === undefined) continue
-    const ended = Number(exit) === 0 ? 'well' : 'badly'
     state.commands.set(line, { ...fact, exit: Number(exit), ended })
     if (ended === 'well') noteFixed(state, line)
     else noteError(state, { what: line, line: `Exit code ${exit}, in the background` })
