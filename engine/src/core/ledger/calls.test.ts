@@ -174,6 +174,14 @@ describe('errors', () => {
     expect(errors).toMatchObject([{ what: 'go test ./a', cause: 'The door was locked.', isFixed: false }])
   })
 
+  test('are in the order of their latest occurrence: one that comes again is the newest', () => {
+    const { errors } = ledgerOf(failing, shell('go vet ./b', 'error: unreachable', 1), failing)
+    expect(errors.map(({ what, last }) => [what, last])).toEqual([
+      ['go vet ./b', 3],
+      ['go test ./a', 5],
+    ])
+  })
+
   test('are not over when the same command was only started again, but when it has ended well', () => {
     const isFixed = (...parts: readonly (Said | readonly Said[])[]) =>
       ledgerOf(...parts).errors.map((error) => error.isFixed)

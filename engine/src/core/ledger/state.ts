@@ -151,6 +151,7 @@ export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' |
   if (line === '' || isNotOurs(line)) return
   const key = errorKey({ what, line })
   const cause = state.errors.get(key)?.cause
+  state.errors.delete(key) // Set again, so that the latest error is last.
   state.errors.set(key, { what, line, last: state.messages, ...(cause ? { cause } : {}), isFixed: false })
   state.unexplained = key
 }
