@@ -25,6 +25,10 @@ describe('files', () => {
     expect(ledger.files).toEqual([{ path: '/p/src/a.ts', last: 3 }])
   })
 
+  test('are in the order in which they were last changed', () => {
+    expect(changed(edit('/p/a.ts'), edit('/p/b.ts'), edit('/p/a.ts'))).toEqual(['/p/b.ts', '/p/a.ts'])
+  })
+
   test('a written file and those that a patch names were changed', () => {
     const write = call({ name: 'Write', input: { file_path: '/p/new.md', content: 'a\nb' }, raw: { type: 'create' } })
     const input =

@@ -124,7 +124,9 @@ const longestPath = 400
 export function noteFile(state: State, path: string): void {
   if (path.length > longestPath || path.includes('\n')) return
   const key = pathKey(path, state.root)
-  state.files.set(key, { path: state.files.get(key)?.path ?? path, last: state.messages })
+  const known = state.files.get(key)?.path ?? path
+  state.files.delete(key) // Set again, so that the file changed last is last.
+  state.files.set(key, { path: known, last: state.messages })
   noteTouched(state)
 }
 

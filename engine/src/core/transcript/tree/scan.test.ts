@@ -116,6 +116,20 @@ describe('epochs', () => {
     ])
   })
 
+  test('a line that is written again, a boundary too, adds nothing', () => {
+    const built = session()
+      .user('first')
+      .assistant('one', { tokens: { input: 900, output: 100 } })
+      .boundary({})
+      .summary('so far')
+      .user('next')
+    const once = scan(built.records)
+    const twice = scan([...built.records, ...built.records.slice(0, 3)])
+    expect(twice.epochs).toEqual(once.epochs)
+    expect(twice.boundaries).toEqual(once.boundaries)
+    expect(twice.turns).toEqual(once.turns)
+  })
+
   test('what the client put into the mouth of the person is no turn of theirs', () => {
     const { records } = session()
       .user('typed')

@@ -108,9 +108,11 @@ export function createScanner(): Scanner {
       const answer = readAnswerLine(record)
       const tokens = answer ? contextTokens(answer.usage) : 0
       const row = addHead(table, head, tokens)
-      if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
+      // Of a line that was written twice, the first counts.
+      if (table.duplicates.at(-1) === row) return
+      if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
       const origin = head.type === 'user' && head.toolResults.length === 0 ? originOf(record) : undefined
       countEntry(head.sidechain ? side : main, { record, row, head, origin, answer, tokens })
       const known = answer && answers.get(answer.messageId)
@@ -215,7 +217,8 @@ function epochsOf(
 ): readonly Epoch[] {
   // The legacy record is outside the tree: the message after it is the root.
   const legacy = new Set(boundaries.flatMap(({ row, isLegacy }) => (isLegacy ? [row] : [])))
-  const isRoot = (row: number) => table.parents[row] === noParent && !legacy.has(row)
+  const copies = new Set(table.duplicates)
+  const isRoot = (row: number) => table.parents[row] === noParent && !legacy.has(row) && !copies.has(row)
   const isCounted = (row: number) => typeAt(table, row) !== '' && isSidechainAt(table, row) === isSide
   return epochs.map((epoch, number) => {
     const start = starts[number] ?? 0
