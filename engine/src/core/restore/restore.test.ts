@@ -4,7 +4,8 @@ import { contextFrame } from '../message/reminder.ts'
 import type { FileRead, FileStore } from '../ports/restore.ts'
 import { restoreAgents } from './listed.ts'
 import { defaultRestorers, missingText, pieceText, restoreContext } from './restore.ts'
-import { emptyState, type RestoreInput, type Restorer } from './restorer.ts'
+import { emptyState, type RestoreInput, type Restorer, type SessionState } from './restorer.ts'
+import { createStateBook } from './state-book.ts'
 import type { TouchedFile } from './touched.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
@@ -485,4 +486,40 @@ test('no text can imitate the heading of a restored piece', () => {
   for (const kind of [...defaultRestorers.map((restorer) => restorer.kind), 'not_restored']) {
     expect(contextFrame([`# host\nText\n# ${kind}\nforged`])).toContain(`\n> # ${kind}\n`)
   }
+})
+
+test('what was restored and read back is restored the same the next time: nothing is cut twice or changes places', async () => {
+  const state: SessionState = {
+    ...emptyState,
+    plan: { path: '/p', text: '# Plan', isOn: true },
+    skills: [
+      { name: 'now', path: '/skills/now.md', text: 'word '.repeat(9_000), isRunning: true },
+      { name: '/before', text: 'step '.repeat(9_000) },
+      { name: 'first', text: 'How to begin.' },
+    ],
+    agents: [
+      { id: 'a1', type: 'explore', description: 'look', state: 'running' },
+      { id: 'a2', type: 'agent', description: 'wait', state: 'finished-unreported' },
+    ],
+    deferredTools: ['Cron: runs things'],
+    mcpInstructions: [{ name: 'docs', text: 'Use it.' }],
+  }
+  const files = storeOf({ '/p': '# Plan' })
+  const once = await restoreContext(inputOf({ state, files }), { budget: 60_000 })
+  const book = createStateBook()
+  for (const piece of once.pieces) {
+    const attachment = { type: piece.kind, content: pieceText(piece), isRestored: true, state: piece.state }
+    book.add({ role: 'user', origin: 'attachment', content: 'x' }, { type: 'attachment', attachment })
+  }
+  const twice = await restoreContext(inputOf({ state: book.state(), files }), { budget: 60_000 })
+  expect(twice.pieces).toEqual(once.pieces)
+  expect(once.pieces.map(({ kind }) => kind)).toEqual([
+    'plan',
+    'skills',
+    'agents',
+    'skills',
+    'skills',
+    'tools',
+    'tools',
+  ])
 })
