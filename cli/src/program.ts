@@ -228,12 +228,13 @@ function addLooking(program: Command, show: Show, surroundings: Surroundings): v
   command(program, 'tree', 'show the conversation as a tree, one line per message')
     .addArgument(transcript())
     .option('--limit <lines>', 'show only the last lines; 0 shows all', wholeNumber, 200)
-    .action(async (file: string, options: { json?: boolean; limit: number }) => {
+    .option('--ancestry <uuid>', 'show only what led to this entry, across all compactions')
+    .action(async (file: string, options: { json?: boolean; limit: number; ancestry?: string }) => {
       const [{ gather }, { render }] = await Promise.all([
         import('./commands/tree.ts'),
         import('./commands/tree-screen.ts'),
       ])
-      show(gather(file, { limit: options.limit, surroundings }), { ...options, render })
+      show(gather(file, { ...options, surroundings }), { ...options, render })
     })
 }
 

@@ -25,13 +25,14 @@ export { repairRequest } from './core/request/repair.ts'
 export { type Boundary, readBoundary } from './core/transcript/format/boundary.ts'
 export { decodeLine } from './core/transcript/format/decode.ts'
 export { type Edit, editRecord, readEdit } from './core/transcript/format/edits.ts'
-export { type Entry, headOf } from './core/transcript/format/entry.ts'
+export { type Entry, headOf, isPostCompact } from './core/transcript/format/entry.ts'
 export { createTranscriptReader, type Format } from './core/transcript/format/foreign/reader.ts'
 export { messagesOf, originOf, readAnswerLine } from './core/transcript/format/messages.ts'
 export { type PieceKind, pieceKinds } from './core/transcript/format/record-pieces.ts'
 
 // Sessions: tree, live window, view
 
+export { ancestryOf } from './core/transcript/tree/ancestry.ts'
 export { isSidechainAt, typeAt } from './core/transcript/tree/entry-table.ts'
 export { type LiveWindow, liveWindow } from './core/transcript/tree/live.ts'
 export { createScanner, type Epoch, isTranscript, type Scan } from './core/transcript/tree/scan.ts'

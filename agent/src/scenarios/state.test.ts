@@ -40,7 +40,7 @@ const invoked = (...names: readonly string[]) => ({
   skills: names.map((name) => ({ name, path: `skills/${name}`, content: `How to ${name}.` })),
 })
 
-test('the skill invoked last comes back until the user has spoken three times, and others are named', async () => {
+test('all skills come back; the one invoked last counts as recent until the user has spoken three times', async () => {
   const written = () =>
     session()
       .user('Review it.')
@@ -50,10 +50,10 @@ test('the skill invoked last comes back until the user has spoken three times, a
       .user('Review it again.')
       .attachment('invoked_skills', invoked('review'))
   const context = await compacted(written(), {}, 2)
-  expect(context).toContain('How to review.')
-  expect(context).not.toContain('How to deploy.')
-  expect(context).toContain('- Skill deploy, invoked earlier: invoke it again if it still applies')
-  expect(await compacted(written())).not.toContain('How to review.')
+  expect(context).toContain('Skill review, invoked recently (skills/review)\nHow to review.')
+  expect(context).toContain('Skill deploy, invoked earlier (skills/deploy)\nHow to deploy.')
+  const later = await compacted(written())
+  expect(later).toContain('Skill review, invoked earlier (skills/review)\nHow to review.')
 })
 
 test('plan mode that was entered again is on, and the plan is the one on disk only where the host names its file', async () => {

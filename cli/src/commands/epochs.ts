@@ -17,11 +17,11 @@ export function gather(path: string, surroundings: Surroundings): Outcome<Epochs
 }
 
 export function render({ path, epochs }: EpochsReport, screen: Screen): readonly string[] {
-  const [names = '', ...rows] = table(
-    columns,
-    epochs.map((epoch) => row(epoch, screen)),
-    screen,
-  )
+  const cells = epochs.map((epoch) => row(epoch, screen))
+  // Only old clients wrote a ratio.
+  const isShown = (at: number) => columns[at]?.name !== 'ratio' || cells.some((row) => row[at] !== '')
+  const shown = <T>(items: readonly T[]) => items.filter((_, at) => isShown(at))
+  const [names = '', ...rows] = table(shown(columns), cells.map(shown), screen)
   const words = Object.entries(columnsInWords).flatMap(([name, meaning]) => (names.includes(name) ? [meaning] : []))
   return [
     fileHeading(path, screen),
@@ -43,6 +43,7 @@ const columns: readonly Column[] = [
   { name: 'messages', align: 'right' },
   { name: 'turns', align: 'right', isSpare: true },
   { name: 'kept', align: 'right' },
+  { name: 'ratio', align: 'right', isSpare: true },
   { name: 'summary', align: 'right', isSpare: true },
   { name: 'orphans', align: 'right', isSpare: true },
 ]
@@ -52,6 +53,7 @@ const columnsInWords = {
   before: 'before, after: tokens',
   turns: 'turns: by the user',
   kept: 'kept: messages kept verbatim',
+  ratio: 'ratio: share of the messages that was kept, as the client wrote it',
   summary: 'summary: characters',
   orphans: 'orphans: entries whose parent is not in the file',
 }
@@ -66,10 +68,18 @@ function row(epoch: Epoch, screen: Screen): readonly Cell[] {
     began(epoch, screen),
     count(epoch.messages),
     count(epoch.humanTurns),
-    openedBy ? count(openedBy.kept) : '',
+    keptInWords(openedBy),
+    openedBy?.compressionRatio === undefined ? '' : String(openedBy.compressionRatio),
     openedBy?.summary ? count(openedBy.summary.characters) : '',
     count(epoch.orphans),
   ]
+}
+
+/** Old clients wrote how many messages there were. */
+function keptInWords(openedBy: Epoch['openedBy']): string {
+  if (!openedBy) return ''
+  const { kept, totalMessages } = openedBy
+  return `${count(kept)}${totalMessages === undefined ? '' : ` of ${count(totalMessages)}`}`
 }
 
 function compactionsInWords(epochs: readonly Epoch[]): string {

@@ -176,3 +176,30 @@ test('after a compaction was taken back, the live window is the one from before 
   expect(compacted.live.messages).toBe(0)
   expect({ live, stop, boundaries }).toEqual({ live: before.live, stop: 'root', boundaries: 1 })
 })
+
+test('the sequence that the first clients wrote is one story: the epochs, the live window and the sizes agree', async () => {
+  const legacy = (message: string, metadata?: object) => ({ type: 'compact_system', uuid: message, message, metadata })
+  const { records } = session()
+    .user('old')
+    .assistant('kept')
+    .raw(legacy('conversation_compacting'))
+    .raw(
+      legacy('conversation_compacted', {
+        ...{ trigger: 'automatic', preservedMessages: 1, totalMessages: 500, compressionRatio: 0.03 },
+        ...{ tokenCount: 155_234, reducedTokenCount: 8_500 },
+      }),
+    )
+    .user('go on', { parent: null, fields: { logicalParentUuid: 'a1' } })
+    .raw(legacy('conversation_restored'))
+    .assistant('going', { parent: 'u2' })
+  const file = folder.write('first-clients.jsonl', records)
+  const { stdout } = await everlong(['inspect', file])
+  expect(stdout).toContain('2, by 1 compaction: 1 auto')
+  expect(stdout).toContain('Live window  since the last compaction')
+  expect(await report<InspectReport>('inspect', file)).toMatchObject({
+    ...{ stop: 'boundary', boundaries: 1, orphans: 0, errors: 0 },
+    live: { entries: 4, assistantLines: 2, userLines: 1 },
+  })
+  expect((await everlong(['epochs', file])).stdout).toMatch(/auto +155k +8\.5k .* 1 of 500 +0\.03/)
+  expect((await everlong(['tree', file])).stdout).toContain('auto · 155k → 8.5k · 1 of 500 messages kept')
+})

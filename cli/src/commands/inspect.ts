@@ -173,6 +173,7 @@ export function render(report: InspectReport, screen: Screen): readonly string[]
 const stops: Readonly<Record<LiveWindow['stop'], string>> = {
   boundary: 'since the last compaction',
   root: 'from the beginning: no compaction yet',
+  continued: 'from a message that continues an earlier one',
   orphan: 'from an entry whose parent is not in the file',
   empty: 'empty',
 }

@@ -65,7 +65,7 @@ function epochLine({ epoch, time }: TreeLine, screen: Screen): string {
     by?.tokensBefore === undefined
       ? []
       : [`${short(by.tokensBefore)} → ${by.tokensAfter === undefined ? '?' : short(by.tokensAfter)}`]
-  const kept = by && by.kept > 0 ? [`${counted(by.kept, 'message')} kept`] : []
+  const kept = by && by.kept > 0 ? [`${keptInWords(by)} kept`] : []
   const words = [
     `epoch ${epoch?.number}`,
     oneLine(by?.trigger ?? ''),
@@ -74,6 +74,13 @@ function epochLine({ epoch, time }: TreeLine, screen: Screen): string {
     dateTime(time, screen.timeZone),
   ]
   return rule(words.join(' · '), screen)
+}
+
+/** Old clients wrote how many messages there were. */
+function keptInWords({ kept, totalMessages }: { readonly kept: number; readonly totalMessages?: number }): string {
+  return totalMessages === undefined
+    ? counted(kept, 'message')
+    : `${count(kept)} of ${counted(totalMessages, 'message')}`
 }
 
 function rule(text: string, screen: Screen): string {
@@ -97,5 +104,6 @@ function wordsOf(line: TreeLine): string {
   if (line.kind === 'sub-agent') return `sub-agent, ${counted(line.entries ?? 0, 'entry', 'entries')}: ${line.text}`
   if (line.kind === 'thinking') return line.text === '' ? 'thinking' : line.text
   if (line.isError) return `error: ${line.text}`
-  return line.text === '' ? '(empty)' : line.text
+  const text = line.text === '' ? '(empty)' : line.text
+  return line.isPostCompact ? `(after a compaction) ${text}` : text
 }

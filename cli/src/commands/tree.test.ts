@@ -127,3 +127,30 @@ test('the file of a sub-agent is a conversation of its own', async () => {
   const { records } = session().sidechain('agent1', (agent) => agent.user('search').assistant('found'))
   expect(await treeOf(records)).toEqual(['human: search', 'assistant: found'])
 })
+
+test('--ancestry shows what led to an entry across compactions, and an unknown entry is an error', async () => {
+  const legacy = { type: 'compact_system', message: 'conversation_compacted', metadata: { preservedMessages: 1 } }
+  const { records } = session()
+    .user('begin')
+    .assistant('ready')
+    .user('aside')
+    .boundary({ logicalParent: 'a1' })
+    .summary('what was')
+    .assistant('on')
+    .raw(legacy)
+    .user('and now', { parent: null, fields: { logicalParentUuid: 'a2' } })
+  expect(await treeOf(records, '--ancestry', 'u3')).toEqual([
+    'human: begin',
+    'assistant: ready',
+    'epoch: ',
+    'summary: 8 characters: what was',
+    'assistant: on',
+    'human: and now',
+  ])
+  const file = folder.write('ancestry.jsonl', records)
+  const { lines } = await report<TreeReport>('tree', file, '--ancestry', 'u3')
+  expect(lines.filter(({ isPostCompact }) => isPostCompact).map(({ uuid }) => uuid)).toEqual(['b1', 'u3'])
+  const unknown = await everlong(['tree', file, '--ancestry', 'nobody'])
+  expect(unknown).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(unknown.stderr).toContain('There is no entry nobody in')
+})

@@ -1,8 +1,10 @@
 // `everlong tree`: the conversation as a tree, a line for each message. Two passes over the file: one for its links,
 // one for the words of the lines that are shown; what is in memory is a row for each entry, not the file.
+
+import { visible } from '@everlong/agent/render'
 import { forEachEntry } from 'everlong/node'
-import { createScanner, type Epoch, type Scan, typeAt } from 'everlong/transcript'
-import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
+import { ancestryOf, createScanner, type Epoch, headOf, isPostCompact, type Scan, typeAt } from 'everlong/transcript'
+import { failed, type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { type Digest, digestOf, isSeen } from './tree-digest.ts'
@@ -20,6 +22,8 @@ export type TreeLine = {
   readonly tokens: number | undefined
   readonly text: string
   readonly isError: boolean
+  /** A root that names the entry it continues: the first entry after a compaction. */
+  readonly isPostCompact: boolean
   /** For the line that opens an epoch. */
   readonly epoch: Epoch | undefined
   /** For a sub-agent: its entries. */
@@ -34,13 +38,22 @@ export type TreeReport = {
   readonly lines: readonly TreeLine[]
 }
 
-export type TreeOptions = { readonly limit: number; readonly surroundings: Surroundings }
+export type TreeOptions = {
+  readonly limit: number
+  /** The uuid of an entry: only its ancestry is shown. */
+  readonly ancestry?: string
+  readonly surroundings: Surroundings
+}
 
-export function gather(path: string, { limit, surroundings }: TreeOptions): Outcome<TreeReport> {
+export function gather(path: string, { limit, ancestry, surroundings }: TreeOptions): Outcome<TreeReport> {
   return reading(path, () => {
     const progress = createProgress(surroundings)
     try {
-      const { scan, bytes, places } = firstPass(path, (done, all) => progress.show(done / 2, all))
+      const { scan, bytes, isShown } = firstPass(path, (done, all) => progress.show(done / 2, all))
+      const rows = ancestry === undefined ? undefined : ancestryOf(scan, ancestry)
+      if (rows?.length === 0)
+        return failed(`There is no entry ${visible(ancestry ?? '')} in ${visible(path)}. See everlong tree --json.`)
+      const places = rows ? rows.filter(isShown).map((row) => ({ row, depth: 0 })) : treeOrder(scan, isShown)
       const shown = limit === 0 ? places : places.slice(-limit)
       const digests = secondPass(path, shown, (done, all) => progress.show((all + done) / 2, all))
       const report = { path, total: places.length, lines: linesOf(scan, shown, digests) }
@@ -71,17 +84,19 @@ function firstPass(path: string, onProgress: OnProgress) {
   const scan = scanner.finish()
   const duplicates = new Set(scan.table.duplicates)
   const isShown = (at: number) => shownTypes.includes(typeAt(scan.table, at)) && !unseen.has(at) && !duplicates.has(at)
-  return { scan, bytes, places: treeOrder(scan, isShown) }
+  return { scan, bytes, isShown }
 }
 
-function secondPass(path: string, places: readonly TreePlace[], onProgress: OnProgress): ReadonlyMap<number, Digest> {
+type Digests = ReadonlyMap<number, Digest & Pick<TreeLine, 'isPostCompact'>>
+
+function secondPass(path: string, places: readonly TreePlace[], onProgress: OnProgress): Digests {
   const wanted = new Set(places.map(({ row }) => row))
-  const digests = new Map<number, Digest>()
+  const digests = new Map<number, Digest & Pick<TreeLine, 'isPostCompact'>>()
   let row = 0
   forEachEntry(
     path,
     (entry) => {
-      if (wanted.has(row)) digests.set(row, digestOf(entry))
+      if (wanted.has(row)) digests.set(row, { ...digestOf(entry), isPostCompact: isPostCompact(headOf(entry)) })
       row++
     },
     { onProgress },
@@ -89,7 +104,7 @@ function secondPass(path: string, places: readonly TreePlace[], onProgress: OnPr
   return digests
 }
 
-function linesOf(scan: Scan, places: readonly TreePlace[], digests: ReadonlyMap<number, Digest>): readonly TreeLine[] {
+function linesOf(scan: Scan, places: readonly TreePlace[], digests: Digests): readonly TreeLine[] {
   const epochs = new Map(scan.epochs.map((epoch) => [epoch.openedBy?.uuid, epoch]))
   let lastAnswer: string | undefined
   return places.map(({ row, depth, folded }) => {
@@ -107,6 +122,7 @@ function linesOf(scan: Scan, places: readonly TreePlace[], digests: ReadonlyMap<
       tokens: isNewAnswer && folded === undefined ? scan.table.contextTokens[row] || undefined : undefined,
       text: digest?.text ?? '',
       isError: digest?.isError ?? false,
+      isPostCompact: digest?.isPostCompact ?? false,
       epoch,
       entries: folded,
     }

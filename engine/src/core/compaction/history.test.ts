@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { emptyLedger } from '../ledger/facts.ts'
+import { toJson } from '../ledger/json.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
 import type { JsonObject } from '../message/json.ts'
 import { historyOf, ledgerWith } from './history.ts'
@@ -110,5 +111,38 @@ describe('the ledger of a compaction', () => {
         { text: 'four' },
       ]),
     ).toEqual(['Fix the parser.', 'one', 'Now the lexer.', 'two', 'three', 'four'])
+  })
+
+  test('does not read kept messages before the summary again, which would make an old todo list the newest', () => {
+    const todo = (uuid: string, parentUuid: string | null, text: string): readonly JsonObject[] => {
+      const input = { todos: [{ content: text, status: 'pending' }] }
+      const call = { type: 'tool_use', id: `t-${uuid}`, name: 'TodoWrite', input }
+      const result = { type: 'tool_result', tool_use_id: `t-${uuid}`, content: 'ok' }
+      return [
+        { type: 'assistant', uuid, parentUuid, message: { id: uuid, role: 'assistant', content: [call] } },
+        { type: 'user', uuid: `r-${uuid}`, parentUuid: uuid, message: { role: 'user', content: [result] } },
+      ]
+    }
+    const before = [...todo('old', null, 'Old'), ...todo('new', 'r-old', 'New')]
+    const whole = jobOf(before)
+    const facts = ledgerWith(historyOf(whole), whole, piecesOf(whole.view))
+    const kept = { anchorUuid: 'b', uuids: ['old', 'r-old'] }
+    const boundary = (own: JsonObject): JsonObject => ({
+      ...{ type: 'system', subtype: 'compact_boundary', uuid: 'b', parentUuid: null, logicalParentUuid: 'r-new' },
+      compactMetadata: { trigger: 'manual', preTokens: 9, preservedMessages: kept },
+      everlong: { compaction: own },
+    })
+    const summary = { ...records[1], parentUuid: 'b' } as JsonObject
+    const next = { type: 'user', uuid: 'u', parentUuid: 's', message: { role: 'user', content: 'Next.' } }
+    const todosAfter = (own: JsonObject, more: Partial<CompactionJob> = {}) => {
+      const job = jobOf([...before, boundary(own), summary, next], more)
+      const pieces = piecesOf(job.view)
+      expect(pieces.map(({ uuid }) => uuid)).toEqual(['old', 'r-old', 's', 'u'])
+      return ledgerWith(historyOf(job), job, pieces).todos.map(({ text }) => text)
+    }
+    expect(todosAfter({ ledger: toJson(facts), ledgerHasKept: true })).toEqual(['New'])
+    expect(todosAfter({}, { carried: facts })).toEqual(['New'])
+    // Somebody else's boundary carries nothing: there the kept messages are all that is known.
+    expect(todosAfter({})).toEqual(['Old'])
   })
 })

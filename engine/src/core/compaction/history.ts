@@ -23,6 +23,8 @@ export type History = {
   readonly discoveredTools: readonly string[]
   /** What was known before the view. */
   readonly carried: Ledger
+  /** Messages before the last summary that the carried facts include: read again, they would seem the newest. */
+  readonly known: ReadonlySet<string | undefined>
   /** The text of the first summary in the view. */
   readonly summary: string | undefined
 }
@@ -52,6 +54,7 @@ export function historyOf({ view, recordOf, threshold, carried }: CompactionJob)
   const since = pieces.slice(last + 1)
   const answers = since.filter(({ origin }) => origin === 'assistant').map(({ messageId, uuid }) => messageId ?? uuid)
   const first = pieces.find(({ origin }) => origin === 'summary')
+  const hasKept = carried !== undefined || earlier.ledgerHasKept
   return {
     chain: {
       isRecompaction: last >= 0 && !since.some(({ origin }) => isRequest(origin)),
@@ -65,13 +68,14 @@ export function historyOf({ view, recordOf, threshold, carried }: CompactionJob)
     dropped: earlier.cumulativeDroppedTokens,
     discoveredTools: [...new Set([...earlier.discoveredTools, ...discoveredTools(pieces)])],
     carried: carried ?? (earlier.ledger === undefined ? emptyLedger : fromJson(earlier.ledger)),
+    known: new Set(hasKept ? pieces.slice(0, Math.max(0, last)).map(({ uuid }) => uuid) : []),
     summary: first && textOf(first.content),
   }
 }
 
 /** What was known before, and what these messages add to it; queued words where they were typed, or at the end. */
 export function ledgerWith(
-  { carried }: History,
+  { carried, known: read }: History,
   { recordOf, queued = [] }: Pick<CompactionJob, 'recordOf' | 'queued'>,
   messages: readonly ViewMessage[],
 ): Ledger {
@@ -83,7 +87,7 @@ export function ledgerWith(
   }
   for (const message of messages) {
     const { uuid } = message
-    book.add(message, uuid === undefined ? undefined : recordOf?.(uuid))
+    if (uuid === undefined || !read.has(uuid)) book.add(message, uuid === undefined ? undefined : recordOf?.(uuid))
     if (uuid !== undefined) addQueued(uuid)
   }
   addQueued('')

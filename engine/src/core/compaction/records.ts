@@ -71,6 +71,7 @@ export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRec
     fidelity: page.report,
     tried,
     ledger: toJson(made.ledger),
+    ...(variant === 'from' ? { ledgerHasKept: true } : {}),
   }
   return compactionRecords(
     {

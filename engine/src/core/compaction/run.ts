@@ -94,7 +94,8 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const instructions = [job.instructions ?? '', ...hooks.instructions].filter(hasText).join('\n\n')
   const ledger = ledgerWith(history, job, summarized)
   const all = variant === 'from' ? [...plan.kept, ...summarized] : [...summarized, ...plan.kept]
-  const frame = frameOf(job, plan, ledgerWith(history, job, all))
+  const whole = ledgerWith(history, job, all)
+  const frame = frameOf(job, plan, whole)
   if (isAborted(run, 'summarizing')) return wasStopped
   // Without room for the words around a summary there is none for a summary: no model has to be paid to find out.
   const least = frame.sizeWith(frame.summaryWith('', { isShort: true }))
@@ -127,7 +128,9 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   if (!fitted) return stop('no_progress', whatIsTooLarge(run, frame.sizeWith('')))
   const assembled = await restoreAndAssemble(run, { frame, restored, next, ...fitted })
   if ('type' in assembled) return assembled
-  return commit(run, { written, instructions, ledger, page: fitted.page, assembled })
+  // Kept messages before the summary are older than what it covers, so the facts to carry on must include them in order.
+  const carried = variant === 'from' ? whole : ledger
+  return commit(run, { written, instructions, ledger: carried, page: fitted.page, assembled })
 }
 
 /** Of what it replaces: a summary of summaries that took more would grow from round to round. */

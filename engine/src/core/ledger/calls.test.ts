@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
+import type { JsonObject } from '../message/json.ts'
 import type { Ledger } from './facts.ts'
 import { createLedger } from './ledger.ts'
 
@@ -22,6 +23,10 @@ describe('files', () => {
       call({ name: 'Grep', input: { pattern: 'x' }, text: '/p/src/a.ts:3:x\n/p/src/b.ts:4:x' }),
     )
     expect(ledger.files).toEqual([{ path: '/p/src/a.ts', last: 3 }])
+  })
+
+  test('are in the order in which they were last changed', () => {
+    expect(changed(edit('/p/a.ts'), edit('/p/b.ts'), edit('/p/a.ts'))).toEqual(['/p/b.ts', '/p/a.ts'])
   })
 
   test('a written file and those that a patch names were changed', () => {
@@ -159,6 +164,36 @@ describe('errors', () => {
     ])
   })
 
+  const failing = shell('go test ./a', 'FAIL: TestOpen', 1)
+  const started = call({
+    name: 'Bash',
+    input: { command: 'go test ./a' },
+    text: 'Command running in background with ID: b17x',
+    raw: { stdout: '', backgroundTaskId: 'b17x' },
+  })
+  const ended = (exit: number) => human(`<task-notification>b17x completed (exit code ${exit})</task-notification>`)
+
+  test('that come again after they were fixed are not fixed any more', () => {
+    const { errors } = ledgerOf(failing, assistant('The door was locked.'), shell('go test ./a', 'ok'), failing)
+    expect(errors).toMatchObject([{ what: 'go test ./a', cause: 'The door was locked.', isFixed: false }])
+  })
+
+  test('are in the order of their latest occurrence: one that comes again is the newest', () => {
+    const { errors } = ledgerOf(failing, shell('go vet ./b', 'error: unreachable', 1), failing)
+    expect(errors.map(({ what, last }) => [what, last])).toEqual([
+      ['go vet ./b', 3],
+      ['go test ./a', 5],
+    ])
+  })
+
+  test('are not over when the same command was only started again, but when it has ended well', () => {
+    const isFixed = (...parts: readonly (Said | readonly Said[])[]) =>
+      ledgerOf(...parts).errors.map((error) => error.isFixed)
+    expect(isFixed(failing, started)).toEqual([false])
+    expect(isFixed(failing, started, ended(0))).toEqual([true])
+    expect(isFixed(failing, shell('go test ./a', 'ok'), started, ended(1))).toEqual([true, false])
+  })
+
   test('another command of the same program going well is no fix', () => {
     const ledger = ledgerOf(
       shell('go test ./a', 'FAIL: TestOpen', 1),
@@ -287,5 +322,55 @@ describe('todos', () => {
       call({ name: 'TaskUpdate', input: { taskId: '8', status: 'deleted' } }),
     )
     expect(ledger.todos).toEqual([{ id: '7', text: 'Build', status: 'done' }])
+  })
+
+  describe('that the client shows', () => {
+    const todos = [
+      { id: '1', text: 'Build', status: 'done' },
+      { id: '2', text: 'Test', status: 'in-progress' },
+    ]
+    const written = [
+      { content: 'Build', status: 'completed', activeForm: 'Building' },
+      { content: 'Test', status: 'in_progress', activeForm: 'Testing' },
+    ]
+    const tasks = [
+      { id: '1', subject: 'Build', description: 'All of it', status: 'completed', blocks: ['2'], blockedBy: [] },
+      { id: 2, subject: 'Test', status: 'in_progress' },
+    ]
+    const attached = (attachment: JsonObject): Said => ({
+      message: { role: 'user', origin: 'attachment', attachment: String(attachment.type), content: 'x' },
+      record: { type: 'attachment', attachment },
+    })
+    const old = call({ name: 'TodoWrite', input: { todos: [{ content: 'Old', status: 'pending' }] } })
+
+    test.each([
+      ['after its compaction', attached({ type: 'todo', content: written, itemCount: 2, context: 'post-compact' })],
+      ['in a reminder of todos', attached({ type: 'todo_reminder', content: written, itemCount: 2 })],
+      ['in a reminder of tasks', attached({ type: 'task_reminder', content: tasks, itemCount: 2 })],
+      ['beside a message', { ...human('Go on.'), record: { todos: written } }],
+      ['as the result of a call that asks for them', call({ name: 'TaskList', input: {}, raw: { tasks } })],
+    ])('%s replace the list before', (_, shown) => {
+      expect(ledgerOf(old, ...[shown].flat()).todos).toEqual(todos)
+    })
+
+    test('are changed by later calls, and no empty reminder or other attachment takes them away', () => {
+      const ledger = ledgerOf(
+        attached({ type: 'task_reminder', content: tasks }),
+        call({ name: 'TaskUpdate', input: { taskId: '2', status: 'completed' } }),
+        attached({ type: 'task_reminder', content: [], itemCount: 0 }),
+        attached({ type: 'diagnostics', content: [{ content: 'no todo', status: 'pending' }] }),
+        { ...human('Go on.'), record: { todos: [] } },
+      )
+      expect(ledger.todos.map(({ text, status }) => `${text} ${status}`)).toEqual(['Build done', 'Test done'])
+    })
+  })
+
+  test('of too many, the finished and then the oldest go', () => {
+    const listed = Array.from({ length: 70 }, (_, at) => ({
+      content: `task ${at}`,
+      status: at >= 60 && at < 65 ? 'completed' : 'pending',
+    }))
+    const kept = ledgerOf(call({ name: 'TodoWrite', input: { todos: listed } })).todos.map(({ text }) => text)
+    expect(kept).toEqual([...listed.slice(5, 60), ...listed.slice(65)].map(({ content }) => content))
   })
 })

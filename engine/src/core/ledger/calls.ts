@@ -1,17 +1,19 @@
 // The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { defined, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { actionsOf } from '../tools/actions.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
-import type { TodoChange } from '../tools/todos.ts'
-import { behindPipe, commandText, type Ending, endingOf, outcomeLine } from './commands.ts'
-import type { Step, Todo } from './facts.ts'
+import { forgetFailures, noteActions } from './actions.ts'
+import { commandText, type Ending, endingOf, judgedByOutput, outcomeLine } from './commands.ts'
+import type { Step } from './facts.ts'
 import { noteGit } from './git.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
+import { noteTodoCall } from './todos.ts'
 import { type Words, wordsInResult } from './user-words.ts'
 
 export function noteCall(state: State, block: ToolUseBlock): void {
@@ -53,6 +55,8 @@ function isFailedPatch({ type }: ToolCall, text: string): boolean {
 }
 
 function noteTool(state: State, { call, text, raw, isError }: Result): void {
+  if (call.type === 'agent') forgetFailures(state, () => true)
+  if (call.type === 'other') forgetFailures(state, (action) => call.name.toLowerCase().includes(action))
   // Nobody knows what it changed before it ended, or failed.
   if (call.type === 'agent' || call.type === 'other') noteTouched(state)
   const url = call.type === 'fetch' ? call.url : undefined
@@ -65,32 +69,7 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
   if (call.type === 'edit' || call.type === 'write' || call.type === 'patch') noteTouched(state)
   const recorded = stringAt(raw, 'filePath')
   for (const path of changedBy(call)) noteFile(state, recorded ?? path)
-  if (call.type === 'todo' && call.change) {
-    const todos = changedTodos(state.todos, call.change, idIn(text, raw)).slice(-caps.todos)
-    state.todos = todos.map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
-  }
-}
-
-/** The id that a client gave to a new task. */
-function idIn(text: string, raw: unknown): string | undefined {
-  const task = objectAt(raw, 'task')
-  return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString() ?? /#(\d+)/.exec(text)?.[1]
-}
-
-function changedTodos(todos: readonly Todo[], change: TodoChange, newId: string | undefined): readonly Todo[] {
-  switch (change.type) {
-    case 'list-replaced':
-      return change.todos
-    case 'item-added': {
-      const id = newId ?? String(todos.length + 1)
-      return [...todos.filter((todo) => todo.id !== id), { id, text: change.text, status: 'pending' }]
-    }
-    case 'item-changed': {
-      const { id, text, status } = change
-      if (status === 'gone') return todos.filter((todo) => todo.id !== id)
-      return todos.map((todo) => (todo.id === id ? { ...todo, ...defined({ text, status }) } : todo))
-    }
-  }
+  if (call.type === 'todo') noteTodoCall(state, call.change, { text, raw })
 }
 
 function noteCommand(
@@ -103,11 +82,14 @@ function noteCommand(
   const purpose = purposeOf(script.commands)
   const verifies = purpose !== 'other' && purpose !== 'git'
   const reported = endingOf(text, { isError, raw })
-  const ending = verifies && call.script.includes('|') ? behindPipe(reported) : reported
+  const actions = actionsOf(script.commands)
+  const isUnsure = call.script.includes('|') || reported.exit === undefined
+  const ending = isUnsure && (verifies || actions.all.length > 0) ? judgedByOutput(reported, { verifies }) : reported
   const { exit, ended } = ending
   const outcome = outcomeLine(ending.output, ended === 'badly')
   state.commands.delete(line) // Set again, so that the latest run is last.
-  if (ending.task) state.background.set(ending.task, { line, verifies })
+  if (ending.task) state.background.set(ending.task, { line, verifies, actions })
+  noteActions(state, { actions, text: line, ended, outcome })
   // One that was cut off runs no longer, and its outcome is unknown.
   if (ended === 'unfinished' ? ending.task !== undefined : verifies) {
     state.commands.set(line, { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome })
@@ -125,16 +107,19 @@ const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited
 export function noteEnded(state: State, message: ViewMessage): void {
   if (state.background.size === 0 || message.origin === 'assistant') return
   const text = textOf(message.content).slice(0, longestNotice)
-  for (const [task, { line, verifies }] of state.background) {
+  for (const [task, { line, verifies, actions }] of state.background) {
     const fact = state.commands.get(line)
     if (task.length < shortestTask || !text.includes(task) || !taskEnd.test(text)) continue
     state.background.delete(task)
+    const exit = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
+    const ended = exit === undefined ? 'unfinished' : Number(exit) === 0 ? 'well' : 'badly'
+    noteActions(state, { actions, text: line, ended, outcome: exit === undefined ? '' : `exit code ${exit}` })
     if (fact?.ended !== 'unfinished') continue
     state.commands.delete(line)
-    const exit = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
     if (!verifies || exit === undefined) continue
-    const ended = Number(exit) === 0 ? 'well' : 'badly'
     state.commands.set(line, { ...fact, exit: Number(exit), ended })
+    if (ended === 'well') noteFixed(state, line)
+    else noteError(state, { what: line, line: `Exit code ${exit}, in the background` })
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { commandsIn } from '../tools/shell.ts'
-import { behindPipe, commandText, endingOf, outcomeLine, programOf } from './commands.ts'
+import { commandText, endingOf, judgedByOutput, outcomeLine, programOf } from './commands.ts'
 
 test.each([
   ['cd /p && npm test 2>&1 | tail -20', 'npm test', 'npm test'],
@@ -81,5 +81,5 @@ test.each([
   ['12 passed, 0 failed', 'well'],
   ['0 issues.', 'well'],
 ] as const)('behind a pipe the output tells how a check ended: %s', (output, ended) => {
-  expect(behindPipe({ exit: 0, ended: 'well', output }).ended).toBe(ended)
+  expect(judgedByOutput({ exit: 0, ended: 'well', output }, { verifies: true }).ended).toBe(ended)
 })

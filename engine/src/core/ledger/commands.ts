@@ -89,10 +89,16 @@ const troubled =
 const failure =
   /^\s*(?:FAIL|FAILED)\b|\b[1-9]\d{0,6} (?:tests? )?(?:failed|failing|failures?|errors?|issues?|problems?)\b/i
 
-/** Behind a pipe the exit code is another program's: what the output says counts. */
-export function behindPipe(ending: Ending): Ending {
-  if (ending.ended !== 'well' || !failure.test(outcomeLine(ending.output, false))) return ending
-  return { ended: 'badly', output: ending.output }
+const refused = /^(?:error|fatal): |^ ! \[(?:remote )?rejected\]|^! \[rejected\]|^npm (?:ERR!|error) /m
+
+/** After a pipe the exit code is another program's, and some clients report none: then the output decides. */
+export function judgedByOutput(ending: Ending, { verifies }: { readonly verifies: boolean }): Ending {
+  if (ending.ended !== 'well') return ending
+  // A check may print errors and pass; what counts is its sum.
+  const hasFailed = verifies
+    ? failure.test(outcomeLine(ending.output, false))
+    : refused.test(ending.output.slice(-8_000))
+  return hasFailed ? { ended: 'badly', output: ending.output } : ending
 }
 
 /** The line that a person would quote. */

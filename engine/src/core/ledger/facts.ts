@@ -1,5 +1,6 @@
 // What the ledger knows about a conversation, as plain data that JSON can carry. Times are counted in messages since the
 // ledger began, because the ledger has no clock.
+import type { Action } from '../tools/actions.ts'
 import type { Todo } from '../tools/todos.ts'
 
 export type { Todo } from '../tools/todos.ts'
@@ -26,6 +27,19 @@ export type CommandFact = {
   readonly ended: CommandEnd
   /** The most informative line of the latest output. */
   readonly outcome: string
+}
+
+/** The latest run of a command of one kind: of the tests, a build, a push. */
+export type ActionFact = {
+  readonly action: Action
+  /** The complete command. */
+  readonly text: string
+  readonly last: number
+  /** Unfinished also where nobody can say which command of a script failed. */
+  readonly ended: CommandEnd
+  readonly outcome: string
+  /** Some run of this kind went well, this one or an earlier one. */
+  readonly hasSucceeded: boolean
 }
 
 export type ErrorFact = {
@@ -111,6 +125,8 @@ export type Ledger = {
   readonly olderRules?: number
   readonly files: readonly FileFact[]
   readonly commands: readonly CommandFact[]
+  /** At most one for each kind. */
+  readonly actions: readonly ActionFact[]
   readonly errors: readonly ErrorFact[]
   readonly todos: readonly Todo[]
   readonly commits: readonly Commit[]
@@ -123,6 +139,7 @@ export const emptyLedger: Ledger = {
   rules: [],
   files: [],
   commands: [],
+  actions: [],
   errors: [],
   todos: [],
   commits: [],

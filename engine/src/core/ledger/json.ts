@@ -12,7 +12,9 @@ import {
 } from '../message/json.ts'
 import { condensed } from '../text/condense.ts'
 import { headOf } from '../text/cut.ts'
+import { actions } from '../tools/actions.ts'
 import {
+  type ActionFact,
   type CommandFact,
   type Commit,
   type ErrorFact,
@@ -72,6 +74,7 @@ export function fromJson(value: unknown): Ledger {
     ...(olderRules > 0 ? { olderRules } : {}),
     files: all('files', readFile),
     commands: all('commands', readCommand),
+    actions: all('actions', readAction),
     errors: all('errors', readError),
     todos: all('todos', readTodo),
     commits: all('commits', readCommit).filter(({ hash }) => /^[0-9a-f]{7,40}$/.test(hash)),
@@ -126,6 +129,14 @@ const readCommand = factOf<CommandFact>(
   { text: '', last: 0, time: 0, exit: 0, ended: ['well', 'badly', 'unfinished'], outcome: '' },
   ['time', 'exit'],
 )
+const readAction = factOf<ActionFact>({
+  action: actions,
+  text: '',
+  last: 0,
+  ended: ['well', 'badly', 'unfinished'],
+  outcome: '',
+  hasSucceeded: false,
+})
 const readError = factOf<ErrorFact>({ what: '', line: '', last: 0, cause: '', isFixed: false }, ['cause'])
 const readTodo = factOf<Todo>({ id: '', text: '', status: ['pending', 'in-progress', 'done'] })
 const readCommit = factOf<Commit>({ hash: '', title: '', last: 0 })

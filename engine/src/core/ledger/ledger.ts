@@ -16,6 +16,7 @@ import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
 import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
 import { interrupted, withoutAnnouncement, withoutSteps } from './steps.ts'
 import { oneLine, withoutSecrets } from './text.ts'
+import { noteShownTodos } from './todos.ts'
 import { isForTheAgent, isInterruption, questionBehind, typedText, type Words } from './user-words.ts'
 
 export type LedgerBook = {
@@ -57,6 +58,7 @@ export function ledgerOfEntries(entries: readonly Entry[]): Ledger {
 function addMessage(state: State, message: ViewMessage, record: JsonObject | undefined): void {
   readPlace(state, record)
   noteEnded(state, message)
+  noteShownTodos(state, record)
   switch (message.origin) {
     case 'assistant':
       for (const block of blocksOf(message.content)) readAnswer(state, block)

@@ -1,5 +1,6 @@
 // A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
 // session of any length stays small.
+import type { ActionsRun } from '../tools/actions.ts'
 import { pathKey, type ToolCall } from '../tools/call.ts'
 import type { ErrorFact, Exchange, Ledger, RepositoryFact } from './facts.ts'
 import { sentenceKey } from './rules.ts'
@@ -18,6 +19,8 @@ export const caps = {
   calls: 256,
 } as const
 
+type Background = { readonly line: string; readonly verifies: boolean; readonly actions: ActionsRun }
+
 export function createState(from: Ledger) {
   const byKey = <Fact>(facts: readonly Fact[], key: (fact: Fact) => string) =>
     new Map(facts.map((fact) => [key(fact), fact]))
@@ -30,13 +33,14 @@ export function createState(from: Ledger) {
     olderRules: from.olderRules ?? 0,
     files: byKey(from.files, ({ path }) => pathKey(path, from.root)),
     commands: byKey(from.commands, ({ text }) => text),
+    actions: byKey(from.actions, ({ action }) => action),
     errors: byKey(from.errors, errorKey),
     commits: byKey(from.commits, ({ hash }) => hash),
     repository: { ...from.repository } as { -readonly [Key in keyof RepositoryFact]: RepositoryFact[Key] },
     /** Calls whose result has not arrived yet. */
     calls: new Map<string, ToolCall>(),
     /** Commands in the background, by the client's name for them. */
-    background: new Map<string, { readonly line: string; readonly verifies: boolean }>(),
+    background: new Map<string, Background>(),
     /** The error that the agent's next words may explain. */
     unexplained: undefined as string | undefined,
     /** The agent's latest words since the user spoke. */
@@ -55,6 +59,7 @@ export function ledgerOf(state: State): Ledger {
     ...(state.olderRules === 0 ? {} : { olderRules: state.olderRules }),
     files: [...state.files.values()],
     commands: [...state.commands.values()],
+    actions: [...state.actions.values()],
     errors: [...state.errors.values()],
     todos: state.todos,
     commits: [...state.commits.values()],
@@ -119,7 +124,9 @@ const longestPath = 400
 export function noteFile(state: State, path: string): void {
   if (path.length > longestPath || path.includes('\n')) return
   const key = pathKey(path, state.root)
-  state.files.set(key, { path: state.files.get(key)?.path ?? path, last: state.messages })
+  const known = state.files.get(key)?.path ?? path
+  state.files.delete(key) // Set again, so that the file changed last is last.
+  state.files.set(key, { path: known, last: state.messages })
   noteTouched(state)
 }
 
@@ -137,10 +144,16 @@ function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
 const notOurs =
   /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
 
+/** Whether a result with this line says that something did not run at all, or was stopped. */
+export function isNotOurs(line: string): boolean {
+  return notOurs.test(line)
+}
+
 export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' | 'line'>): void {
-  if (line === '' || notOurs.test(line)) return
+  if (line === '' || isNotOurs(line)) return
   const key = errorKey({ what, line })
   const cause = state.errors.get(key)?.cause
+  state.errors.delete(key) // Set again, so that the latest error is last.
   state.errors.set(key, { what, line, last: state.messages, ...(cause ? { cause } : {}), isFixed: false })
   state.unexplained = key
 }

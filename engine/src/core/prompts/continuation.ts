@@ -1,9 +1,9 @@
-// What stands around a summary in the new context: where it comes from, where the rest is, whether to go on, and the
-// user's latest request. The summary itself is handed in and never changed.
+// The text around a summary in the new context: where it comes from, where the rest is, whether to continue, and the
+// user's latest request. The summary itself is passed in and never changed.
 
 export type ContinuationInput = {
   readonly summary: string
-  /** manual adds nothing; auto goes on with the task; autonomous also says that this is not a first start. */
+  /** manual adds nothing: the user decides what comes next. auto continues the task; autonomous also says that this is not a first start. */
   readonly mode: 'manual' | 'auto' | 'autonomous'
   /** Where the full transcript is, for agents that can read it. */
   readonly transcriptPath?: string | undefined
@@ -48,12 +48,12 @@ function whereTheRestIs({ transcriptPath, recall }: ContinuationInput): string {
 }
 
 const directly =
-  'Continue directly with the last task, as if there had been no break. Do not ask the user anything that is answered here, do not greet, do not recap, and do not acknowledge this summary or say that you are continuing.'
+  'Continue directly with the last task, as if there had been no break, without asking the user any further questions (unless a caution here tells you to ask). Do not greet, do not recap, and do not acknowledge this summary or say that you are continuing.'
 
 const goOn: Readonly<Record<ContinuationInput['mode'], string>> = {
   manual: '',
   auto: directly,
-  autonomous: `${directly} You work autonomously and this is not a first start: the work loop goes on with its next step.`,
+  autonomous: `${directly} You work autonomously and this is not a first start: continue the work loop with its next step.`,
 }
 
 /** How far the agent came with the latest request. */

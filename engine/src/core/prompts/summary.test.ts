@@ -42,8 +42,11 @@ describe('the continuation', () => {
       'This conversation continues from an earlier one whose context ran out. The summary below covers the earlier part.\n\nSummary:\nAll is well.',
     )
     expect(continuationText({ summary, mode: 'auto' })).toMatch(
-      /Continue directly with the last task.* Do not ask .* do not greet, do not recap, and do not acknowledge/,
+      /Continue directly with the last task.* Do not greet, do not recap, and do not acknowledge/,
     )
+    for (const mode of ['auto', 'autonomous'] as const)
+      expect(continuationText({ summary, mode })).toContain('without asking the user any further questions')
+    expect(continuationText({ summary, mode: 'manual' })).not.toContain('question')
     expect(continuationText({ summary, mode: 'auto' })).not.toContain('first start')
     expect(continuationText({ summary, mode: 'autonomous' })).toContain('this is not a first start')
   })

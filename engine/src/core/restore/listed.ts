@@ -2,10 +2,18 @@
 // MCP servers, pinned messages, the host's own context, skills and slash commands.
 import { groupBy } from '../message/group-by.ts'
 import { defined, type JsonObject } from '../message/json.ts'
-import type { NotRestored, Piece } from '../ports/restore.ts'
+import type { NotRestored, Piece, Restored } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
-import { fitted, pinnedTitle, type RestoreInput, type Restorer, type Skill, type Titled } from './restorer.ts'
+import {
+  type BackgroundAgent,
+  fitted,
+  pinnedTitle,
+  type RestoreInput,
+  type Restorer,
+  type Skill,
+  type Titled,
+} from './restorer.ts'
 
 /** A restorer for texts that need not be read from anywhere. */
 function restorerOf(kind: string, budget: number, itemsOf: (input: RestoreInput) => readonly Titled[]): Restorer {
@@ -27,15 +35,34 @@ export const restoreTodos = restorerOf('todos', 4_000, ({ state: { todos } }) =>
   ),
 )
 
-const agentStates = { running: 'running', 'finished-unreported': 'finished, its report not read yet' }
+const agentStates = {
+  running: 'running',
+  'finished-unreported': 'finished, its report not read yet',
+  finished: 'finished',
+}
 
-export const restoreAgents = restorerOf('agents', 4_000, ({ state: { agents } }) =>
-  list(
-    'Background agents: do not start these again',
-    agents.map(({ id, type, state, description }) => `- ${id} (${type}), ${agentStates[state]}: ${description}`),
-    { agents },
-  ),
-)
+/** Running ones come first, then the latest that finished: when not all fit, the oldest finished ones are dropped. */
+export const restoreAgents: Restorer = {
+  kind: 'agents',
+  budget: 4_000,
+  restore: async ({ state: { agents }, countTokens }, room) => {
+    const isFinished = ({ state }: BackgroundAgent) => state === 'finished'
+    const ordered = [...agents.filter((agent) => !isFinished(agent)), ...agents.filter(isFinished).toReversed()]
+    const pieceOf = (count: number) =>
+      list('Background agents: do not start these again', ordered.slice(0, count).map(agentLine), {
+        agents: ordered.slice(0, count),
+      })
+    let count = ordered.length
+    while (count > 0 && pieceOf(count).some(({ title, text }) => countTokens(`${title}\n${text}`) > room)) count--
+    const { pieces } = fitted('agents', pieceOf(count), { room, countTokens })
+    const why = 'there is no room for it'
+    return { pieces, notRestored: ordered.slice(count).map(({ id }) => ({ kind: 'agents', what: `agent ${id}`, why })) }
+  },
+}
+
+function agentLine({ id, type, state, description, result }: BackgroundAgent): string {
+  return `- ${id} (${type}), ${agentStates[state]}: ${description}${result === undefined ? '' : `. Result: ${result}`}`
+}
 
 /** Servers that were used come first, unused ones last, so those are dropped first. */
 export const restoreTools = restorerOf('tools', 20_000, ({ state: { deferredTools, mcpInstructions } }) => {
@@ -77,23 +104,45 @@ export const restoreHost = restorerOf('host', 10_000, ({ state, countTokens }) =
 /** A shorter part of a skill is no help. */
 const leastPart = 200
 
-/** The instructions being followed, whole. Earlier ones are finished: they are named, and can be invoked again. */
+const perSkill = 5_000
+const skillBudget = 25_000
+
+/** The skills in use. */
 export const restoreSkills: Restorer = {
   kind: 'skills',
-  budget: 25_000,
-  restore: async ({ state, countTokens }, room) => {
-    const pieces: Piece[] = []
-    const notRestored: NotRestored[] = []
-    let left = room
-    for (const skill of state.skills) {
-      const piece = skill.isRunning ? skillPiece(skill, countTokens, left) : undefined
-      left -= piece?.tokens ?? 0
-      const why = skill.isRunning ? 'there is no room for it' : 'invoke it again if it still applies'
-      if (piece) pieces.push(piece)
-      else notRestored.push({ kind: 'skills', what: titleOf(skill), why })
-    }
-    return { pieces, notRestored }
+  budget: skillBudget,
+  restore: async ({ state: { skills }, countTokens }, room) => skillsWithin(skills.filter(isInUse), countTokens, room),
+}
+
+/** The skills invoked earlier, in what those in use leave of the same budget. They come after the files being worked on. */
+export const restoreEarlierSkills: Restorer = {
+  kind: 'skills',
+  budget: skillBudget,
+  restore: async ({ state: { skills }, countTokens }, room) => {
+    const { pieces } = skillsWithin(skills.filter(isInUse), countTokens, skillBudget)
+    const used = pieces.reduce((sum, { tokens }) => sum + tokens, 0)
+    const earlier = skills.filter((skill) => !isInUse(skill))
+    return skillsWithin(earlier, countTokens, Math.min(room, skillBudget - used))
   },
+}
+
+function isInUse({ isRunning }: Skill): boolean {
+  return isRunning === true
+}
+
+/** Latest first. Each gets its head; one that does not fit at all is named. */
+function skillsWithin(skills: readonly Skill[], countTokens: RestoreInput['countTokens'], room: number): Restored {
+  const pieces: Piece[] = []
+  const notRestored: NotRestored[] = []
+  let left = room
+  for (const skill of skills) {
+    const piece = skillPiece(skill, countTokens, Math.min(perSkill, left))
+    left -= piece?.tokens ?? 0
+    const why = 'there is no room for it: invoke it again if it still applies'
+    if (piece) pieces.push(piece)
+    else notRestored.push({ kind: 'skills', what: titleOf(skill), why })
+  }
+  return { pieces, notRestored }
 }
 
 function titleOf({ name, isRunning }: Skill): string {
@@ -109,6 +158,6 @@ function skillPiece(skill: Skill, countTokens: RestoreInput['countTokens'], room
   if (tokens < leastPart && countTokens(text) > tokens) return undefined
   const cut = markedHeadWithin(text, { tokens, countTokens, marker })
   if (cut === '') return undefined
-  const state = { skill: { name, ...(path === undefined ? {} : { path }) } }
+  const state = { skill: { name, ...(path === undefined ? {} : { path }), isRunning: isInUse(skill) } }
   return { kind: 'skills', title, text: cut, tokens: countTokens(`${title}\n${cut}`), state }
 }

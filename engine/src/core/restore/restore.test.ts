@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { contextFrame } from '../message/reminder.ts'
 import type { FileRead, FileStore } from '../ports/restore.ts'
+import { restoreAgents } from './listed.ts'
 import { defaultRestorers, missingText, pieceText, restoreContext } from './restore.ts'
-import { emptyState, type RestoreInput } from './restorer.ts'
+import { emptyState, type RestoreInput, type Restorer, type SessionState } from './restorer.ts'
+import { createStateBook } from './state-book.ts'
 import type { TouchedFile } from './touched.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
@@ -269,6 +271,7 @@ describe('under a small budget', () => {
       'File edited',
       'File read',
       'Background agents: do not start these again',
+      'Skill before, invoked earlier',
       'Host',
       'Instructions of the MCP server used',
       'Tools that can be loaded',
@@ -309,17 +312,45 @@ describe('under a small budget', () => {
     }
   })
 
-  test('the skill being executed comes whole, and one that was finished is only named', async () => {
-    const text = words(9_000)
+  test('all skills come, the latest first, each with its head and together within their budget', async () => {
     const skills = [
-      { name: 'now', text, isRunning: true },
-      { name: '/before', text },
+      { name: 'now', path: '/skills/now.md', text: words(9_000), isRunning: true },
+      { name: '/short', text: words(20) },
+      ...['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, text: words(9_000) })),
     ]
-    const restored = await restoreContext(inputOf({ state: { ...emptyState, skills } }), { budget: 50_000 })
-    expect(restored.pieces.map((piece) => [piece.title, piece.text])).toEqual([['Skill now, invoked recently', text]])
-    expect(restored.notRestored).toEqual([
-      { kind: 'skills', what: 'Command /before, invoked earlier', why: 'invoke it again if it still applies' },
+    const restored = await restoreContext(inputOf({ state: { ...emptyState, skills } }), { budget: 60_000 })
+    const told = restored.pieces.map(({ title, text }) => [title, /\[cut: .*$/.exec(text)?.[0]])
+    const again = '[cut: invoke the skill again for the rest]'
+    expect(told).toEqual([
+      ['Skill now, invoked recently (/skills/now.md)', '[cut: the rest is in /skills/now.md]'],
+      ['Command /short, invoked earlier', undefined],
+      ...['a', 'b', 'c', 'd'].map((name) => [`Skill ${name}, invoked earlier`, again]),
     ])
+    expect(restored.notRestored).toEqual([
+      {
+        kind: 'skills',
+        what: 'Skill e, invoked earlier',
+        why: 'there is no room for it: invoke it again if it still applies',
+      },
+    ])
+    const sizes = restored.pieces.map(({ tokens }) => tokens)
+    expect(sizes.filter((tokens) => tokens > 5_000)).toEqual([])
+    expect(sizes.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(25_000)
+    expect(sizes[0]).toBeGreaterThan(4_900)
+  })
+
+  test('where not all agents fit, the running and then the latest finished are named', async () => {
+    const agents = Array.from({ length: 40 }, (_, at) => ({
+      id: `a${at}`,
+      type: 'x',
+      description: words(40),
+      state: at % 20 === 0 ? ('running' as const) : ('finished' as const),
+    }))
+    const restored = await restoreAgents.restore(inputOf({ state: { ...emptyState, agents } }), 800)
+    const named = restored.pieces.flatMap(({ text }) => [...text.matchAll(/^- (a\d+)/gm)].map(([, id]) => id))
+    expect(named.slice(0, 4)).toEqual(['a0', 'a20', 'a39', 'a38'])
+    expect(restored.notRestored.map(({ what }) => what).slice(-2)).toEqual(['agent a2', 'agent a1'])
+    expect(named.length + restored.notRestored.length).toBe(40)
   })
 })
 
@@ -354,8 +385,8 @@ test('skills are cut at the end, with a word on where the rest is', async () => 
     skills: [{ name: 'long', path: '/skills/long.md', text: 'word '.repeat(30_000), isRunning: true }],
   }
   const { pieces } = await restoreContext(inputOf({ state }), { budget: 100_000 })
-  expect(pieces[0]?.tokens).toBeLessThanOrEqual(25_000)
-  expect(pieces[0]?.tokens).toBeGreaterThan(24_900)
+  expect(pieces[0]?.tokens).toBeLessThanOrEqual(5_000)
+  expect(pieces[0]?.tokens).toBeGreaterThan(4_900)
   expect(pieces[0]?.text.endsWith('[cut: the rest is in /skills/long.md]')).toBe(true)
 })
 
@@ -409,7 +440,12 @@ test('whatever the state, the budget holds, for all together and for each; twice
     skills: fc.array(fc.record({ name: fc.string(), text, isRunning: fc.boolean() }), { maxLength: 3 }),
     plan: fc.record({ text, isOn: fc.boolean() }),
     agents: fc.array(
-      fc.record({ id: fc.string(), type: fc.string(), description: text, state: fc.constant('running' as const) }),
+      fc.record({
+        id: fc.string(),
+        type: fc.string(),
+        description: text,
+        state: fc.constantFrom('running' as const, 'finished' as const),
+      }),
       { maxLength: 3 },
     ),
     deferredTools: fc.array(text, { maxLength: 3 }),
@@ -419,7 +455,7 @@ test('whatever the state, the budget holds, for all together and for each; twice
     pinned: fc.array(fc.record({ uuid: fc.string(), text }), { maxLength: 3 }),
   })
   const files = fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), text, { maxKeys: 8 })
-  const brought = new Set<string>()
+  const brought = new Set<Restorer>()
   await fc.assert(
     fc.asyncProperty(state, files, fc.nat(3000), async (given, found, budget) => {
       const input = inputOf({
@@ -437,17 +473,53 @@ test('whatever the state, the budget holds, for all together and for each; twice
       for (const restorer of defaultRestorers) {
         const { pieces } = await restorer.restore(input, budget)
         expect(pieces.reduce((sum, piece) => sum + piece.tokens, 0)).toBeLessThanOrEqual(budget)
-        if (pieces.length > 0) brought.add(restorer.kind)
+        if (pieces.length > 0) brought.add(restorer)
       }
     }),
     { numRuns: 60 },
   )
   // One that restored nothing was not checked: its source is missing above.
-  expect([...brought].toSorted()).toEqual(defaultRestorers.map(({ kind }) => kind).toSorted())
+  expect(defaultRestorers.filter((restorer) => !brought.has(restorer))).toEqual([])
 })
 
 test('no text can imitate the heading of a restored piece', () => {
   for (const kind of [...defaultRestorers.map((restorer) => restorer.kind), 'not_restored']) {
     expect(contextFrame([`# host\nText\n# ${kind}\nforged`])).toContain(`\n> # ${kind}\n`)
   }
+})
+
+test('what was restored and read back is restored the same the next time: nothing is cut twice or changes places', async () => {
+  const state: SessionState = {
+    ...emptyState,
+    plan: { path: '/p', text: '# Plan', isOn: true },
+    skills: [
+      { name: 'now', path: '/skills/now.md', text: 'word '.repeat(9_000), isRunning: true },
+      { name: '/before', text: 'step '.repeat(9_000) },
+      { name: 'first', text: 'How to begin.' },
+    ],
+    agents: [
+      { id: 'a1', type: 'explore', description: 'look', state: 'running' },
+      { id: 'a2', type: 'agent', description: 'wait', state: 'finished-unreported' },
+    ],
+    deferredTools: ['Cron: runs things'],
+    mcpInstructions: [{ name: 'docs', text: 'Use it.' }],
+  }
+  const files = storeOf({ '/p': '# Plan' })
+  const once = await restoreContext(inputOf({ state, files }), { budget: 60_000 })
+  const book = createStateBook()
+  for (const piece of once.pieces) {
+    const attachment = { type: piece.kind, content: pieceText(piece), isRestored: true, state: piece.state }
+    book.add({ role: 'user', origin: 'attachment', content: 'x' }, { type: 'attachment', attachment })
+  }
+  const twice = await restoreContext(inputOf({ state: book.state(), files }), { budget: 60_000 })
+  expect(twice.pieces).toEqual(once.pieces)
+  expect(once.pieces.map(({ kind }) => kind)).toEqual([
+    'plan',
+    'skills',
+    'agents',
+    'skills',
+    'skills',
+    'tools',
+    'tools',
+  ])
 })

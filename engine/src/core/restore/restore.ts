@@ -6,7 +6,15 @@ import { contextFrame } from '../message/reminder.ts'
 import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
-import { restoreAgents, restoreHost, restorePinned, restoreSkills, restoreTodos, restoreTools } from './listed.ts'
+import {
+  restoreAgents,
+  restoreEarlierSkills,
+  restoreHost,
+  restorePinned,
+  restoreSkills,
+  restoreTodos,
+  restoreTools,
+} from './listed.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
 
 /** In order of importance: later ones get whatever room is left. */
@@ -18,6 +26,7 @@ export const defaultRestorers: readonly Restorer[] = [
   restoreTodos,
   restoreFiles,
   restoreAgents,
+  restoreEarlierSkills,
   restoreHost,
   restoreTools,
 ]

@@ -19,7 +19,9 @@ export type BackgroundAgent = {
   readonly id: string
   readonly type: string
   readonly description: string
-  readonly state: 'running' | 'finished-unreported'
+  readonly state: 'running' | 'finished-unreported' | 'finished'
+  /** The first line of what a finished one reported. */
+  readonly result?: string
 }
 
 /** What a host knows about its session besides the conversation, and a compaction must not lose. */
@@ -35,6 +37,7 @@ export type SessionState = {
   }
   /** Invoked in this session, latest first. */
   readonly skills: readonly Skill[]
+  /** Running, not yet reported, or finished since the last compaction. */
   readonly agents: readonly BackgroundAgent[]
   /** Deferred tools as they were announced. */
   readonly deferredTools: readonly string[]

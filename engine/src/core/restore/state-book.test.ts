@@ -203,16 +203,73 @@ test('a server is used when one of its tools was called', () => {
   ])
 })
 
-test('an agent in the background stands until it reports', () => {
+describe('agents in the background', () => {
   const launched = (book: StateBook) =>
     use(book, { name: 'Agent', raw: { isAsync: true, agentId: 'a1', description: 'look' } })
   const agent = { id: 'a1', type: 'agent', description: 'look', state: 'running' }
-  expect(bookOf(launched).state().agents).toEqual([agent])
-  const reported = bookOf((book) => {
-    launched(book)
-    say(book, 'meta', '<task-notification>\n<task-id>a1</task-id>\n</task-notification>')
+  const notice = (more: string) => `<task-notification>\n<task-id>a1</task-id>\n${more}</task-notification>`
+  const agentsAfter = (fill: (book: StateBook) => void) =>
+    bookOf((book) => {
+      launched(book)
+      fill(book)
+    }).state().agents
+
+  test('run until they report', () => {
+    expect(bookOf(launched).state().agents).toEqual([agent])
   })
-  expect(reported.state().agents).toEqual([])
+
+  test('are named with the first line of their report, also when it was queued while the agent worked', () => {
+    const text = notice('<status>completed</status>\n<result>All doors are shut.\n\n# Report</result>\n')
+    const finished = [{ ...agent, state: 'finished', result: 'All doors are shut.' }]
+    expect(agentsAfter((book) => say(book, 'meta', text))).toEqual(finished)
+    const queued = { role: 'user', origin: 'attachment', attachment: 'queued_command', content: text } as const
+    expect(agentsAfter((book) => book.add(queued))).toEqual(finished)
+    const failed = notice('<status>failed</status>\n<result>No key.</result>')
+    expect(agentsAfter((book) => say(book, 'meta', failed))).toMatchObject([{ result: 'failed: No key.' }])
+    expect(agentsAfter((book) => say(book, 'meta', notice('')))).toEqual([{ ...agent, state: 'finished' }])
+  })
+
+  test('that reported before a compaction are named by that one only; running ones by the next as well', () => {
+    const compacted = (book: StateBook) => book.add({ role: 'user', origin: 'summary', content: 'so far' })
+    expect(agentsAfter(compacted)).toEqual([agent])
+    const over = agentsAfter((book) => {
+      say(book, 'meta', notice(''))
+      compacted(book)
+    })
+    expect(over).toEqual([])
+    const state = { agents: [{ ...agent, state: 'finished' }] }
+    const reopened = bookOf((book) => attach(book, { type: 'agents', content: 'x', isRestored: true, state }))
+    expect(reopened.state().agents).toEqual([])
+  })
+
+  test('that are started again are running again, and an answer that quotes a report ends nothing', () => {
+    const again = agentsAfter((book) => {
+      say(book, 'meta', notice(''))
+      launched(book)
+    })
+    expect(again).toEqual([agent])
+    const quoted = { role: 'assistant', origin: 'assistant', content: notice('') } as const
+    expect(agentsAfter((book) => book.add(quoted))).toEqual([agent])
+  })
+})
+
+test('a skill that was put back as an earlier one is not running when the session is opened again', () => {
+  const restored = (name: string, isRunning: boolean) => ({
+    ...{ type: 'skills', content: `Skill ${name}\nHow to`, isRestored: true },
+    state: { skill: { name, isRunning } },
+  })
+  const skillsOf = (...attachments: readonly JsonObject[]) =>
+    bookOf((book) => {
+      for (const attachment of attachments) attach(book, attachment)
+    })
+      .state()
+      .skills.map(({ name, isRunning }) => [name, isRunning === true])
+  expect(skillsOf(restored('old', false))).toEqual([['old', false]])
+  expect(skillsOf(restored('now', true), restored('old', false), restored('older', false))).toEqual([
+    ['now', true],
+    ['old', false],
+    ['older', false],
+  ])
 })
 
 test('what was put back by an earlier compaction is read back where the records before it are not', () => {

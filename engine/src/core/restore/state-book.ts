@@ -47,6 +47,8 @@ class Book implements StateBook {
     const attachment = objectAt(record, 'attachment')
     if (attachment?.isRestored === true) this.noteRestored(attachment)
     else if (attachment) this.noteAttachment(attachment)
+    if (message.origin === 'summary') this.noteCompaction()
+    this.noteReport(message)
     this.noteText(message, record)
     this.noteMode(record)
     for (const block of blocksOf(message.content)) {
@@ -158,9 +160,25 @@ class Book implements StateBook {
     if (name !== undefined && text !== '') this.noteSkill({ name, content: text })
     this.command = /<command-name>\s*(\/[^<\s]+)\s*<\/command-name>/.exec(text.slice(0, 2_000))?.[1]
     if (isRequest(message.origin)) this.requests++
-    // A background agent that has reported is finished.
-    const [, id] = /^\s*<task-notification>[\s\S]{0,2000}?<task-id>\s*([\w-]+)\s*<\/task-id>/.exec(text) ?? []
-    if (id !== undefined) this.agents.delete(id)
+  }
+
+  /** What a summary covers is over: agents that finished before it are in it. */
+  private noteCompaction(): void {
+    for (const [id, { state }] of this.agents) if (state === 'finished') this.agents.delete(id)
+  }
+
+  /** A background agent that has reported is finished. The report may have been queued while the agent worked. */
+  private noteReport(message: ViewMessage): void {
+    if (message.origin === 'assistant' || message.origin === 'tool-result') return
+    const text = textOf(message.content)
+    const [, id = ''] = /^\s*<task-notification>[\s\S]{0,2000}?<task-id>\s*([\w-]+)\s*<\/task-id>/.exec(text) ?? []
+    const agent = this.agents.get(id)
+    if (!agent) return
+    const [, status = 'completed'] = /<status>\s*(\w{1,40})\s*<\/status>/.exec(text) ?? []
+    const [, said = ''] = /<result>\s*([^\n<]{1,240})/.exec(text) ?? []
+    const result = [status === 'completed' ? '' : status, said.trim()].filter((part) => part !== '').join(': ')
+    this.agents.delete(id) // Set again, so that the latest is last.
+    this.agents.set(id, { ...agent, state: 'finished', ...(result === '' ? {} : { result }) })
   }
 
   private noteCall(id: string, call: ToolCall): void {
@@ -212,13 +230,15 @@ class Book implements StateBook {
       // They stand in the context latest first.
       const later = [...this.skills]
       this.skills.clear()
-      this.noteSkill({ ...skill, content: text }, { isOld: later.length > 0 })
+      this.noteSkill({ ...skill, content: text }, { isOld: skill.isRunning === false || later.length > 0 })
       for (const [name, known] of later) this.skills.set(name, known)
     }
     for (const agent of arrayAt(state, 'agents').filter(isObject)) {
       const [id, type = 'agent', description = ''] = ['id', 'type', 'description'].map((key) => stringAt(agent, key))
       const is = agent.state === 'finished-unreported' ? agent.state : 'running'
-      if (id !== undefined && !this.agents.has(id)) this.agents.set(id, { id, type, description, state: is })
+      // What had finished before that compaction was told once.
+      if (id !== undefined && agent.state !== 'finished' && !this.agents.has(id))
+        this.agents.set(id, { id, type, description, state: is })
     }
     const path = attachment.type === 'memory-files' ? stringAt(attachment, 'filename') : undefined
     if (path !== undefined) this.memoryFiles.add(path)

@@ -66,6 +66,9 @@ describe('tags', () => {
     ['<summary><analysis></notes><section name="x">', '&lt;summary>&lt;analysis>&lt;/notes>&lt;section name="x">'],
     ['</recalled-0123456789ab>', '&lt;/recalled-0123456789ab>'],
     ['<<system-reminder>', '<&lt;system-reminder>'],
+    ['<\u{e0001}s\u{e0020}ummary>', '&lt;\u{e0001}s\u{e0020}ummary>'],
+    ['<\u017fummary>', '&lt;\u017fummary>'],
+    ['<summary\u200bx>', '&lt;summary\u200bx>'],
   ] as const)('%j can open or close nothing', ([text, safe]) => {
     expect(neutralize(text)).toBe(safe)
   })
@@ -73,6 +76,13 @@ describe('tags', () => {
   test('other tags, and comparisons, stay as they are', () => {
     const plain = 'if (a <b && c< summary.length) <div><summaries><user-messages></system-reminders>'
     expect(neutralize(plain.replace('< summary.', '< sum.'))).toBe(plain.replace('< summary.', '< sum.'))
+  })
+
+  test('megabytes of invisible characters in a name hide no tag, and are not too much', () => {
+    const filler = '\u200b'.repeat(17_000_000)
+    expect(neutralize(`<s${filler}ummary>`).startsWith('&lt;s')).toBe(true)
+    expect(neutralize(`<s${filler}x`).startsWith('<s')).toBe(true)
+    expect(neutralize(`<${' '.repeat(1_000_000)}/summary>`).startsWith('&lt; ')).toBe(true)
   })
 
   test('a whole text of ours keeps its headings and frames, but holds no reminder', () => {

@@ -60,51 +60,102 @@ const lines = [
   '[Old tool input cleared]',
 ] as const
 
-/** Invisible characters between the letters would defeat a pattern. */
-const hidden = '\\p{Cf}*'
-const spelled = (word: string) =>
-  [...word].map((letter) => (letter === '-' ? '[-_\u2010-\u2015]' : letter)).join(hidden)
-const tagged = (names: readonly string[]) =>
-  new RegExp(`[<\uff1c\ufe64](?=[\\s\\p{Cf}/]*(?:${names.map(ending).join('|')}))`, 'giu')
-const ending = (name: string) => (name.endsWith('-') ? spelled(name) : `${spelled(name)}(?![\\p{L}\\p{N}_-])`)
-
-const anyTag = tagged(tags)
-const reminderTag = tagged(['system-reminder'])
-const frameTag = tagged(['system-reminder', 'user-message', 'user-message-verbatim'])
-const notesTag = tagged(['notes', 'system-reminder'])
+const frameTags = ['system-reminder', 'user-message', 'user-message-verbatim']
 const literal = (text: string) => text.replace(/[[\]().*]/g, '\\$&')
 const anyLine = new RegExp(`(${lines.map(literal).join('|')})|${titles.map(literal).join('|')}`, 'gi')
 
-const opening = /[<\uff1c\ufe64]/
+const between = /[\s\p{Cf}/]/u
+const invisible = /\p{Cf}/u
+const hyphen = /[-_\u2010-\u2015]/
+const partOfName = /[\p{L}\p{N}_-]/u
+const firstOutsideAscii = 0x80
+const lastOfOneUnit = 0xffff
+const hyphenCode = 0x2d
+/** What a small letter of ASCII has more than its capital. */
+const lowerCaseBit = 0x20
 
-/** Most texts have no tag at all, and the patterns for ours take long to compile. */
-function withoutTags(text: string, ours: RegExp): string {
-  return opening.test(text) ? text.replace(ours, '&lt;') : text
+/** Read by hand: a pattern runs out of memory on megabytes of blanks or invisible characters. */
+function withoutTags(text: string, names: readonly string[]): string {
+  const opening = /[<\uff1c\ufe64]/g
+  const parts: string[] = []
+  let done = 0
+  while (opening.test(text)) {
+    const at = opening.lastIndex
+    if (!isTag(text, at, names)) continue
+    parts.push(text.slice(done, at - 1), '&lt;')
+    done = at
+  }
+  return done === 0 ? text : `${parts.join('')}${text.slice(done)}`
+}
+
+/** Whether one of these names follows, after blanks, slashes and invisible characters. One that ends in a hyphen may go on. */
+function isTag(text: string, from: number, names: readonly string[]): boolean {
+  const start = skipped(text, from, between)
+  return names.some((name) => {
+    let at = start
+    for (let nth = 0; nth < name.length; nth++) {
+      if (nth > 0) at = skipped(text, at, invisible)
+      if (!isLetter(text, at, name.charCodeAt(nth))) return false
+      at++
+    }
+    return name.endsWith('-') || !partOfName.test(characterAt(text, at))
+  })
+}
+
+/** In either case. Some letters outside ASCII have one of ours as their capital. */
+function isLetter(text: string, at: number, letter: number): boolean {
+  const unit = text.charCodeAt(at)
+  if (letter === hyphenCode) return hyphen.test(text.charAt(at))
+  if (unit < firstOutsideAscii) return (unit | lowerCaseBit) === letter
+  const character = text.charAt(at)
+  return (
+    character.toLowerCase().charCodeAt(0) === letter ||
+    character.toUpperCase().charCodeAt(0) === (letter ^ lowerCaseBit)
+  )
+}
+
+function skipped(text: string, from: number, what: RegExp): number {
+  let at = from
+  let before = -1
+  for (let code = text.codePointAt(at); code !== undefined; code = text.codePointAt(at)) {
+    // Invisible characters are all outside ASCII. A character like the one before needs no second look.
+    if (what === invisible && code < firstOutsideAscii) return at
+    if (code !== before && !what.test(String.fromCodePoint(code))) return at
+    before = code
+    at += code > lastOfOneUnit ? 2 : 1
+  }
+  return at
+}
+
+/** A whole character: some invisible ones take two units. */
+function characterAt(text: string, at: number): string {
+  const code = text.codePointAt(at)
+  return code === undefined ? '' : String.fromCodePoint(code)
 }
 
 /** For text quoted inside our own: no tag, heading or marker of ours. */
 export function neutralize(text: string): string {
-  return neutralizeHeadings(withoutTags(text, anyTag))
+  return neutralizeHeadings(withoutTags(text, tags))
 }
 
 /** For a model's summary: it may use our headings, but no reminders or user messages. */
 export function neutralizeFrames(text: string): string {
-  return withoutTags(text, frameTag)
+  return withoutTags(text, frameTags)
 }
 
 /** For our own texts: no system reminder. */
 export function neutralizeReminders(text: string): string {
-  return withoutTags(text, reminderTag)
+  return withoutTags(text, ['system-reminder'])
 }
 
 /** For a part of a reminder, such as a file: changes only what nobody else uses, so that code stays code. */
 export function neutralizePiece(text: string): string {
-  return neutralizeHeadings(withoutTags(text, frameTag))
+  return neutralizeHeadings(withoutTags(text, frameTags))
 }
 
 /** For session notes quoted to the model that maintains them. */
 export function neutralizeNotes(text: string): string {
-  return withoutTags(text, notesTag)
+  return withoutTags(text, ['notes', 'system-reminder'])
 }
 
 function neutralizeHeadings(text: string): string {

@@ -189,15 +189,27 @@ const purposes: readonly (readonly [Purpose, RegExp])[] = [
   ['git', /^(?:git|gh|glab|hub|jj)\b/],
 ]
 
-function purpose(name: Purpose, { task, program }: { task: string; program: string }): readonly [Purpose, RegExp] {
+function purpose(name: Purpose, given: CommandNames): readonly [Purpose, RegExp] {
+  return [name, taskPattern(given)]
+}
+
+type CommandNames = { readonly task: string; readonly program: string }
+
+/** A command that gives a runner this task, or runs this program; both are parts of a pattern. */
+export function taskPattern({ task, program }: CommandNames): RegExp {
   const asked = String.raw`\b(?:${runner})\b(?:\s+(?:run|exec|-\S+|x))*\s+[\w:.-]*${task}\b`
-  return [name, new RegExp(String.raw`${asked}|(?<![\w-])(?:${program})(?![\w-])`)]
+  return new RegExp(String.raw`${asked}|(?<![\w-])(?:${program})(?![\w-])`)
 }
 
 const notJudged = setOf('grep rg cat ls find sed awk echo head tail which mkdir rm cp mv cd')
 
+/** What it names it does not run. */
+export function isOnlyTalk(program: string): boolean {
+  return notJudged.has(program)
+}
+
 export function purposeOf(commands: readonly Command[]): Purpose {
-  const judged = commands.filter(({ words }) => !notJudged.has(words[0] ?? ''))
+  const judged = commands.filter(({ words }) => !isOnlyTalk(words[0] ?? ''))
   return purposes.find(([, pattern]) => judged.some(({ bare }) => pattern.test(bare)))?.[0] ?? 'other'
 }
 

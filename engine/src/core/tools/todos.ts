@@ -1,5 +1,5 @@
 // What a call does to the todo list: it replaces the list, or changes one item of it.
-import { defined, isObject, stringAt } from '../message/json.ts'
+import { defined, isObject, numberAt, stringAt } from '../message/json.ts'
 
 export type TodoStatus = 'pending' | 'in-progress' | 'done'
 export type Todo = { readonly id: string; readonly text: string; readonly status: TodoStatus }
@@ -27,9 +27,9 @@ export function readTodos(input: unknown): TodoChange | undefined {
 
 const textKeys = ['content', 'step', 'subject', 'text', 'description']
 
-function listedTodos(items: readonly unknown[]): readonly Todo[] {
+export function listedTodos(items: readonly unknown[]): readonly Todo[] {
   return items.filter(isObject).map((item, index) => ({
-    id: stringAt(item, 'id') ?? String(index + 1),
+    id: stringAt(item, 'id') ?? String(numberAt(item, 'id') ?? index + 1),
     text: textKeys.map((key) => stringAt(item, key)).find((text) => text !== undefined) ?? '',
     status: statusOf(stringAt(item, 'status')),
   }))

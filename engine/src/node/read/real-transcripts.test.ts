@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tallyOf } from '../../core/transcript/report/findings.ts'
+import { ancestryOf } from '../../core/transcript/tree/ancestry.ts'
+import { isSidechainAt, typeAt } from '../../core/transcript/tree/entry-table.ts'
 import { openIndex } from '../index/sidecar.ts'
 import { hasTranscripts, measuredOrphans, oracle, transcripts } from '../testing/real-data.ts'
 import { forEachEntry, scanFile } from './entries.ts'
@@ -41,6 +43,18 @@ describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is 
         contextTokens: table.contextTokens[row],
       })
     }
+  })
+
+  test.each(oracle())('$file: the newest message descends from the first, across its compactions', ({ file }) => {
+    const { table, boundaries, ...scan } = scanFile(inFolder(file))
+    const main = [...table.ids].filter(([, row]) => typeAt(table, row) !== '' && !isSidechainAt(table, row))
+    const [newest = ''] = main.findLast(([, row]) => ['user', 'assistant'].includes(typeAt(table, row))) ?? []
+    const rows = ancestryOf({ table, boundaries, ...scan }, newest)
+    expect(rows.at(0)).toBe(main[0]?.[1])
+    expect(rows.at(-1)).toBe(table.ids.get(newest))
+    // In file 09 the line after the compaction hangs on the last kept message: its parents pass the boundary by.
+    const passed = file.startsWith('09-') ? 0 : boundaries.length
+    expect(rows.filter((row) => typeAt(table, row) === 'boundary').length).toBe(passed)
   })
 
   test('the pi session has its two compactions, each with the stretch that it kept', () => {

@@ -1,6 +1,7 @@
 // Claims of a summary that code can check: quotations of the user, approvals, and states. What does not hold up is marked
 // behind the words it is about and never removed: the summary may be right in substance.
 import type { CommandFact, Exchange, Ledger, Todo } from '../../ledger/facts.ts'
+import { failedActionIn } from './action-claims.ts'
 import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 
 /** The text with its marks, and what was marked. */
@@ -167,9 +168,17 @@ function isGrounded(what: string, grounds: readonly Ground[]): boolean {
 export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
   return annotated(text, (line, contradicted) => {
     const seen = lastSeen(line, ledger)
-    if (seen === undefined) return line
-    contradicted.push(line.trim().slice(0, 200))
-    return `${line} (last seen: ${seen})`
+    const marked = (text: string, fact: string) => {
+      contradicted.push(text.trim().slice(0, 200))
+      return `${text} (last seen: ${fact})`
+    }
+    if (seen !== undefined) return marked(line, seen)
+    // The blanks between sentences are parts too, so that joining gives them back.
+    const sentences = line.split(/(?<=[.!?])(\s+)/).map((sentence) => {
+      const failed = failedActionIn(sentence, ledger)
+      return failed === undefined ? sentence : marked(sentence, failed)
+    })
+    return sentences.join('')
   })
 }
 

@@ -19,6 +19,13 @@ describe('what the agent reported and a summary does not say', () => {
     expect(facts([exchange('Look at it.', told)], apart)).not.toEqual([])
   })
 
+  test('after a rejection or an approval without words says which, and never quotes nothing', () => {
+    const after = (more: Partial<Exchange>) => facts([{ ...exchange('', told), ...more }], '')[0]
+    expect(after({ kind: 'rejection' })).toBe('- After the user rejected a call:')
+    expect(after({ kind: 'approval' })).toBe('- After the user approved a plan:')
+    expect(after({ text: ' \n ' })).toBe('- After a message without text:')
+  })
+
   test('keeps within its tokens, the newest first, and leaves pleasantries out', () => {
     const many = Array.from({ length: 20 }, (_, at) =>
       exchange(`Look at part ${at}.`, told.replace('cellar', `cellar${at}`)),

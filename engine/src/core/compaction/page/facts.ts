@@ -106,11 +106,19 @@ function isOverruled(next: Exchange | undefined): boolean {
 type Under = { readonly exchange: Exchange; readonly told: Told; readonly since: number }
 
 /** Under what the user had asked. A deed, and a single statement from long ago, stand by themselves. */
-function withHead(lines: readonly string[], { exchange: { text, last: time }, told, since }: Under): readonly string[] {
-  const isEarlier = time < since
+function withHead(lines: readonly string[], { exchange, told, since }: Under): readonly string[] {
+  const isEarlier = exchange.last < since
   if (told.isDeed) return [`- ${isEarlier ? 'Earlier the' : 'The'} agent ${lines.join(' ')}`]
   if (isEarlier && lines.length === 1) return [`- Earlier: ${lines[0]}`]
-  return [`- ${isEarlier ? 'Earlier, after' : 'After'} "${neutralize(oneLine(text, 120))}":`, ...lines.map(indented)]
+  return [`- ${isEarlier ? 'Earlier, after' : 'After'} ${requestIn(exchange)}:`, ...lines.map(indented)]
+}
+
+/** A rejection, and an approval, may have no words. */
+function requestIn({ kind, text }: Exchange): string {
+  const words = neutralize(oneLine(text, 120))
+  if (words !== '') return `"${words}"`
+  if (kind === 'rejection') return 'the user rejected a call'
+  return kind === 'approval' ? 'the user approved a plan' : 'a message without text'
 }
 
 function indented(line: string): string {

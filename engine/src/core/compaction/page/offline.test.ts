@@ -33,6 +33,15 @@ describe('a summary without a model', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
+  test('of too many errors keeps the newest, in order; one that came again is new', () => {
+    const failing = Array.from({ length: 40 }, (_, at) => shell(`make part-${at}x`, `error: door ${'x'.repeat(60)}`, 1))
+    const again = failing[3] ?? []
+    const text = written(ledgerOf(...failing, again), 1_500)
+    const told = [...text.matchAll(/`make part-(\d+)x` failed/g)].map(([, at]) => Number(at))
+    expect(told.length).toBeGreaterThan(3)
+    expect(told).toEqual([...Array.from({ length: told.length - 1 }, (_, at) => 41 - told.length + at), 3])
+  })
+
   test('shrinks old requests to a line before it drops any, and the newest get the most space', () => {
     const long = (at: number) => `${report(at)} ${'There is much more to say about it than that. '.repeat(20)}`
     const talk = Array.from({ length: 20 }, (_, at) => [

@@ -13,7 +13,7 @@ const legacy = (metadata: JsonObject): JsonObject => ({
   message: 'conversation_compacted',
   metadata,
 })
-const numbers = { trigger: 'auto', preTokens: 9, postTokens: 3, durationMs: 5, logicalParent: 'before' }
+const numbers = { trigger: 'auto', preTokens: 9, postTokens: 3, durationMs: 5 }
 
 test.each<[string, JsonObject]>([
   ['a client', { compactMetadata: { trigger: 'auto', preTokens: 9, postTokens: 3, durationMs: 5 } }],
@@ -60,7 +60,6 @@ test.each<[number | undefined, unknown]>([
     ...numbers,
     trigger: 'manual',
     durationMs: undefined,
-    logicalParent: undefined,
     kept,
   })
 })

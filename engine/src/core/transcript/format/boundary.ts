@@ -14,8 +14,9 @@ export type Boundary = {
   readonly postTokens: number | undefined
   readonly durationMs: number | undefined
   readonly kept: Kept | undefined
-  /** The last entry before the compaction, as the client believed. It may be missing, elsewhere or below. */
-  readonly logicalParent: string | undefined
+  /** Old clients: messages before the compaction, and the share of them that was kept. */
+  readonly totalMessages?: number
+  readonly compressionRatio?: number
 }
 
 export function readBoundary(record: JsonObject): Boundary | undefined {
@@ -32,7 +33,7 @@ function readCurrent(record: JsonObject): Boundary {
     postTokens: numberAt(data, 'postTokens'),
     durationMs: numberAt(data, 'durationMs'),
     kept: readKept(data),
-    logicalParent: stringAt(record, 'logicalParentUuid'),
+    ...ratioIn(data),
   }
 }
 
@@ -57,7 +58,15 @@ function readLegacy(record: JsonObject): Boundary {
     postTokens: numberAt(data, 'reducedTokenCount'),
     durationMs: undefined,
     kept: count > 0 ? { type: 'counted', count } : undefined,
-    logicalParent: stringAt(record, 'logicalParentUuid'),
+    ...ratioIn(data),
+  }
+}
+
+function ratioIn(data: JsonObject | undefined): Pick<Boundary, 'totalMessages' | 'compressionRatio'> {
+  const [totalMessages, compressionRatio] = [numberAt(data, 'totalMessages'), numberAt(data, 'compressionRatio')]
+  return {
+    ...(totalMessages === undefined ? {} : { totalMessages }),
+    ...(compressionRatio === undefined ? {} : { compressionRatio }),
   }
 }
 

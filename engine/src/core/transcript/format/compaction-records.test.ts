@@ -3,6 +3,7 @@ import { session } from '../../../testing/index.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { foldEntries } from '../view/fold.ts'
 import { compactionRecords, tornCompaction, undoOfTorn } from './compaction-records.ts'
+import { editRecord } from './edits.ts'
 import type { Entry } from './entry.ts'
 
 const facts = {
@@ -55,4 +56,16 @@ test('one that is whole, or was written by somebody else, is left alone', () => 
   expect(tornCompaction(entriesOf(talk))).toBeUndefined()
   const [boundary] = records
   expect(tornCompaction(entriesOf([...talk, { ...boundary, everlong: undefined }]))).toBeUndefined()
+})
+
+test('a torn one is found although something else was undone before it; only its own undo settles it', () => {
+  const { talk, records } = compacted()
+  const tip = String(talk.at(-1)?.uuid)
+  const edit = (uuid: string, parentUuid: string) => ({ uuid, parentUuid, timestamp: '', sessionId: 's' })
+  const pin = editRecord({ type: 'pin', uuid: tip }, edit('p1', tip))
+  const undo = editRecord({ type: 'undo', uuid: 'p1' }, edit('x1', 'p1'))
+  const torn = [...talk, pin, undo, ...records.slice(0, 2)]
+  expect(tornCompaction(entriesOf(torn))?.uuid).toBe('c1')
+  const settled = [...torn, editRecord({ type: 'undo', uuid: 'c1' }, edit('x2', 'c2'))]
+  expect(tornCompaction(entriesOf(settled))).toBeUndefined()
 })

@@ -149,6 +149,8 @@ export function readCompaction(record: JsonObject | undefined) {
   const [before, after] = [numberAt(tokens, 'before'), numberAt(tokens, 'after')]
   return {
     ledger: own?.ledger,
+    /** The ledger includes the kept messages, which come before the summary. */
+    ledgerHasKept: own?.ledgerHasKept === true,
     cumulativeDroppedTokens: numberAt(metadata, 'cumulativeDroppedTokens') ?? 0,
     discoveredTools: stringsAt(metadata, 'preCompactDiscoveredTools'),
     turnId: stringAt(objectAt(own, 'chain'), 'turnId'),

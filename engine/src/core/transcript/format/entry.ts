@@ -1,6 +1,6 @@
 // One record of a transcript with the place it came from, and its head: the few facts that the graph, the epochs
 // and the live window are made of. Reading a head never fails; what is not there is undefined.
-import { isObject, type JsonObject } from '../../message/json.ts'
+import { isObject, type JsonObject, stringAt } from '../../message/json.ts'
 import { type Boundary, readBoundary } from './boundary.ts'
 
 /** Lines are counted from 1; 0 when the file was read from its tail. `nth` is the place among the records of a line. */
@@ -25,6 +25,8 @@ export type Head = Position & {
   /** Only tree entries have one; side entries annotate the session and hang nowhere. */
   readonly uuid: string | undefined
   readonly parent: string | null | undefined
+  /** The entry that this one continues across a compaction, as the client believed. It may be missing, in another file or below. */
+  readonly logicalParent: string | undefined
   readonly sidechain: boolean
   /** Pieces of one answer share it. Assistant entries only. */
   readonly messageId: string | undefined
@@ -37,6 +39,10 @@ export function headOf({ record, position }: Entry): Head {
   const { type: named, subtype, uuid, parentUuid: parent, message: said } = record
   const type = typeof named === 'string' ? named : ''
   const boundary = type === 'system' || type === 'compact_system' ? readBoundary(record) : undefined
+  // A boundary must be found in the graph, so the legacy kind, which may have no uuid, gets one from its place.
+  const unnamed = boundary && `boundary-at-byte-${position.offset}`
+  // Legacy records also announce that a compaction starts and that it was restored. They are not part of the tree.
+  const isAnnouncement = type === 'compact_system' && !boundary
   const message = isObject(said) ? said : undefined
   const messageId = type === 'assistant' ? message?.id : undefined
   const { uses: toolUses, results: toolResults } = toolIds(message?.content)
@@ -47,9 +53,9 @@ export function headOf({ record, position }: Entry): Head {
     nth: position.nth,
     type,
     subtype: typeof subtype === 'string' ? subtype : undefined,
-    // A boundary must be found in the graph, so the legacy kind, which may have no uuid, gets one from its place.
-    uuid: typeof uuid === 'string' ? uuid : boundary ? `boundary-at-byte-${position.offset}` : undefined,
+    uuid: isAnnouncement ? undefined : typeof uuid === 'string' ? uuid : unnamed,
     parent: typeof parent === 'string' || parent === null ? parent : undefined,
+    logicalParent: stringAt(record, 'logicalParentUuid'),
     sidechain: record.isSidechain === true,
     messageId: typeof messageId === 'string' ? messageId : undefined,
     toolUses,
@@ -66,6 +72,11 @@ function toolIds(content: unknown) {
     if (block.type === 'tool_result' && typeof block.tool_use_id === 'string') results.push(block.tool_use_id)
   }
   return { uses, results }
+}
+
+/** Whether the client began a new tree here and named the entry that it continues: what it writes after a compaction. */
+export function isPostCompact({ parent, logicalParent }: Pick<Head, 'parent' | 'logicalParent'>): boolean {
+  return typeof parent !== 'string' && logicalParent !== undefined
 }
 
 export function isSpoken(head: Head): boolean {

@@ -33,6 +33,8 @@ export function createEntryTable<Ids>(ids: Ids) {
     ids,
     /** By row: a parent that has not been seen. It may come later in the file, or never. */
     pending: new Map<number, string>(),
+    /** By row: the entry that it continues across a compaction, where it names one. */
+    logicalParents: new Map<number, string>(),
     duplicates: [] as number[],
   }
 }
@@ -57,13 +59,14 @@ export function addPlace(table: EntryTable<unknown>, place: EntryPlace): number 
 }
 
 export function addHead(table: EntryTable<IdRows>, head: Head, contextTokens: number): number {
-  const { offset, length, line, nth, uuid, parent, sidechain } = head
+  const { offset, length, line, nth, uuid, parent, logicalParent, sidechain } = head
   const known = treeTypes.find((known) => known === head.type) ?? 'other'
   const type = head.boundary ? 'boundary' : uuid === undefined ? '' : known
   const row = addPlace(table, { offset, length, line, nth, type, sidechain, contextTokens })
   if (uuid === undefined) return row
   if (table.ids.get(uuid) === undefined) table.ids.set(uuid, row)
   else table.duplicates.push(row)
+  if (logicalParent !== undefined) table.logicalParents.set(row, logicalParent)
   if (typeof parent !== 'string') return row
   const found = table.ids.get(parent)
   table.parents[row] = found ?? missingParent
@@ -83,6 +86,12 @@ export function resolvePending(table: EntryTable<IdRows>): void {
 
 export function rowOf({ ids }: { readonly ids: Pick<IdRows, 'get'> }, uuid: string | undefined): number {
   return (uuid === undefined ? undefined : ids.get(uuid)) ?? -1
+}
+
+/** The row of its logical parent; -1 if it names none, or one that is not before it. */
+export function logicalParentAt({ ids, logicalParents }: EntryTable, row: number): number {
+  const named = rowOf({ ids }, logicalParents.get(row))
+  return named < row ? named : -1
 }
 
 export function typeAt({ types }: Pick<EntryTable, 'types'>, row: number): EntryType {

@@ -2,7 +2,16 @@
 // cut. It needs only an entry table.
 import type { Boundary, Kept } from '../format/boundary.ts'
 import { nothingUndone, type Standing } from './changes.ts'
-import { type EntryTable, isSidechainAt, missingParent, noParent, rowOf, typeAt } from './entry-table.ts'
+import {
+  type EntryTable,
+  isSidechainAt,
+  isVisibleAt,
+  logicalParentAt,
+  missingParent,
+  noParent,
+  rowOf,
+  typeAt,
+} from './entry-table.ts'
 
 export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; readonly isLegacy: boolean }
 
@@ -28,18 +37,21 @@ export function buildGraph(
   const orphans = attachOrphans(links)
   const inForce = boundaries.filter(({ row }) => !out.has(row))
   for (const { row, isLegacy } of inForce) if (isLegacy) relinkLegacy(links, row)
-  for (const at of boundaries) if (out.has(at.row) && !at.isLegacy) bridge(links, at)
+  for (const { row } of boundaries) if (out.has(row)) bridge(links, row)
   for (const [row, to] of rewinds) links.parents[row] = to
   const { moved, ...spliced } = spliceKept(links, inForce)
   return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), ...spliced }
 }
 
-/** An undone boundary is an entry like any other: it hangs on what stood before it. */
-function bridge({ table, parents }: Links, { row, boundary }: BoundaryAt): void {
-  let before = rowOf(table, boundary.logicalParent)
-  if (before < 0 || before >= row) {
+/** An undone boundary is an entry like any other: it hangs on the entry before it. */
+function bridge({ table, parents }: Links, row: number): void {
+  let before = logicalParentAt(table, row)
+  if (before < 0) {
+    const copies = new Set(table.duplicates)
+    const isSide = isSidechainAt(table, row)
+    const isPassed = (at: number) => typeAt(table, at) === '' || isSidechainAt(table, at) !== isSide || copies.has(at)
     before = row - 1
-    while (before >= 0 && (typeAt(table, before) === '' || isSidechainAt(table, before))) before--
+    while (before >= 0 && isPassed(before)) before--
   }
   parents[row] = before
 }
@@ -64,12 +76,20 @@ function attachOrphans({ table, parents }: Links): readonly number[] {
   return orphans
 }
 
-/** The legacy record is not linked into the chain: later entries that hang on earlier ones are moved behind it. */
+/**
+ * The legacy record is not linked into the chain. Moved behind it are later entries that hang on earlier ones, later
+ * roots that continue an earlier entry, and the first message after it if that is a root.
+ */
 function relinkLegacy({ table, parents }: Links, boundary: number): void {
   parents[boundary] = noParent
+  let isFirst = true
   for (let row = boundary + 1; row < table.rows; row++) {
-    const parent = parents[row] ?? noParent
-    if (parent >= 0 && parent < boundary && !isSidechainAt(table, row)) parents[row] = boundary
+    if (isSidechainAt(table, row) || typeAt(table, row) === 'boundary') continue
+    const isRoot = parents[row] === noParent
+    const before = isRoot ? logicalParentAt(table, row) : (parents[row] ?? noParent)
+    const isMessage = isVisibleAt(table, row)
+    if ((before >= 0 && before < boundary) || (isRoot && isMessage && isFirst)) parents[row] = boundary
+    if (isMessage) isFirst = false
   }
 }
 

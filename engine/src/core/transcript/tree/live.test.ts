@@ -194,8 +194,46 @@ describe('legacy compaction records', () => {
       postTokens: 9_000,
       durationMs: undefined,
       kept: { type: 'counted', count: 2 },
-      logicalParent: undefined,
+      totalMessages: 4,
     })
+  })
+
+  const before = () => session().user('old').assistant('old').user('kept').assistant('kept')
+  const announced = (message: string) => ({ type: 'compact_system', uuid: message, message })
+
+  test('a root that continues an earlier message comes after them, between announcements that are no entries', () => {
+    const { records } = before()
+      .raw(announced('conversation_compacting'))
+      .raw(compacted(2))
+      .user('new', { parent: null, fields: { logicalParentUuid: 'a2' } })
+      .raw(announced('conversation_restored'))
+      .assistant('ok', { parent: 'u3' })
+    expect(windowOf(records)).toMatchObject({
+      uuids: ['boundary-at-byte-5', 'u2', 'a2', 'u3', 'a3'],
+      stop: 'boundary',
+    })
+  })
+
+  test('the first message after them continues them, also as a root without a word about it; a later root does not', () => {
+    const built = before().raw(compacted(2)).user('new', { parent: null }).assistant('ok')
+    expect(windowOf(built.records).uuids).toEqual(['boundary-at-byte-4', 'u2', 'a2', 'u3', 'a3'])
+    expect(windowOf(built.user('cleared', { parent: null }).records)).toMatchObject({ uuids: ['u4'], stop: 'root' })
+  })
+
+  test('a second one ends the window of the first', () => {
+    const continuing = (uuid: string) => ({ parent: null, fields: { logicalParentUuid: uuid } })
+    const { records } = before()
+      .raw(compacted(1))
+      .user('more', continuing('a2'))
+      .assistant('more')
+      .raw(compacted(1))
+      .user('new', continuing('a3'))
+    expect(windowOf(records).uuids).toEqual(['boundary-at-byte-7', 'a3', 'u4'])
+  })
+
+  test('a root that continues an earlier message without any record of a compaction starts the window', () => {
+    const { records } = before().user('new', { parent: null, fields: { logicalParentUuid: 'a2' } })
+    expect(windowOf(records)).toMatchObject({ uuids: ['u3'], stop: 'continued' })
   })
 
   test('of an SDK stream are read in their own spelling', () => {

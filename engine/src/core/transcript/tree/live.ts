@@ -1,7 +1,7 @@
 // The live window: the entries since the last compaction that the next request is made of, in their order. Always
 // computed from the whole tree.
 import { groupBy } from '../../message/group-by.ts'
-import { type Head, isSpoken } from '../format/entry.ts'
+import { type Head, isPostCompact, isSpoken } from '../format/entry.ts'
 import { nothingUndone, type Standing } from './changes.ts'
 import {
   addHead,
@@ -54,8 +54,8 @@ export function liveOrder(
 export type LiveWindow = {
   /** Indices into the heads, oldest first: boundary, summary, kept messages, what followed. */
   readonly order: readonly number[]
-  /** Where the walk from the newest message ended. */
-  readonly stop: 'boundary' | 'root' | 'orphan' | 'empty'
+  /** Where the walk from the newest message ended. `continued`: at a root that names an entry it continues. */
+  readonly stop: 'boundary' | 'root' | 'continued' | 'orphan' | 'empty'
   /** Uuids that the window refers to and that are not among the heads: parents on the walk, kept messages. */
   readonly missing: readonly string[]
 }
@@ -66,8 +66,13 @@ export function liveWindow(heads: readonly Head[]): LiveWindow {
   const { order, graph } = liveOrder(tree, (row) => isSpoken(heads[row] as Head))
   const first = heads[order[0] ?? -1]
   if (!first) return { order, stop: 'empty', missing: [] }
-  const stop = first.boundary ? 'boundary' : typeof first.parent === 'string' ? 'orphan' : 'root'
-  return { order, stop, missing: missingFrom(tree, order, graph) }
+  return { order, stop: stopAt(first), missing: missingFrom(tree, order, graph) }
+}
+
+function stopAt(first: Head): LiveWindow['stop'] {
+  if (first.boundary) return 'boundary'
+  if (isPostCompact(first)) return 'continued'
+  return typeof first.parent === 'string' ? 'orphan' : 'root'
 }
 
 /** Sidechain rows count only in a file that has no others: a sub-agent's. Of a line written twice the first counts. */

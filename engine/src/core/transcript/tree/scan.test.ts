@@ -50,6 +50,27 @@ describe('shapes of old clients', () => {
 })
 
 describe('epochs', () => {
+  test('opened by legacy records have one root: the message, not the records around it', () => {
+    const legacy = (message: string, metadata?: JsonObject) => ({
+      type: 'compact_system',
+      uuid: message,
+      message,
+      metadata,
+    })
+    const { records } = session()
+      .user('first')
+      .raw(legacy('conversation_compacting'))
+      .raw(legacy('conversation_compacted', { totalMessages: 500, compressionRatio: 0.03 }))
+      .user('next', { parent: null, fields: { logicalParentUuid: 'u1' } })
+      .raw(legacy('conversation_restored'))
+    const { epochs } = scan(records)
+    expect(epochs.map(({ roots, entries }) => ({ roots, entries }))).toEqual([
+      { roots: 1, entries: 1 },
+      { roots: 1, entries: 2 },
+    ])
+    expect(epochs[1]?.openedBy).toMatchObject({ totalMessages: 500, compressionRatio: 0.03 })
+  })
+
   test('tell what opened them, how large the context was before and after, and what was said in them', () => {
     const built = session({ startTime: '2026-03-01T10:00:00.000Z' })
       .user('first')
@@ -93,6 +114,20 @@ describe('epochs', () => {
         tokensAtEnd: 750,
       },
     ])
+  })
+
+  test('a line that is written again, a boundary too, adds nothing', () => {
+    const built = session()
+      .user('first')
+      .assistant('one', { tokens: { input: 900, output: 100 } })
+      .boundary({})
+      .summary('so far')
+      .user('next')
+    const once = scan(built.records)
+    const twice = scan([...built.records, ...built.records.slice(0, 3)])
+    expect(twice.epochs).toEqual(once.epochs)
+    expect(twice.boundaries).toEqual(once.boundaries)
+    expect(twice.turns).toEqual(once.turns)
   })
 
   test('what the client put into the mouth of the person is no turn of theirs', () => {

@@ -6,7 +6,7 @@ import { isRequest } from '../../message/message.ts'
 import { contextTokens } from '../../message/usage.ts'
 import { type Entry, type Head, headOf, isSpoken } from '../format/entry.ts'
 import { type AnswerLine, originOf, readAnswerLine, saidIn } from '../format/messages.ts'
-import { type Change, changeAt, standingOf } from './changes.ts'
+import { type Change, changeAt, type Standing, standingOf } from './changes.ts'
 import {
   addHead,
   createEntryTable,
@@ -29,6 +29,9 @@ export type Compaction = {
   readonly durationMs: number | undefined
   readonly time: string | undefined
   readonly kept: number
+  /** Old clients: messages before the compaction, and the share of them that was kept. */
+  readonly totalMessages?: number
+  readonly compressionRatio?: number
   readonly summary: { readonly uuid: string | undefined; readonly characters: number } | undefined
   readonly isUndone?: true
 }
@@ -66,6 +69,8 @@ export type Scan = {
   readonly table: EntryTable
   readonly graph: Graph
   readonly boundaries: readonly BoundaryAt[]
+  /** Rewinds in force: their row, and the row they go back to. */
+  readonly rewinds: ReadonlyMap<number, number>
   readonly answers: readonly Answer[]
   /** Of the main conversation; in a file that holds nothing but a sub-agent's, of that. */
   readonly epochs: readonly Epoch[]
@@ -103,9 +108,11 @@ export function createScanner(): Scanner {
       const answer = readAnswerLine(record)
       const tokens = answer ? contextTokens(answer.usage) : 0
       const row = addHead(table, head, tokens)
-      if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
+      // Of a line that was written twice, the first counts.
+      if (table.duplicates.at(-1) === row) return
+      if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
       const origin = head.type === 'user' && head.toolResults.length === 0 ? originOf(record) : undefined
       countEntry(head.sidechain ? side : main, { record, row, head, origin, answer, tokens })
       const known = answer && answers.get(answer.messageId)
@@ -123,15 +130,17 @@ export function createScanner(): Scanner {
     },
     finish: () => {
       resolvePending(table)
-      const graph = buildGraph(table, boundaries)
+      const { out, rewinds } = standingOf(counted().changes, (uuid) => rowOf(table, uuid))
+      const graph = buildGraph(table, boundaries, { out: new Set(), rewinds })
       return {
         records: table.rows,
         types,
         table,
         graph,
         boundaries,
+        rewinds,
         answers: [...answers.values()],
-        epochs: epochsOf(counted(), { table, graph, isSide: counted() === side }),
+        epochs: epochsOf(counted(), { table, graph, boundaries, out, isSide: counted() === side }),
         turns: turns.map(({ tokens, timestamp }) => {
           const time = Date.parse(timestamp ?? '')
           return Number.isNaN(time) ? { tokens } : { tokens, time }
@@ -192,21 +201,31 @@ function countEntry({ epochs, starts, changes }: ReturnType<typeof newCount>, sc
 
 function compactionAt({ uuid = '', line, boundary }: Head, time: string | undefined): Compaction {
   const { trigger = 'unknown', preTokens: tokensBefore, postTokens: tokensAfter, durationMs } = boundary ?? {}
-  return { uuid, line, trigger, tokensBefore, tokensAfter, durationMs, time, kept: 0, summary: undefined }
+  const { totalMessages, compressionRatio } = boundary ?? {}
+  return {
+    ...{ uuid, line, trigger, tokensBefore, tokensAfter, durationMs, time, kept: 0, summary: undefined },
+    ...(totalMessages === undefined ? {} : { totalMessages }),
+    ...(compressionRatio === undefined ? {} : { compressionRatio }),
+  }
 }
 
+type Finished = Pick<Scan, 'table' | 'graph' | 'boundaries'> & Pick<Standing, 'out'> & { readonly isSide: boolean }
+
 function epochsOf(
-  { epochs, starts, changes }: ReturnType<typeof newCount>,
-  { table, graph, isSide }: { readonly table: EntryTable; readonly graph: Graph; readonly isSide: boolean },
+  { epochs, starts }: ReturnType<typeof newCount>,
+  { table, graph, boundaries, out, isSide }: Finished,
 ): readonly Epoch[] {
-  const { out } = standingOf(changes, (uuid) => rowOf(table, uuid))
+  // The legacy record is outside the tree: the message after it is the root.
+  const legacy = new Set(boundaries.flatMap(({ row, isLegacy }) => (isLegacy ? [row] : [])))
+  const copies = new Set(table.duplicates)
+  const isRoot = (row: number) => table.parents[row] === noParent && !legacy.has(row) && !copies.has(row)
   const isCounted = (row: number) => typeAt(table, row) !== '' && isSidechainAt(table, row) === isSide
   return epochs.map((epoch, number) => {
     const start = starts[number] ?? 0
     const end = starts[number + 1] ?? table.rows
     const orphans = graph.orphans.filter((row) => row >= start && row < end && isCounted(row)).length
     let roots = 0
-    for (let row = start; row < end; row++) if (table.parents[row] === noParent && isCounted(row)) roots++
+    for (let row = start; row < end; row++) if (isRoot(row) && isCounted(row)) roots++
     const kept = graph.kept.get(start)?.length ?? 0
     const undone = out.has(start) ? { isUndone: true as const } : {}
     return { ...epoch, openedBy: epoch.openedBy && { ...epoch.openedBy, kept, ...undone }, roots, orphans }

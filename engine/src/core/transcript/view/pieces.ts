@@ -116,7 +116,8 @@ function rowsWrittenBy(boundary: number, all: readonly Row[], { rowOf }: LiveRow
     const { head, entry } = all[row] as Row
     const { record } = entry
     if (record.subtype === editSubtype || head.boundary) break
-    if (!(isSpoken(head) || head.type === 'attachment') || head.sidechain || isKept.has(head.uuid ?? '')) continue
+    if (!(isSpoken(head) || head.type === 'attachment') || isKept.has(head.uuid ?? '')) continue
+    if (head.sidechain !== first.sidechain) continue
     const message = messageOf(record)
     const isUnseen = head.type === 'attachment' && message === undefined
     if (record.isCompactSummary !== true && message?.origin !== 'attachment' && !isUnseen) break

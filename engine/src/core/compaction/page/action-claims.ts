@@ -1,0 +1,131 @@
+// Claims that something was achieved: "All tests pass now.", "The work was pushed to origin." They are held against the
+// latest run of such a command. Only plain statements count: a condition, a plan, a part of the tests or an older success
+// is no contradiction.
+import type { ActionFact, Exchange } from '../../ledger/facts.ts'
+import type { Action } from '../../tools/actions.ts'
+
+/** What the latest run showed, if the sentence claims that such a run went well and it did not. */
+export function failedActionIn(
+  sentence: string,
+  { actions, exchanges }: { readonly actions: readonly ActionFact[]; readonly exchanges: readonly Exchange[] },
+): string | undefined {
+  const failed = actions.filter(({ ended }) => ended === 'badly')
+  if (failed.length === 0 || isHedged(sentence)) return undefined
+  for (const fact of failed) {
+    const claimed = claimOf(fact, sentence)
+    // A claim about the past may be about an earlier run.
+    if (claimed === undefined || (claimed === 'past' && fact.hasSucceeded)) continue
+    // The user may have done it, or have said this very sentence.
+    const isUsers = ({ last, text }: Exchange) =>
+      (last > fact.last && words[fact.action].test(text)) || text.includes(sentence.replace(/^[\s\-*\d.)]+/, '').trim())
+    if (exchanges.some(isUsers)) continue
+    const said = fact.outcome === '' ? '' : `, "${fact.outcome.replaceAll('"', "'")}"`
+    return `\`${fact.text.replaceAll('`', "'")}\` failed${said}`
+  }
+  return undefined
+}
+
+/** What it says is not so yet, not all of it, not known, or somebody else's word. */
+const hedges =
+  /\?\s*$|\b(?:not|never|nothing|none|cannot|n['’]t|yet|fail\w*|reject\w*|broken|pending|except|but|apart from|besides|other than|until|unless|whether|should|would|could|will|must|may|might|can|needs?|wants?|ready|to be|awaiting|waiting|previously|earlier|already|yesterday|last (?:week|time|session)|initially|at first|at that (?:time|point)|user|human|claim\w*|assum\w*|suppos\w*|probabl\w*|\d+ (?:of|out of) \d+)\b|\b\d+\/\d+\b/i
+const conditional =
+  /^[\s\-*\d.)]*(?:if|once|when|as soon as|before|to|ensure|make|verify|check|confirm|run|wait|next|then|todo|goal)\b/i
+/** In the clause of the claim, before it. */
+const wished =
+  /\b(?:if|once|when|before|after|ensure|ensuring|make sure|making sure|verify|check|confirm|so|want|expect\w*|require\w*|goal|try|tries|tried|ask\w*|request\w*|plan\w*|hope\w*|see)\b/i
+
+function isHedged(sentence: string): boolean {
+  return hedges.test(sentence) || conditional.test(sentence)
+}
+
+/** Where a plain statement may start: with the sentence, after a mark, or after a word that joins two statements. */
+const start = String.raw`(?:^[\s\-*_#\d.)]*|[,;:(–—]\s*|\b(?:and|now|that|with|so)\s+)`
+const adverbs = String.raw`(?:\s+(?:now|all|currently|again|still|also|finally|successfully|fully|both)){0,2}`
+const all = String.raw`(?:(?:all|the|every|both|of|our|\d+|full|whole|entire|complete|existing|production|project|project['’]s)\s+){0,3}`
+/** Not only for some of it. */
+const noLimit = String.raw`(?!\s+(?:for|in|on|when|if|with|against|under|only|locally)\b)`
+
+/** "The tests pass", "the build is green": of something that is so now, or was. */
+function stateClaim(subject: string, more = ''): RegExp {
+  const be = String.raw`(?:\s+(?:is|are))${adverbs}\s+(?:passing|green|clean|succeeding|working|successful)`
+  const present = String.raw`${adverbs}\s+(?:pass|passes|succeed|succeeds|works?|passing|green)`
+  const past = String.raw`${adverbs}(?:\s+(?:was|were|has|have))?${adverbs}\s+(?<past>passed|succeeded|completed|green)`
+  return new RegExp(
+    String.raw`${start}${all}(?:${subject})(?:${be}|${past}|${present})\b${noLimit}${more === '' ? '' : `|${start}(?:${more})`}`,
+    'i',
+  )
+}
+
+/** "It was pushed", "pushed the branch": of something that was done. */
+function doneClaim(participle: string, limit = ''): RegExp {
+  const passive = String.raw`\b(?:(?:is|are)|(?<past>was|were|been))${adverbs}\s+(?:${participle})\b`
+  const active = String.raw`(?:${start}|\b(?:agent|assistant|I|we|has|have|successfully)\s+)(?<done>${participle})\b(?=\s+(?:it|them|the|all|everything|to|this|these|both)\b|\s*[.,;)]|\s*$)`
+  return new RegExp(`(?:${passive}|${active})${limit}`, 'i')
+}
+
+const claims: Readonly<Record<Action, RegExp>> = {
+  test: stateClaim(String.raw`tests?(?:[\s-]suites?)?|suite|specs`),
+  lint: stateClaim(
+    'lint|linter|linting|lint check',
+    String.raw`(?:there are )?no lint(?:er|ing)? (?:errors|warnings)\b`,
+  ),
+  types: stateClaim(String.raw`type[\s-]?check(?:s|er|ing)?|types`, String.raw`(?:there are )?no type errors\b`),
+  check: stateClaim('checks'),
+  build: stateClaim(
+    'build|compilation',
+    String.raw`(?:it|everything|the (?:project|code|app|package|workspace)) (?:now )?(?:builds|compiles)\b${noLimit}`,
+  ),
+  commit: doneClaim('committed', String.raw`(?!\s+to\b)`),
+  push: doneClaim(
+    'pushed',
+    String.raw`(?!\s+(?:back|down|onto|into|up|through|aside|out|off|by|for|to (?:(?:the|an?) )?(?:\w+ )?(?:array|stack|queue|list|end|top|front|buffer|right|left|client|clients|browser|subscribers?|next|later)\b))`,
+  ),
+  deploy: doneClaim('deployed'),
+  publish: doneClaim('published'),
+  install: doneClaim('installed'),
+  migrate: doneClaim('migrated|applied the migrations?'),
+}
+
+/** What a user who reports it themselves would write. */
+const words: Readonly<Record<Action, RegExp>> = {
+  test: /\b(?:tests?|specs|suite)\b/i,
+  lint: /\blint/i,
+  types: /\btypes?\b/i,
+  check: /\bchecks?\b/i,
+  build: /\b(?:build|built|compile)/i,
+  commit: /\bcommit/i,
+  push: /\bpush/i,
+  deploy: /\bdeploy/i,
+  publish: /\b(?:publish|release)/i,
+  install: /\binstall/i,
+  migrate: /\bmigrat/i,
+}
+
+function claimOf(fact: ActionFact, sentence: string): 'present' | 'past' | undefined {
+  const found = claims[fact.action].exec(sentence)
+  if (!found || isQuoted(sentence, found.index) || (fact.action === 'install' && !isAbout(fact, sentence))) return
+  const before = sentence.slice(0, found.index)
+  const clause = before.slice(Math.max(...[',', ';', ':'].map((mark) => before.lastIndexOf(mark))) + 1)
+  if (wished.test(clause)) return undefined
+  return found.groups?.past === undefined && found.groups?.done === undefined ? 'present' : 'past'
+}
+
+/** In marks of quotation or code it is somebody else's word, or a name. */
+function isQuoted(sentence: string, at: number): boolean {
+  const before = sentence.slice(0, at)
+  return (
+    ['"', '`'].some((mark) => before.split(mark).length % 2 === 0) || before.lastIndexOf('“') > before.lastIndexOf('”')
+  )
+}
+
+/** Much is installed without this command: the claim is about all packages, or names one of these. */
+function isAbout({ text }: ActionFact, sentence: string): boolean {
+  const named = text
+    .split(/\s+/)
+    .slice(2)
+    .filter((word) => /^[@\w][\w@/.-]{2,}$/.test(word))
+  return (
+    /\b(?:dependencies|packages|requirements|modules|everything)\b/i.test(sentence) ||
+    named.some((word) => sentence.includes(word))
+  )
+}

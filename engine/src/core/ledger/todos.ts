@@ -1,0 +1,59 @@
+// The todo list: as the agent's calls change it, and as the client shows it in attachments and beside messages.
+import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { listedTodos, type Todo, type TodoChange } from '../tools/todos.ts'
+import { caps, type State } from './state.ts'
+import { oneLine } from './text.ts'
+
+/** A call that only asks for the list changes nothing; its result is the list. */
+export function noteTodoCall(
+  state: State,
+  change: TodoChange | undefined,
+  { text, raw }: { readonly text: string; readonly raw: unknown },
+): void {
+  if (change) setTodos(state, changedTodos(state.todos, change, idIn(text, raw)))
+  else noteList(state, arrayAt(raw, 'tasks'))
+}
+
+const listTypes = new Set(['todo', 'todo_reminder', 'task_reminder'])
+
+/** Clients attach the list from time to time, and after their own compactions; older ones wrote it beside each message. */
+export function noteShownTodos(state: State, record: JsonObject | undefined): void {
+  const attachment = objectAt(record, 'attachment')
+  if (attachment && listTypes.has(stringAt(attachment, 'type') ?? '')) noteList(state, arrayAt(attachment, 'content'))
+  noteList(state, arrayAt(record, 'todos'))
+}
+
+/** An empty list takes nothing away: clients also remind of a list that was never used. */
+function noteList(state: State, items: readonly unknown[]): void {
+  const todos = listedTodos(items).filter(({ text }) => text !== '')
+  if (todos.length > 0) setTodos(state, todos)
+}
+
+/** Of too many, finished items go first, and of equals the oldest. */
+function setTodos(state: State, todos: readonly Todo[]): void {
+  const byAge = [...todos.filter(({ status }) => status === 'done'), ...todos.filter(({ status }) => status !== 'done')]
+  const dropped = new Set(byAge.slice(0, Math.max(0, todos.length - caps.todos)))
+  state.todos = todos.filter((todo) => !dropped.has(todo)).map((todo) => ({ ...todo, text: oneLine(todo.text, 240) }))
+}
+
+/** The id that a client gave to a new task. */
+function idIn(text: string, raw: unknown): string | undefined {
+  const task = objectAt(raw, 'task')
+  return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString() ?? /#(\d+)/.exec(text)?.[1]
+}
+
+function changedTodos(todos: readonly Todo[], change: TodoChange, newId: string | undefined): readonly Todo[] {
+  switch (change.type) {
+    case 'list-replaced':
+      return change.todos
+    case 'item-added': {
+      const id = newId ?? String(todos.length + 1)
+      return [...todos.filter((todo) => todo.id !== id), { id, text: change.text, status: 'pending' }]
+    }
+    case 'item-changed': {
+      const { id, text, status } = change
+      if (status === 'gone') return todos.filter((todo) => todo.id !== id)
+      return todos.map((todo) => (todo.id === id ? { ...todo, ...defined({ text, status }) } : todo))
+    }
+  }
+}
