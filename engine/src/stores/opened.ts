@@ -11,7 +11,6 @@ export type StoredSessionOptions = Omit<OpenOptions, 'as'> &
     readonly as: OpenOptions['as'] | 'existing-or-new'
     /** How long to wait for a session that another writer has. Default: not at all. */
     readonly waitMs?: number | undefined
-    readonly now: () => number
   }
 
 /** Throws a StoreError that says why when it cannot be opened. */
@@ -20,10 +19,10 @@ export async function openStored(
   id: string,
   options: StoredSessionOptions,
 ): Promise<OpenedSession> {
-  const { newId, wait } = options
+  const { newId, now, wait } = options
   const session = await repaired(await heldSession(store, id, options), options)
   const { entries, isWhole } = session
-  const records = new BufferedStore(session, { newId, wait })
+  const records = new BufferedStore(session, { newId, now, wait })
   const named = sessionIdIn(entries) ?? id
   return {
     id: named,

@@ -32,7 +32,7 @@ export type QueuedMessage = { readonly message: ApiMessage; readonly uuids: read
 
 /** `left` is what an earlier process left in the queue. */
 export function createMessageQueue({ conversation, tracker, ports }: Runtime, left: readonly QueuedMessage[] = []) {
-  let waiting = left
+  const waiting = [...left]
   const write = ({ message, uuids }: QueuedMessage) => {
     conversation.append(messageBodies(message), uuids)
     if (message.role === 'assistant') tracker.answer()
@@ -44,17 +44,21 @@ export function createMessageQueue({ conversation, tracker, ports }: Runtime, le
       const queued = { message, uuids: messageBodies(message).map(() => ports.newId()) }
       if (isWaiting) {
         conversation.note([enqueueRecord(queued, conversation.stamp())])
-        waiting = [...waiting, queued]
+        waiting.push(queued)
       } else write(queued)
       return queued.uuids
     },
-    /** Writes the waiting messages into the conversation, in order. */
+    /** Writes the waiting messages into the conversation, in order. One that cannot be written keeps waiting. */
     flush: (): void => {
-      while (waiting[0]) {
-        const [first, ...others] = waiting
-        waiting = others
-        write(first)
-        conversation.note([{ type: 'queue-operation', operation: 'dequeue', ...conversation.stamp() }])
+      let written = 0
+      try {
+        for (const message of waiting) {
+          write(message)
+          written++
+          conversation.note([{ type: 'queue-operation', operation: 'dequeue', ...conversation.stamp() }])
+        }
+      } finally {
+        waiting.splice(0, written)
       }
     },
   }

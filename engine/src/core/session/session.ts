@@ -326,9 +326,11 @@ class ManagedSession {
   /** Writes what had to wait. */
   private flush(): void {
     if (this.mutex.isBusy()) return
-    const { lateAnswers } = this
-    this.lateAnswers = []
-    for (const write of lateAnswers) write()
+    for (let write = this.lateAnswers[0]; write; write = this.lateAnswers[0]) {
+      write()
+      // Only now: an answer that cannot be written is tried again.
+      this.lateAnswers = this.lateAnswers.slice(1)
+    }
     if (this.pending === undefined) this.queue.flush()
   }
 

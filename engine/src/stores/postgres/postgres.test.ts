@@ -160,7 +160,7 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     const session = await take(store, 's')
     let ids = 0
     const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
-    const records = new BufferedStore(session, { newId: () => `made-${++ids}`, wait })
+    const records = new BufferedStore(session, { newId: () => `made-${++ids}`, now: Date.now, wait })
     records.append([user('before').record])
     await records.flush?.()
     const restarted = server.restart('crash')
