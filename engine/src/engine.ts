@@ -99,7 +99,7 @@ export type StoreSessionOptions = SessionOptions & {
 
 /** An engine whose sessions are in a store, by id. */
 export type StoreEngine = Omit<Engine, 'start'> & {
-  /** Continues a session. Throws a StoreError, with a `reason`, when there is none or another writer holds it. */
+  /** Continues a session. Throws a StoreError with a `reason` when there is none or another writer has it. */
   readonly open: (
     id: string,
     options?: StoreSessionOptions & {

@@ -3,6 +3,7 @@
 import { defined } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
+import { StoreError } from './core/ports/store.ts'
 import { MemoryKeeper } from './core/session/memory-keeper.ts'
 import type { OpenedSession, Platform } from './core/session/platform.ts'
 import {
@@ -37,7 +38,7 @@ export type SessionOptions = AnySessionOptions & {
 }
 
 export type Engine = Omit<AnyEngine, 'start'> & {
-  /** Continues a session on disk. Throws an Error that says why when there is none, or it cannot be opened. */
+  /** Continues a session on disk. Throws a StoreError with a `reason` when there is none, or it cannot be opened. */
   readonly open: (
     path: string,
     options?: SessionOptions & {
@@ -102,7 +103,7 @@ function nodePlatform(hookSettings: HookChoices | undefined): Platform {
 
 async function openOnDisk(path: string, options: SessionFileOptions): Promise<OpenedSession> {
   const opened = await openSessionFile(path, options)
-  if (opened.type === 'failed') throw new Error(opened.why)
+  if (opened.type === 'failed') throw new StoreError(opened.why, opened)
   const { type: _, ...file } = opened
   return withFiles({
     ...file,

@@ -89,6 +89,7 @@ test('a database that stays away is reported with what was not stored, and the n
   expect(await store.flush?.()).toEqual({
     type: 'store-failed',
     why: 'The database is away. Not stored: user u0, user u1, user u2, user u3, user u4 and 2 more.',
+    reason: 'unavailable',
   })
   expect(used.waits.length).toBe(10)
   expect(await store.flush?.()).toEqual({ type: 'stored' })
@@ -96,12 +97,13 @@ test('a database that stays away is reported with what was not stored, and the n
 })
 
 test('a session that was taken by another writer is not tried again, and takes nothing more', async () => {
-  const session = heldSession([{ type: 'refused', why: 'Worker 2 has taken over.' }])
+  const session = heldSession([{ type: 'refused', why: 'Worker 2 has taken over.', reason: 'lost' }])
   const store = new BufferedStore(session, ports())
   store.append([user('a')])
-  const why = 'Worker 2 has taken over. Not stored: user a.'
-  expect(await store.flush?.()).toEqual({ type: 'store-failed', why })
-  expect(store.append([user('b')])).toEqual({ type: 'store-failed', why })
+  const failed = { type: 'store-failed', why: 'Worker 2 has taken over. Not stored: user a.', reason: 'lost' }
+  expect(await store.flush()).toEqual(failed)
+  expect(store.append([user('b')])).toEqual(failed)
+  expect(await store.flush()).toEqual(failed)
   expect(session.calls.length).toBe(1)
 })
 
@@ -110,6 +112,7 @@ test('a record that JSON cannot carry is refused at once, with its place', () =>
   expect(store.append([{ type: 'user', message: { count: 1n } }])).toEqual({
     type: 'store-failed',
     why: 'A record cannot be stored: message.count is of type bigint.',
+    reason: 'invalid',
   })
 })
 
@@ -158,4 +161,24 @@ test('records that nobody waits for take linear time', async () => {
     await store.flush()
   })
   expect(ratio).toBeLessThan(25)
+})
+
+test.each([
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [5, '5'],
+  [{ ok: true }, 'an object with ok'],
+  [{ type: 'stored' }, 'an object with type'],
+  [{ type: 'refused' }, 'an object with type'],
+])('a store whose append() returns %j is named as the cause', async (returned, words) => {
+  const session = { ...heldSession([]), append: async () => returned as never }
+  const store = new BufferedStore(session, ports())
+  store.append([user('a')])
+  expect(await store.flush()).toEqual({
+    type: 'store-failed',
+    why:
+      `append() of the session store returned ${words}. It must return { type } with "stored" and a version, ` +
+      'or "refused" or "unavailable" and why. Not stored: user a.',
+    reason: 'invalid',
+  })
 })

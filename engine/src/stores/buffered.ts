@@ -4,9 +4,10 @@ import type { JsonObject } from '../core/message/json.ts'
 import { toJson } from '../core/message/to-json.ts'
 import { errorText, guarded } from '../core/ports/guarded.ts'
 import type { CompactionPorts } from '../core/ports/ports.ts'
-import type { Appended, HeldSession, StoredRecord } from '../core/ports/session-store.ts'
+import { type Appended, type HeldSession, reasonOf, type StoredRecord } from '../core/ports/session-store.ts'
 import { type Store, StoreError, type StoreResult } from '../core/ports/store.ts'
 import type { Entry } from '../core/transcript/format/entry.ts'
+import { appendTo } from './checked.ts'
 
 export type BufferPorts = Pick<CompactionPorts, 'newId' | 'now' | 'wait'>
 
@@ -21,6 +22,8 @@ const maxWaitMs = 20_000
 
 /** How many records go into one write. A batch that must be stored whole is never split. */
 const maxRecords = 500
+
+type StoreFailed = Extract<StoreResult, { readonly type: 'store-failed' }>
 
 export class BufferedStore implements Store {
   readonly path: string | undefined
@@ -37,7 +40,7 @@ export class BufferedStore implements Store {
   /** The write in progress. It is never one that has ended: whoever finds it can wait for its result. */
   private writing: Promise<StoreResult> | undefined
   /** Why nothing more can be stored. */
-  private end: string | undefined
+  private end: StoreFailed | undefined
 
   constructor(session: HeldSession, ports: BufferPorts) {
     this.path = session.path
@@ -47,11 +50,12 @@ export class BufferedStore implements Store {
   }
 
   append = (records: readonly JsonObject[]): StoreResult => {
-    if (this.end !== undefined) return { type: 'store-failed', why: this.end }
+    if (this.end) return this.end
     for (const record of records) {
       const text = toJson(record)
       if (typeof text === 'string') continue
-      return { type: 'store-failed', why: `A record cannot be stored: ${text.where || 'it'} ${text.why}.` }
+      const why = `A record cannot be stored: ${text.where || 'it'} ${text.why}.`
+      return { type: 'store-failed', why, reason: 'invalid' }
     }
     const { newId } = this.ports
     this.queue(records.map((record) => ({ id: typeof record.uuid === 'string' ? record.uuid : newId(), record })))
@@ -64,7 +68,7 @@ export class BufferedStore implements Store {
   flush = async (): Promise<StoreResult> => {
     const upTo = this.appended
     while (this.stored < upTo) {
-      if (this.end !== undefined && !this.writing) return { type: 'store-failed', why: this.end }
+      if (this.end && !this.writing) return this.end
       const result = await this.inTime(this.startWriting())
       if (result.type === 'store-failed') return result
     }
@@ -73,12 +77,13 @@ export class BufferedStore implements Store {
 
   entries = async (): Promise<readonly Entry[]> => {
     const result = await this.flush()
-    if (result.type === 'store-failed') throw new StoreError(result.why)
+    if (result.type === 'store-failed') throw new StoreError(result.why, result)
     return this.session.all()
   }
 
   close = async (): Promise<void> => {
-    this.end ??= `The session ${this.session.id} is closed. Open it again to write.`
+    const why = `The session ${this.session.id} is closed. Open it again to write.`
+    this.end ??= { type: 'store-failed', why, reason: 'closed' }
     while (this.writing) {
       const result = await this.inTime(this.writing)
       if (result.type === 'store-failed') break
@@ -128,7 +133,7 @@ export class BufferedStore implements Store {
 
   private async attempt(): Promise<Appended> {
     try {
-      return await this.session.append(this.sent, this.version)
+      return await appendTo(this.session, this.sent, this.version)
     } catch (error) {
       return { type: 'unavailable', why: errorText(error) }
     }
@@ -141,12 +146,13 @@ export class BufferedStore implements Store {
     return this.failed({ type: 'unavailable', why: 'The session store does not answer.' })
   }
 
-  private failed({ type, why }: Exclude<Appended, { readonly type: 'stored' }>): StoreResult {
+  private failed(failure: Exclude<Appended, { readonly type: 'stored' }>): StoreFailed {
     const left = [...this.sent, ...this.waiting.flat()]
     const named = left.slice(0, 5).map(({ id, record }) => `${String(record.type)} ${id}`)
     const more = left.length > named.length ? ` and ${left.length - named.length} more` : ''
-    const whole = `${why} Not stored: ${named.join(', ')}${more}.`
-    if (type === 'refused') this.end = whole
-    return { type: 'store-failed', why: whole }
+    const why = `${failure.why} Not stored: ${named.join(', ')}${more}.`
+    const failed: StoreFailed = { type: 'store-failed', why, reason: reasonOf(failure) }
+    if (failure.type === 'refused') this.end = failed
+    return failed
   }
 }

@@ -61,11 +61,13 @@ function held({ id, kept, now, isHeld }: Holding): HeldSession {
   const entries = () => records.map(({ record }) => ({ record, position: noPosition }))
   let isReleased = false
   const append = async (added: readonly StoredRecord[], expected: number): Promise<Appended> => {
-    if (isReleased || !isHeld()) return { type: 'refused', why: `The session ${id} is no longer held by this writer.` }
+    if (isReleased)
+      return { type: 'refused', why: `The session ${id} is closed. Open it again to write.`, reason: 'closed' }
+    if (!isHeld()) return { type: 'refused', why: `The session ${id} was erased.`, reason: 'lost' }
     if (expected !== records.length) {
       return isAlreadyStored(idsOf(records.slice(expected)), idsOf(added))
         ? { type: 'stored', version: expected + added.length }
-        : { type: 'refused', why: `The session ${id} has changed since version ${expected}.` }
+        : { type: 'refused', why: `The session ${id} has changed since version ${expected}.`, reason: 'lost' }
     }
     records.push(...added.map(({ id: own, record }) => ({ id: own, record: structuredClone(record) })))
     kept.changed = now()

@@ -1,10 +1,17 @@
 // A session of a store, as an engine runs it.
 import { defined } from '../core/message/json.ts'
-import type { HeldSession, OpenOptions, OpenResult, SessionStore } from '../core/ports/session-store.ts'
+import {
+  type HeldSession,
+  type OpenOptions,
+  type OpenResult,
+  reasonOf,
+  type SessionStore,
+} from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
 import { type OpenedSession, sessionIdIn } from '../core/session/platform.ts'
 import { undoOfTorn } from '../core/transcript/format/compaction-records.ts'
 import { BufferedStore, type BufferPorts } from './buffered.ts'
+import { appendTo, openIn } from './checked.ts'
 
 export type StoredSessionOptions = Omit<OpenOptions, 'as'> &
   BufferPorts & {
@@ -54,9 +61,9 @@ export async function heldSession(
   const how = { owner, user, parent, ...defined({ isCopy }) }
   const end = now() + waitMs
   for (;;) {
-    const found = await store.open(id, { ...how, as: as === 'new' ? 'new' : 'existing' })
+    const found = await openIn(store, id, { ...how, as: as === 'new' ? 'new' : 'existing' })
     const isToBeStarted = found.type === 'missing' && as === 'existing-or-new'
-    const result = isToBeStarted ? await store.open(id, { ...how, as: 'new' }) : found
+    const result = isToBeStarted ? await openIn(store, id, { ...how, as: 'new' }) : found
     // Somebody else started it in between.
     const isTaken = result.type === 'held' || (isToBeStarted && result.type === 'exists')
     if (result.type === 'opened') return result.session
@@ -79,10 +86,10 @@ export function whyNotOpened(result: Exclude<OpenResult, { readonly type: 'opene
 async function repaired(session: HeldSession, { newId, now }: StoredSessionOptions): Promise<HeldSession> {
   const undo = undoOfTorn(session.entries, { uuid: newId(), timestamp: new Date(now()).toISOString() })
   if (undo === undefined) return session
-  const appended = await session.append([{ id: String(undo.record.uuid), record: undo.record }], session.version)
+  const appended = await appendTo(session, [{ id: String(undo.record.uuid), record: undo.record }], session.version)
   if (appended.type === 'stored') {
     return { ...session, version: appended.version, entries: await session.all(), isWhole: true }
   }
   await session.release()
-  throw new StoreError(appended.why)
+  throw new StoreError(appended.why, { reason: reasonOf(appended) })
 }

@@ -2,6 +2,7 @@
 // every entry back as it was. A session is held for as long as one call takes, so any process can write it next.
 import type { JsonObject } from '../../core/message/json.ts'
 import type { HeldSession, OpenOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
+import { reasonOf } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import { hashText } from '../../core/text/hash.ts'
@@ -41,7 +42,7 @@ export function agentSessionStore({ store, newId, open, fold }: AgentStoreOption
     if (fresh.length === 0) return
     const records = fresh.map((record) => ({ id: record.uuid ?? newId(), record: record as JsonObject }))
     const appended = await session.append(records, session.version)
-    if (appended.type !== 'stored') throw new StoreError(appended.why)
+    if (appended.type !== 'stored') throw new StoreError(appended.why, { reason: reasonOf(appended) })
     for (const uuid of added) uuids.add(uuid)
     known.delete(session.id)
     known.set(session.id, { version: appended.version, uuids })

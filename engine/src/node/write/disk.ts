@@ -18,6 +18,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import type { StoreErrorReason } from '../../core/ports/store.ts'
 
 /** None of them follows a symbolic link at the end of the path. */
 export type Opening = 'read' | 'append' | 'create-only'
@@ -76,6 +77,12 @@ export function diskProblem(error: unknown): DiskProblem {
     return { code: error.code, message: words === undefined ? error.message : `${path}${words}` }
   }
   throw error
+}
+
+/** What a failed operation on a session's file means for its writer. */
+export function storeReason({ code }: Pick<DiskProblem, 'code'>): StoreErrorReason {
+  if (code === 'ENOENT' || code === 'ESTALE') return 'lost'
+  return code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? 'denied' : 'unavailable'
 }
 
 /** Without the path, for a list that already shows it. */

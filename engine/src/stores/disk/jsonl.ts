@@ -30,7 +30,7 @@ import { forEachEntry } from '../../node/read/entries.ts'
 import { readFully } from '../../node/read/lines.ts'
 import { type OpenedFile, openSessionFile } from '../../node/session/session-file.ts'
 import { filesIn, itemsIn, sessionFolder } from '../../node/session/session-folder.ts'
-import { diskProblem } from '../../node/write/disk.ts'
+import { diskProblem, storeReason } from '../../node/write/disk.ts'
 import { listed, toErase } from '../rules.ts'
 
 export type JsonlOptions = {
@@ -69,7 +69,7 @@ async function open(
   if (as === 'existing' && !isThere) return { type: 'missing' }
   const file = await openSessionFile(path, { file: as, owner, ...(isCopy ? { isCopy } : {}) })
   if (file.type === 'failed' && file.heldBy !== undefined) return { type: 'held', by: file.heldBy, why: file.why }
-  if (file.type === 'failed') throw new StoreError(file.why)
+  if (file.type === 'failed') throw new StoreError(file.why, file)
   if (as === 'new' && user !== undefined) writeUser(path, user)
   return { type: 'opened', session: heldFile(id, path, file) }
 }
@@ -79,12 +79,13 @@ function heldFile(id: string, path: string, { store, entries, isWhole, recall, r
   let isReleased = false
   const append = (records: readonly StoredRecord[], expected: number): Appended => {
     const size = statSync(path, { throwIfNoEntry: false })?.size
-    if (size === undefined) return { type: 'refused', why: `${path} was removed.` }
-    if (isReleased) return { type: 'refused', why: `${path} is closed. Open it again to write.` }
+    if (isReleased) return { type: 'refused', why: `${path} is closed. Open it again to write.`, reason: 'closed' }
+    if (size === undefined) return { type: 'refused', why: `${path} was removed.`, reason: 'lost' }
     if (size !== expected) return alreadyThere(path, records, expected)
     const result = store.append(records.map(({ record }) => record))
     if (result.type === 'stored') return { type: 'stored', version: statSync(path).size }
-    return { type: result.isFinal ? 'refused' : 'unavailable', why: result.why }
+    const { why, reason } = result
+    return reason === 'unavailable' ? { type: reason, why } : { type: 'refused', why, reason }
   }
   return {
     id,
@@ -111,7 +112,8 @@ function alreadyThere(path: string, records: readonly StoredRecord[], expected: 
     const found = Buffer.alloc(Math.max(0, Math.min(sent.length, fstatSync(file).size - expected)))
     readFully(file, found, expected)
     if (found.equals(sent)) return { type: 'stored', version: expected + sent.length }
-    return { type: 'refused', why: `${path} has changed: it no longer ends where this writer expects it to.` }
+    const why = `${path} has changed: it no longer ends where this writer expects it to.`
+    return { type: 'refused', why, reason: 'lost' }
   } finally {
     closeSync(file)
   }
@@ -168,7 +170,8 @@ function erase(folder: string, which: Erasure): number {
   try {
     for (const id of chosen) eraseFile(pathOf(folder, id))
   } catch (error) {
-    throw new StoreError(`${diskProblem(error).message} Not everything was erased.`)
+    const problem = diskProblem(error)
+    throw new StoreError(`${problem.message} Not everything was erased.`, { reason: storeReason(problem) })
   }
   return chosen.size
 }

@@ -2,7 +2,7 @@
 // itself or is part of one transaction, so that a proxy may give each transaction another connection.
 import { stringAt } from '../../core/message/json.ts'
 import { errorText } from '../../core/ports/guarded.ts'
-import { StoreError } from '../../core/ports/store.ts'
+import { StoreError, type StoreErrorReason } from '../../core/ports/store.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -51,7 +51,7 @@ export function connect(place: Place, connections: number): Connection {
   let pool: Promise<PostgresPool> | undefined
   let isClosed = false
   const opened = (): Promise<PostgresPool> => {
-    if (isClosed) throw new StoreError('The session store is closed.')
+    if (isClosed) throw new StoreError('The session store is closed.', { reason: 'closed' })
     pool ??= 'pool' in place ? Promise.resolve(place.pool) : createPool(place.url, connections)
     return pool
   }
@@ -59,7 +59,9 @@ export function connect(place: Place, connections: number): Connection {
     try {
       return await work()
     } catch (error) {
-      throw error instanceof StoreError ? error : new StoreError(failureOf(error, where).why, { cause: error })
+      if (error instanceof StoreError) throw error
+      const { why, reason } = failureOf(error, where)
+      throw new StoreError(why, { reason, cause: error })
     }
   }
   return {
@@ -117,6 +119,7 @@ function placeIn(url: string): string {
   if (!parsed || !['postgres:', 'postgresql:'].includes(parsed.protocol)) {
     throw new StoreError(
       'The URL of the session store is not one of PostgreSQL: postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+      { reason: 'invalid' },
     )
   }
   return `at ${parsed.host || 'localhost'}${parsed.pathname}`
@@ -126,18 +129,19 @@ export function sessionTables({ schema, tenant, run, leaseMs }: Tables, id: stri
   return { schema, leaseMs, id, key: `${tenant}\n${id}`, run: (text, values) => run(text, [id, ...values]) }
 }
 
-/** What a failure of the database means: words for a person, and whether trying again may help. */
-type Failure = { readonly why: string; readonly isTemporary: boolean }
+/** What a failure of the database means, for a person and for a program. */
+type Failure = { readonly why: string; readonly reason: StoreErrorReason }
 
 /** SQLSTATE codes and classes, and codes of the system. */
-const known: readonly (readonly [RegExp, string])[] = [
-  [/^28/, 'refused the login. Check user and password in the URL.'],
-  [/^3D000$/, 'has no such database. Create it, or correct the URL.'],
+const known: readonly (readonly [RegExp, StoreErrorReason, string])[] = [
+  [/^28/, 'denied', 'refused the login. Check user and password in the URL.'],
+  [/^3D000$/, 'invalid', 'has no such database. Create it, or correct the URL.'],
   [
     /^42501$/,
+    'denied',
     'does not permit this. Grant the role CREATE on the database (or create the schema for it) and access to it.',
   ],
-  [/^53100$/, 'has no disk space left.'],
+  [/^53100$/, 'unavailable', 'has no disk space left.'],
 ]
 
 const temporary =
@@ -146,17 +150,17 @@ const temporary =
 /** `pg` gives these no code. */
 const temporaryWords = /connection terminated|timeout|connection ended|client was closed|not queryable/i
 
-export function failureOf(error: unknown, where: string): Failure {
+function failureOf(error: unknown, where: string): Failure {
   const cause = firstOf(error)
   const code = stringAt(cause, 'code') ?? ''
   const text = errorText(cause)
-  const isTemporary = temporary.test(code) || (code === '' && temporaryWords.test(text))
-  const advice = known.find(([pattern]) => pattern.test(code))?.[1]
   const place = `PostgreSQL ${where}`
-  if (advice) return { why: `${place} ${advice} (${text})`, isTemporary }
-  if (isTemporary)
-    return { why: `${place} cannot be reached or is busy: ${text}${code ? ` (${code})` : ''}.`, isTemporary }
-  return { why: `${place} reported: ${text}${code ? ` (${code})` : ''}.`, isTemporary }
+  const [, reason, advice] = known.find(([pattern]) => pattern.test(code)) ?? []
+  if (reason) return { why: `${place} ${advice} (${text})`, reason }
+  const whole = `${text}${code ? ` (${code})` : ''}.`
+  const isTemporary = temporary.test(code) || (code === '' && temporaryWords.test(text))
+  if (isTemporary) return { why: `${place} cannot be reached or is busy: ${whole}`, reason: 'unavailable' }
+  return { why: `${place} reported: ${whole}`, reason: 'failed' }
 }
 
 /** A host with several addresses fails with an error for each. */

@@ -8,13 +8,17 @@ const server = await postgresForTests()
 afterAll(() => server?.stop())
 
 async function whyNot(options: Parameters<typeof postgres>[0]): Promise<string> {
+  return (await failureOf(options))?.message ?? 'opened'
+}
+
+async function failureOf(options: Parameters<typeof postgres>[0]): Promise<StoreError | undefined> {
   const store = postgres(options)
   try {
     await store.open('s', { as: 'new' })
-    return 'opened'
+    return undefined
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    return error.message
+    return error
   } finally {
     await store.close()
   }
@@ -25,6 +29,7 @@ test('a URL that is not one of PostgreSQL is refused at once, without showing it
     expect(() => postgres({ url })).toThrow(
       new StoreError(
         'The URL of the session store is not one of PostgreSQL: postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+        { reason: 'invalid' },
       ),
     )
   }
@@ -83,6 +88,21 @@ describe.runIf(server)('a database that can be reached', () => {
     expect(await whyNot({ url: server.url, schema: 'newer' })).toBe(
       'The tables in the schema newer have version 99; this version of Everlong knows 1. Update Everlong.',
     )
+  })
+
+  test('names the reason for a program', async () => {
+    await server.store({ schema: 'newest' }).ready()
+    await server.query('INSERT INTO newest.migration (version) VALUES (99)')
+    await server.query('CREATE ROLE visitor LOGIN')
+    const reasonFor = async (options: Parameters<typeof postgres>[0]) => (await failureOf(options))?.reason
+    expect(await reasonFor({ url: 'postgres://me@127.0.0.1:1/app' })).toBe('unavailable')
+    expect(await reasonFor({ url: at('stranger') })).toBe('denied')
+    expect(await reasonFor({ url: at('visitor'), schema: 'private' })).toBe('denied')
+    expect(await reasonFor({ url: at('postgres', 'nowhere') })).toBe('invalid')
+    expect(await reasonFor({ url: server.url, schema: 'newest' })).toBe('newer')
+    const closed = server.store({ schema: 'newest' })
+    await closed.close()
+    await expect(closed.list()).rejects.toMatchObject({ reason: 'closed' })
   })
 
   test('gets its tables once, however many workers start at the same time', async () => {

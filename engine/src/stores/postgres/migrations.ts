@@ -76,13 +76,16 @@ async function versionIn(query: Query, schema: string): Promise<number> {
   if (version <= migrations.length) return version
   throw new StoreError(
     `The tables in the schema ${schema} have version ${version}; this version of Everlong knows ${migrations.length}. Update Everlong.`,
+    { reason: 'newer' },
   )
 }
 
 async function createSchema(query: Query, schema: string): Promise<void> {
   const [encoding] = await query("SELECT current_setting('server_encoding') AS name", [])
   if (encoding?.name !== 'UTF8') {
-    throw new StoreError(`The database has the encoding ${String(encoding?.name)}. Sessions need one with UTF8.`)
+    throw new StoreError(`The database has the encoding ${String(encoding?.name)}. Sessions need one with UTF8.`, {
+      reason: 'invalid',
+    })
   }
   const [found] = await query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema])
   if (!found) await query(`CREATE SCHEMA ${schema}`, [])

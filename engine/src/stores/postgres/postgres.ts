@@ -3,7 +3,7 @@ import { defined } from '../../core/message/json.ts'
 import type { Erasure, ListOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { type Connection, connect, type PostgresPool, sessionTables, type Tables } from './connection.ts'
-import { takeSession } from './held.ts'
+import { isFree, takeSession } from './held.ts'
 import { migrate } from './migrations.ts'
 import { recordsFrom } from './read.ts'
 
@@ -33,9 +33,10 @@ export type PostgresStore = SessionStore & {
 export function postgres(options: PostgresOptions): PostgresStore {
   const { tenant = 'default', schema = 'everlong', leaseMs = 30_000 } = options
   if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
-    throw new StoreError(`"${schema}" cannot be the name of a schema here: use lower-case letters, digits and "_".`)
+    const why = `"${schema}" cannot be the name of a schema here: use lower-case letters, digits and "_", at most 51 characters.`
+    throw new StoreError(why, { reason: 'invalid' })
   }
-  if (!(leaseMs > 0)) throw new StoreError('leaseMs must be a number of milliseconds above 0.')
+  if (!(leaseMs > 0)) throw new StoreError('leaseMs must be a number of milliseconds above 0.', { reason: 'invalid' })
   mustBeStorable('tenant', tenant)
   const connection = connect(options, 'url' in options ? (options.connections ?? 5) : 0)
   const ready = readiness(connection, schema)
@@ -73,7 +74,10 @@ function readiness(connection: Connection, schema: string): () => Promise<void> 
 /** What a text column cannot hold would be an error of the database in the middle of something. */
 function mustBeStorable(what: string, text: string): void {
   const isStorable = text !== '' && text.length <= 500 && text.isWellFormed() && !text.includes('\0')
-  if (!isStorable) throw new StoreError(`The ${what} must be 1 to 500 characters of well-formed text without NUL.`)
+  if (isStorable) return
+  throw new StoreError(`The ${what} must be 1 to 500 characters of well-formed text without NUL.`, {
+    reason: 'invalid',
+  })
 }
 
 async function list({ schema, run }: Tables, { user, after = '', limit = 1_000 }: ListOptions): Promise<SessionInfo[]> {
@@ -94,8 +98,6 @@ async function list({ schema, run }: Tables, { user, after = '', limit = 1_000 }
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
-
-const isFree = '(lease_until IS NULL OR lease_until < clock_timestamp())'
 
 async function erase({ schema, run }: Tables, which: Erasure): Promise<number> {
   const { condition, value, also } = conditionFor(which)

@@ -1,8 +1,8 @@
 // The contract that every session store keeps, as a helper for tests: ours and those of people who write a store of their
 // own. It opens, appends, races and erases, and returns the promises that were broken.
 import type { JsonObject } from '../../core/message/json.ts'
-import type { HeldSession, OpenOptions, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
-import { noPosition } from '../../core/ports/store.ts'
+import type { Appended, HeldSession, OpenOptions, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
+import { noPosition, type StoreErrorReason } from '../../core/ports/store.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { keptLayouts } from '../sessions/options.ts'
 import { generateSession } from '../sessions/session.ts'
@@ -59,7 +59,7 @@ async function checkOpening({ store, other, must }: Bench): Promise<void> {
   must(winners.length === 1, `of six that open a session at once, one gets it, not ${winners.length}`)
   for (const winner of winners) await winner.release()
   const late = await session.append([said('o2')], session.version)
-  must(late.type === 'refused', 'a writer that released the session cannot write')
+  must(isRefused(late, 'closed'), 'a writer that released the session cannot write, and the reason is "closed"')
   must(same(await idsIn(other, 'opening'), ['o1']), 'and nothing of it is stored')
 }
 
@@ -158,7 +158,7 @@ async function checkTakeover({ store, other, expire, must }: Bench): Promise<voi
   await expire()
   const quick = await opened(other, 'takeover', { as: 'existing', owner: 'quick' })
   const lost = await slow.append([said('t3')], second.type === 'stored' ? second.version : Number.NaN)
-  must(lost.type === 'refused', 'once somebody took the session, the writer before is refused')
+  must(isRefused(lost, 'lost'), 'once somebody took the session, the writer before is refused: it is "lost"')
   const retried = await slow.append([said('t2')], first.type === 'stored' ? first.version : Number.NaN)
   must(retried.type === 'stored', 'but is told that what it stored before is stored')
   await slow.release()
@@ -201,10 +201,14 @@ async function checkErasing({ store, other, must }: Bench): Promise<void> {
   must((await other.erase({ user: 'bob' })) === 1, 'erasing a user does not')
   for (const session of held) {
     const late = await session.append([said('erase-c-2')], session.version + 1)
-    must(late.type === 'refused', 'the writer of an erased session is refused')
+    must(isRefused(late, 'lost'), 'the writer of an erased session is refused: it is "lost"')
     await session.release()
   }
   must(same(await store.list(), []), 'and nothing is left')
+}
+
+function isRefused(appended: Appended, reason: StoreErrorReason): boolean {
+  return appended.type === 'refused' && appended.why !== '' && appended.reason === reason
 }
 
 async function opened(store: SessionStore, id: string, options: OpenOptions): Promise<HeldSession> {
