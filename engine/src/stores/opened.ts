@@ -1,5 +1,6 @@
 // A session of a store, as an engine runs it.
 import { defined } from '../core/message/json.ts'
+import { subagentId } from '../core/ports/session-id.ts'
 import {
   type HeldSession,
   type OpenOptions,
@@ -46,7 +47,7 @@ export async function openStored(
     },
     // The entries of a sub-agent carry the id of the session it belongs to.
     subagent: async (agentId) => ({
-      ...(await openStored(store, subagentId(id, agentId), { ...options, as: 'new', parent: id })),
+      ...(await openStored(store, subagentId(id, `agent-${agentId}`), { ...options, as: 'new', parent: id })),
       id: named,
     }),
   }
@@ -70,10 +71,6 @@ export async function heldSession(
     if (!isTaken || now() >= end) throw new StoreError(whyNotOpened(result, id), { reason: result.type })
     await wait(50)
   }
-}
-
-export function subagentId(session: string, agentId: string): string {
-  return `${session}/subagents/agent-${agentId}`
 }
 
 export function whyNotOpened(result: Exclude<OpenResult, { readonly type: 'opened' }>, id: string): string {

@@ -1,6 +1,7 @@
 // A SessionStore of the Claude Agent SDK on any session store of Everlong: it only appends, stores no uuid twice, and gives
 // every entry back as it was. A session is held for as long as one call takes, so any process can write it next.
 import type { JsonObject } from '../../core/message/json.ts'
+import { subagentId } from '../../core/ports/session-id.ts'
 import type { HeldSession, OpenOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
 import { reasonOf } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
@@ -154,7 +155,7 @@ export function storedId({ projectKey, sessionId, subpath }: AgentSessionKey): s
 }
 
 function subkeyPrefix(id: string): string {
-  return `${id}/subagents/`
+  return subagentId(id, '')
 }
 
 /** Undefined for ids of other projects and of sub-agents. */
@@ -176,10 +177,10 @@ function subpathOf(name: string): string {
   return name.startsWith(other) ? unescaped(name.slice(other.length)) : `${folder}${unescaped(name)}`
 }
 
-/** Reversible: what is not a letter, a digit, "." or "-" becomes its bytes. */
+/** Reversible: characters other than letters, digits, "." and "-" become their bytes, and so does the dot of ".jsonl". */
 function escaped(text: string): string {
   return encodeURIComponent(text)
-    .replaceAll(/[^A-Za-z0-9.%-]/g, hex)
+    .replaceAll(/[^A-Za-z0-9.%-]|\.(?=jsonl)/gi, hex)
     .replaceAll('%', '_')
 }
 

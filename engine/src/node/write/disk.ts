@@ -82,7 +82,8 @@ export function diskProblem(error: unknown): DiskProblem {
 /** What a failed operation on a session's file means for its writer. */
 export function storeReason({ code }: Pick<DiskProblem, 'code'>): StoreErrorReason {
   if (code === 'ENOENT' || code === 'ESTALE') return 'lost'
-  return code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? 'denied' : 'unavailable'
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return 'denied'
+  return ['ELOOP', 'EEXIST', 'ENOTDIR', 'EISDIR', 'EINVAL', 'ENAMETOOLONG'].includes(code) ? 'invalid' : 'unavailable'
 }
 
 /** Without the path, for a list that already shows it. */

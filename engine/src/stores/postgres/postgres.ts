@@ -1,5 +1,6 @@
 // Sessions in PostgreSQL, for agents on many machines. Every statement names the tenant.
 import { defined } from '../../core/message/json.ts'
+import { checkNewId } from '../../core/ports/session-id.ts'
 import type { Erasure, ListOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { type Connection, connect, type PostgresPool, sessionTables, type Tables } from './connection.ts'
@@ -48,11 +49,15 @@ export function postgres(options: PostgresOptions): PostgresStore {
   return {
     ready,
     open: async (id, how) => {
-      mustBeStorable('id of a session', id)
+      // Even a copy needs an id that a text column can hold.
+      if (how.as === 'new') checkNewId(id, isStorable(id) ? how : {})
+      else if (!isStorable(id)) return { type: 'missing' }
       for (const name of ['owner', 'user', 'parent'] as const) mustBeStorable(name, how[name] ?? '-')
       return takeSession(sessionTables(tables, id), how)
     },
-    records: (id) => recordsFrom(sessionTables(tables, id)),
+    records: async function* (id) {
+      if (isStorable(id)) yield* recordsFrom(sessionTables(tables, id))
+    },
     list: (which = {}) => list(tables, which),
     erase: (which) => erase(tables, which),
     close: connection.close,
@@ -73,14 +78,18 @@ function readiness(connection: Connection, schema: string): () => Promise<void> 
 
 /** What a text column cannot hold would be an error of the database in the middle of something. */
 function mustBeStorable(what: string, text: string): void {
-  const isStorable = text !== '' && text.length <= 500 && text.isWellFormed() && !text.includes('\0')
-  if (isStorable) return
+  if (isStorable(text)) return
   throw new StoreError(`The ${what} must be 1 to 500 characters of well-formed text without NUL.`, {
     reason: 'invalid',
   })
 }
 
+function isStorable(text: string): boolean {
+  return text !== '' && text.length <= 500 && text.isWellFormed() && !text.includes('\0')
+}
+
 async function list({ schema, run }: Tables, { user, after = '', limit = 1_000 }: ListOptions): Promise<SessionInfo[]> {
+  if (user !== undefined && !isStorable(user)) return []
   const ofUser = user === undefined ? '' : 'AND user_id = $4'
   const rows = await run(
     `SELECT id, user_id, parent, changed, coalesce(lease_until > clock_timestamp(), false) AS held
@@ -100,6 +109,7 @@ function text(value: unknown): string | undefined {
 }
 
 async function erase({ schema, run }: Tables, which: Erasure): Promise<number> {
+  if ('user' in which && !isStorable(which.user)) return 0
   const { condition, value, also } = conditionFor(which)
   const rows = await run(
     `WITH RECURSIVE chosen AS (
@@ -115,7 +125,9 @@ async function erase({ schema, run }: Tables, which: Erasure): Promise<number> {
 
 /** `also` is checked again on each row when it is deleted: somebody may have taken the session since. */
 function conditionFor(which: Erasure): { readonly condition: string; readonly value: unknown; readonly also: string } {
-  if ('sessions' in which) return { condition: 'id = ANY($2::text[])', value: which.sessions, also: 'true' }
+  // No session has an id that a text column cannot hold.
+  if ('sessions' in which)
+    return { condition: 'id = ANY($2::text[])', value: which.sessions.filter(isStorable), also: 'true' }
   if ('user' in which) return { condition: 'user_id = $2', value: which.user, also: 'true' }
   const condition = `changed < clock_timestamp() - $2::float8 * interval '1 day' AND ${isFree}`
   return { condition, value: which.unchangedForDays, also: isFree }

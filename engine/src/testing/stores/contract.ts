@@ -2,11 +2,11 @@
 // own. It opens, appends, races and erases, and returns the promises that were broken.
 import type { JsonObject } from '../../core/message/json.ts'
 import type { Appended, HeldSession, OpenOptions, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
-import { noPosition, type StoreErrorReason } from '../../core/ports/store.ts'
+import { noPosition, StoreError, type StoreErrorReason } from '../../core/ports/store.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { keptLayouts } from '../sessions/options.ts'
 import { generateSession } from '../sessions/session.ts'
-import { oddRecords, toolTalk } from './records.ts'
+import { hostileIds, oddRecords, toolTalk } from './records.ts'
 
 export type StoreContractInput = {
   /** Empty. */
@@ -32,7 +32,17 @@ export async function runStoreContract(input: StoreContractInput): Promise<Store
     if (!isKept) broken.push(promise)
   }
   const bench = { other: input.store, ...input, must }
-  const checks = [checkOpening, checkRecords, checkVersions, checkWindows, checkRecall, checkTakeover, checkErasing]
+  const checks = [
+    checkOpening,
+    checkIds,
+    checkRecords,
+    checkVersions,
+    checkWindows,
+    checkRecall,
+    checkTakeover,
+    checkErasing,
+    checkFamilies,
+  ]
   for (const check of checks) {
     try {
       await check(bench)
@@ -61,6 +71,27 @@ async function checkOpening({ store, other, must }: Bench): Promise<void> {
   const late = await session.append([said('o2')], session.version)
   must(isRefused(late, 'closed'), 'a writer that released the session cannot write, and the reason is "closed"')
   must(same(await idsIn(other, 'opening'), ['o1']), 'and nothing of it is stored')
+}
+
+/** `checkNewId` of everlong/stores is the rule. */
+async function checkIds({ store, must }: Bench): Promise<void> {
+  const before = ids(await store.list())
+  for (const id of hostileIds) {
+    const shown = JSON.stringify(id.slice(0, 40))
+    const refusal = await store.open(id, { as: 'new' }).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    must(refusal instanceof StoreError && refusal.reason === 'invalid', `${shown} is refused as an invalid id`)
+    must((await store.open(id, { as: 'existing' })).type === 'missing', `there is no session ${shown}`)
+    must(same(await recordsIn(store, id), []), `nor are there records of ${shown}`)
+    must((await store.erase({ sessions: [id] })) === 0, `nor is anything erased with ${shown}`)
+  }
+  must((await store.erase({ user: 'nobody\u0000' })) === 0, 'a user that nobody can be has nothing to erase')
+  must(same(await store.list({ user: 'nobody\u0000' }), []), 'nor to list')
+  const stranger = await store.open('ids/subagents/agent-1', { as: 'new', parent: 'others' }).catch(() => undefined)
+  must(stranger === undefined, 'a sub-agent has the id of its own session')
+  must(same(ids(await store.list()), before), 'and none of them is there')
 }
 
 async function checkRecords({ store, other, must }: Bench): Promise<void> {
@@ -209,6 +240,44 @@ async function checkErasing({ store, other, must }: Bench): Promise<void> {
 
 function isRefused(appended: Appended, reason: StoreErrorReason): boolean {
   return appended.type === 'refused' && appended.why !== '' && appended.reason === reason
+}
+
+/** Whatever was started is listed, found by its user and its parent, and erased with them, at any depth. */
+async function checkFamilies({ store, other, must }: Bench): Promise<void> {
+  const family = [
+    ['A-1_b.c', { user: 'ann' }],
+    ['A-1_b.c/subagents/agent-1', { parent: 'A-1_b.c' }],
+    ['A-1_b.c/subagents/agent-1/subagents/agent-2', { parent: 'A-1_b.c/subagents/agent-1' }],
+    ['A-1_b.c.d', { user: 'bob' }],
+    ['x'.repeat(128), {}],
+  ] as const
+  for (const [id, options] of family) {
+    const session = await opened(store, id, { as: 'new', ...options })
+    await session.append([said(`${id.slice(-20)}-1`)], session.version)
+    await session.release()
+  }
+  const all = await other.list()
+  must(
+    same(
+      all.map(({ id, user, parent }) => [id, user, parent]),
+      family
+        .map(([id, options]) => [
+          id,
+          'user' in options ? options.user : undefined,
+          'parent' in options ? options.parent : undefined,
+        ])
+        .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    ),
+    `every session is listed with its user and its parent: ${JSON.stringify(ids(all)).slice(0, 300)}`,
+  )
+  for (const { id } of all) must((await recordsIn(other, id)).length === 1, `the records of ${id} are found`)
+  must((await other.erase({ user: 'ann' })) === 3, 'sub-agents of sub-agents are erased with the user')
+  const left = ['A-1_b.c.d', 'x'.repeat(128)]
+  must(same(ids(await store.list()), left), 'and nobody else is')
+  for (const id of left) must((await recordsIn(store, id)).length === 1, `the records of ${id} are still there`)
+  await sleep(20)
+  must((await other.erase({ unchangedForDays: 0 })) === 2, 'retention erases everything that nobody writes')
+  must(same(await store.list(), []), 'and then nothing is left')
 }
 
 async function opened(store: SessionStore, id: string, options: OpenOptions): Promise<HeldSession> {
