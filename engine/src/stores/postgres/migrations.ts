@@ -58,8 +58,8 @@ export async function migrate(connection: Connection, schema: string): Promise<v
     if (from === 0) await createSchema(query, schema)
     for (const [at, statements] of migrations.entries()) {
       if (at < from) continue
-      for (const statement of statements) await query(statement.replaceAll('$schema', schema), [])
-      await query(`INSERT INTO ${schema}.migration (version) VALUES ($1)`, [at + 1])
+      for (const statement of statements) await query(statement.replaceAll('$schema', `"${schema}"`), [])
+      await query(`INSERT INTO "${schema}".migration (version) VALUES ($1)`, [at + 1])
     }
   })
 }
@@ -71,7 +71,7 @@ async function versionIn(query: Query, schema: string): Promise<number> {
     schema,
   ])
   if (!table) return 0
-  const [newest] = await query(`SELECT coalesce(max(version), 0) AS version FROM ${schema}.migration`, [])
+  const [newest] = await query(`SELECT coalesce(max(version), 0) AS version FROM "${schema}".migration`, [])
   const version = Number(newest?.version)
   if (version <= migrations.length) return version
   throw new StoreError(
@@ -88,7 +88,7 @@ async function createSchema(query: Query, schema: string): Promise<void> {
     })
   }
   const [found] = await query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema])
-  if (!found) await query(`CREATE SCHEMA ${schema}`, [])
+  if (!found) await query(`CREATE SCHEMA "${schema}"`, [])
   const columns = 'version integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT clock_timestamp()'
-  await query(`CREATE TABLE IF NOT EXISTS ${schema}.migration (${columns})`, [])
+  await query(`CREATE TABLE IF NOT EXISTS "${schema}".migration (${columns})`, [])
 }

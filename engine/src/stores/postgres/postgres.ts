@@ -45,7 +45,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     await ready()
     return connection.query(text, [tenant, ...values])
   }
-  const tables = { schema, tenant, run, leaseMs }
+  const tables = { schema: `"${schema}"`, tenant, run, leaseMs }
   return {
     ready,
     open: async (id, how) => {
