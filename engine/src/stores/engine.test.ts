@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../core/message/json.ts'
 import type { SessionStore } from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
-import { createEngine } from '../engine.ts'
+import { createEngine, type EngineSession } from '../engine.ts'
 import { offline } from '../models/offline.ts'
 import { createEngine as createNodeEngine } from '../node-engine.ts'
 import { jsonlSessions } from './disk/jsonl.ts'
@@ -91,6 +91,14 @@ describe.each(stores)('a session in %s', (_, createStore) => {
     await store.close()
   })
 
+  test('finds messages that are queued while a request is out, once each and newest first', async () => {
+    const store = createStore()
+    const session = await engineOn(store).start({ id: 'chat' })
+    await findsQueued(session)
+    await session.close()
+    await store.close()
+  })
+
   test('is compacted, undone and rewound like one on disk', async () => {
     const store = createStore()
     const session = await engineOn(store).start({ id: 'long' })
@@ -170,6 +178,35 @@ test('on Node, sessions of a folder have notes and stored results next to them; 
   const elsewhere = await createNodeEngine({ model: offline(), store: memorySessions() }).start()
   expect([elsewhere.path, elsewhere.explain().sessionMemory?.path]).toEqual([undefined, undefined])
   await elsewhere.close()
+})
+
+async function findsQueued(session: EngineSession): Promise<void> {
+  const idsOf = async (words: string, limit?: number) => {
+    const { matches, more } = await session.recall(words, limit === undefined ? {} : { limit })
+    return { ids: matches.map(({ id }) => id), more }
+  }
+  const [first = ''] = session.add({ role: 'user', content: 'The first zeppelin.' })
+  await session.prepare()
+  const [second = ''] = session.add({ role: 'user', content: 'The second zeppelin.' })
+  const [third = ''] = session.add({ role: 'user', content: [{ type: 'text', text: 'The third zeppelin.' }] })
+  const all = { ids: [third, second, first], more: false }
+  expect(await idsOf('zeppelin')).toEqual(all)
+  expect(await idsOf('zeppelin', 3)).toEqual(all)
+  expect(await idsOf('zeppelin', 2)).toEqual({ ids: [third, second], more: true })
+  expect(await session.read(second)).toBe('The second zeppelin.')
+  // The queue is written while the search runs.
+  const searching = idsOf('zeppelin')
+  session.record({ content: 'Up in the air.' })
+  expect(await searching).toEqual(all)
+  expect(await idsOf('zeppelin')).toEqual(all)
+  expect(await session.read(second)).toBe('The second zeppelin.')
+}
+
+test('a session in memory or in a file finds queued messages too', async () => {
+  await findsQueued(await createEngine({ model: offline() }).start())
+  const session = await createNodeEngine({ model: offline() }).start({ path: join(folder, 'queue', 'chat.jsonl') })
+  await findsQueued(session)
+  await session.close()
 })
 
 /** Stores nothing. */

@@ -1,6 +1,7 @@
 // Keeps things in order: tasks that change the conversation run one at a time, and messages that arrive during a compaction
 // or a request wait. They are written to the transcript as queued at once, so that not even a crash loses one.
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
+import { noPosition } from '../ports/store.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
 import { type ApiMessage, messageBodies } from './input.ts'
@@ -81,6 +82,13 @@ export function leftInQueue(entries: readonly Entry[]): readonly QueuedMessage[]
   if (queued.length === 0) return []
   const written = new Set(entries.map(({ record }) => record.uuid))
   return queued.filter(({ uuids }) => !uuids.some((uuid) => written.has(uuid)))
+}
+
+/** Queued messages as the entries that they will become, so that they can be found before that. */
+export function queuedEntries(entries: readonly Entry[]): readonly Entry[] {
+  return leftInQueue(entries).flatMap(({ message, uuids }) =>
+    messageBodies(message).map((body, at) => ({ record: { ...body, uuid: uuids[at] }, position: noPosition })),
+  )
 }
 
 /** Only records of ours: other clients queue in their own ways. */
