@@ -1,6 +1,5 @@
 // The engine on Node: sessions in transcripts on disk, files and git of the working directory, hooks from settings files.
 
-import { dirname } from 'node:path'
 import { defined } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
@@ -18,12 +17,14 @@ import {
   type StoreEngine,
 } from './engine.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
-import { subagentPath } from './node/read/subagents.ts'
-import { openSessionFile, type SessionFileOptions } from './node/session/session-file.ts'
+import {
+  openSessionFile,
+  openSubagentFile,
+  type SessionFile,
+  type SessionFileOptions,
+} from './node/session/session-file.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
-import { makeSessionFolder } from './node/session/session-folder.ts'
 import { openMemory } from './node/session/session-memory.ts'
-import { diskProblem, storeReason } from './node/write/disk.ts'
 import { keepingResults } from './node/write/keep-results.ts'
 
 export type { EngineSession }
@@ -104,27 +105,19 @@ function nodePlatform(hookSettings: HookChoices | undefined): Platform {
   }
 }
 
-/** For sub-agents of a session. */
-function makeFolder(folder: string): void {
-  try {
-    makeSessionFolder(folder)
-  } catch (error) {
-    const problem = diskProblem(error)
-    throw new StoreError(problem.message, { reason: storeReason(problem), cause: error })
-  }
+async function openOnDisk(path: string, options: SessionFileOptions): Promise<OpenedSession> {
+  return sessionIn(await openSessionFile(path, options), options)
 }
 
-async function openOnDisk(path: string, options: SessionFileOptions): Promise<OpenedSession> {
-  const opened = await openSessionFile(path, options)
+function sessionIn(opened: SessionFile, options: SessionFileOptions): OpenedSession {
   if (opened.type === 'failed') throw new StoreError(opened.why, opened)
   const { type: _, ...file } = opened
   return withFiles({
     ...file,
     // A sub-agent's file carries the id of the session it belongs to.
     subagent: async (agentId) => {
-      const own = subagentPath(file.store.path, agentId)
-      makeFolder(dirname(own))
-      return { ...(await openOnDisk(own, { ...options, file: 'new' })), id: file.id }
+      const own = await openSubagentFile(file.store.path, agentId, options)
+      return { ...sessionIn(own, options), id: file.id }
     },
   })
 }

@@ -1,6 +1,6 @@
 // Sessions in memory, behind the same port as those on disk and in a database: for tests and short-lived hosts.
 import { defined } from '../core/message/json.ts'
-import { checkNewId } from '../core/ports/session-id.ts'
+import { checkNewSessionId } from '../core/ports/session-id.ts'
 import type {
   Appended,
   HeldSession,
@@ -44,7 +44,7 @@ type Opening = { readonly id: string; readonly now: () => number; readonly optio
 
 function open(sessions: Map<string, Kept>, { id, now, options }: Opening): OpenResult {
   const { as, owner = 'everlong', user, parent } = options
-  if (as === 'new') checkNewId(id, options)
+  if (as === 'new') checkNewSessionId(id, options)
   const found = sessions.get(id)
   if (as === 'new' && found) return { type: 'exists' }
   if (as === 'existing' && !found) return { type: 'missing' }

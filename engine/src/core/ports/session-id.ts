@@ -16,7 +16,7 @@ export function subagentId(session: string, name: string): string {
 }
 
 /** Throws a StoreError unless a new session may have this id. A copy keeps the id that it has in another store. */
-export function checkNewId(id: string, { parent, isCopy }: Pick<OpenOptions, 'parent' | 'isCopy'> = {}): void {
+export function checkNewSessionId(id: string, { parent, isCopy }: Pick<OpenOptions, 'parent' | 'isCopy'> = {}): void {
   if (isCopy) return
   const start = parent === undefined ? '' : subagentId(parent, '')
   const name = id.startsWith(start) ? id.slice(start.length) : ''

@@ -1,7 +1,7 @@
 // A session on disk for an engine: the entries of its live window, and a store that appends while holding the lease.
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import { basename, extname } from 'node:path'
+import { basename, dirname, extname } from 'node:path'
 import type { Store, StoreErrorReason, StoreResult } from '../../core/ports/store.ts'
 import { fromEntries, type OpenedSession, sessionIdIn } from '../../core/session/platform.ts'
 import { undoOfTorn } from '../../core/transcript/format/compaction-records.ts'
@@ -11,7 +11,8 @@ import { type Archive, openArchive } from '../archive/archive.ts'
 import { hasSqlite } from '../archive/database.ts'
 import { forEachEntry, sniffFormat } from '../read/entries.ts'
 import { openLive } from '../read/live-file.ts'
-import { storeReason } from '../write/disk.ts'
+import { subagentPath } from '../read/subagents.ts'
+import { diskProblem, storeReason } from '../write/disk.ts'
 import {
   type AppendResult,
   heldMessage,
@@ -20,6 +21,7 @@ import {
   type WriterOptions,
   whyNotAppended,
 } from '../write/writer.ts'
+import { makeSessionFolder } from './session-folder.ts'
 
 /** Its path is another one than that which was opened if it is a fork. */
 export type OpenedFile = Pick<OpenedSession, 'id' | 'recall' | 'read'> &
@@ -61,6 +63,22 @@ export async function openSessionFile(path: string, { file, ...options }: Sessio
   const store = storeOn(writer)
   const id = sessionIdIn(found.entries) ?? basename(writer.path, extname(writer.path))
   return { type: 'opened', id, store, ...found, ...recallOnDisk(store) }
+}
+
+/** Starts the transcript of a sub-agent in the folder of its session. No link on the way is followed. */
+export async function openSubagentFile(
+  session: string,
+  agentId: string,
+  options: Omit<SessionFileOptions, 'file'>,
+): Promise<SessionFile> {
+  const path = subagentPath(session, agentId)
+  try {
+    makeSessionFolder(dirname(path))
+  } catch (error) {
+    const problem = diskProblem(error)
+    return { type: 'failed', why: problem.message, reason: storeReason(problem) }
+  }
+  return openSessionFile(path, { ...options, file: 'new' })
 }
 
 type NotOpened = { readonly why: string; readonly reason: StoreErrorReason }

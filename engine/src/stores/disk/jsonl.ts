@@ -3,7 +3,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { defined, parseObject, stringAt } from '../../core/message/json.ts'
-import { checkNewId, transcriptName } from '../../core/ports/session-id.ts'
+import { checkNewSessionId, transcriptName } from '../../core/ports/session-id.ts'
 import type {
   Appended,
   Erasure,
@@ -59,7 +59,7 @@ async function open(folder: string, id: string, options: OpenOptions): Promise<O
   const { as, owner = 'everlong', user, parent, isCopy } = options
   const path = transcriptPath(folder, id)
   // Even a copy needs an id that can be a file, apart from those of other sessions.
-  if (as === 'new') checkNewId(id, path === undefined || transcriptName.test(id) ? { parent } : options)
+  if (as === 'new') checkNewSessionId(id, path === undefined || transcriptName.test(id) ? { parent } : options)
   if (path === undefined) return { type: 'missing' }
   const isThere = isTranscript(folder, path)
   if (as === 'existing' && !isThere) return { type: 'missing' }

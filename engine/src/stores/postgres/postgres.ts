@@ -1,6 +1,6 @@
 // Sessions in PostgreSQL, for agents on many machines. Every statement names the tenant.
 import { defined } from '../../core/message/json.ts'
-import { checkNewId } from '../../core/ports/session-id.ts'
+import { checkNewSessionId } from '../../core/ports/session-id.ts'
 import type { Erasure, ListOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { type Connection, connect, type PostgresPool, sessionTables, type Tables } from './connection.ts'
@@ -50,7 +50,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     ready,
     open: async (id, how) => {
       // Even a copy needs an id that a text column can hold.
-      if (how.as === 'new') checkNewId(id, isStorable(id) ? how : {})
+      if (how.as === 'new') checkNewSessionId(id, isStorable(id) ? how : {})
       else if (!isStorable(id)) return { type: 'missing' }
       for (const name of ['owner', 'user', 'parent'] as const) mustBeStorable(name, how[name] ?? '-')
       return takeSession(sessionTables(tables, id), how)

@@ -73,7 +73,7 @@ async function checkOpening({ store, other, must }: Bench): Promise<void> {
   must(same(await idsIn(other, 'opening'), ['o1']), 'and nothing of it is stored')
 }
 
-/** `checkNewId` of everlong/stores is the rule. */
+/** `checkNewSessionId` of everlong/stores is the rule. */
 async function checkIds({ store, must }: Bench): Promise<void> {
   const before = ids(await store.list())
   for (const id of hostileIds) {
