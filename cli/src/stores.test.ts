@@ -62,6 +62,11 @@ describe.runIf(server)('a store URL in place of a path', () => {
     const away = await everlong(['inspect', 'postgres://me:secret@127.0.0.1:1/app#chat'])
     expect(away.exitCode).toBe(1)
     expect(away.stderr).toMatch(/^everlong: PostgreSQL at 127\.0\.0\.1:1\/app cannot be reached[^\n]*\n$/)
+    for (const mistyped of ['postgres:/me:secret@host/app', 'postgres:me:secret@host/app']) {
+      const refused = await everlong(['inspect', mistyped])
+      expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(/^everlong: This is not the URL/)])
+      expect(`${refused.stderr}${refused.stdout}`).not.toContain('secret')
+    }
     expect((await everlong(['memory', url('chat'), '--write'])).stderr).toContain('Copy the session to a folder first')
   })
 

@@ -18,7 +18,7 @@ export type StorePlace = {
 }
 
 export function isStoreUrl(word: string): boolean {
-  return /^postgres(ql)?:\/\//.test(word)
+  return /^postgres(ql)?:/.test(word)
 }
 
 /** A store URL, a folder of transcripts, or one transcript. Throws a StoreError. */
@@ -28,7 +28,7 @@ export function placeOf(word: string): StorePlace {
     const store = jsonlSessions({ folder: isFile ? dirname(word) : word })
     return { store, session: isFile ? basename(word, '.jsonl') : undefined, name: word }
   }
-  if (!URL.canParse(word))
+  if (!/^\w+:\/\//.test(word) || !URL.canParse(word))
     throw new StoreError('This is not the URL of a database: postgres://USER@HOST/DATABASE#SESSION')
   const url = new URL(word)
   const session = url.hash === '' ? undefined : decodeURIComponent(url.hash.slice(1))

@@ -19,8 +19,8 @@ import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { type RequestInput, requestBase } from './core/session/input.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
-import { barePlatform, inMemory, type OpenedSession, type Platform } from './core/session/platform.ts'
-import { leftInQueue } from './core/session/queue.ts'
+import { barePlatform, inMemory, type OpenedSession, type Platform, withQueued } from './core/session/platform.ts'
+import { leftInQueue, queuedEntries } from './core/session/queue.ts'
 import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
 import {
   type Ask,
@@ -99,7 +99,7 @@ export type StoreSessionOptions = SessionOptions & {
 
 /** An engine whose sessions are in a store, by id. */
 export type StoreEngine = Omit<Engine, 'start'> & {
-  /** Continues a session. Throws a StoreError, with a `reason`, when there is none or another writer holds it. */
+  /** Continues a session. Throws a StoreError with a `reason` when there is none or another writer has it. */
   readonly open: (
     id: string,
     options?: StoreSessionOptions & {
@@ -175,8 +175,9 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
       : { event: 'SubagentStart', details: { agent_id: agentId } }
   const listeners = createListeners(shared.options.onEvent, { sessionId: opened.id, ...defined({ agentId }) })
   let session: Session
+  let runtime: Runtime
   try {
-    const runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
+    runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
     session = createSession({ runtime, listeners, queued: leftInQueue(entries), close: store.close })
   } catch (error) {
     // The settings cannot work.
@@ -184,9 +185,10 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
     throw error
   }
   await session.runHooks(start)
+  const { recall, read } = withQueued(opened, () => queuedEntries(runtime.conversation.standing()))
   return Object.assign(session, {
-    recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
-    read: opened.read,
+    recall: (words: string, { limit = 10 } = {}) => recall(words, limit),
+    read,
     entries: async () => store.entries(),
     subagent: async (own: SessionOptions = {}) => {
       const agentId = shared.ports.newId()

@@ -3,6 +3,7 @@
 import { defined } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
+import { StoreError } from './core/ports/store.ts'
 import { MemoryKeeper } from './core/session/memory-keeper.ts'
 import type { OpenedSession, Platform } from './core/session/platform.ts'
 import {
@@ -16,8 +17,12 @@ import {
   type StoreEngine,
 } from './engine.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
-import { subagentPath } from './node/read/subagents.ts'
-import { openSessionFile, type SessionFileOptions } from './node/session/session-file.ts'
+import {
+  openSessionFile,
+  openSubagentFile,
+  type SessionFile,
+  type SessionFileOptions,
+} from './node/session/session-file.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
 import { keepingResults } from './node/write/keep-results.ts'
@@ -37,7 +42,7 @@ export type SessionOptions = AnySessionOptions & {
 }
 
 export type Engine = Omit<AnyEngine, 'start'> & {
-  /** Continues a session on disk. Throws an Error that says why when there is none, or it cannot be opened. */
+  /** Continues a session on disk. Throws a StoreError with a `reason` when there is none, or it cannot be opened. */
   readonly open: (
     path: string,
     options?: SessionOptions & {
@@ -101,15 +106,18 @@ function nodePlatform(hookSettings: HookChoices | undefined): Platform {
 }
 
 async function openOnDisk(path: string, options: SessionFileOptions): Promise<OpenedSession> {
-  const opened = await openSessionFile(path, options)
-  if (opened.type === 'failed') throw new Error(opened.why)
+  return sessionIn(await openSessionFile(path, options), options)
+}
+
+function sessionIn(opened: SessionFile, options: SessionFileOptions): OpenedSession {
+  if (opened.type === 'failed') throw new StoreError(opened.why, opened)
   const { type: _, ...file } = opened
   return withFiles({
     ...file,
     // A sub-agent's file carries the id of the session it belongs to.
-    subagent: async (agentId) => ({
-      ...(await openOnDisk(subagentPath(file.store.path, agentId), { ...options, file: 'new' })),
-      id: file.id,
-    }),
+    subagent: async (agentId) => {
+      const own = await openSubagentFile(file.store.path, agentId, options)
+      return { ...sessionIn(own, options), id: file.id }
+    },
   })
 }

@@ -1,5 +1,6 @@
 // everlong/stores: session stores in any runtime, and the port to write one's own. See docs/stores.md.
 
+export { checkNewSessionId } from './core/ports/session-id.ts'
 export type {
   Appended,
   Erasure,

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import type { AbortSignalPort } from '../core/ports/model.ts'
 import type { Appended, HeldSession, StoredRecord } from '../core/ports/session-store.ts'
+import { growth } from '../testing/growth.ts'
 import { BufferedStore } from './buffered.ts'
 
 type Call = { readonly ids: readonly string[]; readonly expected: number }
@@ -32,11 +34,16 @@ function heldSession(outcomes: Appended[]): HeldSession & { readonly calls: Call
 function ports() {
   let ids = 0
   const waits: number[] = []
+  let clock = 0
   return {
     waits,
     newId: () => `made-${++ids}`,
-    wait: async (milliseconds: number) => {
+    now: () => clock,
+    /** Pauses end at once. Nobody waits so long that a timeout ends. */
+    wait: async (milliseconds: number, signal?: AbortSignalPort) => {
+      if (signal) return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
       waits.push(milliseconds)
+      clock += milliseconds
     },
   }
 }
@@ -57,9 +64,13 @@ test('records that come while others are being sent go out together, behind them
 
 test('a retry sends the same records with the same ids, even if more were added since', async () => {
   const session = heldSession([away])
+  const used = ports()
   const store = new BufferedStore(session, {
-    ...ports(),
-    wait: async () => void store.append([user('later')]),
+    ...used,
+    wait: (milliseconds, signal) => {
+      if (!signal) store.append([user('later')])
+      return used.wait(milliseconds, signal)
+    },
   })
   store.append([{ type: 'note' }, user('a')])
   expect(await store.flush?.()).toEqual({ type: 'stored' })
@@ -78,6 +89,7 @@ test('a database that stays away is reported with what was not stored, and the n
   expect(await store.flush?.()).toEqual({
     type: 'store-failed',
     why: 'The database is away. Not stored: user u0, user u1, user u2, user u3, user u4 and 2 more.',
+    reason: 'unavailable',
   })
   expect(used.waits.length).toBe(10)
   expect(await store.flush?.()).toEqual({ type: 'stored' })
@@ -85,12 +97,13 @@ test('a database that stays away is reported with what was not stored, and the n
 })
 
 test('a session that was taken by another writer is not tried again, and takes nothing more', async () => {
-  const session = heldSession([{ type: 'refused', why: 'Worker 2 has taken over.' }])
+  const session = heldSession([{ type: 'refused', why: 'Worker 2 has taken over.', reason: 'lost' }])
   const store = new BufferedStore(session, ports())
   store.append([user('a')])
-  const why = 'Worker 2 has taken over. Not stored: user a.'
-  expect(await store.flush?.()).toEqual({ type: 'store-failed', why })
-  expect(store.append([user('b')])).toEqual({ type: 'store-failed', why })
+  const failed = { type: 'store-failed', why: 'Worker 2 has taken over. Not stored: user a.', reason: 'lost' }
+  expect(await store.flush()).toEqual(failed)
+  expect(store.append([user('b')])).toEqual(failed)
+  expect(await store.flush()).toEqual(failed)
   expect(session.calls.length).toBe(1)
 })
 
@@ -99,6 +112,7 @@ test('a record that JSON cannot carry is refused at once, with its place', () =>
   expect(store.append([{ type: 'user', message: { count: 1n } }])).toEqual({
     type: 'store-failed',
     why: 'A record cannot be stored: message.count is of type bigint.',
+    reason: 'invalid',
   })
 })
 
@@ -109,4 +123,62 @@ test('a compaction is never split between two writes', async () => {
   for (const name of ['a', 'b', 'c']) store.append(Array.from({ length: 300 }, (_, at) => user(`${name}${at}`)))
   await store.flush?.()
   expect(session.calls.map(({ ids }) => ids.length)).toEqual([1, 300, 300, 300])
+})
+
+test('a batch is stored whole, however large it is', async () => {
+  const session = heldSession([])
+  const store = new BufferedStore(session, ports())
+  store.append([user('first')])
+  store.append([user('small')])
+  store.append(Array.from({ length: 1_200 }, (_, at) => user(`large${at}`)))
+  await store.flush()
+  expect(session.calls.map(({ ids }) => ids.length)).toEqual([1, 1, 1_200])
+})
+
+test('a call gives up after about 15 seconds, also if every attempt takes long', async () => {
+  const used = ports()
+  const began = used.now()
+  const session = heldSession(Array.from({ length: 11 }, () => away))
+  const slow = {
+    ...session,
+    append: async (...given: Parameters<HeldSession['append']>) => {
+      await used.wait(5_000)
+      return session.append(...given)
+    },
+  }
+  const store = new BufferedStore(slow, used)
+  store.append([user('a')])
+  expect((await store.flush()).type).toBe('store-failed')
+  const seconds = (used.now() - began) / 1_000
+  expect(seconds).toBeGreaterThanOrEqual(15)
+  expect(seconds).toBeLessThan(21)
+})
+
+test('records that nobody waits for take linear time', async () => {
+  const ratio = await growth(3_000, async (count) => {
+    const store = new BufferedStore(heldSession([]), ports())
+    for (let at = 0; at < count; at++) store.append([user(`u${at}`)])
+    await store.flush()
+  })
+  expect(ratio).toBeLessThan(25)
+})
+
+test.each([
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [5, '5'],
+  [{ ok: true }, 'an object with ok'],
+  [{ type: 'stored' }, 'an object with type'],
+  [{ type: 'refused' }, 'an object with type'],
+])('a store whose append() returns %j is named as the cause', async (returned, words) => {
+  const session = { ...heldSession([]), append: async () => returned as never }
+  const store = new BufferedStore(session, ports())
+  store.append([user('a')])
+  expect(await store.flush()).toEqual({
+    type: 'store-failed',
+    why:
+      `append() of the session store returned ${words}. It must return { type } with "stored" and a version, ` +
+      'or "refused" or "unavailable" and why. Not stored: user a.',
+    reason: 'invalid',
+  })
 })

@@ -1,34 +1,46 @@
-// Lets a session write to a store that answers later. Records are taken down in order and sent in the background; flush()
-// waits for them. After a failure the very same records are sent again, so that none is stored twice.
+// Lets a session write to a store that answers later. Records are queued in order and sent in the background; flush()
+// waits for them. After a failure exactly the same records are sent again, so that none is stored twice.
 import type { JsonObject } from '../core/message/json.ts'
 import { toJson } from '../core/message/to-json.ts'
-import { errorText } from '../core/ports/guarded.ts'
-import type { Appended, HeldSession, StoredRecord } from '../core/ports/session-store.ts'
+import { errorText, guarded } from '../core/ports/guarded.ts'
+import type { CompactionPorts } from '../core/ports/ports.ts'
+import { type Appended, type HeldSession, reasonOf, type StoredRecord } from '../core/ports/session-store.ts'
 import { type Store, StoreError, type StoreResult } from '../core/ports/store.ts'
 import type { Entry } from '../core/transcript/format/entry.ts'
+import { appendTo } from './checked.ts'
 
-export type BufferPorts = {
-  readonly newId: () => string
-  readonly wait: (milliseconds: number) => Promise<void>
-}
+export type BufferPorts = Pick<CompactionPorts, 'newId' | 'now' | 'wait'>
 
-/** What is waited between two attempts, in milliseconds: a database that restarts is back in a few seconds. */
+/** The pauses between attempts, in milliseconds: 15 seconds together. A database that restarts is back in a few seconds. */
 const pauses = [50, 100, 200, 400, 800, 1_500, 2_000, 2_000, 3_000, 5_000]
 
+/** No attempt starts after this time, however long each of them took. */
+const retryMs = 15_000
+
+/** How long a call waits for a store that does not answer at all. */
+const maxWaitMs = 20_000
+
 /** How many records go into one write. A batch that must be stored whole is never split. */
-const mostRecords = 500
+const maxRecords = 500
+
+type StoreFailed = Extract<StoreResult, { readonly type: 'store-failed' }>
 
 export class BufferedStore implements Store {
   readonly path: string | undefined
   private readonly session: HeldSession
   private readonly ports: BufferPorts
   private version: number
-  private batches: readonly (readonly StoredRecord[])[] = []
-  /** What was sent and is not known to be stored. It stays as it is until it is. */
+  /** Records that wait, one list for each write. */
+  private readonly waiting: StoredRecord[][] = []
+  /** The records of the current write. After a failure they stay until they are stored. */
   private sent: readonly StoredRecord[] = []
-  private sending: Promise<StoreResult> | undefined
+  /** How many records were appended, and how many of these are stored. */
+  private appended = 0
+  private stored = 0
+  /** The write in progress. It is never one that has ended: whoever finds it can wait for its result. */
+  private writing: Promise<StoreResult> | undefined
   /** Why nothing more can be stored. */
-  private end: string | undefined
+  private end: StoreFailed | undefined
 
   constructor(session: HeldSession, ports: BufferPorts) {
     this.path = session.path
@@ -38,66 +50,82 @@ export class BufferedStore implements Store {
   }
 
   append = (records: readonly JsonObject[]): StoreResult => {
-    if (this.end !== undefined) return { type: 'store-failed', why: this.end }
+    if (this.end) return this.end
     for (const record of records) {
       const text = toJson(record)
       if (typeof text === 'string') continue
-      return { type: 'store-failed', why: `A record cannot be stored: ${text.where || 'it'} ${text.why}.` }
+      const why = `A record cannot be stored: ${text.where || 'it'} ${text.why}.`
+      return { type: 'store-failed', why, reason: 'invalid' }
     }
     const { newId } = this.ports
-    const batch = records.map((record) => ({ id: typeof record.uuid === 'string' ? record.uuid : newId(), record }))
-    this.batches = [...this.batches, batch]
+    this.queue(records.map((record) => ({ id: typeof record.uuid === 'string' ? record.uuid : newId(), record })))
     // Whoever needs to know the outcome calls flush().
-    void this.flush()
+    this.startWriting()
     return { type: 'stored' }
   }
 
-  flush = (): Promise<StoreResult> => {
-    this.sending ??= this.sendAll().finally(() => {
-      this.sending = undefined
-    })
-    return this.sending
+  /** Waits for the records that were appended before the call, not for later ones. */
+  flush = async (): Promise<StoreResult> => {
+    const upTo = this.appended
+    while (this.stored < upTo) {
+      if (this.end && !this.writing) return this.end
+      const result = await this.inTime(this.startWriting())
+      if (result.type === 'store-failed') return result
+    }
+    return { type: 'stored' }
   }
 
   entries = async (): Promise<readonly Entry[]> => {
     const result = await this.flush()
-    if (result.type === 'store-failed') throw new StoreError(result.why)
+    if (result.type === 'store-failed') throw new StoreError(result.why, result)
     return this.session.all()
   }
 
   close = async (): Promise<void> => {
-    this.end ??= `The session ${this.session.id} is closed. Open it again to write.`
-    await this.sending
-    await this.session.release()
-  }
-
-  private async sendAll(): Promise<StoreResult> {
-    for (;;) {
-      if (this.sent.length === 0) this.takeNext()
-      if (this.sent.length === 0) return { type: 'stored' }
-      const outcome = await this.send()
-      if (outcome.type !== 'stored') return this.failed(outcome)
-      this.version = outcome.version
-      this.sent = []
+    const why = `The session ${this.session.id} is closed. Open it again to write.`
+    this.end ??= { type: 'store-failed', why, reason: 'closed' }
+    while (this.writing) {
+      const result = await this.inTime(this.writing)
+      if (result.type === 'store-failed') break
     }
+    await guarded(() => this.session.release(), { wait: this.ports.wait, timeoutMs: maxWaitMs })
   }
 
-  private takeNext(): void {
-    let count = 0
-    const size = this.batches.findIndex((batch, at) => {
-      count += batch.length
-      return at > 0 && count > mostRecords
-    })
-    const taken = size < 0 ? this.batches.length : size
-    this.sent = this.batches.slice(0, taken).flat()
-    this.batches = this.batches.slice(taken)
+  private queue(batch: readonly StoredRecord[]): void {
+    const last = this.waiting.at(-1)
+    const next = last && last.length + batch.length <= maxRecords ? last : []
+    for (const record of batch) next.push(record)
+    if (next !== last && next.length > 0) this.waiting.push(next)
+    this.appended += batch.length
+  }
+
+  private startWriting(): Promise<StoreResult> {
+    if (this.writing) return this.writing
+    if (this.sent.length === 0) this.sent = this.waiting.shift() ?? []
+    if (this.sent.length === 0) return Promise.resolve({ type: 'stored' })
+    this.writing = this.write()
+    return this.writing
+  }
+
+  private async write(): Promise<StoreResult> {
+    const outcome = await this.send()
+    // No await from here on: nobody may find this write in `writing` after its outcome is known.
+    this.writing = undefined
+    if (outcome.type !== 'stored') return this.failed(outcome)
+    this.version = outcome.version
+    this.stored += this.sent.length
+    this.sent = []
+    this.startWriting()
+    return { type: 'stored' }
   }
 
   private async send(): Promise<Appended> {
+    const { now, wait } = this.ports
+    const end = now() + retryMs
     let outcome = await this.attempt()
     for (const pause of pauses) {
-      if (outcome.type !== 'unavailable') break
-      await this.ports.wait(pause)
+      if (outcome.type !== 'unavailable' || now() >= end) break
+      await wait(pause)
       outcome = await this.attempt()
     }
     return outcome
@@ -105,18 +133,26 @@ export class BufferedStore implements Store {
 
   private async attempt(): Promise<Appended> {
     try {
-      return await this.session.append(this.sent, this.version)
+      return await appendTo(this.session, this.sent, this.version)
     } catch (error) {
       return { type: 'unavailable', why: errorText(error) }
     }
   }
 
-  private failed({ type, why }: Exclude<Appended, { readonly type: 'stored' }>): StoreResult {
-    const left = [...this.sent, ...this.batches.flat()]
+  /** The result of a write, or a failure if the store does not answer. The write goes on, and the next call waits for it. */
+  private async inTime(writing: Promise<StoreResult>): Promise<StoreResult> {
+    const called = await guarded(() => writing, { wait: this.ports.wait, timeoutMs: maxWaitMs })
+    if (called.type === 'returned') return called.value
+    return this.failed({ type: 'unavailable', why: 'The session store does not answer.' })
+  }
+
+  private failed(failure: Exclude<Appended, { readonly type: 'stored' }>): StoreFailed {
+    const left = [...this.sent, ...this.waiting.flat()]
     const named = left.slice(0, 5).map(({ id, record }) => `${String(record.type)} ${id}`)
     const more = left.length > named.length ? ` and ${left.length - named.length} more` : ''
-    const whole = `${why} Not stored: ${named.join(', ')}${more}.`
-    if (type === 'refused') this.end = whole
-    return { type: 'store-failed', why: whole }
+    const why = `${failure.why} Not stored: ${named.join(', ')}${more}.`
+    const failed: StoreFailed = { type: 'store-failed', why, reason: reasonOf(failure) }
+    if (failure.type === 'refused') this.end = failed
+    return failed
   }
 }

@@ -1,6 +1,7 @@
 // Copies sessions from one store to another, record by record: nothing is left out or changed.
-import type { SessionInfo, SessionStore, StoredRecord } from '../core/ports/session-store.ts'
+import { reasonOf, type SessionInfo, type SessionStore, type StoredRecord } from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
+import { appendTo, openIn } from './checked.ts'
 import { whyNotOpened } from './opened.ts'
 
 export type CopyOptions = {
@@ -51,16 +52,17 @@ async function* sessionsOf(store: SessionStore): AsyncGenerator<SessionInfo> {
 
 async function copyOne(from: SessionStore, to: SessionStore, info: SessionInfo): Promise<number | undefined> {
   const { id, user, parent } = info
-  const opened = await to.open(id, { as: 'new', owner: 'everlong copy', user, parent, isCopy: true })
+  const opened = await openIn(to, id, { as: 'new', owner: 'everlong copy', user, parent, isCopy: true })
   if (opened.type === 'exists') return undefined
-  if (opened.type !== 'opened') throw new StoreError(whyNotOpened(opened, id))
+  if (opened.type !== 'opened') throw new StoreError(whyNotOpened(opened, id), { reason: opened.type })
   const { session } = opened
   let { version } = session
   let count = 0
   const write = async (batch: readonly StoredRecord[]) => {
     if (batch.length === 0) return
-    const appended = await session.append(batch, version)
-    if (appended.type !== 'stored') throw new StoreError(`The session ${id} was not copied: ${appended.why}`)
+    const appended = await appendTo(session, batch, version)
+    if (appended.type !== 'stored')
+      throw new StoreError(`The session ${id} was not copied: ${appended.why}`, { reason: reasonOf(appended) })
     version = appended.version
     count += batch.length
   }

@@ -1,10 +1,11 @@
 // An engine whose sessions are in a store.
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../core/message/json.ts'
 import type { SessionStore } from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
-import { createEngine } from '../engine.ts'
+import { createEngine, type EngineSession } from '../engine.ts'
 import { offline } from '../models/offline.ts'
 import { createEngine as createNodeEngine } from '../node-engine.ts'
 import { jsonlSessions } from './disk/jsonl.ts'
@@ -55,6 +56,46 @@ describe.each(stores)('a session in %s', (_, createStore) => {
     await expect(engineOn(store).open('nobody')).rejects.toMatchObject({ reason: 'missing' })
     await expect(engineOn(store).start({ id: 'chat' })).rejects.toMatchObject({ reason: 'exists' })
     expect((await store.list({ user: 'ann' })).map(({ id }) => id)).toEqual(['chat'])
+    await store.close()
+  })
+
+  test('names the reason of each failure, and does not report one twice', async () => {
+    const store = createStore()
+    const session = await engineOn(store).start({ id: 'chat' })
+    session.add({ role: 'user', content: 'Go.' })
+    await session.stored()
+    await store.erase({ sessions: ['chat'] })
+    session.add({ role: 'user', content: 'This cannot be stored.' })
+    await expect(session.stored()).rejects.toMatchObject({ name: 'StoreError', reason: 'lost' })
+    await expect(session.send()).rejects.toMatchObject({ reason: 'lost' })
+    // As in a `finally` after send(): the error of send() is not replaced.
+    await session.close()
+    expect(() => session.add({ role: 'user', content: 'After the end.' })).toThrow(
+      expect.objectContaining({ reason: 'lost' }),
+    )
+
+    const other = await engineOn(store).start({ id: 'other' })
+    await other.close()
+    expect(() => other.add({ role: 'user', content: 'After the end.' })).toThrow(
+      expect.objectContaining({ reason: 'closed' }),
+    )
+    await store.close()
+  })
+
+  test('rejects in close() for a record that no call has reported, and is released all the same', async () => {
+    const store = createStore()
+    const session = await engineOn(failing(store)).start({ id: 'chat' })
+    session.add({ role: 'user', content: 'This cannot be stored.' })
+    await expect(session.close()).rejects.toMatchObject({ reason: 'denied' })
+    expect((await store.list()).map(({ isHeld }) => isHeld)).toEqual([false])
+    await store.close()
+  })
+
+  test('finds messages that are queued while a request is out, once each and newest first', async () => {
+    const store = createStore()
+    const session = await engineOn(store).start({ id: 'chat' })
+    await findsQueued(session)
+    await session.close()
     await store.close()
   })
 
@@ -137,6 +178,83 @@ test('on Node, sessions of a folder have notes and stored results next to them; 
   const elsewhere = await createNodeEngine({ model: offline(), store: memorySessions() }).start()
   expect([elsewhere.path, elsewhere.explain().sessionMemory?.path]).toEqual([undefined, undefined])
   await elsewhere.close()
+})
+
+async function findsQueued(session: EngineSession): Promise<void> {
+  const idsOf = async (words: string, limit?: number) => {
+    const { matches, more } = await session.recall(words, limit === undefined ? {} : { limit })
+    return { ids: matches.map(({ id }) => id), more }
+  }
+  const [first = ''] = session.add({ role: 'user', content: 'The first zeppelin.' })
+  await session.prepare()
+  const [second = ''] = session.add({ role: 'user', content: 'The second zeppelin.' })
+  const [third = ''] = session.add({ role: 'user', content: [{ type: 'text', text: 'The third zeppelin.' }] })
+  const all = { ids: [third, second, first], more: false }
+  expect(await idsOf('zeppelin')).toEqual(all)
+  expect(await idsOf('zeppelin', 3)).toEqual(all)
+  expect(await idsOf('zeppelin', 2)).toEqual({ ids: [third, second], more: true })
+  expect(await session.read(second)).toBe('The second zeppelin.')
+  // The queue is written while the search runs.
+  const searching = idsOf('zeppelin')
+  session.record({ content: 'Up in the air.' })
+  expect(await searching).toEqual(all)
+  expect(await idsOf('zeppelin')).toEqual(all)
+  expect(await session.read(second)).toBe('The second zeppelin.')
+}
+
+test('a session in memory or in a file finds queued messages too', async () => {
+  await findsQueued(await createEngine({ model: offline() }).start())
+  const session = await createNodeEngine({ model: offline() }).start({ path: join(folder, 'queue', 'chat.jsonl') })
+  await findsQueued(session)
+  await session.close()
+})
+
+/** Stores nothing. */
+function failing(store: SessionStore): SessionStore {
+  return {
+    ...store,
+    open: async (id, options) => {
+      const result = await store.open(id, options)
+      if (result.type !== 'opened') return result
+      const append = async () => ({ type: 'refused', why: 'No.', reason: 'denied' }) as const
+      return { type: 'opened', session: { ...result.session, append } }
+    },
+  }
+}
+
+test.each([undefined, null, 'opened', { type: 'opened' }, { type: 'opened', session: {} }, { type: 'held' }])(
+  'a store whose open() returns %j is named as the cause',
+  async (returned) => {
+    const store = { ...memorySessions(), open: async () => returned as never }
+    await expect(createEngine({ model: offline(), store }).start()).rejects.toMatchObject({
+      name: 'StoreError',
+      reason: 'invalid',
+      message: expect.stringMatching(/^open\(\) of the session store returned /),
+    })
+  },
+)
+
+test('a session whose queued messages cannot be written is released all the same', async () => {
+  const path = join(folder, 'queued', 'chat.jsonl')
+  const engine = createNodeEngine({ model: offline() })
+  const session = await engine.start({ path })
+  session.add({ role: 'user', content: 'Go.' })
+  await session.prepare()
+  session.add({ role: 'user', content: 'This waits.' })
+  rmSync(path)
+  await expect(session.close()).rejects.toMatchObject({ reason: 'lost' })
+  await (await engine.start({ path })).close()
+})
+
+test('a session on disk names the reason too', async () => {
+  const path = join(folder, 'reasons', 'chat.jsonl')
+  const engine = createNodeEngine({ model: offline() })
+  await expect(engine.open(path)).rejects.toMatchObject({ name: 'StoreError', reason: 'missing' })
+  const session = await engine.start({ path })
+  await expect(engine.start({ path })).rejects.toMatchObject({ reason: 'exists' })
+  await expect(engine.open(path)).rejects.toMatchObject({ reason: 'held' })
+  await session.close()
+  await expect(engine.open(folder)).rejects.toMatchObject({ reason: 'invalid' })
 })
 
 async function recordsIn(store: SessionStore, id: string): Promise<readonly JsonObject[]> {

@@ -1,5 +1,6 @@
 // Sessions in memory, behind the same port as those on disk and in a database: for tests and short-lived hosts.
 import { defined } from '../core/message/json.ts'
+import { checkNewSessionId } from '../core/ports/session-id.ts'
 import type {
   Appended,
   HeldSession,
@@ -43,6 +44,7 @@ type Opening = { readonly id: string; readonly now: () => number; readonly optio
 
 function open(sessions: Map<string, Kept>, { id, now, options }: Opening): OpenResult {
   const { as, owner = 'everlong', user, parent } = options
+  if (as === 'new') checkNewSessionId(id, options)
   const found = sessions.get(id)
   if (as === 'new' && found) return { type: 'exists' }
   if (as === 'existing' && !found) return { type: 'missing' }
@@ -61,11 +63,13 @@ function held({ id, kept, now, isHeld }: Holding): HeldSession {
   const entries = () => records.map(({ record }) => ({ record, position: noPosition }))
   let isReleased = false
   const append = async (added: readonly StoredRecord[], expected: number): Promise<Appended> => {
-    if (isReleased || !isHeld()) return { type: 'refused', why: `The session ${id} is no longer held by this writer.` }
+    if (isReleased)
+      return { type: 'refused', why: `The session ${id} is closed. Open it again to write.`, reason: 'closed' }
+    if (!isHeld()) return { type: 'refused', why: `The session ${id} was erased.`, reason: 'lost' }
     if (expected !== records.length) {
       return isAlreadyStored(idsOf(records.slice(expected)), idsOf(added))
         ? { type: 'stored', version: expected + added.length }
-        : { type: 'refused', why: `The session ${id} has changed since version ${expected}.` }
+        : { type: 'refused', why: `The session ${id} has changed since version ${expected}.`, reason: 'lost' }
     }
     records.push(...added.map(({ id: own, record }) => ({ id: own, record: structuredClone(record) })))
     kept.changed = now()

@@ -1,7 +1,9 @@
 // A SessionStore of the Claude Agent SDK on any session store of Everlong: it only appends, stores no uuid twice, and gives
 // every entry back as it was. A session is held for as long as one call takes, so any process can write it next.
 import type { JsonObject } from '../../core/message/json.ts'
+import { subagentId } from '../../core/ports/session-id.ts'
 import type { HeldSession, OpenOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
+import { reasonOf } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import { hashText } from '../../core/text/hash.ts'
@@ -41,7 +43,7 @@ export function agentSessionStore({ store, newId, open, fold }: AgentStoreOption
     if (fresh.length === 0) return
     const records = fresh.map((record) => ({ id: record.uuid ?? newId(), record: record as JsonObject }))
     const appended = await session.append(records, session.version)
-    if (appended.type !== 'stored') throw new StoreError(appended.why)
+    if (appended.type !== 'stored') throw new StoreError(appended.why, { reason: reasonOf(appended) })
     for (const uuid of added) uuids.add(uuid)
     known.delete(session.id)
     known.set(session.id, { version: appended.version, uuids })
@@ -153,7 +155,7 @@ export function storedId({ projectKey, sessionId, subpath }: AgentSessionKey): s
 }
 
 function subkeyPrefix(id: string): string {
-  return `${id}/subagents/`
+  return subagentId(id, '')
 }
 
 /** Undefined for ids of other projects and of sub-agents. */
@@ -175,10 +177,10 @@ function subpathOf(name: string): string {
   return name.startsWith(other) ? unescaped(name.slice(other.length)) : `${folder}${unescaped(name)}`
 }
 
-/** Reversible: what is not a letter, a digit, "." or "-" becomes its bytes. */
+/** Reversible: characters other than letters, digits, "." and "-" become their bytes, and so does the dot of ".jsonl". */
 function escaped(text: string): string {
   return encodeURIComponent(text)
-    .replaceAll(/[^A-Za-z0-9.%-]/g, hex)
+    .replaceAll(/[^A-Za-z0-9.%-]|\.(?=jsonl)/gi, hex)
     .replaceAll('%', '_')
 }
 

@@ -2,6 +2,7 @@
 // writer at a time holds each. stores/contract.ts checks an implementation.
 import type { JsonObject } from '../message/json.ts'
 import type { Entry } from '../transcript/format/entry.ts'
+import type { StoreErrorReason } from './store.ts'
 
 /** `id` is the record's uuid, or one made up by the writer. A retry sends the same ids. */
 export type StoredRecord = { readonly id: string; readonly record: JsonObject }
@@ -64,10 +65,18 @@ export type HeldSession = {
 
 export type Appended =
   | { readonly type: 'stored'; readonly version: number }
-  /** Another writer has the session, it was erased, or the records cannot be stored. Trying again is of no use. */
-  | { readonly type: 'refused'; readonly why: string }
+  /**
+   * Trying again is of no use. The reason is `lost` if another writer has the session or it was erased, `closed` after
+   * `release`, and `failed` if none is given.
+   */
+  | { readonly type: 'refused'; readonly why: string; readonly reason?: StoreErrorReason | undefined }
   /** Whether the records were stored is unknown. Trying again may help. */
   | { readonly type: 'unavailable'; readonly why: string }
+
+/** Why an append failed, for a StoreError. */
+export function reasonOf(failure: Exclude<Appended, { readonly type: 'stored' }>): StoreErrorReason {
+  return failure.type === 'unavailable' ? 'unavailable' : (failure.reason ?? 'failed')
+}
 
 export type ListOptions = {
   readonly user?: string

@@ -4,8 +4,7 @@ import type { Entry } from '../transcript/format/entry.ts'
 
 export type StoreResult =
   | { readonly type: 'stored' }
-  /** `isFinal`: trying again is of no use. */
-  | { readonly type: 'store-failed'; readonly why: string; readonly isFinal?: boolean }
+  | { readonly type: 'store-failed'; readonly why: string; readonly reason?: StoreErrorReason | undefined }
 
 export type Store = {
   /** If it is a file. */
@@ -19,18 +18,37 @@ export type Store = {
   readonly close: () => void | Promise<void>
 }
 
-/** Why a session was not opened: there is none, there is one already, another writer has it. */
-export type NotOpened = 'missing' | 'exists' | 'held'
+export type StoreErrorReason =
+  /** There is no such session. */
+  | 'missing'
+  /** There already is a session with this id. */
+  | 'exists'
+  /** Another writer has the session. */
+  | 'held'
+  /** This writer no longer has the session: another one took it over, or it was erased. Open it again. */
+  | 'lost'
+  /** The store cannot be reached, is busy or full. Trying again may help. */
+  | 'unavailable'
+  /** The login was refused, or a permission is missing. */
+  | 'denied'
+  /** A newer version of Everlong wrote the tables. */
+  | 'newer'
+  /** The session or the store was closed by this program. */
+  | 'closed'
+  /** An id, a record, a setting or the answer of a store of your own is not valid. */
+  | 'invalid'
+  | 'failed'
 
-/** A record could not be written (full disk, lost lease). Thrown so that no message is lost unnoticed. */
+type StoreErrorOptions = { readonly cause?: unknown; readonly reason?: StoreErrorReason | undefined }
+
+/** A session could not be opened, read or written. Thrown so that no message is lost unnoticed. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
-  /** If a session could not be opened although the store works. */
-  readonly reason: NotOpened | undefined
+  readonly reason: StoreErrorReason
 
-  constructor(message: string, options: { readonly cause?: unknown; readonly reason?: NotOpened } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.reason = options.reason
+  constructor(message: string, { cause, reason = 'failed' }: StoreErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.reason = reason
   }
 }
 

@@ -44,6 +44,9 @@ class StoredConversation {
   private answerIds = new Set<unknown>()
   /** If not, older entries are only in the store. */
   private isWhole: boolean
+  /** How many records were appended, and how many when a failure of the store was last thrown. */
+  private appended = 0
+  private appendedAtFailure: number | undefined
 
   constructor(input: ConversationInput) {
     this.input = input
@@ -67,8 +70,12 @@ class StoredConversation {
   /** Waits until everything is stored. Throws a StoreError. */
   stored = async (): Promise<void> => {
     const result = await this.input.store.flush?.()
-    if (result?.type === 'store-failed') throw new StoreError(result.why)
+    if (result?.type === 'store-failed') throw this.failure(result)
+    this.appendedAtFailure = undefined
   }
+
+  /** Whether a failure of the store was thrown, and everything that is not stored was appended before that. */
+  isFailureReported = (): boolean => this.appendedAtFailure === this.appended
 
   /** Reads entries that were dropped from memory, or never read. Throws a StoreError. */
   loadOlderEntries = async (): Promise<void> => {
@@ -104,7 +111,7 @@ class StoredConversation {
   note = (records: readonly JsonObject[]): void => {
     if (records.length === 0) return
     const stored = this.store(records)
-    if (stored.type === 'store-failed') throw new StoreError(stored.why)
+    if (stored.type === 'store-failed') throw this.failure(stored)
   }
 
   /** These edits as a chain of records, not written yet. */
@@ -143,11 +150,17 @@ class StoredConversation {
   private store(records: readonly JsonObject[]): StoreResult {
     const stored = this.input.store.append(records)
     if (stored.type === 'store-failed') return stored
+    this.appended += records.length
     for (const record of records) {
       this.keep({ record, position: noPosition })
       if (this.isOwn(record)) this.input.watch?.(record, messageOf(record), { isLive: true })
     }
     return stored
+  }
+
+  private failure({ why, reason }: Extract<StoreResult, { readonly type: 'store-failed' }>): StoreError {
+    this.appendedAtFailure = this.appended
+    return new StoreError(why, { reason })
   }
 
   private keep(entry: Entry): void {

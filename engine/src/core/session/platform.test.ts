@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
+import { noPosition } from '../ports/store.ts'
 import { recallFrom } from './platform.ts'
 
 const entriesOf = (text: string) =>
@@ -20,4 +21,11 @@ test('of a pasted book only the first words are looked for', () => {
   const book = Array.from({ length: 1000 }, (_, at) => `word${at}`)
   expect(recallFrom(entriesOf(book.slice(0, 32).join(' ')), book.join(' ')).matches).toHaveLength(1)
   expect(recallFrom(entriesOf(book.slice(0, 31).join(' ')), book.join(' ')).matches).toHaveLength(0)
+})
+
+test('there is more if the limit cut the list, and not if the list was just as long', () => {
+  const { records } = session().user('a heron').assistant('a heron too').user('heron')
+  const entries = records.map((record) => ({ record, position: noPosition }))
+  expect(recallFrom(entries, 'heron', 2)).toMatchObject({ more: true, matches: [{}, {}] })
+  expect(recallFrom(entries, 'heron', 3)).toMatchObject({ more: false, matches: [{}, {}, {}] })
 })

@@ -101,6 +101,24 @@ export function fromEntries(entries: Store['entries']): Pick<OpenedSession, 'rec
   }
 }
 
+/** Also finds messages that are queued, in every store: they are the newest, and no store has them as messages yet. */
+export function withQueued(
+  { recall, read }: Pick<OpenedSession, 'recall' | 'read'>,
+  queued: () => readonly Entry[],
+): Pick<OpenedSession, 'recall' | 'read'> {
+  return {
+    recall: async (words, limit) => {
+      const first = recallFrom(queued(), words, limit)
+      const then = await recall(words, limit)
+      // One that left the queue in the meantime is in both.
+      const ids = new Set(first.matches.map(({ id }) => id))
+      const all = [...first.matches, ...then.matches.filter(({ id }) => !ids.has(id))]
+      return { matches: all.slice(0, limit), more: first.more || then.more || all.length > limit }
+    },
+    read: async (id) => readFrom(queued(), id) ?? read(id),
+  }
+}
+
 const snippetLength = 300
 /** A pasted book would be searched word by word. */
 const mostWords = 32

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { growth } from '../../testing/growth.ts'
+import { textOf } from '../message/block.ts'
+import { memoryStore, type Store, StoreError } from '../ports/store.ts'
 import { createMutex } from './queue.ts'
+import { createTestWorld, scripted } from './testing/world.ts'
 
 test('tasks run one after another in the order in which they came, also after one that throws', async () => {
   const order: string[] = []
@@ -19,4 +23,52 @@ test('tasks run one after another in the order in which they came, also after on
     { status: 'fulfilled', value: 'c' },
   ])
   expect(order).toEqual(['a+', 'a-', 'settled, more to do', 'b+', 'settled, more to do', 'c+', 'c-', 'settled, idle'])
+})
+
+test('messages and answers that had to wait are written after a failure of the store, once and in order', async () => {
+  const memory = memoryStore()
+  let isFull = false
+  const append: Store['append'] = (records) =>
+    isFull && records.some(({ type }) => type === 'user' || type === 'assistant')
+      ? { type: 'store-failed', why: 'The disk is full.' }
+      : memory.append(records)
+  const { session } = createTestWorld({ store: { ...memory, append } })
+  session.add({ role: 'user', content: 'one' })
+  await session.prepare()
+  session.add([
+    { role: 'user', content: 'two' },
+    { role: 'user', content: 'three' },
+  ])
+  isFull = true
+  await expect(session.prepare()).rejects.toThrow(StoreError)
+  isFull = false
+  expect((await session.prepare()).type).toBe('ready')
+  expect(session.messages().map(({ content }) => textOf(content))).toEqual(['one\ntwo\nthree'])
+})
+
+test('an answer that came during a compaction is not lost if it cannot be written at once', async () => {
+  const memory = memoryStore()
+  let isFull = false
+  const append: Store['append'] = (records) =>
+    isFull ? { type: 'store-failed', why: 'The disk is full.' } : memory.append(records)
+  const { session } = createTestWorld({ store: { ...memory, append }, model: scripted(() => 'Done.') })
+  session.add({ role: 'user', content: 'one' })
+  const prepared = session.prepare()
+  session.record({ content: 'first answer' })
+  session.record({ content: 'second answer' })
+  isFull = true
+  await expect(prepared).rejects.toThrow(StoreError)
+  isFull = false
+  await session.prepare()
+  expect(JSON.stringify(session.messages())).toMatch(/first answer.*second answer/)
+})
+
+test('queued messages take linear time', async () => {
+  const ratio = await growth(2_000, async (count) => {
+    const { session } = createTestWorld()
+    session.add({ role: 'user', content: 'Go.' })
+    await session.prepare()
+    for (let at = 0; at < count; at++) session.add({ role: 'user', content: `queued ${at}` })
+  })
+  expect(ratio).toBeLessThan(25)
 })

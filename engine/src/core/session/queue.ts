@@ -1,6 +1,7 @@
 // Keeps things in order: tasks that change the conversation run one at a time, and messages that arrive during a compaction
 // or a request wait. They are written to the transcript as queued at once, so that not even a crash loses one.
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
+import { noPosition } from '../ports/store.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
 import { type ApiMessage, messageBodies } from './input.ts'
@@ -32,7 +33,7 @@ export type QueuedMessage = { readonly message: ApiMessage; readonly uuids: read
 
 /** `left` is what an earlier process left in the queue. */
 export function createMessageQueue({ conversation, tracker, ports }: Runtime, left: readonly QueuedMessage[] = []) {
-  let waiting = left
+  const waiting = [...left]
   const write = ({ message, uuids }: QueuedMessage) => {
     conversation.append(messageBodies(message), uuids)
     if (message.role === 'assistant') tracker.answer()
@@ -44,17 +45,21 @@ export function createMessageQueue({ conversation, tracker, ports }: Runtime, le
       const queued = { message, uuids: messageBodies(message).map(() => ports.newId()) }
       if (isWaiting) {
         conversation.note([enqueueRecord(queued, conversation.stamp())])
-        waiting = [...waiting, queued]
+        waiting.push(queued)
       } else write(queued)
       return queued.uuids
     },
-    /** Writes the waiting messages into the conversation, in order. */
+    /** Writes the waiting messages into the conversation, in order. One that cannot be written keeps waiting. */
     flush: (): void => {
-      while (waiting[0]) {
-        const [first, ...others] = waiting
-        waiting = others
-        write(first)
-        conversation.note([{ type: 'queue-operation', operation: 'dequeue', ...conversation.stamp() }])
+      let written = 0
+      try {
+        for (const message of waiting) {
+          write(message)
+          written++
+          conversation.note([{ type: 'queue-operation', operation: 'dequeue', ...conversation.stamp() }])
+        }
+      } finally {
+        waiting.splice(0, written)
       }
     },
   }
@@ -77,6 +82,13 @@ export function leftInQueue(entries: readonly Entry[]): readonly QueuedMessage[]
   if (queued.length === 0) return []
   const written = new Set(entries.map(({ record }) => record.uuid))
   return queued.filter(({ uuids }) => !uuids.some((uuid) => written.has(uuid)))
+}
+
+/** Queued messages as the entries that they will become, so that they can be found before that. */
+export function queuedEntries(entries: readonly Entry[]): readonly Entry[] {
+  return leftInQueue(entries).flatMap(({ message, uuids }) =>
+    messageBodies(message).map((body, at) => ({ record: { ...body, uuid: uuids[at] }, position: noPosition })),
+  )
 }
 
 /** Only records of ours: other clients queue in their own ways. */

@@ -11,6 +11,7 @@ import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
+import { StoreError } from '../ports/store.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
@@ -282,17 +283,23 @@ class ManagedSession {
     for (const worker of this.runtime.background) await worker.idle()
   }
 
-  /** Waits for what is running and releases the transcript. */
+  /**
+   * Waits for what is running and releases the transcript. Throws a StoreError if records are not stored, unless an earlier
+   * call already threw it for the same records.
+   */
   close = async (): Promise<void> => {
     const isFirst = !this.runtime.closing.signal.aborted
+    const isReported = this.runtime.conversation.isFailureReported()
     this.runtime.closing.stop()
     this.pending = undefined
-    await this.mutex.run(() => this.cancelBackground())
-    await this.idle()
     try {
+      await this.mutex.run(() => this.cancelBackground())
+      await this.idle()
       // Once, even if the session is closed twice.
       if (isFirst) await this.runHooks(endOf(this.agentId))
       if (isFirst) await this.stored()
+    } catch (error) {
+      if (!isReported || !(error instanceof StoreError)) throw error
     } finally {
       await this.input.close()
     }
@@ -326,9 +333,11 @@ class ManagedSession {
   /** Writes what had to wait. */
   private flush(): void {
     if (this.mutex.isBusy()) return
-    const { lateAnswers } = this
-    this.lateAnswers = []
-    for (const write of lateAnswers) write()
+    for (let write = this.lateAnswers[0]; write; write = this.lateAnswers[0]) {
+      write()
+      // Only now: an answer that cannot be written is tried again.
+      this.lateAnswers = this.lateAnswers.slice(1)
+    }
     if (this.pending === undefined) this.queue.flush()
   }
 

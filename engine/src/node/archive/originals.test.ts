@@ -182,3 +182,14 @@ test.skipIf(!hasTranscripts)('every record and result of the shared transcripts 
   const { files } = findTranscripts([transcripts])
   expect(files.flatMap((file) => differences(file).map((what) => `${file}: ${what}`))).toEqual([])
 })
+
+test('an answer that a copy of the session repeats is read once', () => {
+  const folder = folders.next()
+  mkdirSync(folder, { recursive: true })
+  const { text } = session().user('Go.').assistant('Gone.', { messageId: 'msg-1' })
+  for (const name of ['one.jsonl', 'two.jsonl']) writeFileSync(join(folder, name), text)
+  const archive = openArchive(folder, { folder: false })
+  archive.refresh()
+  expect(archive.message('msg-1')).toHaveLength(1)
+  archive.close()
+})

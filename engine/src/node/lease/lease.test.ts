@@ -100,6 +100,25 @@ describe('a lease', () => {
     expect(readdirSync(folder).toSorted()).toEqual(kept.toSorted())
   })
 
+  test('that nobody has is taken without reading the folder, which may hold thousands of sessions', () => {
+    const lists: string[] = []
+    const disk = {
+      ...nodeDisk,
+      list: (name: string) => {
+        lists.push(name)
+        return nodeDisk.list(name)
+      },
+    }
+    const { acquire, dead } = world(folder)
+    const first = acquire(7, disk)
+    if (first.type === 'acquired') first.lease.release()
+    acquire(8, disk)
+    expect(lists).toEqual([])
+    dead.add(8)
+    acquire(9, disk)
+    expect(lists).toEqual([folder])
+  })
+
   test('whose id could name another file is a mistake of whoever gives the ids', () => {
     const ports = { newId: () => '../up' }
     expect(() => acquireLease(join(folder, 'session.jsonl'), { owner: 'a test', ports })).toThrow(

@@ -1,7 +1,16 @@
 // The lease on a session: its holder is the only writer until the lease expires or is released. It never blocks, and
 // never takes a session from a holder that may still be writing.
 import { nodeDisk, remove, tolerating } from '../write/disk.ts'
-import { isToken, type LockPlace, type LockRecord, readLock, replaceLock, sweepLock, takeLock } from './lock-file.ts'
+import {
+  isToken,
+  type LockPlace,
+  type LockRecord,
+  lockChain,
+  readLock,
+  replaceLock,
+  sweepLock,
+  takeLock,
+} from './lock-file.ts'
 import { nodeProcesses } from './processes.ts'
 
 export const nodeLeasePorts = {
@@ -73,9 +82,21 @@ export function acquireLease(session: string, options: LeaseOptions): LeaseResul
     if (taking.by === undefined) throw new Error('A free lock was not taken.')
     return { type: 'held', by: holderOf(taking.by) }
   }
-  // If this fails, the next holder will sweep.
-  tolerating(() => sweepLock(terms.place, terms.processes.isDead))
+  // Only a process that died leaves files next to a lock. Looking for them reads the whole folder, which may hold
+  // thousands of sessions. If it fails, the next holder that takes over from a dead one will sweep.
+  if (taking.isTakeover) tolerating(() => sweepLock(terms.place, terms.processes.isDead))
   return { type: 'acquired', lease: heldLease(terms, mine) }
+}
+
+/** Whether a writer has the session now. The lock of a process that died does not count. */
+export function isLeaseHeld(session: string): boolean {
+  const terms = termsOf(session, { owner: '' })
+  // A lock that cannot be read may be somebody's.
+  const isHeld = tolerating(() => {
+    const holder = lockChain(terms.place).at(-1)
+    return holder !== undefined && !isStale(terms, holder)
+  })
+  return isHeld ?? true
 }
 
 function termsOf(session: string, options: LeaseOptions): Terms {

@@ -69,7 +69,10 @@ export function lockChain(place: LockPlace): readonly LockRecord[] {
   return chain
 }
 
-export type Taking = { readonly type: 'taken' } | { readonly type: 'not-taken'; readonly by: LockRecord | undefined }
+/** `isTakeover`: there was a lock before, whose holder is gone. */
+export type Taking =
+  | { readonly type: 'taken'; readonly isTakeover: boolean }
+  | { readonly type: 'not-taken'; readonly by: LockRecord | undefined }
 
 /**
  * Takes the lock if `mayTake` accepts the current holder (undefined: nobody). However many processes try at once, and
@@ -93,10 +96,10 @@ export function takeLock(
       if (!mayTake(holder)) return { type: 'not-taken', by: holder }
       const claim = holder === undefined ? path : successorPath(place, holder.token)
       if (!linked(place, mine, claim)) continue
-      if (holder === undefined) return { type: 'taken' }
+      if (holder === undefined) return { type: 'taken', isTakeover: false }
       if (lockChain(place).at(-1)?.token === mine.token) {
         disk.rename(claim, path)
-        return { type: 'taken' }
+        return { type: 'taken', isTakeover: true }
       }
       remove(disk, claim)
     }

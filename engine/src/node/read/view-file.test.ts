@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { editRecord } from '../../core/transcript/format/edits.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { session } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
-import { loadEntries, wholeEntries } from './view-file.ts'
+import { loadEntries, openView, wholeEntries } from './view-file.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -55,4 +56,18 @@ test('before any other entry there is what precedes it, and an unknown entry is 
   const path = written(session().user('one').assistant('two').user('three'))
   expect(uuids(loadEntries(path, { before: 'a1' }).entries)).toEqual(['u1'])
   expect(loadEntries(path, { before: 'nowhere' }).cutoff.isReached()).toBe(false)
+})
+
+test('a pinned message that a compaction took out of the view is whole, however large the file is', () => {
+  const before = session().user(`Never touch ${long}.`).assistant('ok')
+  const place = { uuid: 'p1', parentUuid: 'a1', timestamp: '2026-11-02T00:00:00.000Z', sessionId: 's' }
+  const pin = editRecord({ type: 'pin', uuid: 'u1', mechanism: 'manual' }, place)
+  const after = session().boundary().summary('The summary.').user('new').records
+  const renamed = after.map((record, at) => ({ ...record, uuid: `r${at}`, parentUuid: at === 0 ? null : `r${at - 1}` }))
+  const path = join(folders.next(), 'session.jsonl')
+  writeFileSync(path, [...before.records, pin, ...renamed].map((record) => `${JSON.stringify(record)}\n`).join(''))
+  const file = openView(path, { wholeBytes: 0 })
+  expect(file.view.pins).toEqual(['u1'])
+  expect(JSON.stringify(file.view.messages)).not.toContain('Never touch')
+  expect(JSON.stringify(file.entry('u1')?.record)).toContain(long)
 })

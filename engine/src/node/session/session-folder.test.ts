@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLedger } from '../../core/ledger/ledger.ts'
 import { offline } from '../../models/offline.ts'
+import { createEngine } from '../../node-engine.ts'
+import { jsonlSessions } from '../../stores/disk/jsonl.ts'
 import { hooksFor } from '../hooks/hooks.ts'
 import { storeResults } from '../write/keep-results.ts'
 import { openMemory } from './session-memory.ts'
@@ -40,6 +42,24 @@ async function keepLongOutput() {
   return hooks.run({ event: 'PreCompact', trigger: 'manual', instructions: '' })
 }
 
+async function startSubagent() {
+  const session = await createEngine({ model: offline() }).start({ path: transcript() })
+  try {
+    await (await session.subagent()).close()
+  } finally {
+    await session.close()
+  }
+}
+
+async function startStoredSubagent() {
+  const session = await createEngine({ model: offline(), store: jsonlSessions({ folder }) }).start({ id: 's' })
+  try {
+    await (await session.subagent()).close()
+  } finally {
+    await session.close()
+  }
+}
+
 /** What writes beside a session, and the folder it writes to. */
 const writers: readonly (readonly [string, string, () => unknown])[] = [
   ['results', 'tool-results', () => storeResults(transcript(), [{ toolUseId: 't', content: 'x' }])],
@@ -52,6 +72,8 @@ const writers: readonly (readonly [string, string, () => unknown])[] = [
     },
   ],
   ['the output of hooks', 'hook-output', keepLongOutput],
+  ['sub-agents', 'subagents', startSubagent],
+  ['sub-agents of a session in a folder', 'subagents', startStoredSubagent],
 ]
 
 /** Runs it, whether it tells of a failure by a value or by throwing. */

@@ -1,6 +1,6 @@
 // Where a session keeps its other files, in the layout of Claude Code: SESSION/subagents, SESSION/tool-results …
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { type Disk, nodeDisk, systemError, tolerating } from '../write/disk.ts'
 
 /** The folder next to a transcript with the same name; `.files` is added if that would be the transcript itself. */
@@ -15,12 +15,16 @@ export function resultsFolder(transcript: string): string {
   return join(sessionFolder(transcript), resultsName)
 }
 
-/**
- * Creates `SESSION/NAME`. Refuses a symbolic link at either level before anything is created behind it: it could lead
- * anywhere.
- */
+/** Creates `SESSION/NAME`. Refuses a symbolic link at either level. */
 export function makeSessionFolder(folder: string, disk: Disk = nodeDisk): void {
-  for (const level of [dirname(folder), folder]) {
+  makeFolderBelow(dirname(dirname(folder)), folder, disk)
+}
+
+/** Creates a folder and its parents up to `root`. Refuses a symbolic link among them: it could lead anywhere. */
+export function makeFolderBelow(root: string, folder: string, disk: Disk = nodeDisk): void {
+  const levels: string[] = []
+  for (let level = resolve(folder); level.length > resolve(root).length; level = dirname(level)) levels.unshift(level)
+  for (const level of levels) {
     if (lstatSync(level, { throwIfNoEntry: false })?.isSymbolicLink()) {
       throw systemError(
         'ELOOP',

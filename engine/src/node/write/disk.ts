@@ -18,6 +18,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import type { StoreErrorReason } from '../../core/ports/store.ts'
 
 /** None of them follows a symbolic link at the end of the path. */
 export type Opening = 'read' | 'append' | 'create-only'
@@ -76,6 +77,13 @@ export function diskProblem(error: unknown): DiskProblem {
     return { code: error.code, message: words === undefined ? error.message : `${path}${words}` }
   }
   throw error
+}
+
+/** What a failed operation on a session's file means for its writer. */
+export function storeReason({ code }: Pick<DiskProblem, 'code'>): StoreErrorReason {
+  if (code === 'ENOENT' || code === 'ESTALE') return 'lost'
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return 'denied'
+  return ['ELOOP', 'EEXIST', 'ENOTDIR', 'EISDIR', 'EINVAL', 'ENAMETOOLONG'].includes(code) ? 'invalid' : 'unavailable'
 }
 
 /** Without the path, for a list that already shows it. */

@@ -142,7 +142,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
       if (names === 0) throw systemError('ENOENT', `${path} was removed or replaced. Open it again to write.`)
       if (size < length) {
         const gone = `${path} was truncated by ${length - size} bytes by another program, and records are lost.`
-        throw systemError('EIO', `${gone} Nothing more is written. Open it again to continue with what is left.`)
+        throw systemError('ESTALE', `${gone} Nothing more is written. Open it again to continue with what is left.`)
       }
       length = size
       endsWithNewline ??= endsLine(open, size)

@@ -1,18 +1,9 @@
 // Sessions as transcripts in one folder: FOLDER/ID.jsonl, with sub-agents in FOLDER/ID/subagents. The version of a session
 // is the size of its file.
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { defined, parseObject, stringAt } from '../../core/message/json.ts'
+import { checkNewSessionId, transcriptName } from '../../core/ports/session-id.ts'
 import type {
   Appended,
   Erasure,
@@ -24,53 +15,60 @@ import type {
   StoredRecord,
 } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
-import { discardCaches } from '../../node/archive/archive.ts'
-import { lockPathOf } from '../../node/lease/lease.ts'
+import { isLeaseHeld } from '../../node/lease/lease.ts'
 import { forEachEntry } from '../../node/read/entries.ts'
 import { readFully } from '../../node/read/lines.ts'
 import { type OpenedFile, openSessionFile } from '../../node/session/session-file.ts'
-import { filesIn, itemsIn, sessionFolder } from '../../node/session/session-folder.ts'
-import { diskProblem } from '../../node/write/disk.ts'
+import { makeFolderBelow, sessionFolder } from '../../node/session/session-folder.ts'
+import { diskProblem, storeReason } from '../../node/write/disk.ts'
+import { replaceFile } from '../../node/write/whole-file.ts'
 import { listed, toErase } from '../rules.ts'
+import { eraseTranscripts } from './erase.ts'
+import { isTranscript, parentIn, sessionIdOf, transcriptPath, transcriptsIn } from './tree.ts'
 
 export type JsonlOptions = {
   /** It is created if it is missing. */
   readonly folder: string
 }
 
-export function jsonlSessions({ folder }: JsonlOptions): SessionStore {
+export function jsonlSessions(options: JsonlOptions): SessionStore {
+  const folder = resolve(options.folder)
   return {
-    open: async (id, options) => open(pathOf(folder, id), id, options),
+    open: async (id, how) => {
+      try {
+        return await open(folder, id, how)
+      } catch (error) {
+        throw storeErrorOf(error)
+      }
+    },
     records: (id) => records(folder, id),
-    list: async (options) => listed(sessionsIn(folder), options),
+    list: async (which) => listed([...sessionsIn(folder).values()], which),
     erase: async (which) => erase(folder, which),
     close: async () => undefined,
   }
 }
 
-const safeName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/
-
-/** Ids become file names, so only plain ones are taken. */
-function pathOf(folder: string, id: string): string {
-  const names = id.split('/')
-  if (names.every((name) => safeName.test(name))) return `${join(folder, ...names)}.jsonl`
-  throw new StoreError(
-    `"${id.slice(0, 100)}" cannot be the id of a session on disk: use letters, digits, ".", "_", "-".`,
-  )
+/** A failure of the disk in plain words. Any other error is a bug of ours and is thrown again. */
+function storeErrorOf(error: unknown, more = ''): StoreError {
+  if (error instanceof StoreError) return error
+  const problem = diskProblem(error)
+  return new StoreError(`${problem.message}${more}`, { reason: storeReason(problem), cause: error })
 }
 
-async function open(
-  path: string,
-  id: string,
-  { as, owner = 'everlong', user, isCopy }: OpenOptions,
-): Promise<OpenResult> {
-  const isThere = existsSync(path)
-  if (as === 'new' && isThere) return { type: 'exists' }
+async function open(folder: string, id: string, options: OpenOptions): Promise<OpenResult> {
+  const { as, owner = 'everlong', user, parent, isCopy } = options
+  const path = transcriptPath(folder, id)
+  // Even a copy needs an id that can be a file, apart from those of other sessions.
+  if (as === 'new') checkNewSessionId(id, path === undefined || transcriptName.test(id) ? { parent } : options)
+  if (path === undefined) return { type: 'missing' }
+  const isThere = isTranscript(folder, path)
   if (as === 'existing' && !isThere) return { type: 'missing' }
+  if (as === 'new' && isThere) return { type: 'exists' }
+  if (as === 'new') makeFolderBelow(folder, dirname(path))
   const file = await openSessionFile(path, { file: as, owner, ...(isCopy ? { isCopy } : {}) })
   if (file.type === 'failed' && file.heldBy !== undefined) return { type: 'held', by: file.heldBy, why: file.why }
-  if (file.type === 'failed') throw new StoreError(file.why)
-  if (as === 'new' && user !== undefined) writeUser(path, user)
+  if (file.type === 'failed') throw new StoreError(file.why, file)
+  if (as === 'new' && user !== undefined) await writeUser(file.store, user)
   return { type: 'opened', session: heldFile(id, path, file) }
 }
 
@@ -79,12 +77,13 @@ function heldFile(id: string, path: string, { store, entries, isWhole, recall, r
   let isReleased = false
   const append = (records: readonly StoredRecord[], expected: number): Appended => {
     const size = statSync(path, { throwIfNoEntry: false })?.size
-    if (size === undefined) return { type: 'refused', why: `${path} was removed.` }
-    if (isReleased) return { type: 'refused', why: `${path} is closed. Open it again to write.` }
+    if (isReleased) return { type: 'refused', why: `${path} is closed. Open it again to write.`, reason: 'closed' }
+    if (size === undefined) return { type: 'refused', why: `${path} was removed.`, reason: 'lost' }
     if (size !== expected) return alreadyThere(path, records, expected)
     const result = store.append(records.map(({ record }) => record))
     if (result.type === 'stored') return { type: 'stored', version: statSync(path).size }
-    return { type: result.isFinal ? 'refused' : 'unavailable', why: result.why }
+    const { why, reason } = result
+    return reason === 'unavailable' ? { type: reason, why } : { type: 'refused', why, reason }
   }
   return {
     id,
@@ -111,23 +110,28 @@ function alreadyThere(path: string, records: readonly StoredRecord[], expected: 
     const found = Buffer.alloc(Math.max(0, Math.min(sent.length, fstatSync(file).size - expected)))
     readFully(file, found, expected)
     if (found.equals(sent)) return { type: 'stored', version: expected + sent.length }
-    return { type: 'refused', why: `${path} has changed: it no longer ends where this writer expects it to.` }
+    const why = `${path} has changed: it no longer ends where this writer expects it to.`
+    return { type: 'refused', why, reason: 'lost' }
   } finally {
     closeSync(file)
   }
 }
 
 async function* records(folder: string, id: string): AsyncIterable<StoredRecord> {
-  const path = pathOf(folder, id)
-  if (!existsSync(path)) return
+  const path = transcriptPath(folder, id)
+  if (path === undefined || !isTranscript(folder, path)) return
   const found: StoredRecord[] = []
   const seen = new Set<unknown>()
-  forEachEntry(path, ({ record, position }) => {
-    const { uuid } = record
-    const isFirst = typeof uuid === 'string' && !seen.has(uuid)
-    seen.add(uuid)
-    found.push({ id: isFirst ? uuid : `line-${position.line}-${position.nth}`, record })
-  })
+  try {
+    forEachEntry(path, ({ record, position }) => {
+      const { uuid } = record
+      const isFirst = typeof uuid === 'string' && !seen.has(uuid)
+      seen.add(uuid)
+      found.push({ id: isFirst ? uuid : `line-${position.line}-${position.nth}`, record })
+    })
+  } catch (error) {
+    throw storeErrorOf(error)
+  }
   yield* found
 }
 
@@ -136,9 +140,16 @@ function userFile(path: string): string {
   return join(sessionFolder(path), 'session.json')
 }
 
-function writeUser(path: string, user: string): void {
-  mkdirSync(sessionFolder(path), { recursive: true, mode: 0o700 })
-  writeFileSync(userFile(path), `${JSON.stringify({ user })}\n`, { mode: 0o600 })
+/** A session whose user cannot be noted could not be erased by user, so it is not started. */
+async function writeUser({ path, close }: OpenedFile['store'], user: string): Promise<void> {
+  try {
+    makeFolderBelow(dirname(path), sessionFolder(path))
+    replaceFile(userFile(path), Buffer.from(`${JSON.stringify({ user })}\n`), { flush: false })
+  } catch (error) {
+    rmSync(path, { force: true })
+    await close()
+    throw error
+  }
 }
 
 function userOf(path: string): string | undefined {
@@ -146,39 +157,28 @@ function userOf(path: string): string | undefined {
   return existsSync(file) ? stringAt(parseObject(readFileSync(file, 'utf8')), 'user') : undefined
 }
 
-function infoOf(folder: string, path: string): SessionInfo | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats) return undefined
-  const id = relative(folder, path).split(sep).join('/').slice(0, -'.jsonl'.length)
-  const parent = /^(.+)\/subagents\/[^/]+$/.exec(id)?.[1]
-  const isHeld = existsSync(lockPathOf(path))
-  return { id, ...defined({ user: userOf(path), parent }), changed: stats.mtime.toISOString(), isHeld }
-}
-
-function sessionsIn(folder: string): readonly SessionInfo[] {
-  const main = filesIn(folder).filter((path) => path.endsWith('.jsonl'))
-  const agents = itemsIn(folder)
-    .filter((item) => item.isDirectory())
-    .flatMap(({ name }) => filesIn(join(folder, name, 'subagents')).filter((path) => path.endsWith('.jsonl')))
-  return [...main, ...agents].flatMap((path) => infoOf(folder, path) ?? [])
+/** By path. */
+function sessionsIn(folder: string): ReadonlyMap<string, SessionInfo> {
+  const found = new Map<string, SessionInfo>()
+  for (const path of transcriptsIn(folder)) {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats) continue
+    const id = sessionIdOf(folder, path)
+    const known = defined({ user: userOf(path), parent: parentIn(id) })
+    found.set(path, { id, ...known, changed: stats.mtime.toISOString(), isHeld: isLeaseHeld(path) })
+  }
+  return found
 }
 
 function erase(folder: string, which: Erasure): number {
-  const chosen = toErase(sessionsIn(folder), which, Date.now())
+  const all = sessionsIn(folder)
+  const chosen = toErase([...all.values()], which, Date.now())
+  const [gone, staying] = [new Set<string>(), new Set<string>()]
+  for (const [path, { id }] of all) (chosen.has(id) ? gone : staying).add(path)
   try {
-    for (const id of chosen) eraseFile(pathOf(folder, id))
+    eraseTranscripts(gone, staying)
   } catch (error) {
-    throw new StoreError(`${diskProblem(error).message} Not everything was erased.`)
+    throw storeErrorOf(error, ' Not everything was erased.')
   }
   return chosen.size
-}
-
-/** With its folder, its lock and what was cached from it. A writer that still has it open is told at its next append. */
-function eraseFile(path: string): void {
-  if (existsSync(path)) discardCaches(path)
-  rmSync(path, { force: true })
-  rmSync(sessionFolder(path), { recursive: true, force: true })
-  const name = lockPathOf(path)
-  for (const file of filesIn(dirname(path)))
-    if (file === name || file.startsWith(`${name}.`)) rmSync(file, { force: true })
 }

@@ -2,7 +2,7 @@
 // itself or is part of one transaction, so that a proxy may give each transaction another connection.
 import { stringAt } from '../../core/message/json.ts'
 import { errorText } from '../../core/ports/guarded.ts'
-import { StoreError } from '../../core/ports/store.ts'
+import { StoreError, type StoreErrorReason } from '../../core/ports/store.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -22,6 +22,7 @@ export type Query = (text: string, values: readonly unknown[]) => Promise<readon
 
 /** What every statement needs. */
 export type Tables = {
+  /** Quoted, so that it may be a word of SQL. */
   readonly schema: string
   readonly tenant: string
   /** Statements about this tenant; `$1` is the tenant. */
@@ -44,27 +45,34 @@ export type Connection = {
   readonly close: () => Promise<void>
 }
 
-export type Place = { readonly url: string } | { readonly pool: PostgresPool }
+type Database = { readonly url: string } | { readonly pool: PostgresPool }
 
-export function connect(place: Place, connections: number): Connection {
+export function connect(place: Database, connections: number): Connection {
   const where = 'url' in place ? placeIn(place.url) : 'of the given pool'
   let pool: Promise<PostgresPool> | undefined
   let isClosed = false
   const opened = (): Promise<PostgresPool> => {
-    if (isClosed) throw new StoreError('The session store is closed.')
+    if (isClosed) throw new StoreError('The session store is closed.', { reason: 'closed' })
     pool ??= 'pool' in place ? Promise.resolve(place.pool) : createPool(place.url, connections)
     return pool
   }
-  const reporting = async <T>(work: () => Promise<T>): Promise<T> => {
+  const reporting = async <T>(work: (note: NoteStatement) => Promise<T>): Promise<T> => {
+    let statement = ''
     try {
-      return await work()
+      return await work((text) => {
+        statement = text
+      })
     } catch (error) {
-      throw error instanceof StoreError ? error : new StoreError(failureOf(error, where).why, { cause: error })
+      throw error instanceof StoreError ? error : storeErrorOf(error, { where, statement })
     }
   }
   return {
-    query: (text, values) => reporting(async () => (await (await opened()).query(text, [...values])).rows),
-    transaction: (work) => reporting(async () => inTransaction(await (await opened()).connect(), work)),
+    query: (text, values) =>
+      reporting(async (note) => {
+        note(text)
+        return (await (await opened()).query(text, [...values])).rows
+      }),
+    transaction: (work) => reporting(async (note) => inTransaction(await (await opened()).connect(), work, note)),
     close: async () => {
       if (isClosed) return
       isClosed = true
@@ -74,10 +82,20 @@ export function connect(place: Place, connections: number): Connection {
   }
 }
 
-async function inTransaction<T>(client: PostgresClient, work: (query: Query) => Promise<T>): Promise<T> {
+/** Remembers the statement that is running, for the message if it fails. */
+type NoteStatement = (text: string) => void
+
+async function inTransaction<T>(
+  client: PostgresClient,
+  work: (query: Query) => Promise<T>,
+  note: NoteStatement,
+): Promise<T> {
   try {
     await client.query('BEGIN')
-    const result = await work(async (text, values) => (await client.query(text, [...values])).rows)
+    const result = await work(async (text, values) => {
+      note(text)
+      return (await client.query(text, [...values])).rows
+    })
     await client.query('COMMIT')
     client.release()
     return result
@@ -111,34 +129,47 @@ async function importPg() {
   }
 }
 
-/** Host and database, without user and password. */
+/**
+ * Host and database, without user and password. A mistyped URL may have its password anywhere, so a URL is only shown if it
+ * is clear which part is which. An "@" after the host means that it is not.
+ */
 function placeIn(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (!parsed || !['postgres:', 'postgresql:'].includes(parsed.protocol)) {
-    throw new StoreError(
-      'The URL of the session store is not one of PostgreSQL: postgres://USER:PASSWORD@HOST:PORT/DATABASE',
-    )
-  }
+  const parsed = /^postgres(ql)?:\/\//.test(url) && URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || parsed.pathname.includes('@')) throw invalidUrl()
+  if (parsed.username === '' && `${parsed.search}${parsed.hash}`.includes('@')) throw invalidUrl()
   return `at ${parsed.host || 'localhost'}${parsed.pathname}`
+}
+
+function invalidUrl(): StoreError {
+  const form = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
+  const advice = 'In USER and PASSWORD, other characters than letters and digits must be percent-encoded.'
+  return new StoreError(`The URL of the session store is not one of PostgreSQL: ${form}. ${advice}`, {
+    reason: 'invalid',
+  })
 }
 
 export function sessionTables({ schema, tenant, run, leaseMs }: Tables, id: string): SessionTables {
   return { schema, leaseMs, id, key: `${tenant}\n${id}`, run: (text, values) => run(text, [id, ...values]) }
 }
 
-/** What a failure of the database means: words for a person, and whether trying again may help. */
-type Failure = { readonly why: string; readonly isTemporary: boolean }
+const refusedLogin = 'refused the login. Check user and password in the URL.'
+
+/** What a failure of the database means, for a person and for a program. */
+type Failure = { readonly why: string; readonly reason: StoreErrorReason }
 
 /** SQLSTATE codes and classes, and codes of the system. */
-const known: readonly (readonly [RegExp, string])[] = [
-  [/^28/, 'refused the login. Check user and password in the URL.'],
-  [/^3D000$/, 'has no such database. Create it, or correct the URL.'],
-  [
-    /^42501$/,
-    'does not permit this. Grant the role CREATE on the database (or create the schema for it) and access to it.',
-  ],
-  [/^53100$/, 'has no disk space left.'],
+const known: readonly (readonly [RegExp, StoreErrorReason, string])[] = [
+  [/^3D000$/, 'invalid', 'has no such database. Create it, or correct the URL.'],
+  [/^53100$/, 'unavailable', 'has no disk space left.'],
 ]
+
+/** By what the statement does: the words of the database may be in any language. */
+function missingPermission(statement: string): string {
+  const isCreating = /^\s*CREATE\b/.test(statement)
+  return isCreating
+    ? 'does not permit creating the tables. Grant the role CREATE on the database, or create the schema and grant CREATE on it.'
+    : 'does not permit this. Grant the role USAGE on the schema, SELECT, INSERT, UPDATE and DELETE on its tables, and USAGE on its sequence.'
+}
 
 const temporary =
   /^(08|57P0|40001|40P01|53|55P03|25006|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOENT)/
@@ -146,17 +177,31 @@ const temporary =
 /** `pg` gives these no code. */
 const temporaryWords = /connection terminated|timeout|connection ended|client was closed|not queryable/i
 
-export function failureOf(error: unknown, where: string): Failure {
+type Place = { readonly where: string; readonly statement: string }
+
+function storeErrorOf(error: unknown, place: Place): StoreError {
+  // These carry the URL with its password.
+  if (error instanceof URIError || stringAt(error, 'code') === 'ERR_INVALID_URL') return invalidUrl()
+  const { why, reason } = failureOf(error, place)
+  // The words of a refused login name the user, which a mistyped URL may have taken from the password.
+  const isLogin = why.includes(refusedLogin)
+  const cause = isLogin ? Object.assign(new Error('The login was refused.'), { code: stringAt(error, 'code') }) : error
+  return new StoreError(why, { reason, cause })
+}
+
+function failureOf(error: unknown, { where, statement }: Place): Failure {
   const cause = firstOf(error)
   const code = stringAt(cause, 'code') ?? ''
   const text = errorText(cause)
-  const isTemporary = temporary.test(code) || (code === '' && temporaryWords.test(text))
-  const advice = known.find(([pattern]) => pattern.test(code))?.[1]
   const place = `PostgreSQL ${where}`
-  if (advice) return { why: `${place} ${advice} (${text})`, isTemporary }
-  if (isTemporary)
-    return { why: `${place} cannot be reached or is busy: ${text}${code ? ` (${code})` : ''}.`, isTemporary }
-  return { why: `${place} reported: ${text}${code ? ` (${code})` : ''}.`, isTemporary }
+  if (/^28/.test(code)) return { why: `${place} ${refusedLogin} (${code})`, reason: 'denied' }
+  if (code === '42501') return { why: `${place} ${missingPermission(statement)} (${text})`, reason: 'denied' }
+  const [, reason, advice] = known.find(([pattern]) => pattern.test(code)) ?? []
+  if (reason) return { why: `${place} ${advice} (${text})`, reason }
+  const whole = `${text}${code ? ` (${code})` : ''}.`
+  const isTemporary = temporary.test(code) || (code === '' && temporaryWords.test(text))
+  if (isTemporary) return { why: `${place} cannot be reached or is busy: ${whole}`, reason: 'unavailable' }
+  return { why: `${place} reported: ${whole}`, reason: 'failed' }
 }
 
 /** A host with several addresses fails with an error for each. */

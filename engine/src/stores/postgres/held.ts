@@ -3,7 +3,7 @@
 import type { Appended, HeldSession, OpenOptions, OpenResult, StoredRecord } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { isAlreadyStored } from '../rules.ts'
-import { codeOf, failureOf, type SessionTables } from './connection.ts'
+import { codeOf, type SessionTables } from './connection.ts'
 import { entriesFrom, readIn, recallIn, windowOf } from './read.ts'
 import { rowOf, storedId } from './row.ts'
 
@@ -24,15 +24,16 @@ export async function takeSession(tables: SessionTables, options: OpenOptions): 
   if (as === 'new') return { type: 'exists' }
   const holder = await stateOf(tables)
   if (!holder) return { type: 'missing' }
-  const by = holder.owner
-  return {
-    type: 'held',
-    by,
-    why: `The session ${id} is being written by ${by} (lease: ${holder.seconds} more seconds).`,
-  }
+  // Its holder let go in the meantime. If somebody else is quicker now, that one is the holder.
+  if (holder.isFree) return takeSession(tables, options)
+  const by = holder.owner ?? 'another writer'
+  const why = `The session ${id} is being written by ${by} (lease: ${holder.seconds} more seconds).`
+  return { type: 'held', by, why }
 }
 
 type Taken = { readonly head: number; readonly fence: string }
+
+export const isFree = '(lease_until IS NULL OR lease_until < clock_timestamp())'
 
 const lease = (place: string) => `clock_timestamp() + ${place}::float8 * interval '1 millisecond'`
 
@@ -51,7 +52,7 @@ async function create(tables: SessionTables, { user, parent }: OpenOptions, owne
 async function take({ schema, run, leaseMs }: SessionTables, owner: string): Promise<Taken | undefined> {
   const [row] = await run(
     `UPDATE ${schema}.session SET fence = nextval('${schema}.fence'), owner = $3, lease_until = ${lease('$4')}
-     WHERE tenant = $1 AND id = $2 AND (lease_until IS NULL OR lease_until < clock_timestamp())
+     WHERE tenant = $1 AND id = $2 AND ${isFree}
      RETURNING head, fence`,
     [owner, leaseMs],
   )
@@ -60,13 +61,15 @@ async function take({ schema, run, leaseMs }: SessionTables, owner: string): Pro
 
 async function stateOf({ schema, run }: SessionTables) {
   const [row] = await run(
-    `SELECT owner, fence, head, greatest(0, ceil(extract(epoch FROM lease_until - clock_timestamp()))) AS seconds
+    `SELECT owner, fence, head, ${isFree} AS free,
+       greatest(0, ceil(extract(epoch FROM lease_until - clock_timestamp()))) AS seconds
      FROM ${schema}.session WHERE tenant = $1 AND id = $2`,
     [],
   )
   if (!row) return undefined
-  const owner = typeof row.owner === 'string' ? row.owner : 'nobody'
-  return { owner, fence: String(row.fence), head: Number(row.head), seconds: Number(row.seconds ?? 0) }
+  const owner = typeof row.owner === 'string' ? row.owner : undefined
+  const [head, seconds] = [Number(row.head), Number(row.seconds ?? 0)]
+  return { owner, isFree: row.free === true, fence: String(row.fence), head, seconds }
 }
 
 type Holding = Omit<HeldSession, 'entries' | 'isWhole'>
@@ -92,8 +95,8 @@ function holding(tables: SessionTables, { head, fence }: Taken): Holding {
     id: tables.id,
     version: head,
     append: async (records, expected) => {
-      if (isReleased) return { type: 'refused', why: `The session ${tables.id} is closed. Open it again to write.` }
-      return append(tables, { records, expected, fence })
+      if (!isReleased) return append(tables, { records, expected, fence })
+      return { type: 'refused', why: `The session ${tables.id} is closed. Open it again to write.`, reason: 'closed' }
     },
     all: () => entriesFrom(tables),
     recall: (words, limit) => recallIn(tables, words, limit),
@@ -125,11 +128,10 @@ async function append(tables: SessionTables, input: Append): Promise<Appended> {
     return await whyNotInserted(tables, input)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    if (codeOf(error) === '23505') {
-      return { type: 'refused', why: `A record has a uuid that the session ${tables.id} has already.` }
-    }
-    const isTemporary = error.cause === undefined || failureOf(error.cause, '').isTemporary
-    return { type: isTemporary ? 'unavailable' : 'refused', why: error.message }
+    const { message: why, reason } = error
+    if (reason === 'unavailable') return { type: 'unavailable', why }
+    if (codeOf(error) !== '23505') return { type: 'refused', why, reason }
+    return { type: 'refused', why: `A record has a uuid that the session ${tables.id} has already.`, reason: 'invalid' }
   }
 }
 
@@ -185,7 +187,9 @@ async function whyNotInserted(tables: SessionTables, { records, expected, fence 
   const sent = records.map((record) => storedId(record.id))
   if (isAlreadyStored(stored, sent)) return { type: 'stored', version: expected + records.length }
   const state = await stateOf(tables)
-  if (!state) return { type: 'refused', why: `The session ${id} was erased.` }
-  if (state.fence !== fence) return { type: 'refused', why: `The session ${id} was taken over by ${state.owner}.` }
-  return { type: 'refused', why: `The session ${id} is at version ${state.head}, not ${expected}.` }
+  const lost = (why: string): Appended => ({ type: 'refused', why, reason: 'lost' })
+  if (!state) return lost(`The session ${id} was erased.`)
+  if (state.fence === fence) return lost(`The session ${id} is at version ${state.head}, not ${expected}.`)
+  if (state.owner !== undefined) return lost(`The session ${id} was taken over by ${state.owner}.`)
+  return lost(`The session ${id} was taken over by another writer, which has released it since.`)
 }

@@ -58,8 +58,8 @@ export async function migrate(connection: Connection, schema: string): Promise<v
     if (from === 0) await createSchema(query, schema)
     for (const [at, statements] of migrations.entries()) {
       if (at < from) continue
-      for (const statement of statements) await query(statement.replaceAll('$schema', schema), [])
-      await query(`INSERT INTO ${schema}.migration (version) VALUES ($1)`, [at + 1])
+      for (const statement of statements) await query(statement.replaceAll('$schema', `"${schema}"`), [])
+      await query(`INSERT INTO "${schema}".migration (version) VALUES ($1)`, [at + 1])
     }
   })
 }
@@ -71,21 +71,24 @@ async function versionIn(query: Query, schema: string): Promise<number> {
     schema,
   ])
   if (!table) return 0
-  const [newest] = await query(`SELECT coalesce(max(version), 0) AS version FROM ${schema}.migration`, [])
+  const [newest] = await query(`SELECT coalesce(max(version), 0) AS version FROM "${schema}".migration`, [])
   const version = Number(newest?.version)
   if (version <= migrations.length) return version
   throw new StoreError(
     `The tables in the schema ${schema} have version ${version}; this version of Everlong knows ${migrations.length}. Update Everlong.`,
+    { reason: 'newer' },
   )
 }
 
 async function createSchema(query: Query, schema: string): Promise<void> {
   const [encoding] = await query("SELECT current_setting('server_encoding') AS name", [])
   if (encoding?.name !== 'UTF8') {
-    throw new StoreError(`The database has the encoding ${String(encoding?.name)}. Sessions need one with UTF8.`)
+    throw new StoreError(`The database has the encoding ${String(encoding?.name)}. Sessions need one with UTF8.`, {
+      reason: 'invalid',
+    })
   }
   const [found] = await query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema])
-  if (!found) await query(`CREATE SCHEMA ${schema}`, [])
+  if (!found) await query(`CREATE SCHEMA "${schema}"`, [])
   const columns = 'version integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT clock_timestamp()'
-  await query(`CREATE TABLE IF NOT EXISTS ${schema}.migration (${columns})`, [])
+  await query(`CREATE TABLE IF NOT EXISTS "${schema}".migration (${columns})`, [])
 }

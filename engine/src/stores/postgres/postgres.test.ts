@@ -72,7 +72,8 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     expect(pool.statements.length).toBeGreaterThan(50)
     for (const { text, values } of pool.statements) {
       expect(values[0]).toBe('acme')
-      const tables = [...text.matchAll(/(?:FROM|JOIN|UPDATE|INTO) watched\.(\w+)/g)].length
+      const tables = [...text.matchAll(/(?:FROM|JOIN|UPDATE|INTO) "watched"\.(\w+)/g)].length
+      expect([text, tables]).toEqual([text, Math.max(tables, 1)])
       const named = [...text.matchAll(/tenant = \$1|\(tenant, /g)].length
       expect([text, named]).toEqual([text, Math.max(tables, named)])
       expect(text).not.toMatch(/\b(LISTEN|PREPARE|SET SESSION|SET (?!head|fence|lease)|pg_(try_)?advisory_lock|TEMP)\b/)
@@ -160,7 +161,7 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     const session = await take(store, 's')
     let ids = 0
     const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
-    const records = new BufferedStore(session, { newId: () => `made-${++ids}`, wait })
+    const records = new BufferedStore(session, { newId: () => `made-${++ids}`, now: Date.now, wait })
     records.append([user('before').record])
     await records.flush?.()
     const restarted = server.restart('crash')
@@ -181,12 +182,42 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     await pool.end()
   })
 
+  test('tell a writer that lost its session so, also when the next one has let it go again', async () => {
+    const schema = 'lost_lease'
+    const store = server.store({ schema })
+    const slow = await take(store, 's')
+    await server.query(`UPDATE ${schema}.session SET lease_until = clock_timestamp() - interval '1 second'`)
+    const quick = await take(store, 's', 'existing')
+    const lost = (why: string) => ({ type: 'refused', why, reason: 'lost' })
+    expect(await slow.append([user('a')], 0)).toEqual(lost('The session s was taken over by everlong.'))
+    await quick.release()
+    const sentence = 'The session s was taken over by another writer, which has released it since.'
+    expect(await slow.append([user('a')], 0)).toEqual(lost(sentence))
+    await slow.release()
+  })
+
+  test('are taken by a second worker if the first one lets go while it is asking', async () => {
+    const holder = await take(server.store({ schema: 'race' }), 's')
+    const pool = watchedPool(server.url)
+    let asked = 0
+    const query: typeof pool.query = async (text, values) => {
+      // Between the attempt to take the session and the question who has it.
+      if (/SELECT owner/.test(text) && ++asked === 1) await holder.release()
+      return pool.query(text, values)
+    }
+    const store = postgres({ pool: { ...pool, query }, schema: 'race' })
+    expect((await store.open('s', { as: 'existing' })).type).toBe('opened')
+    expect(asked).toBe(1)
+    await pool.end()
+  })
+
   test('keep a uuid to one record, and say so', async () => {
     const session = await take(server.store(), 's')
     await session.append([user('a')], 0)
     expect(await session.append([user('a')], 1)).toEqual({
       type: 'refused',
       why: 'A record has a uuid that the session s has already.',
+      reason: 'invalid',
     })
     expect((await session.all()).length).toBe(1)
     await session.release()

@@ -1,9 +1,10 @@
 // Sessions in PostgreSQL, for agents on many machines. Every statement names the tenant.
 import { defined } from '../../core/message/json.ts'
+import { checkNewSessionId } from '../../core/ports/session-id.ts'
 import type { Erasure, ListOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { type Connection, connect, type PostgresPool, sessionTables, type Tables } from './connection.ts'
-import { takeSession } from './held.ts'
+import { isFree, takeSession } from './held.ts'
 import { migrate } from './migrations.ts'
 import { recordsFrom } from './read.ts'
 
@@ -33,9 +34,10 @@ export type PostgresStore = SessionStore & {
 export function postgres(options: PostgresOptions): PostgresStore {
   const { tenant = 'default', schema = 'everlong', leaseMs = 30_000 } = options
   if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
-    throw new StoreError(`"${schema}" cannot be the name of a schema here: use lower-case letters, digits and "_".`)
+    const why = `"${schema}" cannot be the name of a schema here: use lower-case letters, digits and "_", at most 51 characters.`
+    throw new StoreError(why, { reason: 'invalid' })
   }
-  if (!(leaseMs > 0)) throw new StoreError('leaseMs must be a number of milliseconds above 0.')
+  if (!(leaseMs > 0)) throw new StoreError('leaseMs must be a number of milliseconds above 0.', { reason: 'invalid' })
   mustBeStorable('tenant', tenant)
   const connection = connect(options, 'url' in options ? (options.connections ?? 5) : 0)
   const ready = readiness(connection, schema)
@@ -43,15 +45,19 @@ export function postgres(options: PostgresOptions): PostgresStore {
     await ready()
     return connection.query(text, [tenant, ...values])
   }
-  const tables = { schema, tenant, run, leaseMs }
+  const tables = { schema: `"${schema}"`, tenant, run, leaseMs }
   return {
     ready,
     open: async (id, how) => {
-      mustBeStorable('id of a session', id)
+      // Even a copy needs an id that a text column can hold.
+      if (how.as === 'new') checkNewSessionId(id, isStorable(id) ? how : {})
+      else if (!isStorable(id)) return { type: 'missing' }
       for (const name of ['owner', 'user', 'parent'] as const) mustBeStorable(name, how[name] ?? '-')
       return takeSession(sessionTables(tables, id), how)
     },
-    records: (id) => recordsFrom(sessionTables(tables, id)),
+    records: async function* (id) {
+      if (isStorable(id)) yield* recordsFrom(sessionTables(tables, id))
+    },
     list: (which = {}) => list(tables, which),
     erase: (which) => erase(tables, which),
     close: connection.close,
@@ -72,11 +78,18 @@ function readiness(connection: Connection, schema: string): () => Promise<void> 
 
 /** What a text column cannot hold would be an error of the database in the middle of something. */
 function mustBeStorable(what: string, text: string): void {
-  const isStorable = text !== '' && text.length <= 500 && text.isWellFormed() && !text.includes('\0')
-  if (!isStorable) throw new StoreError(`The ${what} must be 1 to 500 characters of well-formed text without NUL.`)
+  if (isStorable(text)) return
+  throw new StoreError(`The ${what} must be 1 to 500 characters of well-formed text without NUL.`, {
+    reason: 'invalid',
+  })
+}
+
+function isStorable(text: string): boolean {
+  return text !== '' && text.length <= 500 && text.isWellFormed() && !text.includes('\0')
 }
 
 async function list({ schema, run }: Tables, { user, after = '', limit = 1_000 }: ListOptions): Promise<SessionInfo[]> {
+  if (user !== undefined && !isStorable(user)) return []
   const ofUser = user === undefined ? '' : 'AND user_id = $4'
   const rows = await run(
     `SELECT id, user_id, parent, changed, coalesce(lease_until > clock_timestamp(), false) AS held
@@ -95,9 +108,8 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-const isFree = '(lease_until IS NULL OR lease_until < clock_timestamp())'
-
 async function erase({ schema, run }: Tables, which: Erasure): Promise<number> {
+  if ('user' in which && !isStorable(which.user)) return 0
   const { condition, value, also } = conditionFor(which)
   const rows = await run(
     `WITH RECURSIVE chosen AS (
@@ -113,7 +125,9 @@ async function erase({ schema, run }: Tables, which: Erasure): Promise<number> {
 
 /** `also` is checked again on each row when it is deleted: somebody may have taken the session since. */
 function conditionFor(which: Erasure): { readonly condition: string; readonly value: unknown; readonly also: string } {
-  if ('sessions' in which) return { condition: 'id = ANY($2::text[])', value: which.sessions, also: 'true' }
+  // No session has an id that a text column cannot hold.
+  if ('sessions' in which)
+    return { condition: 'id = ANY($2::text[])', value: which.sessions.filter(isStorable), also: 'true' }
   if ('user' in which) return { condition: 'user_id = $2', value: which.user, also: 'true' }
   const condition = `changed < clock_timestamp() - $2::float8 * interval '1 day' AND ${isFree}`
   return { condition, value: which.unchangedForDays, also: isFree }

@@ -67,6 +67,12 @@ test('whatever a search in memory finds by whole words, the index lets through',
   )
 })
 
+test('a boundary of the conversation begins a window, one of a sub-agent does not', () => {
+  const record = { type: 'system', subtype: 'compact_boundary', uuid: 'b', compactMetadata: { trigger: 'auto' } }
+  expect(rowOf({ id: 'b', record }, 's').row.boundary).toBe(true)
+  expect(rowOf({ id: 'b', record: { ...record, isSidechain: true } }, 's').row.boundary).toBe(false)
+})
+
 /** The terms of a query that no word of the entry matches. */
 function unmatched(query: string, words: readonly string[]): readonly string[] {
   return query.split(' & ').filter((term) => {

@@ -1,12 +1,12 @@
 // The contract that every session store keeps, as a helper for tests: ours and those of people who write a store of their
 // own. It opens, appends, races and erases, and returns the promises that were broken.
 import type { JsonObject } from '../../core/message/json.ts'
-import type { HeldSession, OpenOptions, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
-import { noPosition } from '../../core/ports/store.ts'
+import type { Appended, HeldSession, OpenOptions, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
+import { noPosition, StoreError, type StoreErrorReason } from '../../core/ports/store.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { keptLayouts } from '../sessions/options.ts'
 import { generateSession } from '../sessions/session.ts'
-import { oddRecords, toolTalk } from './records.ts'
+import { hostileIds, oddRecords, toolTalk } from './records.ts'
 
 export type StoreContractInput = {
   /** Empty. */
@@ -32,7 +32,17 @@ export async function runStoreContract(input: StoreContractInput): Promise<Store
     if (!isKept) broken.push(promise)
   }
   const bench = { other: input.store, ...input, must }
-  const checks = [checkOpening, checkRecords, checkVersions, checkWindows, checkRecall, checkTakeover, checkErasing]
+  const checks = [
+    checkOpening,
+    checkIds,
+    checkRecords,
+    checkVersions,
+    checkWindows,
+    checkRecall,
+    checkTakeover,
+    checkErasing,
+    checkFamilies,
+  ]
   for (const check of checks) {
     try {
       await check(bench)
@@ -59,8 +69,29 @@ async function checkOpening({ store, other, must }: Bench): Promise<void> {
   must(winners.length === 1, `of six that open a session at once, one gets it, not ${winners.length}`)
   for (const winner of winners) await winner.release()
   const late = await session.append([said('o2')], session.version)
-  must(late.type === 'refused', 'a writer that released the session cannot write')
+  must(isRefused(late, 'closed'), 'a writer that released the session cannot write, and the reason is "closed"')
   must(same(await idsIn(other, 'opening'), ['o1']), 'and nothing of it is stored')
+}
+
+/** `checkNewSessionId` of everlong/stores is the rule. */
+async function checkIds({ store, must }: Bench): Promise<void> {
+  const before = ids(await store.list())
+  for (const id of hostileIds) {
+    const shown = JSON.stringify(id.slice(0, 40))
+    const refusal = await store.open(id, { as: 'new' }).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    must(refusal instanceof StoreError && refusal.reason === 'invalid', `${shown} is refused as an invalid id`)
+    must((await store.open(id, { as: 'existing' })).type === 'missing', `there is no session ${shown}`)
+    must(same(await recordsIn(store, id), []), `nor are there records of ${shown}`)
+    must((await store.erase({ sessions: [id] })) === 0, `nor is anything erased with ${shown}`)
+  }
+  must((await store.erase({ user: 'nobody\u0000' })) === 0, 'a user that nobody can be has nothing to erase')
+  must(same(await store.list({ user: 'nobody\u0000' }), []), 'nor to list')
+  const stranger = await store.open('ids/subagents/agent-1', { as: 'new', parent: 'others' }).catch(() => undefined)
+  must(stranger === undefined, 'a sub-agent has the id of its own session')
+  must(same(ids(await store.list()), before), 'and none of them is there')
 }
 
 async function checkRecords({ store, other, must }: Bench): Promise<void> {
@@ -158,7 +189,7 @@ async function checkTakeover({ store, other, expire, must }: Bench): Promise<voi
   await expire()
   const quick = await opened(other, 'takeover', { as: 'existing', owner: 'quick' })
   const lost = await slow.append([said('t3')], second.type === 'stored' ? second.version : Number.NaN)
-  must(lost.type === 'refused', 'once somebody took the session, the writer before is refused')
+  must(isRefused(lost, 'lost'), 'once somebody took the session, the writer before is refused: it is "lost"')
   const retried = await slow.append([said('t2')], first.type === 'stored' ? first.version : Number.NaN)
   must(retried.type === 'stored', 'but is told that what it stored before is stored')
   await slow.release()
@@ -201,10 +232,52 @@ async function checkErasing({ store, other, must }: Bench): Promise<void> {
   must((await other.erase({ user: 'bob' })) === 1, 'erasing a user does not')
   for (const session of held) {
     const late = await session.append([said('erase-c-2')], session.version + 1)
-    must(late.type === 'refused', 'the writer of an erased session is refused')
+    must(isRefused(late, 'lost'), 'the writer of an erased session is refused: it is "lost"')
     await session.release()
   }
   must(same(await store.list(), []), 'and nothing is left')
+}
+
+function isRefused(appended: Appended, reason: StoreErrorReason): boolean {
+  return appended.type === 'refused' && appended.why !== '' && appended.reason === reason
+}
+
+/** Whatever was started is listed, found by its user and its parent, and erased with them, at any depth. */
+async function checkFamilies({ store, other, must }: Bench): Promise<void> {
+  const family = [
+    ['A-1_b.c', { user: 'ann' }],
+    ['A-1_b.c/subagents/agent-1', { parent: 'A-1_b.c' }],
+    ['A-1_b.c/subagents/agent-1/subagents/agent-2', { parent: 'A-1_b.c/subagents/agent-1' }],
+    ['A-1_b.c.d', { user: 'bob' }],
+    ['x'.repeat(128), {}],
+  ] as const
+  for (const [id, options] of family) {
+    const session = await opened(store, id, { as: 'new', ...options })
+    await session.append([said(`${id.slice(-20)}-1`)], session.version)
+    await session.release()
+  }
+  const all = await other.list()
+  must(
+    same(
+      all.map(({ id, user, parent }) => [id, user, parent]),
+      family
+        .map(([id, options]) => [
+          id,
+          'user' in options ? options.user : undefined,
+          'parent' in options ? options.parent : undefined,
+        ])
+        .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    ),
+    `every session is listed with its user and its parent: ${JSON.stringify(ids(all)).slice(0, 300)}`,
+  )
+  for (const { id } of all) must((await recordsIn(other, id)).length === 1, `the records of ${id} are found`)
+  must((await other.erase({ user: 'ann' })) === 3, 'sub-agents of sub-agents are erased with the user')
+  const left = ['A-1_b.c.d', 'x'.repeat(128)]
+  must(same(ids(await store.list()), left), 'and nobody else is')
+  for (const id of left) must((await recordsIn(store, id)).length === 1, `the records of ${id} are still there`)
+  await sleep(20)
+  must((await other.erase({ unchangedForDays: 0 })) === 2, 'retention erases everything that nobody writes')
+  must(same(await store.list(), []), 'and then nothing is left')
 }
 
 async function opened(store: SessionStore, id: string, options: OpenOptions): Promise<HeldSession> {

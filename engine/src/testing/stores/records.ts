@@ -29,6 +29,37 @@ export function oddRecords(): readonly JsonObject[] {
   ]
 }
 
+/** Ids that no new session may have: they are paths, patterns, too long, or collide with files of other sessions. */
+export const hostileIds: readonly string[] = [
+  '',
+  '.',
+  '..',
+  '../other',
+  '/etc/passwd',
+  'a/b',
+  'a//b',
+  'a/',
+  'a/subagents/agent-1',
+  'a\\b',
+  '.hidden',
+  '-rf',
+  'x.jsonl',
+  'x.JSONL',
+  'x.jsonl.lock',
+  'x.jsonl.lock.token.draft',
+  'C:',
+  'a b',
+  'a%2Fb',
+  'ä',
+  '🦎',
+  'x\u0000',
+  'x\n',
+  '\ud800',
+  "'; DROP TABLE session; --",
+  'x'.repeat(129),
+  'x'.repeat(5_000),
+]
+
 /** A prompt, a call and its result, and an answer. */
 export function toolTalk(prefix: string): readonly StoredRecord[] {
   const call = { type: 'tool_use', id: `toolu_${prefix}`, name: 'Read', input: { path: 'notes.md' } }

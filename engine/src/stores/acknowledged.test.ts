@@ -1,0 +1,117 @@
+// What a caller was told is stored is stored: after a kill, and before a model sees it.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { SessionStore } from '../core/ports/session-store.ts'
+import { scripted } from '../core/session/testing/world.ts'
+import { createEngine } from '../engine.ts'
+import { jsonlSessions } from './disk/jsonl.ts'
+import { memorySessions } from './memory.ts'
+import type { KilledWriterInput } from './testing/killed-writer.ts'
+import { postgresForTests } from './testing/postgres-server.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'everlong-acknowledged-'))
+const server = await postgresForTests()
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await server?.stop()
+})
+
+type Case = { readonly place: KilledWriterInput['place']; readonly store: SessionStore; readonly id: string }
+
+const cases: readonly (readonly [string, Case])[] = [
+  [
+    'a file',
+    {
+      place: { path: join(folder, 'own', 'killed.jsonl') },
+      store: jsonlSessions({ folder: join(folder, 'own') }),
+      id: 'killed',
+    },
+  ],
+  [
+    'a folder of sessions',
+    { place: { folder: join(folder, 'many') }, store: jsonlSessions({ folder: join(folder, 'many') }), id: 'killed' },
+  ],
+  ...(server
+    ? [
+        [
+          'PostgreSQL',
+          { place: { url: server.url, schema: 'killed' }, store: server.store({ schema: 'killed' }), id: 'killed' },
+        ] as const,
+      ]
+    : []),
+]
+
+test.each(cases)('everything acknowledged is in %s after a kill', async (_, { place, store, id }) => {
+  const input: KilledWriterInput = { place, messages: 300 }
+  const script = join(import.meta.dirname, 'testing', 'killed-writer.ts')
+  const { stdout, stderr, signal } = spawnSync(process.execPath, [script, JSON.stringify(input)], { encoding: 'utf8' })
+  expect([signal, stderr]).toEqual(['SIGKILL', expect.not.stringContaining('Error')])
+  const acknowledged = stdout.split('\n').filter((line) => line !== '')
+  const stored = new Set(await textsOf(store, id, ({ uuid }) => uuid))
+  expect(acknowledged.filter((uuid) => !stored.has(uuid))).toEqual([])
+  expect(acknowledged.length).toBeGreaterThanOrEqual(300)
+})
+
+describe('before a model sees it', () => {
+  /** Another task adds a message at some moment of the turn. */
+  async function unstoredIn(ticks: number): Promise<readonly string[]> {
+    const store = memorySessions()
+    const unstored: string[] = []
+    const check = async (when: string, texts: readonly string[]) => {
+      const stored = JSON.stringify(await textsOf(store, 'chat', (record) => record))
+      unstored.push(...texts.filter((text) => !stored.includes(text)).map((text) => `${when}: ${text}`))
+    }
+    const asked = scripted((_, count) =>
+      count === 1 ? `This is the answer. ${'More words. '.repeat(800)}` : '<summary>Short.</summary>',
+    )
+    const model: typeof asked = {
+      ...asked,
+      send: async (request, options) => {
+        const sent = JSON.stringify(request.messages)
+        await check(
+          'sent',
+          ['first', 'second'].filter((text) => sent.includes(text)),
+        )
+        return asked.send(request, options)
+      },
+    }
+    const session = await createEngine({ model, store }).start({ id: 'chat' })
+    const later = async () => {
+      for (let left = ticks; left > 0; left--) await Promise.resolve()
+      session.add({ role: 'user', content: 'second' })
+    }
+    const [first = ''] = session.add({ role: 'user', content: 'first' })
+    const added = later()
+    await session.send()
+    await check('send', ['first', 'answer'])
+    await added
+    await session.pin(first)
+    await check('pin', ['first', 'second', 'answer', '"pin"'])
+    // Once is enough: a compaction waits by the same call, and takes long.
+    if (ticks === 0) {
+      const compacted = await session.compact()
+      await check('compact', compacted.type === 'compacted' ? ['compact_boundary'] : ['was compacted'])
+    }
+    await session.close()
+    return unstored
+  }
+
+  test('it is stored, and so is the result of each call when the call returns', async () => {
+    const unstored: string[] = []
+    for (let ticks = 0; ticks < 80; ticks++) unstored.push(...(await unstoredIn(ticks)))
+    expect(unstored).toEqual([])
+  })
+})
+
+async function textsOf<T>(
+  store: SessionStore,
+  id: string,
+  read: (record: Readonly<Record<string, unknown>>) => T,
+): Promise<readonly T[]> {
+  const found: T[] = []
+  for await (const { record } of store.records(id)) found.push(read(record))
+  return found
+}
