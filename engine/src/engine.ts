@@ -6,11 +6,18 @@ import { defaultLadder, type Ladder } from './core/ladder/ladder.ts'
 import { defined, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
-import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
+import {
+  guardedFiles,
+  guardedHooks,
+  guardedRedact,
+  guardedRestore,
+  guardedWorkspace,
+  redactedFile,
+} from './core/ports/guarded-ports.ts'
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
-import type { FileStore, Restore } from './core/ports/restore.ts'
+import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
 import type { Recalled, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { Collapser } from './core/session/collapser.ts'
@@ -46,6 +53,11 @@ export type EngineOptions = {
    * working directory.
    */
   readonly files?: FileStore
+  /**
+   * Replaces secrets in a text, as the host's tools do in their results. Files are restored and summaries are kept with
+   * what it returns. Without it, only those lines of a file are restored that a result showed.
+   */
+  readonly redact?: Redact
   /**
    * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
    * folder, unless `files` are the host's own or the session was recorded in another folder.
@@ -209,9 +221,12 @@ function runtimeFor(
   const cwd = stringAt(envelope, 'cwd') ?? platform.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
-  const given = engine.files && guardedFiles(engine.files, guard)
+  const redact = engine.redact && guardedRedact(engine.redact, guard)
+  const hosted = engine.files && guardedFiles(engine.files, guard)
+  const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
   const named = settings.reductions?.toolKinds
-  const { files, see } = platform.files({ given, entries, cwd, named, permitted: (path) => restoring.permitted(path) })
+  const permitted = (path: string) => restoring.permitted(path)
+  const { files, see } = platform.files({ given, entries, cwd, named, permitted, redact })
   const ofTurnOnly = settings.economy === 'thrifty'
   const host = state && guardedState(state, guard)
   const restoring: Restoring = new Restoring({

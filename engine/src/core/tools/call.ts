@@ -77,9 +77,9 @@ export function pathKey(path: string, root: string | undefined): string {
   return plain.startsWith(folder) ? plain.slice(folder.length) : plain
 }
 
-/** A server's tool may answer anything; the host vouches for those that it names. */
-export function isVouched(name: string, named: NamedKinds = {}): boolean {
-  return !isFromServer(name) || Object.hasOwn(named, name)
+/** A server's tool may answer anything. */
+export function isVouched(name: string): boolean {
+  return !isFromServer(name)
 }
 
 type Details = ToolCall extends infer Call
