@@ -261,7 +261,7 @@ function runtimeFor(
     conversation,
     settings,
     environment,
-    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace },
+    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact },
     restore: engine.restore
       ? guardedRestore(engine.restore, guard)
       : (request) => restoring.restore(request, conversation),

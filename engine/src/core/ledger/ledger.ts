@@ -4,6 +4,7 @@ import { type Block, blocksOf, isMedia, isText, isToolResult, isToolUse, textOf 
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { condensed } from '../text/condense.ts'
+import { withoutSecrets } from '../text/secrets.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
 import type { Entry } from '../transcript/format/entry.ts'
@@ -15,7 +16,7 @@ import { foldPasted } from './pasted.ts'
 import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
 import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
 import { interrupted, withoutAnnouncement, withoutSteps } from './steps.ts'
-import { oneLine, withoutSecrets } from './text.ts'
+import { oneLine } from './text.ts'
 import { isForTheAgent, isInterruption, questionBehind, typedText, type Words } from './user-words.ts'
 
 export type LedgerBook = {

@@ -2,6 +2,7 @@
 // bounded time with something of the right shape; what went wrong is reported.
 import { defined, isObject, objectAt } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
+import { withoutSecrets } from '../text/secrets.ts'
 import { callNow, describeValue, errorText, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
 import { type FailureReason, type ModelAnswer, type ModelClient, type ModelFailure, noCapabilities } from './model.ts'
@@ -63,11 +64,18 @@ export function guardedRedact(redact: Redact, guard: Guard): GuardedRedact {
       const clean: unknown = redact(text)
       if (typeof clean === 'string') return clean
       guard.report('redact', `returned ${describeValue(clean)}`)
+      // Nobody waits for it.
+      if (clean instanceof Promise) clean.catch(() => undefined)
     } catch (error) {
       guard.report('redact', errorText(error))
     }
     return undefined
   }
+}
+
+/** What a model wrote, as it may be stored and sent: it may repeat a secret from anywhere in the conversation. */
+export function withoutSecretsFor(redact: GuardedRedact | undefined): Redact {
+  return (text) => withoutSecrets(redact?.(text) ?? text)
 }
 
 export function redactedFile(file: FileRead, redact: GuardedRedact | undefined): FileRead {
