@@ -4,7 +4,7 @@ import { isFromServer, type ToolJob, toolJob } from './names.ts'
 import { type PatchedFile, readPatch, type TextEdit } from './patch.ts'
 import { readTodos, type TodoChange } from './todos.ts'
 
-const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
+export const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
 
 /** Tools whose result can be had again or is a mere confirmation, in the words of the `toolKinds` setting. */
 export type ToolKind = (typeof toolKinds)[number]
