@@ -10,6 +10,7 @@ import type { CompactionPorts } from './ports.ts'
 import {
   type FileRead,
   type FileStore,
+  type GuardedRedact,
   nothingRestored,
   type Redact,
   type Restoration,
@@ -54,9 +55,6 @@ export function guardedFiles(files: FileStore, guard: Guard): FileStore {
     },
   }
 }
-
-/** Undefined when the host's function breaks: the text must not be used then. */
-export type GuardedRedact = (text: string) => string | undefined
 
 export function guardedRedact(redact: Redact, guard: Guard): GuardedRedact {
   return (text) => {

@@ -1,9 +1,8 @@
 // Everything outside that a compaction may use, passed in as one record.
 import type { CompactionFailure, Emit } from './events.ts'
-import type { GuardedRedact } from './guarded-ports.ts'
 import type { Hooks } from './hooks.ts'
 import type { AbortSignalPort, ModelClient } from './model.ts'
-import type { FileStore } from './restore.ts'
+import type { FileStore, GuardedRedact } from './restore.ts'
 import type { Workspace } from './workspace.ts'
 
 export type CompactionPorts = {

@@ -72,6 +72,8 @@ export type FileRead =
 
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string
+/** Undefined when the host's function broke: the text must not be used then. */
+export type GuardedRedact = (text: string) => string | undefined
 
 export type FileStore = {
   readonly read: (path: string) => Promise<FileRead>

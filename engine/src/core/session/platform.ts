@@ -3,9 +3,8 @@
 
 import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { GuardedRedact } from '../ports/guarded-ports.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
-import type { FileStore } from '../ports/restore.ts'
+import type { FileStore, GuardedRedact } from '../ports/restore.ts'
 import type { Recalled, RecallMatch } from '../ports/session-store.ts'
 import { memoryStore, type Store } from '../ports/store.ts'
 import type { Workspace } from '../ports/workspace.ts'

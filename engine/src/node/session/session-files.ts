@@ -4,8 +4,8 @@ import { constants, statSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
-import { type GuardedRedact, redactedFile } from '../../core/ports/guarded-ports.ts'
-import type { FileRead, FileStore } from '../../core/ports/restore.ts'
+import { redactedFile } from '../../core/ports/guarded-ports.ts'
+import type { FileRead, FileStore, GuardedRedact } from '../../core/ports/restore.ts'
 import type { Workspace } from '../../core/ports/workspace.ts'
 import {
   agrees,
