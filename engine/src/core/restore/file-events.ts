@@ -151,7 +151,12 @@ function readTouch(by: 'tool' | 'command', { path, lines, answered }: Read): Fil
     if (isPointer(result)) return recorded
     const printed = shownLines(textOf([result]), from)
     // The record may hold what the tool left out of its result, such as a secret.
-    if (printed?.isNumbered && recorded) return { ...recorded, start: printed.start, lines: printed.lines }
+    if (printed?.isNumbered && recorded) {
+      // Results omit the newline at the end of the file.
+      const isEnded = recorded.lines.length === printed.lines.length + 1 && recorded.lines.at(-1) === ''
+      const lines = isEnded ? [...printed.lines, ''] : printed.lines
+      return { ...recorded, start: printed.start, lines }
+    }
     return recorded ?? printed
   }
   return { type: 'read', by, path, lines, isWhole, shown }

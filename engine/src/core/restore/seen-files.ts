@@ -108,12 +108,11 @@ class Files {
 
   private noteEdits(path: string, original: string | undefined, edits: readonly TextEdit[]): void {
     const known = this.get(path)
-    const recorded = original?.split('\n')
-    // The record holds what a tool left out of its results, such as a secret: those lines stay as they were shown.
-    const isSure = recorded !== undefined && (!known || known.isStale === true || agrees(known.lines, recorded))
-    const lines: Lines | undefined = isSure ? recorded : known?.lines
+    const recorded = original === undefined ? undefined : asShown(original.split('\n'), known?.lines ?? [])
+    const lines: Lines | undefined = recorded ?? known?.lines
     if (!lines) return
-    this.put(path, edited(lines, edits), { isWhole: isSure || known?.isWhole === true, isSure })
+    const isWhole = recorded !== undefined || known?.isWhole === true
+    this.put(path, edited(lines, edits), { isWhole, isSure: recorded !== undefined })
     // Where nobody knows what was put in, or where.
     if (edits.length === 0 || edits.some(({ before }) => before === '')) this.mark(path, 'isStale')
   }
@@ -133,6 +132,18 @@ class Files {
     if (!known) this.put(path, laid, { isWhole: isFromStart })
     else this.put(path, laid, { isWhole: known.isWhole || total !== undefined, isSure: false })
   }
+}
+
+/**
+ * A record of the client holds what a tool left out of its results, such as a secret: such a line stays as it was shown.
+ * A file that has more or fewer lines now was changed by something else.
+ */
+function asShown(recorded: readonly string[], shown: Lines): Lines {
+  const lengthOf = (lines: Lines) => (lines.at(-1) === '' ? lines.length - 1 : lines.length)
+  if (lengthOf(recorded) !== lengthOf(shown)) return recorded
+  const isOther = (line: string, at: number) => shown[at] !== undefined && shown[at] !== line
+  const there = new Set(recorded)
+  return recorded.map((line, at) => (isOther(line, at) && !there.has(shown[at] ?? '') ? shown[at] : line))
 }
 
 /** Every line that was shown is in its place. */
