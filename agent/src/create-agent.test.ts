@@ -52,6 +52,28 @@ test('a prompt runs a turn, and the session is saved in the home of the person',
   })
 })
 
+test('what the tools redact is redacted in the files that a compaction restores', async () => {
+  const redact = (given: string) => given.replaceAll('hunter2hunter2', '[redacted]')
+  const { agent } = await stage({
+    script: () => text('Hello.'),
+    prepare: ({ folder }) => writeFileSync(join(folder, 'a.txt'), 'The first line.\nkey hunter2hunter2\n'),
+    agent: { createTools: async () => ({ tools: [], redact, close: async () => undefined }) },
+  })
+  const session = agent.session()
+  session.add({ role: 'user', content: 'Read it.' })
+  session.add({
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 't1', name: 'Read', input: { file_path: 'a.txt' } }],
+  })
+  const content = '1\tThe first line.\n2\tkey [redacted]'
+  session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content }] })
+  session.add({ role: 'assistant', content: 'Read.' })
+  fill(session, { rounds: 4, tokens: 2_000 })
+  expect(await session.compact()).toMatchObject({ type: 'compacted' })
+  const told = session.messages().map((message) => textOf(message.content))
+  expect(told.join('\n')).toContain('File a.txt\nThe first line.\nkey [redacted]\n')
+})
+
 test('the tools count before the first prompt', async () => {
   const bare = await stage({ script: () => text('Hello.') })
   const equipped = await stage({ script: () => text('Hello.'), tools: [wait(Promise.resolve())] })

@@ -24,6 +24,8 @@ import { type Turn, Turns } from './turns.ts'
 export type ToolSet = {
   readonly tools: readonly AnyTool[]
   readonly state?: SessionOptions['state']
+  /** Replaces the secrets that the tools replace. */
+  readonly redact?: (text: string) => string
   readonly close: () => Promise<void>
 }
 
@@ -116,6 +118,7 @@ class RunningAgent implements Agent {
         ...{ folder, home, sessions, settings, env, isHeadless },
         hasRecall: tools.some(({ name }) => name.toLowerCase() === 'recall'),
         ...(toolSet.state ? { state: toolSet.state } : {}),
+        ...(toolSet.redact ? { redact: toolSet.redact } : {}),
         mayCompact: () => mayCompact(person),
         onOpened: (opened) => {
           this.forget()

@@ -1,6 +1,6 @@
 // The session that the agent works in: opened, replaced by another, and given another model.
 import type { Environment } from 'everlong'
-import { createEngine, type EngineSession, type SessionOptions } from 'everlong/node'
+import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from 'everlong/node'
 import { memoryFiles } from './context/memory-files.ts'
 import { systemPrompt } from './context/system-prompt.ts'
 import type { ChosenModel } from './models/chosen.ts'
@@ -25,6 +25,8 @@ export type SessionSetup = {
   /** The agent has the recall tool. */
   readonly hasRecall: boolean
   readonly state?: SessionOptions['state']
+  /** What the tools do to every text that they return. */
+  readonly redact?: EngineOptions['redact']
   /** Whether a compaction may run now, when the settings say that it asks. */
   readonly mayCompact: () => Promise<boolean>
   readonly onOpened: (session: EngineSession) => void
@@ -67,13 +69,14 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
 }
 
 async function openSession(setup: SessionSetup, model: ChosenModel, choice: SessionChoice): Promise<EngineSession> {
-  const { settings, env, isHeadless, hasRecall, mayCompact } = setup
+  const { settings, env, isHeadless, hasRecall, mayCompact, redact } = setup
   const engine = createEngine({
     model: model.client,
     environment: env,
     settings: { recall: hasRecall, isAutonomous: isHeadless, ...settings.engine },
     hookSettings: { settings: settings.hooks, env: { ...env } },
     ask: mayCompact,
+    ...(redact ? { redact } : {}),
   })
   const options = sessionOptions(setup)
   if (choice.type === 'open') return engine.open(choice.path, options)

@@ -3,16 +3,24 @@
 import type { CompactMechanismOptions } from './core/ladder/compact-mechanism.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import { defaultLadder, type Ladder } from './core/ladder/ladder.ts'
-import { defined, type JsonObject, stringAt } from './core/message/json.ts'
+import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
-import { createGuard, createListeners } from './core/ports/guarded.ts'
-import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
+import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
+import {
+  guardedFiles,
+  guardedHooks,
+  guardedRedact,
+  guardedRestore,
+  guardedWorkspace,
+  redactedFile,
+} from './core/ports/guarded-ports.ts'
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
-import type { FileStore, Restore } from './core/ports/restore.ts'
+import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
 import type { Recalled, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
+import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
 import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
@@ -46,6 +54,11 @@ export type EngineOptions = {
    * working directory.
    */
   readonly files?: FileStore
+  /**
+   * Replaces secrets in a text, as the host's tools do in their results. Files are restored and summaries are kept with
+   * what it returns. Without it, only those lines of a file are restored that a result showed.
+   */
+  readonly redact?: Redact
   /**
    * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
    * folder, unless `files` are the host's own or the session was recorded in another folder.
@@ -119,12 +132,40 @@ export type StoreEngine = Omit<Engine, 'start'> & {
  */
 export function createEngine(options: EngineOptions & { readonly store: SessionStore }): StoreEngine
 export function createEngine(options: EngineOptions): Engine
-export function createEngine({
-  store,
-  ...options
-}: EngineOptions & { readonly store?: SessionStore }): Engine | StoreEngine {
+export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine | StoreEngine {
+  const { store, ...options } = requireOptions(given)
   const engine = createEngineOn(barePlatform(globalThis.process?.env ?? {}), options)
   return store ? engineOnStore(engine, store) : { model: engine.model, start: engine.start }
+}
+
+/** Throws a TypeError that says what is missing: a program in JavaScript gets no other hint. */
+export function requireOptions<Options extends EngineOptions>(given: Options): Options {
+  const example = 'createEngine({ model: anthropic({ model: "claude-…" }) }), or offline() for none'
+  if (!isObject(given)) {
+    throw new TypeError(`createEngine() needs options; it got ${describeValue(given)}. For example: ${example}.`)
+  }
+  if (!isObject(given.model) || typeof given.model.send !== 'function') {
+    throw new TypeError(
+      `createEngine() needs a model client as "model"; it is ${describeValue(given.model)}. For example: ${example}.`,
+    )
+  }
+  return given
+}
+
+/** The compiler asks for an option that is missing here. */
+const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
+  model: true,
+  settings: true,
+  hooks: true,
+  files: true,
+  redact: true,
+  workspace: true,
+  restore: true,
+  ladder: true,
+  ask: true,
+  environment: true,
+  onEvent: true,
+  ports: true,
 }
 
 /** `complete` adds what the platform keeps next to a session. */
@@ -133,14 +174,27 @@ export function engineOnStore(
   store: SessionStore,
   complete: (opened: OpenedSession) => OpenedSession = (opened) => opened,
 ): StoreEngine {
-  const opened = async (id: string, how: Omit<StoredSessionOptions, keyof Ports>, options: SessionOptions) =>
-    run(complete(await openStored(store, id, { ...how, ...ports })), options)
+  const opened = async (id: string, how: Omit<StoredSessionOptions, keyof Ports>, options: SessionOptions) => {
+    requireText(id, 'open() needs the id of a session')
+    return run(complete(await openStored(store, id, { ...how, ...ports })), options)
+  }
   return {
     model,
     open: (id, { owner, user, ifMissing, waitMs, ...options } = {}) =>
       opened(id, { as: ifMissing === 'start' ? 'existing-or-new' : 'existing', owner, user, waitMs }, options),
-    start: ({ id = ports.newId(), owner, user, ...options } = {}) => opened(id, { as: 'new', owner, user }, options),
+    start: async ({ id = ports.newId(), owner, user, ...options } = {}) => {
+      if ('path' in options && options.path !== undefined) {
+        throw new TypeError(
+          'start() takes no path here, because the sessions are in a store: pass an id, or leave out the store.',
+        )
+      }
+      return opened(id, { as: 'new', owner, user }, options)
+    },
   }
+}
+
+export function requireText(value: unknown, what: string): void {
+  if (typeof value !== 'string' || value === '') throw new TypeError(`${what}; it got ${describeValue(value)}.`)
 }
 
 export type EngineOn = Engine & {
@@ -150,7 +204,15 @@ export type EngineOn = Engine & {
 
 export function createEngineOn(platform: Platform, options: EngineOptions): EngineOn {
   const ports = { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...options.ports }
-  const shared: Shared = { platform, options, learned: nothingLearned(), ports, cleanUps: new Set() }
+  const { settings, warnings } = checkSettings(options.settings)
+  const shared: Shared = {
+    platform,
+    options: { ...options, settings },
+    warnings: [...unknownOptions(options, Object.keys(optionNames)), ...warnings],
+    learned: nothingLearned(),
+    ports,
+    cleanUps: new Set(),
+  }
   const run: EngineOn['run'] = (opened, session) => sessionOn(shared, opened, session)
   return { model: options.model, ports, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
 }
@@ -158,6 +220,7 @@ export function createEngineOn(platform: Platform, options: EngineOptions): Engi
 type Shared = {
   readonly platform: Platform
   readonly options: EngineOptions
+  readonly warnings: readonly string[]
   readonly learned: Learned
   readonly ports: Ports
   readonly cleanUps: Set<CleanUp>
@@ -199,7 +262,7 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
 }
 
 function runtimeFor(
-  { platform, options: engine, learned, ports, cleanUps }: Shared,
+  { platform, options: engine, warnings, learned, ports, cleanUps }: Shared,
   opened: OpenedSession,
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Runtime {
@@ -211,9 +274,12 @@ function runtimeFor(
   const cwd = stringAt(envelope, 'cwd') ?? platform.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
-  const given = engine.files && guardedFiles(engine.files, guard)
+  const redact = engine.redact && guardedRedact(engine.redact, guard)
+  const hosted = engine.files && guardedFiles(engine.files, guard)
+  const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
   const named = settings.reductions?.toolKinds
-  const { files, see } = platform.files({ given, entries, cwd, named, permitted: (path) => restoring.permitted(path) })
+  const permitted = (path: string) => restoring.permitted(path)
+  const { files, see } = platform.files({ given, entries, cwd, named, permitted, redact })
   const ofTurnOnly = settings.economy === 'thrifty'
   const host = state && guardedState(state, guard)
   const restoring: Restoring = new Restoring({
@@ -247,8 +313,9 @@ function runtimeFor(
     ...mechanismsFor(engine, settings, memoryFor(opened, settings, { isSubagent })),
     conversation,
     settings,
+    warnings,
     environment,
-    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace },
+    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact },
     restore: engine.restore
       ? guardedRestore(engine.restore, guard)
       : (request) => restoring.restore(request, conversation),

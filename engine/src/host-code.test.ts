@@ -83,6 +83,7 @@ const hosts: Readonly<Record<string, (fault: () => unknown) => Host>> = {
   }),
   state: (fault) => ({ session: { state: any(fault) } }),
   files: (fault) => ({ engine: { files: { read: any(fault) } } }),
+  redact: (fault) => ({ engine: { redact: any(fault) } }),
   ask: (fault) => ({ engine: { ask: any(fault), settings: { compaction: 'ask' } } }),
   mechanism: (fault) => ({ engine: { ladder: ladderOf({ name: 'mine', run: any(fault) }) } }),
   'mechanism after its commit': (fault) => ({ engine: { ladder: ladderOf(committing(fault)) } }),

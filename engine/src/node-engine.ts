@@ -14,6 +14,8 @@ import {
   type EngineOn,
   type EngineSession,
   engineOnStore,
+  requireOptions,
+  requireText,
   type StoreEngine,
 } from './engine.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
@@ -56,17 +58,15 @@ export type Engine = Omit<AnyEngine, 'start'> & {
 
 export function createEngine(options: EngineOptions & { readonly store: SessionStore }): StoreEngine
 export function createEngine(options: EngineOptions): Engine
-export function createEngine({
-  hookSettings,
-  store,
-  ...options
-}: EngineOptions & { readonly store?: SessionStore }): Engine | StoreEngine {
+export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine | StoreEngine {
+  const { hookSettings, store, ...options } = requireOptions(given)
   const engine = createEngineOn(nodePlatform(hookSettings), options)
   return store ? engineOnStore(engine, store, withFiles) : engineOnDisk(engine)
 }
 
 function engineOnDisk({ start, run, model }: EngineOn): Engine {
   const onDisk = async (path: string, file: SessionFileOptions['file'], session: SessionOptions) => {
+    requireText(path, `${file === 'new' ? 'start' : 'open'}() needs the path of a transcript`)
     const { owner = 'everlong', ifHeld, ...others } = session
     return run(await openOnDisk(path, { file, owner, ...defined({ ifHeld }) }), others)
   }

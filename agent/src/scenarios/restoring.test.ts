@@ -22,6 +22,9 @@ const stageWith = (options: StageOptions = {}) =>
     engine: { ...options.engine, settings: { sessionMemory: false, ...options.engine?.settings } },
   })
 
+/** The tools of this host replace nothing. */
+const redact = (text: string) => text
+
 /** A session of this test: started where it has no file yet, continued where it has one. */
 const open = (stage: Stage, name = 'session') => {
   const path = join(folder, `${name}.jsonl`)
@@ -45,14 +48,14 @@ function use(session: EngineSession, name: string, input: object, result = 'ok')
 async function worked(session: EngineSession): Promise<string> {
   const file = join(folder, 'work', 'queue.ts')
   const [pinned = ''] = session.add({ role: 'user', content: 'Release only on Tuesdays, never before noon.' })
-  use(session, 'Read', { file_path: file }, '1\tconst old = 1')
+  use(session, 'Read', { file_path: file }, '1\texport const kept = 0\n2\tconst old = 1')
   const todos = [
     { content: 'Drain the queue', status: 'completed', activeForm: 'Draining' },
     { content: 'Write the test', status: 'in_progress', activeForm: 'Writing' },
   ]
   use(session, 'TodoWrite', { todos })
   session.add({ role: 'assistant', content: 'Read and planned.' })
-  writeFileSync(file, 'export const current = 2\n')
+  writeFileSync(file, 'export const kept = 0\nexport const current = 2\n')
   await session.pin(pinned)
   return pinned
 }
@@ -65,7 +68,7 @@ const attachments = (session: EngineSession) =>
 
 describe('after a compaction of a session', () => {
   test('by itself: files as they are now, to-dos, what was pinned, what the host offers', async () => {
-    const stage = await stageWith()
+    const stage = await stageWith({ engine: { redact } })
     const session = await open(stage)
     await worked(session)
     fill(session, { rounds: 12, tokens: 3_200 })
@@ -89,7 +92,7 @@ describe('after a compaction of a session', () => {
   })
 
   test('by hand and after an overflow as well', async () => {
-    const stage = await stageWith()
+    const stage = await stageWith({ engine: { redact } })
     const session = await open(stage)
     await worked(session)
     fill(session, { rounds: 4, tokens: 2_000 })
@@ -106,6 +109,18 @@ describe('after a compaction of a session', () => {
     })
     expect(recovery.type).toBe('recovered')
     expect(attachments(session)).toContain('export const current = 2')
+    await session.close()
+  })
+
+  test('a line that no result showed stays out, since a tool may have hidden it', async () => {
+    const session = await open(await stageWith())
+    await worked(session)
+    fill(session, { rounds: 4, tokens: 2_000 })
+    expect(await session.compact()).toMatchObject({ type: 'compacted' })
+    expect(attachments(session)).toContain(
+      'queue.ts (lines 1–2 of 2; line 2 as it was shown, the file has something else there)\n[line 1]\nexport const kept = 0\nconst old = 1\n',
+    )
+    expect(attachments(session)).not.toContain('export const current')
     await session.close()
   })
 

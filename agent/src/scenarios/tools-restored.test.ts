@@ -21,7 +21,9 @@ const small = (options: BenchOptions = {}) =>
     stage: {
       window: 80_000,
       ...options.stage,
-      engine: { settings: { maxOutputTokens: 8_000, sessionMemory: false, reductions: { microCompact: false } } },
+      engine: {
+        settings: { maxOutputTokens: 8_000, sessionMemory: false, reductions: { microCompact: false } },
+      },
     },
   })
 
@@ -63,6 +65,30 @@ describe('after a compaction', () => {
     await bench.say('Read', { file_path: 'a.ts' })
     expect(await bench.say('Read', { file_path: 'a.ts' })).toContain('unchanged since')
     expect(await compacted(bench)).toContain('export const distinctive = 1')
+  })
+
+  test.each([
+    { title: 'redacted by the tools', isEngineRedacting: true },
+    { title: 'as it was shown, to a host that passes on no redaction', isEngineRedacting: false },
+  ])('a file with a secret comes back $title', async ({ isEngineRedacting }) => {
+    const secret = 'Zq81-internal-passphrase-0042'
+    const environment = { PATH: process.env.PATH, DEPLOY_KEY: secret }
+    const bench = await small({ environment, isEngineRedacting })
+    const lines = ["export const host = 'db.example.com'", `export const key = '${secret}'`, 'export const retries = 3']
+    bench.write('config.ts', `${lines.join('\n')}\n`)
+    bench.session.add({ role: 'user', content: 'Look.' })
+    expect(await bench.say('Read', { file_path: 'config.ts' })).toContain("key = '[redacted: DEPLOY_KEY]'")
+    for (const round of [1, 2, 3]) {
+      const after = await compacted(bench)
+      expect({ round, hasFile: after.includes('export const retries = 3'), hasSecret: after.includes(secret) }).toEqual(
+        {
+          round,
+          hasFile: true,
+          hasSecret: false,
+        },
+      )
+      expect(after).toContain("export const key = '[redacted: DEPLOY_KEY]'")
+    }
   })
 
   test('a file whose reading was denied does not come back', async () => {

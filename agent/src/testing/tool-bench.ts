@@ -35,16 +35,21 @@ export type BenchOptions = Partial<ToolsOptions> & {
   readonly answers?: readonly (readonly string[])[]
   readonly startMode?: PermissionMode
   readonly stage?: StageOptions
+  /** Whether the engine gets the redaction of the tools, as in the agent. Default: true. */
+  readonly isEngineRedacting?: boolean
   /** With a transcript on disk. */
   readonly isOnDisk?: boolean
 }
 
 export async function setBench(options: BenchOptions = {}): Promise<Bench> {
-  const { startMode = 'ask', stage: stageOptions = {}, isOnDisk, answer: _, answers: __, ...own } = options
+  const { startMode = 'ask', stage: stageOptions = {}, answer: _, answers: __, ...others } = options
+  const { isOnDisk, isEngineRedacting = true, ...own } = others
   const outside = realpathSync(mkdtempSync(join(tmpdir(), 'everlong-tools-')))
   const folder = join(outside, 'work')
   mkdirSync(folder)
-  const stage = await setStage(stageOptions)
+  const redact = (text: string) => tools.redact(text)
+  const engine = { ...(isEngineRedacting ? { redact } : {}), ...stageOptions.engine }
+  const stage = await setStage({ ...stageOptions, engine })
   const session = await stage.engine.start({
     envelope: { cwd: folder },
     state: () => tools.state(),

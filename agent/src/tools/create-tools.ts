@@ -61,6 +61,8 @@ export type AgentTools = {
   readonly tasks: () => readonly TaskInfo[]
   /** What a compaction must not lose and the conversation does not show: give it to the session as its `state`. */
   readonly state: NonNullable<SessionOptions['state']>
+  /** Replaces the secrets that these tools replace: give it to the engine, so that it restores files the same way. */
+  readonly redact: (text: string) => string
   /** Skills that cannot be used, and why. */
   readonly problems: readonly string[]
   /** Ends background tasks and every process that a tool started. */
@@ -95,6 +97,7 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
     tools: [...looking, ...working, subagents, recall.tool, ...asking, ...more],
     tasks: tasks.list,
     problems,
+    redact: kit.redactor.text,
     state: () => serverState(servers, mcp?.found() ?? []),
     close: async () => {
       await tasks.stopAll()

@@ -6,6 +6,7 @@ import type { EngineEvent } from '../ports/events.ts'
 import { createStop } from '../ports/guarded.ts'
 import { type HookCall, type HookOutcome, noHooks, noOutcome } from '../ports/hooks.ts'
 import type { ModelClient, ModelRequest } from '../ports/model.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
 import { shortenedNote } from '../prompts/page.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
 import { type answerOf, scripted } from '../session/testing/world.ts'
@@ -39,9 +40,10 @@ type Given = Partial<CompactionJob> & {
   readonly onHook?: (call: HookCall) => HookOutcome
   readonly signal?: ReturnType<typeof createStop>['signal']
   readonly onEvent?: (event: EngineEvent) => void
+  readonly ports?: Pick<CompactionPorts, 'redact'>
 }
 
-async function compactionOf(records: readonly JsonObject[], { model, onHook, signal, onEvent, ...job }: Given) {
+async function compactionOf(records: readonly JsonObject[], { model, onHook, signal, onEvent, ports, ...job }: Given) {
   const events: EngineEvent[] = []
   const result = await runCompaction(
     {
@@ -64,6 +66,7 @@ async function compactionOf(records: readonly JsonObject[], { model, onHook, sig
         onEvent?.(event)
       },
       wait: async () => undefined,
+      ...ports,
     },
     signal,
   )
@@ -195,6 +198,32 @@ describe('asking', () => {
     expect(hooked.mechanism).toBe('hook')
     expect(hooked.summary).toContain('The summary of a hook.')
     expect(model.requests).toEqual([])
+  })
+
+  test('secrets that a summary repeats are replaced, whoever wrote it, and a quotation of one is still true', async () => {
+    const said = 'Use the password: hunter2hunter2 for the gate.'
+    const written = `1. Primary request and intent:\n- The user said: "${said}"\n8. Current work:\n- PGPASSWORD=hunter3hunter3 psql, with Zq81-0042`
+    const records = conversation(20, [said])
+    const ports = { redact: (text: string) => text.replaceAll('Zq81-0042', '[key]') }
+    const onHook = () => ({ ...noOutcome, summary: written })
+    const given = { text: written, mechanism: 'session-memory', why: 'notes' }
+    const model = scripted(() => `<summary>\n${written}\n</summary>`)
+    // What the user said last comes back verbatim; here it is only in the summary.
+    const older = [...records.slice(-1), ...records.slice(0, -1)].map((record, at) => ({
+      ...record,
+      uuid: `e-${at}`,
+      parentUuid: at === 0 ? null : `e-${at - 1}`,
+    }))
+    for (const by of [{ model }, { model, given }, { model, onHook }]) {
+      const { summary, fidelity, records: stored } = await compacted(older, { ...by, ports })
+      expect(summary).toContain('Use the password: [redacted] for the gate.')
+      expect(summary).toContain('PGPASSWORD=[redacted] psql, with [key]')
+      expect(JSON.stringify([stored, fidelity])).not.toMatch(/Zq81|hunter/)
+      expect(fidelity.falseQuotes).toEqual([])
+    }
+    // A redaction that breaks leaves the others.
+    const broken = await compacted(older, { model, ports: { redact: () => undefined } })
+    expect(broken.summary).toContain('PGPASSWORD=[redacted] psql, with Zq81-0042')
   })
 
   test('whether code may write a summary when no model could is a setting', async () => {

@@ -3,6 +3,7 @@
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import type { CompactionFailure, CompactionPhase } from '../ports/events.ts'
+import { withoutSecretsFor } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
@@ -13,7 +14,7 @@ import { formatNumber } from '../tokens/figure.ts'
 import { askForSummary, type Question } from './ask/ask.ts'
 import { note } from './ask/asker.ts'
 import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
-import { checkSummary } from './check.ts'
+import { type Checked, checkSummary } from './check.ts'
 import { type ComposeInput, composePage, emptyPage, nextIn, type Page } from './compose.ts'
 import { historyOf, ledgerWith, type Run } from './history.ts'
 import type { Compacted, CompactionJob, CompactionResult } from './job.ts'
@@ -107,7 +108,9 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const { text } = written
   const { summaryTokens, userTokens, offlineTokens } = plan.settings
   const composing: ComposeInput = {
-    checked: text === undefined ? undefined : checkSummary(text, { messages: all, ledger }),
+    // Checked first: a quotation without its secret is in no message.
+    checked:
+      text === undefined ? undefined : withoutSecretsIn(checkSummary(text, { messages: all, ledger }), run.ports),
     ledger,
     since: history.carried.messages,
     earlierSummary: history.summary,
@@ -131,6 +134,12 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   // Kept messages before the summary are older than what it covers, so the facts to carry on must include them in order.
   const carried = variant === 'from' ? whole : ledger
   return commit(run, { written, instructions, ledger: carried, page: fitted.page, assembled })
+}
+
+function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPorts): Checked {
+  const clean = withoutSecretsFor(redact)
+  const lists = Object.entries(found).map(([name, texts]) => [name, texts.map(clean)])
+  return { text: clean(text), ...(Object.fromEntries(lists) as typeof found) }
 }
 
 /** Of what it replaces: a summary of summaries that took more would grow from round to round. */

@@ -5,7 +5,9 @@ import { textOf } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import { isRequest } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import { withoutSecretsFor } from '../ports/guarded-ports.ts'
 import type { AbortSignalPort, ModelClient } from '../ports/model.ts'
+import type { GuardedRedact } from '../ports/restore.ts'
 import { collapsedText, collapsePrompt, collapseSystem } from '../prompts/collapse.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { repairRequest } from '../request/repair.ts'
@@ -18,6 +20,7 @@ export type StageInput = {
   readonly client: ModelClient
   readonly model: string
   readonly countTokens: (text: string) => number
+  readonly redact?: GuardedRedact | undefined
   readonly signal?: AbortSignalPort | undefined
 }
 
@@ -32,7 +35,7 @@ const longestRequest = 2_000
 const longestAnswer = 1_500
 
 export async function stageCollapse(input: StageInput): Promise<Staging> {
-  const { span, client, model, countTokens, signal } = input
+  const { span, client, model, countTokens, redact, signal } = input
   if (client.capabilities(model).offline) return stagedAs(input, offlineSummary(input), noTokens)
   const { messages } = repairRequest(
     span.parts.map(({ role, content }) => ({ role, content })),
@@ -50,7 +53,7 @@ export async function stageCollapse(input: StageInput): Promise<Staging> {
   )
   if (answer.type === 'failed') return { type: 'failed', reason: answer.message, usage: noTokens }
   const usage = billedCounts(answer.usage)
-  const text = textOf(answer.content).trim()
+  const text = withoutSecretsFor(redact)(textOf(answer.content).trim())
   if (text === '') return { type: 'failed', reason: 'The answer holds no text.', usage }
   if (countTokens(text) > span.tokens / 2) {
     return { type: 'failed', reason: 'The summary is more than half as long as the span.', usage }

@@ -4,7 +4,9 @@ import type { Ledger } from '../ledger/facts.ts'
 import { blocksOf, textOf } from '../message/block.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import { withoutSecretsFor } from '../ports/guarded-ports.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from '../ports/model.ts'
+import type { GuardedRedact } from '../ports/restore.ts'
 import { memoryPrompt } from '../prompts/memory.ts'
 import { type Notes, overLimit, renderNotes, sectionLimit, updated, updatesIn } from './notes.ts'
 import { offlineUpdates } from './offline.ts'
@@ -19,6 +21,7 @@ export type ExtractInput = {
   readonly model: ModelClient
   readonly countTokens: (text: string) => number
   readonly prompt?: string | undefined
+  readonly redact?: GuardedRedact | undefined
   readonly signal?: AbortSignalPort
 }
 
@@ -36,7 +39,8 @@ export async function extractNotes(input: ExtractInput): Promise<Extraction> {
   if (answer.type === 'failed') return { type: 'failed', reason: answer.message, usage: noTokens }
   const usage = billedCounts(answer.usage)
   const headings = new Set(notes.map(({ heading }) => heading))
-  const updates = updatesIn(textOf(answer.content)).filter(({ heading }) => headings.has(heading))
+  const text = withoutSecretsFor(input.redact)(textOf(answer.content))
+  const updates = updatesIn(text).filter(({ heading }) => headings.has(heading))
   if (updates.length === 0) return { type: 'failed', reason: 'The answer holds no section of the notes.', usage }
   const next = updated(notes, updates)
   const isGrown = countTokens(renderNotes(next)) > countTokens(renderNotes(notes))

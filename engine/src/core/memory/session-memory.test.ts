@@ -291,6 +291,23 @@ describe('extraction', () => {
     })
   })
 
+  test('secrets in the answer do not become notes', async () => {
+    const text = '<section name="Current state">\nDB_PASSWORD=hunter2hunter2, key Zq81-0042\n</section>'
+    const redact = (given: string) => given.replaceAll('Zq81-0042', '[key]')
+    const model = clientOf({ content: [{ type: 'text', text }] })
+    const ledger = createLedger().ledger()
+    const extraction = await extractNotes({
+      notes: blank,
+      conversation,
+      messages: [],
+      ledger,
+      model,
+      countTokens,
+      redact,
+    })
+    expect(extraction).toMatchObject({ notes: noted({ 'Current state': 'DB_PASSWORD=[redacted], key [key]' }) })
+  })
+
   test('an answer without a section, or one that makes notes over their limit longer, fails', async () => {
     expect((await run(clientOf({ content: [{ type: 'text', text: 'Done!' }] }))).type).toBe('failed')
     const full = blank.map((section) => ({ ...section, body: 'x'.repeat(6000) }))

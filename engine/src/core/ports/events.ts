@@ -30,6 +30,7 @@ export type HostCode =
   | 'state'
   | 'ask'
   | 'files'
+  | 'redact'
   | 'restore'
   | 'workspace'
   | 'mechanism'

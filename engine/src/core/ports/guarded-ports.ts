@@ -2,11 +2,20 @@
 // bounded time with something of the right shape; what went wrong is reported.
 import { defined, isObject, objectAt } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
-import { callNow, describeValue, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
+import { withoutSecrets } from '../text/secrets.ts'
+import { callNow, describeValue, errorText, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
 import { type FailureReason, type ModelAnswer, type ModelClient, type ModelFailure, noCapabilities } from './model.ts'
 import type { CompactionPorts } from './ports.ts'
-import { type FileRead, type FileStore, nothingRestored, type Restoration, type Restore } from './restore.ts'
+import {
+  type FileRead,
+  type FileStore,
+  type GuardedRedact,
+  nothingRestored,
+  type Redact,
+  type Restoration,
+  type Restore,
+} from './restore.ts'
 import type { NoWorkspaceState, Workspace, WorkspaceState } from './workspace.ts'
 
 /** A hook that breaks has nothing to say; `problems` tells why. */
@@ -45,6 +54,32 @@ export function guardedFiles(files: FileStore, guard: Guard): FileStore {
       return file ?? { type: 'refused', why: 'it could not be read' }
     },
   }
+}
+
+export function guardedRedact(redact: Redact, guard: Guard): GuardedRedact {
+  return (text) => {
+    try {
+      const clean: unknown = redact(text)
+      if (typeof clean === 'string') return clean
+      guard.report('redact', `returned ${describeValue(clean)}`)
+      // Nobody waits for it.
+      if (clean instanceof Promise) clean.catch(() => undefined)
+    } catch (error) {
+      guard.report('redact', errorText(error))
+    }
+    return undefined
+  }
+}
+
+/** What a model wrote, as it may be stored and sent: it may repeat a secret from anywhere in the conversation. */
+export function withoutSecretsFor(redact: GuardedRedact | undefined): Redact {
+  return (text) => withoutSecrets(redact?.(text) ?? text)
+}
+
+export function redactedFile(file: FileRead, redact: GuardedRedact | undefined): FileRead {
+  if (file.type !== 'text' || !redact) return file
+  const text = redact(file.text)
+  return text === undefined ? { type: 'refused', why: 'its secrets could not be redacted' } : { ...file, text }
 }
 
 function isFileRead(value: unknown): value is FileRead {

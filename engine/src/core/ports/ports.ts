@@ -2,7 +2,7 @@
 import type { CompactionFailure, Emit } from './events.ts'
 import type { Hooks } from './hooks.ts'
 import type { AbortSignalPort, ModelClient } from './model.ts'
-import type { FileStore } from './restore.ts'
+import type { FileStore, GuardedRedact } from './restore.ts'
 import type { Workspace } from './workspace.ts'
 
 export type CompactionPorts = {
@@ -14,6 +14,8 @@ export type CompactionPorts = {
   readonly files: FileStore
   /** Absent if there is none, as for a transcript from another machine. */
   readonly workspace?: Workspace | undefined
+  /** Replaces the host's secrets in what a model writes. Those that Everlong knows by their form are replaced anyway. */
+  readonly redact?: GuardedRedact | undefined
   readonly emit: Emit
   /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>

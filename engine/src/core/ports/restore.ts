@@ -48,8 +48,17 @@ export type Restore = (request: RestoreRequest) => Promise<Restoration>
 
 export const nothingRestored: Restoration = { pieces: [], notRestored: [], tokens: 0 }
 
+/** Lines are counted from 1; a range contains both of its ends. */
+export type FilePart = {
+  /** The lines that may be restored. */
+  readonly lines: readonly (readonly [from: number, to: number])[]
+  /** Those of them that come as they were shown: the file has something else there. */
+  readonly differs: readonly (readonly [from: number, to: number])[]
+}
+
 export type FileRead =
-  | { readonly type: 'text'; readonly text: string }
+  /** With `part`, the session was shown only these lines. The others are empty in `text`. */
+  | { readonly type: 'text'; readonly text: string; readonly part?: FilePart }
   | { readonly type: 'missing' }
   | { readonly type: 'binary'; readonly bytes: number }
   /** Outside the workspace, never shown to this session, or not readable. */
@@ -60,6 +69,11 @@ export type FileRead =
       /** The whole text as the conversation last showed it; it may have changed since. */
       readonly lastShown?: string
     }
+
+/** Replaces secrets in a text. */
+export type Redact = (text: string) => string
+/** Undefined when the host's function broke: the text must not be used then. */
+export type GuardedRedact = (text: string) => string | undefined
 
 export type FileStore = {
   readonly read: (path: string) => Promise<FileRead>

@@ -5,7 +5,7 @@ import { dropOldest } from '../message/drop-oldest.ts'
 import { defined, type JsonObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { isPointer, readBy } from '../tokens/file-reads.ts'
-import { isVouched, type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/call.ts'
+import { type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/call.ts'
 import type { PatchedFile, TextEdit } from '../tools/patch.ts'
 import { mayChange, readScript, removes, type Script } from '../tools/shell-effects.ts'
 import { clearedText } from '../transcript/format/messages.ts'
@@ -39,14 +39,10 @@ export type ShownText = {
   readonly lines: readonly string[]
   /** How many lines the file has, where the client recorded it. */
   readonly total?: number | undefined
-  /** It came with line numbers, or with the client's own record: no refusal looks like that. */
-  readonly isFormatted?: boolean
 }
 
 type Answered = {
   readonly call: ToolCall
-  /** The tool is known to show files as they are. */
-  readonly isKnown: boolean
   readonly result: ToolResultBlock
   /** The client's own record of the result. */
   readonly raw: JsonObject | undefined
@@ -85,8 +81,7 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
       // A command that failed may have changed something before it did.
       unsure.push(...unsureAfter(call, script, block.is_error === true))
       if (block.is_error === true) continue
-      const isKnown = isVouched(call.name, named)
-      const answered = { call, isKnown, result: block, raw: objectAt(record, 'toolUseResult') }
+      const answered = { call, result: block, raw: objectAt(record, 'toolUseResult') }
       touches.push(...(script ? scriptTouches(script, answered) : toolTouches(answered)))
     }
     dropOldest(calls, mostOpenCalls)
@@ -147,14 +142,22 @@ type Read = { readonly path: string; readonly lines: Lines; readonly answered: A
 
 /** A pointer to an older read and a cleared result show nothing; a command may print more than the file. */
 function readTouch(by: 'tool' | 'command', { path, lines, answered }: Read): FileTouch {
-  const { result, raw, isKnown } = answered
+  const { result, raw } = answered
   const [from, to] = lines
   const isThere = !isPointer(result) && !textOf([result]).startsWith(clearedText)
   const isWhole = by === 'tool' && from === 1 && to === Number.POSITIVE_INFINITY && isThere
   const shown = () => {
-    const text =
-      recordedText(objectAt(raw, 'file')) ?? (isPointer(result) ? undefined : shownLines(textOf([result]), from))
-    return text && { ...text, isFormatted: text.isFormatted === true && by === 'tool' && isKnown }
+    const recorded = recordedText(objectAt(raw, 'file'))
+    if (isPointer(result)) return recorded
+    const printed = shownLines(textOf([result]), from)
+    // The record may hold what the tool left out of its result, such as a secret.
+    if (printed?.isNumbered && recorded) {
+      // Results omit the newline at the end of the file.
+      const isEnded = recorded.lines.length === printed.lines.length + 1 && recorded.lines.at(-1) === ''
+      const lines = isEnded ? [...printed.lines, ''] : printed.lines
+      return { ...recorded, start: printed.start, lines }
+    }
+    return recorded ?? printed
   }
   return { type: 'read', by, path, lines, isWhole, shown }
 }
@@ -174,7 +177,7 @@ function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: 
     // What was restored after an earlier compaction: an excerpt says so behind the path.
     const [title, ...lines] = stringAt(attachment, 'content')?.split('\n') ?? []
     const isWhole = title === `File ${path}`
-    return [{ ...touch, isWhole, shown: () => (isWhole ? { start: 1, lines, isFormatted: true } : undefined) }]
+    return [{ ...touch, isWhole, shown: () => (isWhole ? { start: 1, lines } : undefined) }]
   }
   const file = objectAt(objectAt(attachment, 'content'), 'file')
   const count = numberAt(file, 'numLines')
@@ -188,23 +191,23 @@ function recordedText(file: JsonObject | undefined): ShownText | undefined {
   const [path, content] = [stringAt(file, 'filePath'), stringAt(file, 'content')]
   if (path === undefined || content === undefined) return undefined
   const start = Math.max(1, numberAt(file, 'startLine') ?? 1)
-  return { path, start, lines: content.split('\n'), total: numberAt(file, 'totalLines'), isFormatted: true }
+  return { path, start, lines: content.split('\n'), total: numberAt(file, 'totalLines') }
 }
 
-const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/
+/** `  12→const a = 1`, `12\tconst a = 1`, `12: const a = 1` or `12| const a = 1`. */
+const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/s
 
 /** The lines of a read without the line numbers that most agents put in front. */
-function shownLines(text: string, from: number): ShownText | undefined {
+function shownLines(text: string, from: number): (ShownText & { readonly isNumbered: boolean }) | undefined {
   if (text === '') return undefined
   const all = text.split('\n')
   const first = all.findIndex((line) => numberedLine.test(line))
-  if (first < 0 || first > 3) return { start: from, lines: all }
+  if (first < 0 || first > 3) return { start: from, lines: all, isNumbered: false }
   const lines: string[] = []
   for (const line of all.slice(first)) {
     const match = numberedLine.exec(line)
     if (!match) break
     lines.push(match[2] ?? '')
   }
-  const start = Number(numberedLine.exec(all[first] ?? '')?.[1] ?? from)
-  return { start, lines, isFormatted: start === from }
+  return { start: Number(numberedLine.exec(all[first] ?? '')?.[1] ?? from), lines, isNumbered: true }
 }

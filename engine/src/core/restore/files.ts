@@ -1,9 +1,10 @@
 // Restores the files being worked on, with their current content, edited ones first. Of a large file it restores excerpts
 // around the places that were changed or read last; a file that does not fit is named with its size.
-import type { NotRestored, Piece } from '../ports/restore.ts'
+import type { FilePart, NotRestored, Piece } from '../ports/restore.ts'
 import { type Lines, pathKey } from '../tools/call.ts'
 import { isRuleFile } from './from-disk.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
+import { stretchesOf } from './shown.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'
 
 const mostFiles = 5
@@ -65,10 +66,11 @@ async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Pr
   if (read.type === 'missing') return no('not there any more')
   if (read.type === 'binary') return no(`it is binary (${read.bytes} bytes)`)
   if (read.type === 'refused') return no(read.why)
-  const whole = pieceFrom(file.path, '', read.text, input)
-  if (whole.tokens <= room) return whole
+  const { text, part } = read
+  const whole = pieceFrom(file.path, '', text, input)
+  if (!part && whole.tokens <= room) return whole
   return (
-    excerptOf(file, { text: read.text, tokens: whole.tokens, room, input }) ??
+    excerptOf(file, { text, part, tokens: whole.tokens, room, input }) ??
     no(`there is no room for its ${whole.tokens} tokens`)
   )
 }
@@ -80,6 +82,7 @@ function pieceFrom(path: string, which: string, text: string, { countTokens }: R
 
 type Large = {
   readonly text: string
+  readonly part: FilePart | undefined
   readonly tokens: number
   readonly room: number
   readonly input: RestoreInput
@@ -92,15 +95,15 @@ const leastLines = 5
 const head = 60
 
 /** As many lines as fit: the places changed or read last, newest first, with some lines around them. */
-function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Piece | undefined {
-  const lines = text.split('\n')
-  const places = placesIn(file, text, lines)
-  const order = [
-    ...new Set(places.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => from + at))),
-  ]
+function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large): Piece | undefined {
+  const lines = text.replace(/\n$/, '').split('\n')
+  const allowed = new Set(part ? part.lines.flatMap(numbersIn) : numbersIn([1, lines.length]))
+  const places = [...placesIn(file, text, lines), ...(part?.lines ?? [])]
+  const order = [...new Set(places.flatMap(numbersIn))].filter((line) => allowed.has(line) && line <= lines.length)
+  const why = part ? whyNotWhole(part, lines.length) : `the whole file has ${tokens} tokens`
   const excerpt = (count: number): Piece => {
-    const stretches = stretchesOf(order.slice(0, count))
-    const which = ` (lines ${stretches.map(([from, to]) => `${from}–${to}`).join(', ')} of ${lines.length}; the whole file has ${tokens} tokens)`
+    const stretches = stretchesOf(order.slice(0, count).toSorted((a, b) => a - b))
+    const which = ` (lines ${stretches.map(rangeText).join(', ')} of ${lines.length}; ${why})`
     const parts = stretches.map(([from, to]) => `[line ${from}]\n${lines.slice(from - 1, to).join('\n')}`)
     return pieceFrom(file.path, which, parts.join('\n'), input)
   }
@@ -110,17 +113,25 @@ function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Pie
     if (excerpt(middle).tokens <= room) fits = middle
     else tooMany = middle
   }
-  return fits < leastLines ? undefined : excerpt(fits)
+  return fits < Math.min(leastLines, order.length) || fits === 0 ? undefined : excerpt(fits)
 }
 
-function stretchesOf(numbers: readonly number[]): readonly Lines[] {
-  const stretches: Lines[] = []
-  for (const line of numbers.toSorted((a, b) => a - b)) {
-    const [from = line, to] = stretches.at(-1) ?? []
-    if (to === line - 1) stretches[stretches.length - 1] = [from, line]
-    else stretches.push([line, line])
-  }
-  return stretches
+function numbersIn([from, to]: Lines): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => from + at)
+}
+
+function rangeText([from, to]: Lines): string {
+  return `${from}–${to}`
+}
+
+/** `line 2 as it was shown, the file has something else there; the other lines were not shown` */
+function whyNotWhole({ lines, differs }: FilePart, length: number): string {
+  const which = differs.map(([from, to]) => (from === to ? `${from}` : rangeText([from, to]))).join(', ')
+  const isAll = lines.length === 1 && lines[0]?.[0] === 1 && lines[0][1] >= length
+  return [
+    ...(differs.length > 0 ? [`line ${which} as it was shown, the file has something else there`] : []),
+    ...(isAll ? [] : ['the other lines were not shown']),
+  ].join('; ')
 }
 
 /**

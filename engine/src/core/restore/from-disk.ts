@@ -3,7 +3,7 @@
 // Those of the root come with the system prompt, the others only with the files.
 
 import { groupBy } from '../message/group-by.ts'
-import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
+import { type FileRead, type FileStore, type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
 import { pathKey } from '../tools/call.ts'
 import { fitted, type RestoreInput, type Restorer, type SessionState, type Titled } from './restorer.ts'
@@ -32,6 +32,13 @@ export const restorePlan: Restorer = {
   },
 }
 
+/** Half a plan or half a rule misleads. */
+async function wholeFile(files: FileStore, path: string): Promise<FileRead> {
+  const read = await files.read(path)
+  if (read.type !== 'text' || !read.part) return read
+  return { type: 'refused', why: 'this session was shown only a part of it: read it again' }
+}
+
 function nameOf({ path }: Plan): string {
   return path === undefined ? 'Plan' : `Plan ${path}`
 }
@@ -57,7 +64,7 @@ async function textOfPlan(
   { files }: RestoreInput,
 ): Promise<{ text?: string | undefined; why?: string }> {
   if (path === undefined) return { text }
-  const read = await files.read(path)
+  const read = await wholeFile(files, path)
   if (read.type === 'text') return { text: read.text }
   const known = text ?? (read.type === 'refused' ? read.lastShown : undefined)
   if (known !== undefined) return { text: `${known}\n[as last shown: the file cannot be read now]` }
@@ -72,7 +79,7 @@ export const restoreMemoryFiles: Restorer = {
     const items: Titled[] = []
     const missing: NotRestored[] = []
     for (const { path, isSure } of rulePaths(input)) {
-      const read = await input.files.read(path)
+      const read = await wholeFile(input.files, path)
       if (read.type === 'text') {
         items.push({ title: `Instructions ${path} (${nameOfContent(read.text)})`, text: read.text, path })
       } else if (isSure) {

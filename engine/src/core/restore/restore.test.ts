@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { contextFrame } from '../message/reminder.ts'
-import type { FileRead, FileStore } from '../ports/restore.ts'
+import type { FilePart, FileRead, FileStore } from '../ports/restore.ts'
 import { restoreAgents } from './listed.ts'
 import { defaultRestorers, missingText, pieceText, restoreContext } from './restore.ts'
 import { emptyState, type RestoreInput, type Restorer, type SessionState } from './restorer.ts'
@@ -107,6 +107,30 @@ describe('files', () => {
       expect(pieces[0]?.tokens).toBeLessThanOrEqual(5_000)
       expect(pieces[0]?.text.startsWith('[line 1]\nline number 1\nline number 2\n')).toBe(true)
     }
+  })
+
+  test('of a file that was shown in part, only that part comes back, however large it is', async () => {
+    const text = Array.from({ length: 400 }, (_, at) => (at < 300 ? `const shown${at + 1} = ${'x'.repeat(90)}` : ''))
+    const part = { lines: [[1, 300]], differs: [[7, 8]] } as const
+    const read = (lines: readonly string[], given: FilePart) =>
+      restoreContext(
+        inputOf({
+          files: storeOf({ big: { type: 'text', text: lines.join('\n'), part: given } }),
+          touched: [touch('big', { seen: [[200, 350]] })],
+        }),
+        { budget: 50_000 },
+      )
+    const { pieces } = await read(text, part)
+    expect(pieces.map(({ title }) => title)).toEqual([
+      expect.stringMatching(
+        /^File big \(lines .*192–\d+ of 399; line 7–8 as it was shown, the file has something else there; the other lines were not shown\)$/,
+      ),
+    ])
+    expect(pieces[0]?.text).not.toContain('[line 3')
+    const few = await read(['', 'one', ''], { lines: [[2, 2]], differs: [] })
+    expect(few.pieces).toMatchObject([
+      { title: 'File big (lines 2–2 of 2; the other lines were not shown)', text: '[line 2]\none' },
+    ])
   })
 
   test('the rules of the folders of these files come with them, and the root’s do not', async () => {

@@ -1,9 +1,10 @@
 // Files as a transcript last showed them: reads, writes and edits applied in order. It does not look at this machine's
 // disk, so it works for sessions from elsewhere, at any point in them.
+import { dropOldest } from '../message/drop-oldest.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/restore.ts'
-import type { NamedKinds } from '../tools/call.ts'
+import { type NamedKinds, pathKey } from '../tools/call.ts'
 import type { TextEdit } from '../tools/patch.ts'
 import { createFileWalk, type FileTouch, type ShownText } from './file-events.ts'
 
@@ -27,8 +28,15 @@ export type SeenFiles = {
   readonly file: (path: string) => SeenFile | undefined
 }
 
-export function createSeenFiles({ named }: { readonly named?: NamedKinds } = {}): SeenFiles {
-  const files = new Files()
+export type SeenFilesOptions = {
+  /** What the host's tools do, by name. */
+  readonly named?: NamedKinds | undefined
+  /** The workspace's folder: paths below it may be spelled with it or without. */
+  readonly root?: string | undefined
+}
+
+export function createSeenFiles({ named, root }: SeenFilesOptions = {}): SeenFiles {
+  const files = new Files(root)
   const walk = createFileWalk(named)
   return {
     add: (message, record) => {
@@ -47,27 +55,41 @@ export function createSeenFiles({ named }: { readonly named?: NamedKinds } = {})
         else files.noteShown(touch.path, touch.shown())
       }
     },
-    file: (path) => files.known.get(path),
+    file: (path) => files.known.get(pathKey(path, root)),
   }
 }
 
 /** Line numbers come from outputs and may be absurd. */
-const mostLines = 1_000_000
+const maxLines = 1_000_000
+/** A session of any length remembers this many files, the latest ones. */
+const maxFiles = 1_000
 
 class Files {
+  /** By `pathKey`. */
   readonly known = new Map<string, SeenFile>()
+  private readonly root: string | undefined
+
+  constructor(root: string | undefined) {
+    this.root = root
+  }
+
+  private get(path: string): SeenFile | undefined {
+    return this.known.get(pathKey(path, this.root))
+  }
 
   /** `isSure: false` if the text is derived from an earlier version. */
   private put(path: string, lines: Lines, { isWhole = true, isSure = true } = {}): void {
-    const isStale = !isSure && this.known.get(path)?.isStale === true
-    this.known.delete(path)
+    const key = pathKey(path, this.root)
+    const isStale = !isSure && this.known.get(key)?.isStale === true
+    this.known.delete(key)
     const whole = isWhole && !lines.includes(undefined)
-    this.known.set(path, { lines, isWhole: whole, ...(isStale ? { isStale } : {}) })
+    this.known.set(key, { lines, isWhole: whole, ...(isStale ? { isStale } : {}) })
+    dropOldest(this.known, maxFiles)
   }
 
   mark(path: string, how: 'isStale' | 'isGone'): void {
-    const file = this.known.get(path)
-    if (file) this.known.set(path, { ...file, [how]: true })
+    const file = this.get(path)
+    if (file) this.known.set(pathKey(path, this.root), { ...file, [how]: true })
   }
 
   /** A rule file that the client added because a file in its folder was read. */
@@ -85,11 +107,12 @@ class Files {
   }
 
   private noteEdits(path: string, original: string | undefined, edits: readonly TextEdit[]): void {
-    const known = this.known.get(path)
-    const lines: Lines | undefined = original?.split('\n') ?? known?.lines
+    const known = this.get(path)
+    const recorded = original === undefined ? undefined : asShown(original.split('\n'), known?.lines ?? [])
+    const lines: Lines | undefined = recorded ?? known?.lines
     if (!lines) return
-    const isWhole = original !== undefined || known?.isWhole === true
-    this.put(path, edited(lines, edits), { isWhole, isSure: original !== undefined })
+    const isWhole = recorded !== undefined || known?.isWhole === true
+    this.put(path, edited(lines, edits), { isWhole, isSure: recorded !== undefined })
     // Where nobody knows what was put in, or where.
     if (edits.length === 0 || edits.some(({ before }) => before === '')) this.mark(path, 'isStale')
   }
@@ -98,9 +121,9 @@ class Files {
   noteShown(named: string, shown: ShownText | undefined): void {
     if (!shown) return
     const { path = named, start, lines, total } = shown
-    if (!(Math.max(start + lines.length, total ?? 0) <= mostLines)) return
+    if (!(Math.max(start + lines.length, total ?? 0) <= maxLines)) return
     const isFromStart = start === 1 && (total === undefined || lines.length >= total)
-    const known = isFromStart ? undefined : this.known.get(path)
+    const known = isFromStart ? undefined : this.get(path)
     const length = Math.max(total ?? known?.lines.length ?? 0, start - 1 + lines.length)
     const laid = Array.from({ length }, (_, index) => {
       const here = index - (start - 1)
@@ -109,6 +132,23 @@ class Files {
     if (!known) this.put(path, laid, { isWhole: isFromStart })
     else this.put(path, laid, { isWhole: known.isWhole || total !== undefined, isSure: false })
   }
+}
+
+/**
+ * A record of the client holds what a tool left out of its results, such as a secret: such a line stays as it was shown.
+ * A file that has more or fewer lines now was changed by something else.
+ */
+function asShown(recorded: readonly string[], shown: Lines): Lines {
+  const lengthOf = (lines: Lines) => (lines.at(-1) === '' ? lines.length - 1 : lines.length)
+  if (lengthOf(recorded) !== lengthOf(shown)) return recorded
+  const isOther = (line: string, at: number) => shown[at] !== undefined && shown[at] !== line
+  const there = new Set(recorded)
+  return recorded.map((line, at) => (isOther(line, at) && !there.has(shown[at] ?? '') ? shown[at] : line))
+}
+
+/** Every line that was shown is in its place. */
+export function agrees(shown: Lines, now: readonly string[]): boolean {
+  return shown.every((line, at) => line === undefined || line === now[at])
 }
 
 /** Does not occur in text files, so it can mark a line that was never shown. */

@@ -42,6 +42,16 @@ test('three failures in a row end it, and a compaction begins anew', async () =>
   expect(collapser.staged()).toEqual([])
 })
 
+test('secrets that the model repeats are replaced', async () => {
+  const { runtime } = sessionOf(scripted(() => 'Used DB_PASSWORD=hunter2hunter2 and Zq81-0042.'))
+  const redact = (text: string) => text.replaceAll('Zq81-0042', '[key]')
+  const collapser = new Collapser()
+  collapser.afterAnswer({ ...runtime, ports: { ...runtime.ports, redact } })
+  await collapser.idle()
+  const [staged] = collapser.staged()
+  expect(staged?.text).toContain('What was done:\nUsed DB_PASSWORD=[redacted] and [key].')
+})
+
 test('what was staged while a compaction came has no place any more', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const client = scripted(() => 'In short.')

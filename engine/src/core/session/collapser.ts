@@ -95,7 +95,9 @@ export class Collapser implements BackgroundWorker {
     const countTokens = createTextCounter(gauge.counting())
     // A client that throws has failed: nobody waits for this promise.
     const staging = await loadCompaction()
-      .then(({ stageCollapse }) => stageCollapse({ span, client: summarizer(runtime), model, countTokens, signal }))
+      .then(({ stageCollapse }) =>
+        stageCollapse({ span, client: summarizer(runtime), model, countTokens, redact: ports.redact, signal }),
+      )
       .catch((error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
     const { usage } = staging
     if (signal.aborted) return

@@ -14,7 +14,11 @@ const someNotes: Notes = parseNotes('# Current state\n_now_\nAt work.\n')
 
 /** Notes in memory; each extraction ends when the test says so. */
 function storeOf(settled: 'settled' | 'still-running' = 'settled') {
-  const asked: { readonly seen: string | undefined; readonly end: (extraction: Extraction) => void }[] = []
+  const asked: {
+    readonly seen: string | undefined
+    readonly redact: unknown
+    readonly end: (extraction: Extraction) => void
+  }[] = []
   const store: SessionMemory = {
     path: 'summary.md',
     notes: () => someNotes,
@@ -22,9 +26,9 @@ function storeOf(settled: 'settled' | 'still-running' = 'settled') {
     progress: () => noProgress,
     saveProgress: () => undefined,
     settled: async () => settled,
-    extract: ({ messages }) =>
+    extract: ({ messages, redact }) =>
       new Promise((end) => {
-        asked.push({ seen: messages.at(-1)?.uuid, end })
+        asked.push({ seen: messages.at(-1)?.uuid, redact, end })
       }),
   }
   return { store, asked }
@@ -57,12 +61,14 @@ function bench(tokens: () => number) {
   const { conversation, gauge, closing } = world.runtime
   let newest = conversation.view()
   gauge.size = () => ({ tokens: tokens(), reported: 0, estimated: tokens(), source: 'estimate' })
-  const runtime = { ...world.runtime, conversation: { ...conversation, view: () => newest } }
+  const redact = (text: string) => text
+  const ports = { ...world.runtime.ports, redact }
+  const runtime = { ...world.runtime, ports, conversation: { ...conversation, view: () => newest } }
   const look = (keeper: MemoryKeeper, view: View) => {
     newest = view
     keeper.afterAnswer(runtime)
   }
-  return { look, events: world.events, stop: closing.stop }
+  return { look, events: world.events, stop: closing.stop, redact }
 }
 
 const extracted: Extraction = { type: 'extracted', notes: someNotes, usage: noTokens }
@@ -73,8 +79,9 @@ describe('the keeper of the notes', () => {
     const { store, asked } = storeOf()
     const keeper = new MemoryKeeper({ store, isResumed: false })
     let tokens = 12_000
-    const { look } = bench(() => tokens)
+    const { look, redact } = bench(() => tokens)
     look(keeper, viewOf('one'))
+    expect(asked[0]?.redact).toBe(redact)
     tokens = 20_000
     look(keeper, viewOf('two'))
     expect(asked.map(({ seen }) => seen)).toEqual(['one'])

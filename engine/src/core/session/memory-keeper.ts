@@ -124,6 +124,7 @@ export class MemoryKeeper implements BackgroundWorker {
         ledger: model.capabilities(name).offline ? ledgerOfEntries(conversation.standing()) : emptyLedger,
         model,
         countTokens,
+        redact: ports.redact,
         signal,
       })
       // An error of the store, such as a full disk, is a failed extraction.

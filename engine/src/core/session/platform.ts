@@ -4,7 +4,7 @@
 import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
-import type { FileStore } from '../ports/restore.ts'
+import type { FileStore, GuardedRedact } from '../ports/restore.ts'
 import type { Recalled, RecallMatch } from '../ports/session-store.ts'
 import { memoryStore, type Store } from '../ports/store.ts'
 import type { Workspace } from '../ports/workspace.ts'
@@ -45,6 +45,8 @@ export type SessionFilesInput = {
   readonly named?: NamedKinds | undefined
   /** Which files may be read although no message showed them: anywhere if the host named them, or inside the workspace. */
   readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
+  /** What the host's tools do to every text that they return. */
+  readonly redact?: GuardedRedact | undefined
 }
 
 export type WorkspaceInput = Pick<SessionFilesInput, 'given' | 'entries' | 'cwd'> & {
@@ -75,7 +77,7 @@ export function barePlatform(environment: Environment): Platform {
     cwd: '/',
     files: ({ given, named }) => {
       if (given) return { files: given, see: () => undefined }
-      const seen = createSeenFiles(named ? { named } : {})
+      const seen = createSeenFiles({ named })
       return { files: seenFileStore(seen), see: seen.add }
     },
     workspace: () => undefined,

@@ -28,6 +28,8 @@ export type Runtime = {
   readonly tracker: Tracker
   readonly usage: UsageMeter
   readonly settings: EngineSettings
+  /** What the host set and cannot be used, for `explain()`. */
+  readonly warnings?: readonly string[]
   readonly environment: Environment
   readonly ladder: Ladder
   readonly ports: Omit<CompactionPorts, 'model'>

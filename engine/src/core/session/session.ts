@@ -225,11 +225,12 @@ class ManagedSession {
     })
 
   explain = (): SessionExplanation => {
-    const { conversation, gauge, memoryState } = this.runtime
+    const { conversation, gauge, memoryState, warnings: unusable = [] } = this.runtime
     const explanation = gauge.explanation()
     const turns = turnSizes(conversation.view().messages, explanation.size.tokens)
     const prediction = predictCompaction(turns, explanation.autoCompactThreshold.value)
-    return { ...explanation, ...defined({ prediction, sessionMemory: memoryState?.() }) }
+    const warnings = [...unusable, ...explanation.warnings]
+    return { ...explanation, warnings, ...defined({ prediction, sessionMemory: memoryState?.() }) }
   }
 
   /** What the next request would carry, before it is repaired. */

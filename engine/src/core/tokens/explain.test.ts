@@ -186,10 +186,29 @@ describe('thresholds', () => {
     expect(threshold({ settings: { autoCompactAt: 100_000, autoCompactPercent: 50 } })).toBe(90_000)
   })
 
-  test('a mark that would compact every turn is an error, not a loop', () => {
-    expect(thrown({ ...at(0), settings: { autoCompactAt: 500 } }).message).toBe(
-      'setting autoCompactAt would compact at 500 of 180,000 tokens; at least 8,000 must be usable, or every turn would compact.',
-    )
+  test.each([
+    [{ settings: { autoCompactAt: 500 } }, 'setting autoCompactAt', '500'],
+    [{ environment: { EVERLONG_AUTOCOMPACT_PCT: '1' } }, 'EVERLONG_AUTOCOMPACT_PCT', '1,800'],
+  ])('%j would compact every turn: it comes later, and a warning says so', (input, source, asked) => {
+    const { autoCompactThreshold, warnings } = explain({ ...at(0), ...input })
+    expect([autoCompactThreshold.value, autoCompactThreshold.source]).toEqual([8_000, source])
+    const why = `${source} asks for ${asked}, but with less than 8,000 every turn would compact`
+    expect(warnings).toEqual([`8,000 tokens are used in place of ${asked}: ${why}.`])
+  })
+
+  test('a percentage may have its sign', () => {
+    const { autoCompactThreshold, warnings } = explain({ ...at(0), environment: { EVERLONG_AUTOCOMPACT_PCT: '40 %' } })
+    expect([autoCompactThreshold.value, warnings]).toEqual([72_000, []])
+  })
+
+  test('what is capped is named in a warning, and what nobody asked for is not', () => {
+    const environment = { EVERLONG_BLOCKING_LIMIT: '999999', CLAUDE_CODE_AUTO_COMPACT_WINDOW: '999999' }
+    expect(explain({ ...at(0), environment, settings: { autoCompactPercent: 99 } }).warnings).toEqual([
+      '200,000 tokens are used in place of 999,999: CLAUDE_CODE_AUTO_COMPACT_WINDOW can only make the window smaller.',
+      '167,000 tokens are used in place of 178,200: setting autoCompactPercent asks for 178,200, but compaction comes no later than 167,000.',
+      '180,000 tokens are used in place of 999,999: EVERLONG_BLOCKING_LIMIT asks for more than the effective window of 180,000.',
+    ])
+    expect(explain({ ...at(0), settings: { contextWindow: 30_000 } }).warnings).toEqual([])
   })
 
   test.each(['EVERLONG_BLOCKING_LIMIT', 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE'])(

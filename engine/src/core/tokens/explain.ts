@@ -58,7 +58,23 @@ export function explain(input: ExplainInput): Explanation {
   }
   const { value: limit } = thresholds.limit
   const percentLeft = Math.max(0, Math.round(((limit - used) / limit) * 100))
-  return { model, size, ...windows, ...thresholds, percentLeft, state: stateOf(is), ...is, warnings: settings.warnings }
+  const warnings = [...settings.warnings, ...cappedIn(settings, { ...windows, ...thresholds })]
+  return { model, size, ...windows, ...thresholds, percentLeft, state: stateOf(is), ...is, warnings }
+}
+
+/** What was asked for and cannot be, where a setting or a variable asked. */
+function cappedIn(asked: ResolvedSettings, given: Windows & Thresholds): readonly string[] {
+  const { autoCompactWindow, autoCompactPercent, autoCompactAt, blockingLimit } = asked
+  const figures = [
+    autoCompactWindow && given.contextWindow,
+    (autoCompactPercent ?? autoCompactAt) && given.autoCompactThreshold,
+    blockingLimit && given.blocking,
+  ]
+  return figures.flatMap((figure) => {
+    if (!figure?.clamped) return []
+    const { from, why } = figure.clamped
+    return [`${formatNumber(figure.value)} tokens are used in place of ${formatNumber(from)}: ${why}.`]
+  })
 }
 
 type Flags = Pick<Explanation, 'isAboveWarning' | 'isAboveError' | 'isAboveThreshold' | 'isBlocking'>
@@ -108,8 +124,8 @@ function thresholdOf(settings: ResolvedSettings, window: number): Figure {
     ...(percent ? [{ value: Math.floor((window * percent.value) / 100), source: percent.source }] : []),
     ...(mark ? [{ value: tokensOfMark(mark.value, window), source: mark.source }] : []),
   ]
-  for (const figure of asked) if (figure.value < leastUsable) throw tooEarly(figure, window)
   const earliest = asked.reduce((first, figure) => (figure.value < first.value ? figure : first), standard)
+  if (earliest.value < Math.min(leastUsable, standard.value)) return notSoEarly(earliest, standard)
   const tooLate = asked.find((figure) => figure.value > standard.value)
   if (earliest !== standard || !tooLate) return earliest
   const why = `${tooLate.source} asks for ${formatNumber(tooLate.value)}, but compaction comes no later than ${formatNumber(standard.value)}`
@@ -134,16 +150,15 @@ function before(limit: Figure, distance: Setting<number> | undefined): Figure {
 
 function blockingFrom(asked: Setting<number>, window: number): Figure {
   if (asked.value <= window) return { value: asked.value, source: asked.source }
-  const why = `the effective window is ${formatNumber(window)}`
+  const why = `${asked.source} asks for more than the effective window of ${formatNumber(window)}`
   return { value: window, source: asked.source, clamped: { from: asked.value, why } }
 }
 
-function tooEarly(figure: Figure, window: number): ConfigurationError {
-  return new ConfigurationError(
-    `${figure.source} would compact at ${formatNumber(figure.value)} of ${formatNumber(window)} tokens; ` +
-      `at least ${formatNumber(leastUsable)} must be usable, or every turn would compact.`,
-    { threshold: figure.value, effectiveWindow: window, needed: leastUsable },
-  )
+/** With less, every turn would compact. */
+function notSoEarly(asked: Figure, standard: Figure): Figure {
+  const value = Math.min(leastUsable, standard.value)
+  const why = `${asked.source} asks for ${formatNumber(asked.value)}, but with less than ${formatNumber(value)} every turn would compact`
+  return { value, source: asked.source, clamped: { from: asked.value, why } }
 }
 
 export type WindowFacts = {

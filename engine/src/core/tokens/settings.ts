@@ -27,7 +27,7 @@ export type TokenSettings = {
  */
 export type CompactionSetting = (typeof compactionValues)[number]
 
-const compactionValues = ['auto', 'ask', 'reactive', 'manual', 'off'] as const
+export const compactionValues = ['auto', 'ask', 'reactive', 'manual', 'off'] as const
 
 export type Environment = { readonly [name: string]: string | undefined }
 
@@ -50,12 +50,15 @@ export type SettingsInput = {
 
 type Rule = { readonly accepts: (value: number) => boolean; readonly wants: string }
 
-const tokens: Rule = {
+export const tokens: Rule = {
   accepts: (value) => Number.isSafeInteger(value) && value > 0,
   wants: 'a whole number of tokens above 0',
 }
-const distance: Rule = { accepts: (value) => Number.isFinite(value) && value >= 0, wants: 'a number of tokens' }
-const percent: Rule = { accepts: (value) => value > 0 && value <= 100, wants: 'a percentage above 0 and up to 100' }
+export const distance: Rule = { accepts: (value) => Number.isFinite(value) && value >= 0, wants: 'a number of tokens' }
+export const percent: Rule = {
+  accepts: (value) => value > 0 && value <= 100,
+  wants: 'a percentage above 0 and up to 100',
+}
 
 /** Ours first. */
 const variables: { readonly [Name in NumberSetting]?: readonly string[] } = {
@@ -76,7 +79,8 @@ export function resolveSettings({ settings = {}, environment = {}, model }: Sett
     for (const variable of variables[name] ?? []) {
       const text = environment[variable]?.trim() ?? ''
       if (text === '') continue
-      const value = readNumber(text)
+      // EVERLONG_AUTOCOMPACT_PCT=80%
+      const value = readNumber(name === 'autoCompactPercent' ? text.replace(/\s*%$/, '') : text)
       if (rule.accepts(value)) return { value, source: variable }
       warnings.push(`${variable} is ignored: "${text}" is not ${rule.wants}.`)
     }
@@ -135,10 +139,14 @@ function markOf(
   const mark = isByModel ? given[best] : given
   if (mark === undefined) return undefined
   const source = `setting autoCompactAt${isByModel ? `["${best}"]` : ''}`
-  const isShare = typeof mark === 'string' && mark.endsWith('%') && percent.accepts(shareOf(mark))
-  if (isShare || (typeof mark === 'number' && tokens.accepts(mark))) return { value: mark, source }
+  if (isMark(mark)) return { value: mark, source }
   warnings.push(`The ${source} is ignored: ${String(mark)} is neither ${tokens.wants} nor a share such as "80%".`)
   return undefined
+}
+
+export function isMark(value: unknown): value is Mark {
+  if (typeof value === 'number') return tokens.accepts(value)
+  return typeof value === 'string' && value.endsWith('%') && percent.accepts(shareOf(value))
 }
 
 function shareOf(mark: string): number {

@@ -4,7 +4,7 @@ import { isFromServer, type ToolJob, toolJob } from './names.ts'
 import { type PatchedFile, readPatch, type TextEdit } from './patch.ts'
 import { readTodos, type TodoChange } from './todos.ts'
 
-const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
+export const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
 
 /** Tools whose result can be had again or is a mere confirmation, in the words of the `toolKinds` setting. */
 export type ToolKind = (typeof toolKinds)[number]
@@ -77,9 +77,9 @@ export function pathKey(path: string, root: string | undefined): string {
   return plain.startsWith(folder) ? plain.slice(folder.length) : plain
 }
 
-/** A server's tool may answer anything; the host vouches for those that it names. */
-export function isVouched(name: string, named: NamedKinds = {}): boolean {
-  return !isFromServer(name) || Object.hasOwn(named, name)
+/** A server's tool may answer anything. */
+export function isVouched(name: string): boolean {
+  return !isFromServer(name)
 }
 
 type Details = ToolCall extends infer Call

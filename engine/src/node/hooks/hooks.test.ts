@@ -199,6 +199,39 @@ describe('shell commands', () => {
     expect(messages).toEqual([expect.stringMatching(/^x{10000}\n\[cut: the whole output is in .+\]$/)])
   })
 
+  test('each long output is kept apart: of two hooks, of a second run, and after the session was opened again', async () => {
+    const printing = (letter: string) => `head -c ${maxOutput + 1} /dev/zero | tr '\\0' ${letter}`
+    const both = shell('PreCompact', printing('a'), printing('b'))
+    const outcomes = [await both.run(before), await both.run(before)]
+    outcomes.push(await shell('PreCompact', printing('c')).run(before))
+    const kept = outcomes.flatMap(({ instructions }) =>
+      instructions.map((text) => readFileSync(/output is in (.+)\]$/.exec(text)?.[1] ?? '', 'utf8')),
+    )
+    expect(kept).toEqual(['a', 'b', 'a', 'b', 'c'].map((letter) => letter.repeat(maxOutput + 1)))
+  })
+
+  test('output of exactly the limit is whole, and a veto has the same limit', async () => {
+    const { instructions } = await shell('PreCompact', `head -c ${maxOutput} /dev/zero | tr '\\0' x`).run(before)
+    expect(instructions).toEqual(['x'.repeat(maxOutput)])
+    const { veto } = await shell('PreCompact', `head -c ${maxOutput + 1} /dev/zero | tr '\\0' x >&2; exit 2`).run(
+      before,
+    )
+    expect(veto).toMatch(/^x{10000}\n\[cut: the whole output is in .+\]$/)
+  })
+
+  test('one hook that fails or hangs does not silence the other', async () => {
+    const { instructions, problems } = await shell(
+      'PreCompact',
+      { command: 'echo late; sleep 30', timeout: 0.1 },
+      'echo said',
+      'echo no; exit 3',
+    ).run(before)
+    expect([instructions, problems]).toEqual([
+      ['said'],
+      [expect.stringContaining('ended after 0.1 s without finishing'), expect.stringContaining('exit code 3')],
+    ])
+  })
+
   test('a matcher picks by trigger or source', async () => {
     const settings: HookSettings = {
       PreCompact: [

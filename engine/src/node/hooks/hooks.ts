@@ -1,5 +1,6 @@
 // Runs the hooks of a session: functions of the host and shell commands from a settings file. They run in parallel;
 // their outcomes are merged in the order of configuration.
+import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defined, type JsonObject } from '../../core/message/json.ts'
@@ -33,7 +34,6 @@ export const maxOutput = 10_000
 
 export function hooksFor(choices: HookChoices, session: HookedSession): Hooks {
   const { functions, settings = {}, env, timeoutMs = defaultTimeoutMs } = choices
-  let runs = 0
   return {
     run: async (call, { signal } = {}) => {
       const limits = { timeoutMs, signal }
@@ -41,7 +41,7 @@ export function hooksFor(choices: HookChoices, session: HookedSession): Hooks {
         runFunction(() => hook(call), `hook function ${at + 1} of ${call.event}`, limits),
       )
       const commands = commandsFor(settings, call.event, wordOf(call)).map((command) =>
-        runHook(command, call, { ...limits, session, env, run: ++runs }),
+        runHook(command, call, { ...limits, session, env }),
       )
       return mergeOutcomes(await Promise.all([...called, ...commands]))
     },
@@ -67,17 +67,16 @@ async function runFunction(hook: () => unknown, name: string, limits: Limits): P
 type Running = Limits & {
   readonly session: HookedSession
   readonly env: NodeJS.ProcessEnv | undefined
-  readonly run: number
 }
 
 async function runHook({ command, timeout }: HookCommand, call: HookCall, options: Running) {
-  const { session, env, signal, run } = options
+  const { session, env, signal } = options
   const timeoutMs = timeout === undefined ? options.timeoutMs : timeout * 1000
   const input = `${JSON.stringify(stdinOf(call, session))}\n`
   const ended = await runCommand(command, { cwd: session.cwd, env, input, timeoutMs, signal })
   const name = `hook ${JSON.stringify(headOf(command, 80))} of ${call.event}`
   const part = outcomeOf(call.event, { name, run: ended, timeoutMs })
-  return bounded(part, (text, at) => keepWhole(text, `${call.event}-${run}-${at}`, session.path))
+  return bounded(part, (text) => keepWhole(text, call.event, session.path))
 }
 
 /** The JSON that a command reads from stdin, with Claude Code's field names. */
@@ -107,21 +106,21 @@ function stdinOf(call: HookCall, { id, path = '', cwd }: HookedSession): JsonObj
 }
 
 /** Caps every text that a model or a person would see; the full text goes to a file. */
-function bounded(part: Partial<HookOutcome>, keep: (text: string, at: number) => string): Partial<HookOutcome> {
-  let at = 0
+function bounded(part: Partial<HookOutcome>, keep: (text: string) => string): Partial<HookOutcome> {
   const cap = (text: string) => {
     if (text.length <= maxOutput) return text
-    return `${headOf(text, maxOutput)}\n[cut: ${keep(text, ++at)}]`
+    return `${headOf(text, maxOutput)}\n[cut: ${keep(text)}]`
   }
-  const { summary, instructions, context, messages } = part
+  const { veto, summary, instructions, context, messages } = part
   const lists = { instructions: instructions?.map(cap), context: context?.map(cap), messages: messages?.map(cap) }
-  return { ...part, ...defined({ summary: summary && cap(summary), ...lists }) }
+  return { ...part, ...defined({ veto: veto && cap(veto), summary: summary && cap(summary), ...lists }) }
 }
 
-function keepWhole(text: string, name: string, transcript: string | undefined): string {
+/** Each output has a file of its own: the transcript names it for good, and other processes may write beside it. */
+function keepWhole(text: string, event: HookCall['event'], transcript: string | undefined): string {
   const own = transcript === undefined ? join(tmpdir(), 'everlong') : sessionFolder(transcript)
   const folder = join(own, 'hook-output')
-  const path = join(folder, `${name}.txt`)
+  const path = join(folder, `${event}-${randomUUID()}.txt`)
   try {
     makeSessionFolder(folder)
     replaceFile(path, Buffer.from(text), { flush: false })

@@ -6,7 +6,7 @@ import { recallPointer } from '../../core/prompts/recall.ts'
 import { estimateTokens } from '../../core/tokens/estimate/estimate.ts'
 import { clearedText } from '../../core/transcript/format/messages.ts'
 import { session } from '../../testing/index.ts'
-import { openArchive } from '../archive/archive.ts'
+import { type Archive, openArchive } from '../archive/archive.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { createRecallTool, createRecallTools, type RecallOptions } from './tool.ts'
 
@@ -179,4 +179,32 @@ test('as two tools, the cards name the tool that reads', () => {
   expect(search.run({ query: 'crane' }).text).toContain('Read one in full: read({"id":"ID"})')
   expect(read.run({ id: 't1' }).text).toContain('export const crane = 2')
   expect([search.name, read.name, read.input_schema.required]).toEqual(['search', 'read', ['id']])
+})
+
+test('a note about the archive counts among the tokens of an answer', () => {
+  const match = (at: number) => ({
+    ...{
+      id: `u${at}`,
+      uuid: `u${at}`,
+      kind: 'human',
+      time: '2026-03-02T09:00:00.000Z',
+      epoch: 0,
+      file: 's.jsonl',
+      line: at,
+    },
+    ...{ tool: undefined, path: undefined, toolUseId: undefined, messageId: undefined, sidechain: false },
+    snippet: `heron ${'x'.repeat(200)}`,
+  })
+  const unreadable = [{ path: `/p/${'long-name-'.repeat(10)}.jsonl`, line: 3, reason: 'it is far too long to be read' }]
+  const slow = {
+    refresh: () => ({ complete: false, bytesDone: 1, bytesAll: 3, unreadable }),
+    search: () => ({ matches: Array.from({ length: 100 }, (_, at) => match(at)), matched: 'all', more: true }),
+  } as unknown as Archive
+  const countTokens = (text: string) => Math.ceil(text.length / 4)
+  for (let maxTokens = 400; maxTokens < 900; maxTokens += 20) {
+    const { text } = createRecallTool({ archive: slow, maxTokens, countTokens }).run({ query: 'heron' })
+    expect(text).toContain('The archive is still being indexed (33 % so far)')
+    expect(text).toContain('Not searched: /p/long-name-')
+    expect(countTokens(text)).toBeLessThanOrEqual(maxTokens)
+  }
 })

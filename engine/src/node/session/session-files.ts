@@ -4,9 +4,11 @@ import { constants, statSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
-import type { FileRead, FileStore } from '../../core/ports/restore.ts'
+import { redactedFile } from '../../core/ports/guarded-ports.ts'
+import type { FileRead, FileStore, GuardedRedact } from '../../core/ports/restore.ts'
 import type { Workspace } from '../../core/ports/workspace.ts'
 import {
+  agrees,
   createSeenFiles,
   type SeenFile,
   type SeenFiles,
@@ -18,19 +20,19 @@ import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { gitWorkspace } from './workspace.ts'
 
-export function sessionFiles({ given, entries, cwd, named, permitted }: SessionFilesInput): SessionFiles {
+export function sessionFiles(input: SessionFilesInput): SessionFiles {
+  const { given, entries, cwd, named } = input
   if (given) return { files: given, see: () => undefined }
-  const seen = createSeenFiles(named ? { named } : {})
+  const seen = createSeenFiles({ named, root: cwd })
   if (isFromElsewhere(entries)) return { files: seenFileStore(seen), see: seen.add }
   const shown = createShown({ named, root: cwd })
   return {
-    files: ownFiles({ root: cwd, shown, opened: seen, permitted }),
+    files: ownFiles(input, { shown, opened: seen }),
     see: (message, record, { isLive }) => (isLive ? shown : seen).add(message, record),
   }
 }
 
-type OwnFiles = Pick<SessionFilesInput, 'permitted'> & {
-  readonly root: string
+type Witnesses = {
   readonly shown: Shown
   /** What the transcript showed when the session was opened. */
   readonly opened: SeenFiles
@@ -38,29 +40,40 @@ type OwnFiles = Pick<SessionFilesInput, 'permitted'> & {
 
 /**
  * A transcript is untrusted and cannot open a file. Of a file that only the transcript showed, no more is restored than
- * the transcript contains, and only while the disk still has the same.
+ * the transcript contains, and only while the disk still has the same. Of a file that the open session was shown, only
+ * the lines that were shown, unless the host redacts the text: then all of it.
  */
-function ownFiles({ root, shown, opened, permitted }: OwnFiles): FileStore {
-  const inside = workspaceFiles({ root })
-  const anywhere = workspaceFiles({ root, isAllowed: () => true })
+function ownFiles({ cwd: root, permitted, redact }: SessionFilesInput, { shown, opened }: Witnesses): FileStore {
+  const inside = workspaceFiles({ root, redact })
+  const anywhere = workspaceFiles({ root, redact, isAllowed: () => true })
   return {
     read: async (path) => {
       const permission = permitted(path)
       if (permission === 'anywhere') return anywhere.read(path)
       const found = await inside.read(path)
+      if (permission === 'inside') return isHiddenIn(found, path) ? { type: 'refused', why: notAsShown } : found
       const isInside = found.type !== 'refused' || found.isOutside !== true
-      if (permission === 'inside') return found
       if (shown.has(path)) {
-        const text = isInside ? found : await anywhere.read(path)
-        if (text.type !== 'text' || shown.proves(path, text.text, { isInside })) return text
-        if (isInside && !opened.file(path)) return { type: 'refused', why: notAsShown }
+        const file = isInside ? found : await anywhere.read(path)
+        if (file.type !== 'text') return file
+        if (shown.proves(path, file.text)) {
+          return redact ? file : { ...file, ...shown.shownIn(path, file.text, opened.file(path)) }
+        }
+        if (isInside && !opened.file(path)) return { type: 'refused', why: nothingShown }
       }
       return fromTranscript(found, opened.file(path))
     },
   }
+
+  /** A result showed something else in place of one of its lines. */
+  function isHiddenIn(found: FileRead, path: string): boolean {
+    if (redact || found.type !== 'text' || !shown.has(path)) return false
+    return (shown.shownIn(path, found.text).part?.differs.length ?? 0) > 0
+  }
 }
 
-const notAsShown = 'it no longer contains anything this session was shown: read it again'
+const notAsShown = 'it differs from what this session was shown: read it again'
+const nothingShown = 'it no longer contains anything this session was shown: read it again'
 
 function fromTranscript(found: FileRead, seen: SeenFile | undefined): FileRead {
   if (!seen) {
@@ -80,7 +93,7 @@ function isStill({ lines, isWhole }: SeenFile, text: string): boolean {
   const shown = lines.at(-1) === '' ? lines.slice(0, -1) : lines
   const length = now.at(-1) === '' ? now.length - 1 : now.length
   if (isWhole && shown.length !== length) return false
-  return shown.every((line, at) => line === undefined || line === now[at])
+  return agrees(shown, now)
 }
 
 /** Its working directory is not on this machine. */
@@ -105,13 +118,14 @@ type WorkspaceOptions = {
   readonly root: string
   /** Paths outside the workspace that may be read. */
   readonly isAllowed?: (path: string) => boolean
+  readonly redact?: GuardedRedact | undefined
 }
 
 /** Larger files are not source code that anybody reads whole. */
 const maxBytes = 2 * 1024 * 1024
 
 /** Reads files for restoring. Nothing outside the workspace is read unless allowed, and links cannot lead out of it. */
-export function workspaceFiles({ root, isAllowed = () => false }: WorkspaceOptions): FileStore {
+export function workspaceFiles({ root, isAllowed = () => false, redact }: WorkspaceOptions): FileStore {
   return {
     read: async (path) => {
       const wanted = resolve(root, path)
@@ -120,7 +134,7 @@ export function workspaceFiles({ root, isAllowed = () => false }: WorkspaceOptio
         if (!isInside(await realpath(root), real) && !isAllowed(path)) {
           return { type: 'refused', why: 'it is outside the workspace', isOutside: true }
         }
-        return await readText(real)
+        return redactedFile(await readText(real), redact)
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? String(error.code) : ''
         if (code === 'ENOENT' || code === 'ENOTDIR') return { type: 'missing' }
