@@ -73,6 +73,8 @@ export async function prepareTurn(
     return { type: 'blocked', why: 'blocking-limit', detail: blockedBecause(runtime, explanation), ...done }
   }
   const { request, repairs } = buildRequest(runtime, view)
+  // What was typed may be nothing but white space.
+  if (request.messages.length === 0) return nothingToSend('There is nothing to send yet: all messages are empty.')
   if (source === 'turn' && endsInAnswer(runtime, request)) {
     const { model } = request
     return nothingToSend(`The last message is the assistant's, and ${model} does not continue it: add a message first.`)

@@ -2,7 +2,8 @@
 // left out, and tool results that a micro-compaction cleared are blank. The fold makes of them what a request carries.
 import { type Block, blocksOf, isMedia, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
-import type { Origin, ViewMessage } from '../../message/message.ts'
+import type { Origin, Role, ViewMessage } from '../../message/message.ts'
+import { readableBlocks } from '../../message/readable.ts'
 import { readUsage, type Usage } from '../../message/usage.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
 import type { Entry } from './entry.ts'
@@ -40,8 +41,9 @@ type Found = { -readonly [K in keyof ViewMessage]: ViewMessage[K] }
 
 function spokenMessage(record: JsonObject, origin: Origin): Found {
   const said = saidIn(record)
-  const content = origin === 'summary' ? summaryContent(said) : contentOf(said)
-  const found: Found = { role: origin === 'assistant' ? 'assistant' : 'user', content, origin }
+  const role = origin === 'assistant' ? 'assistant' : 'user'
+  const content = origin === 'summary' ? summaryContent(said) : contentOf(said, role)
+  const found: Found = { role, content, origin }
   const { id, model } = objectAt(record, 'message') ?? {}
   if (typeof id === 'string') found.messageId = id
   if (origin !== 'assistant') return found
@@ -51,8 +53,8 @@ function spokenMessage(record: JsonObject, origin: Origin): Found {
   return found
 }
 
-function contentOf(content: unknown): ViewMessage['content'] {
-  return typeof content === 'string' ? content : blocksOf(content)
+function contentOf(content: unknown, role: Role): ViewMessage['content'] {
+  return typeof content === 'string' ? content : readableBlocks(blocksOf(content), role)
 }
 
 /** A summary is told by us, whoever wrote the record: what it quotes must not read as an instruction of the client. */
@@ -97,7 +99,7 @@ function attachmentMessage(record: JsonObject): Found | undefined {
 }
 
 function attachmentContent({ type, ...rest }: JsonObject): ViewMessage['content'] {
-  if (type === 'queued_command') return contentOf(rest.prompt)
+  if (type === 'queued_command') return contentOf(rest.prompt, 'user')
   if (typeof rest.content === 'string' || isContent(rest.content)) return rest.content
   return Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)
 }
