@@ -153,7 +153,7 @@ test('one of an unknown kind is listed field by field, not as JSON', () => {
 })
 
 test('one that lacks the fields of its kind is listed too, and a kind may be called like anything', () => {
-  expect(attachmentContent({ type: 'file', path: '/a' })).toBe('path: /a')
+  expect(attachmentContent({ type: 'file', path: '/a', size: 3 })).toBe('File /a\nsize: 3')
   expect(attachmentContent({ type: 'constructor', note: 'x' })).toBe('note: x')
 })
 

@@ -23,7 +23,9 @@ export function attachmentContent(attachment: JsonObject): Content {
   if (text !== undefined) return text
   const { content } = fields
   if (typeof content === 'string' || isContent(content)) return content
-  return listed(fields)
+  const { filename, path = filename, ...rest } = fields
+  if (!isFilled(path)) return listed(fields)
+  return joined([`${fileTitle}${path}`, listed(rest)]) ?? ''
 }
 
 /** Blocks that a request can carry as they are; other lists are the client's own. */
