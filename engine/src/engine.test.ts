@@ -529,7 +529,7 @@ describe('messages of chat completions', () => {
     const session = await createEngine({ model: offline(), environment: {} }).start({
       tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }],
     })
-    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
     session.add({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, image] })
     const calls = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }]
     const usage = { prompt_tokens: 100, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 40 } }
@@ -547,7 +547,7 @@ describe('messages of chat completions', () => {
           {
             content: [
               { type: 'text', text: 'What is this?' },
-              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
             ],
           },
           { content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { at: 1 } }] },

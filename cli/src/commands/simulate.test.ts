@@ -1,7 +1,9 @@
 import { overflowShapes } from '@everlong/simulator'
+import type { JsonObject } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { overflows } from '../option-values.ts'
 import { everlong } from '../testing/harness.ts'
+import { render } from './simulate.ts'
 
 describe('everlong simulate', () => {
   test('serves the Messages API until it is stopped, and says what it would have cost', async () => {
@@ -18,7 +20,51 @@ describe('everlong simulate', () => {
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(answer).toMatchObject({ type: 'message', role: 'assistant', model: 'claude-opus-5' })
     const [, ...report] = stdout.split('\n')
-    expect(JSON.parse(report.join('\n'))).toMatchObject({ requests: 1, cost: expect.any(Number) })
+    expect(JSON.parse(report.join('\n'))).toMatchObject({ requests: 1, cost: expect.any(Number), unpriced: 0 })
+  })
+
+  test('calls the tools of whoever asks, takes notes, and does not call a model free whose price is not known', async () => {
+    const asked = async (url: string, body: object) => {
+      const headers = { authorization: 'Bearer any', 'x-api-key': 'any', 'content-type': 'application/json' }
+      const version = { 'anthropic-version': '2023-06-01' }
+      const init = { method: 'POST', headers: { ...headers, ...version }, body: JSON.stringify(body) }
+      return (await (await fetch(url, init)).json()) as JsonObject
+    }
+    const parameters = {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 3 }, note: { type: 'string' } },
+      required: ['city', 'days'],
+    }
+    const answers: JsonObject[] = []
+    const { stdout } = await everlong(['simulate', '--port', '0', '--json'], {
+      meanwhile: async (printed) => {
+        const { url } = JSON.parse(printed) as { readonly url: string }
+        const user = (content: string) => [{ role: 'user', content }]
+        const tools = [{ name: 'get_weather', input_schema: parameters }]
+        const base = { model: 'claude-opus-5', max_tokens: 500 }
+        answers.push(await asked(`${url}/v1/messages`, { ...base, messages: user('hello'), tools }))
+        const form = 'Write the notes: <section name="Title">one line</section>'
+        answers.push(await asked(`${url}/v1/messages`, { ...base, messages: user(form) }))
+        answers.push(await asked(`${url}/v1/chat/completions`, { model: 'gpt-5', messages: user('hello') }))
+      },
+    })
+    const called = { type: 'tool_use', name: 'get_weather', input: { city: 'example', days: 3 } }
+    expect(answers[0]).toMatchObject({ content: expect.arrayContaining([expect.objectContaining(called)]) })
+    expect(answers[1]).toMatchObject({ content: [{ text: expect.stringContaining('<section name="Session title">') }] })
+    expect(answers[2]).toMatchObject({ model: 'gpt-5', choices: [{ message: { role: 'assistant' } }] })
+    const report = JSON.parse(stdout.split('\n').slice(1).join('\n'))
+    expect(report).toMatchObject({ requests: 3, unpriced: 1 })
+  })
+
+  test.each([
+    [{ requests: 2, cost: 0.5, unpriced: 0 }, '2 requests; at API prices: $0.50.'],
+    [{ requests: 2, cost: 0, unpriced: 2 }, '2 requests; the price of these models is not known.'],
+    [
+      { requests: 2, cost: 0.5, unpriced: 1 },
+      '2 requests; at API prices: $0.50, without 1 to models whose price is not known.',
+    ],
+  ])('says what is known of the cost: %j', (report, line) => {
+    expect(render(report)).toEqual([line])
   })
 
   test('greets with its address and how clients find it', async () => {

@@ -3,7 +3,9 @@
 import { counted, dollars } from '@everlong/agent/render'
 import {
   agent,
+  asksForNotes,
   asksForSummary,
+  noteTaker,
   type OverflowShape,
   overflowShapes,
   route,
@@ -24,7 +26,12 @@ export type SimulateOptions = {
   readonly json?: boolean
 }
 
-export type SimulateReport = { readonly requests: number; readonly cost: number }
+export type SimulateReport = {
+  readonly requests: number
+  /** In dollars, without the requests to models whose price is not known. */
+  readonly cost: number
+  readonly unpriced: number
+}
 
 export async function simulate(options: SimulateOptions, surroundings: Surroundings): Promise<Outcome<SimulateReport>> {
   const overflow = overflowShapes.find((shape) => shape === options.overflow)
@@ -43,7 +50,13 @@ async function serve(
   { stdout, untilStopped }: Surroundings,
 ): Promise<SimulateReport> {
   const repository = syntheticRepository({ seed: options.seed })
-  const script = route([{ when: asksForSummary, script: summarizer() }], agent({ repository, seed: options.seed }))
+  const script = route(
+    [
+      { when: asksForSummary, script: summarizer() },
+      { when: asksForNotes, script: noteTaker() },
+    ],
+    agent({ repository, seed: options.seed, callsAnyTool: true }),
+  )
   const server = await startServer({
     port: options.port,
     seed: options.seed,
@@ -57,8 +70,8 @@ async function serve(
     const stopped = untilStopped?.()
     stdout.write(options.json ? `${JSON.stringify({ port, url })}\n` : greeting(url))
     await stopped
-    const { requests, cost } = server.simulator.meter.totals()
-    return { requests, cost }
+    const { requests, cost, unpriced } = server.simulator.meter.totals()
+    return { requests, cost, unpriced }
   } finally {
     await server.close()
   }
@@ -92,6 +105,9 @@ function portTrouble(port: number, error: unknown): string | undefined {
   return undefined
 }
 
-export function render({ requests, cost }: SimulateReport): readonly string[] {
-  return [`${counted(requests, 'request')}; at API prices: ${dollars(cost)}.`]
+export function render({ requests, cost, unpriced }: SimulateReport): readonly string[] {
+  const made = counted(requests, 'request')
+  if (unpriced === 0) return [`${made}; at API prices: ${dollars(cost)}.`]
+  if (unpriced === requests) return [`${made}; the price of these models is not known.`]
+  return [`${made}; at API prices: ${dollars(cost)}, without ${unpriced} to models whose price is not known.`]
 }

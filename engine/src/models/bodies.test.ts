@@ -30,11 +30,10 @@ const request: ModelRequest = {
     {
       role: 'user',
       content: [
-        { type: 'tool_result', tool_use_id: 't1', content: 'export {}' },
+        { type: 'tool_result', tool_use_id: 't1', is_error: true, content: 'no such file' },
         {
           type: 'tool_result',
           tool_use_id: 't2',
-          is_error: true,
           content: [
             { type: 'text', text: 'a picture' },
             { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw==' } },

@@ -14,6 +14,7 @@ import {
 import { combine, text, thinking, toolUse } from '../script/answers.ts'
 import { integerBelow, pick, type Random, type Seed, seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest, ToolDefinition } from '../script/script.ts'
+import { inputFor } from './any-tool.ts'
 import { type Call, callsOf, type Habit, type Move, moveAt, type Place, type Scene, sparesFor } from './moves.ts'
 import { beginsTurn, bugInSight, nextPosition, type Position, textMark, toolId } from './position.ts'
 import { textsIn } from './sight.ts'
@@ -38,13 +39,15 @@ export type AgentOptions = {
    * is done as far as the request still says it.
    */
   readonly needs?: 'nothing' | 'sight'
+  /** Whether it also calls tools that it does not know: every third call, and all calls if it knows none. */
+  readonly callsAnyTool?: boolean
   /** With `needs: 'sight'`, the share of changes before which it reads what it sees all the same: 0 unless told. */
   readonly rereads?: number
 }
 
 /**
  * Every answer is a function of the request, the seed and, for the ids of tool uses, the turn. A request without tools
- * that it knows ends the task at once.
+ * that it may call ends the task at once.
  */
 export function agent(options: AgentOptions): Script {
   const turns = Math.max(1, Math.floor(options.turnsPerTask ?? 12))
@@ -54,7 +57,14 @@ export function agent(options: AgentOptions): Script {
     const offered = offeredTools(request.tools)
     const share = options.thinking ?? 0.3
     const thinks = random() < (share > 0 && beginsTurn(request.messages) ? 1 : share)
-    if (at.step >= turns - 1 || offered.size === 0) return lastAnswer({ at, request, offered })
+    const unknown = options.callsAnyTool ? request.tools.filter(({ name }) => toolNamed(name) === undefined) : []
+    const hasTools = offered.size + unknown.length > 0
+    if (at.step >= turns - 1 || !hasTools) return lastAnswer({ at, request, hasTools })
+    const other = unknown[Math.floor(at.step / (offered.size === 0 ? 1 : 3)) % unknown.length]
+    if (other && (offered.size === 0 || at.step % 3 === 2)) {
+      const id = toolId(at, { turn: context.turn, index: 0 })
+      return combine(text(`I ask ${other.name}. ${textMark(at)}`), toolUse(other.name, inputFor(other), id))
+    }
     const place = placeIn(request.messages, options)
     const { move, mark } = stepBySight(at, { turns, place, options })
     const scene: Scene = { repository: options.repository, random, place, ...at }
@@ -139,11 +149,11 @@ function realised(wish: { readonly call: Call; readonly scene: Scene; readonly o
 function lastAnswer(ending: {
   readonly at: Position
   readonly request: ScriptRequest
-  readonly offered: Offered
+  readonly hasTools: boolean
 }): Answer {
-  const { at, request, offered } = ending
+  const { at, request, hasTools } = ending
   const mark = textMark({ task: at.task, step: Number.POSITIVE_INFINITY })
-  if (offered.size === 0) return text(`I have no tools for this, so I stop here. ${mark}`)
+  if (!hasTools) return text(`I have no tools for this, so I stop here. ${mark}`)
   const changed = changedFiles(request)
   const what = changed.length === 0 ? 'No file needed a change.' : `Changed: ${changed.join(', ')}.`
   return text(`The task is finished. ${what} ${mark}`)

@@ -4,8 +4,10 @@ import { noSampling, promptTokens, type Sampling } from '../answer/usage.ts'
 
 export type MeterTotals = Omit<Sampling, 'type' | 'thinking'> & {
   readonly requests: number
-  /** US dollars. */
+  /** US dollars, without the requests whose price is not known. */
   readonly cost: number
+  /** Requests to models whose price is not known. */
+  readonly unpriced: number
 }
 
 export type Meter = {
@@ -35,12 +37,14 @@ function countsOf(one: Sampling): TokenCounts {
 
 export function createMeter(): Meter {
   const { type: _type, thinking: _thinking, ...zero } = noSampling
-  const nothing: MeterTotals = { ...zero, requests: 0, cost: 0 }
+  const nothing: MeterTotals = { ...zero, requests: 0, cost: 0, unpriced: 0 }
   let totals = nothing
   return {
     totals: () => totals,
     add: (samplings, cost) => {
-      totals = samplings.reduce(plus, { ...totals, requests: totals.requests + 1, cost: totals.cost + (cost ?? 0) })
+      const { requests, unpriced } = totals
+      const counted = { requests: requests + 1, unpriced: unpriced + (cost === undefined ? 1 : 0) }
+      totals = samplings.reduce(plus, { ...totals, ...counted, cost: totals.cost + (cost ?? 0) })
     },
     reset: () => {
       totals = nothing

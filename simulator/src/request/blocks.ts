@@ -10,6 +10,7 @@ export const cacheControl = z
   .strictObject({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() })
   .nullish()
 
+export const toolName = z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/)
 const id = z.string().regex(/^[a-zA-Z0-9_-]+$/)
 
 const text = z.strictObject({
@@ -27,7 +28,7 @@ const image = z.strictObject({
 const toolUse = z.strictObject({
   type: z.literal('tool_use'),
   id,
-  name: z.string().min(1).max(200),
+  name: toolName,
   input: z.record(z.string(), z.unknown()),
   cache_control: cacheControl,
   caller: z.unknown().optional(),
@@ -42,6 +43,11 @@ const toolResult = {
 const cacheEdits = z.strictObject({
   type: z.literal('cache_edits'),
   edits: z.array(z.strictObject({ type: z.literal('delete'), cache_reference: z.string().min(1) })).min(1),
+})
+const toolReference = z.strictObject({
+  type: z.literal('tool_reference'),
+  tool_name: z.string().min(1),
+  cache_control: cacheControl,
 })
 const loose = z.looseObject({ type: z.string(), cache_control: cacheControl })
 
@@ -84,8 +90,19 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
     tool_changes: z.array(z.unknown()).nullish(),
     cache_control: cacheControl,
   }),
-  search_result: loose,
-  container_upload: loose,
+  search_result: z.strictObject({
+    type: z.literal('search_result'),
+    source: z.string(),
+    title: z.string(),
+    content: z.array(text).min(1),
+    citations: z.unknown().optional(),
+    cache_control: cacheControl,
+  }),
+  container_upload: z.strictObject({
+    type: z.literal('container_upload'),
+    file_id: z.string().min(1),
+    cache_control: cacheControl,
+  }),
   server_tool_use: z.looseObject({ type: z.literal('server_tool_use'), id: serverId, ...call }),
   web_search_tool_result: serverResult,
   web_fetch_tool_result: serverResult,
@@ -113,7 +130,15 @@ export function checkBlock(value: unknown, path: string, extensions: Extensions)
   const problem = check(schema, value, place)
   if (problem) return problem
   if (value.type === 'document') return checkDocument(value, place)
-  return value.type === 'tool_result' ? checkResultContent(value.content, place) : undefined
+  return value.type === 'tool_result'
+    ? (checkResultContent(value.content, place) ?? checkError(value, place))
+    : undefined
+}
+
+function checkError({ content, is_error: error }: JsonObject, path: string): Problem | undefined {
+  if (error !== true || !Array.isArray(content)) return undefined
+  if (content.every((block) => isObject(block) && block.type === 'text')) return undefined
+  return invalid(`${path}: all content must be type "text" if "is_error" is true`)
 }
 
 function checkDocument({ source }: JsonObject, path: string): Problem | undefined {
@@ -148,7 +173,7 @@ function checkResultContent(content: unknown, path: string): Problem | undefined
     const place = `${path}.content.${at}`
     if (!isObject(block)) return invalid(`${place}: Input should be an object`)
     if (typeof block.type !== 'string' || !inResults.includes(block.type)) return wrongTag(place, block.type, inResults)
-    const schema = schemas[block.type] ?? loose
+    const schema = schemas[block.type] ?? toolReference
     const inner = `${place}.${block.type}`
     const problem = check(schema, block, inner) ?? (block.type === 'document' ? checkDocument(block, inner) : undefined)
     if (problem) return problem

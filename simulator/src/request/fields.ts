@@ -2,7 +2,7 @@
 import { isObject } from 'everlong/transcript'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
-import { cacheControl } from './blocks.ts'
+import { cacheControl, toolName } from './blocks.ts'
 import { check, extraInput, integer, oneOf, wrongTag } from './wording.ts'
 
 export const beta = {
@@ -129,7 +129,7 @@ function checkThinking(body: object, betas: Betas): Problem | undefined {
 
 const customTool = z.strictObject({
   type: z.literal('custom').nullish(),
-  name: z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/),
+  name: toolName,
   description: z.string().optional(),
   input_schema: z.looseObject({ type: z.literal('object') }),
   cache_control: cacheControl,

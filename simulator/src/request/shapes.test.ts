@@ -99,6 +99,48 @@ describe('documents', () => {
   })
 })
 
+describe('calls and results', () => {
+  const call = (name: string) => ({ type: 'tool_use', id: 't', name, input: {} })
+  const result = (content: unknown, more: object = {}) => ({ type: 'tool_result', tool_use_id: 't', content, ...more })
+  const asked = (name: string, answer: object) => ({
+    ...base,
+    messages: [user(text('a')), assistant(call(name)), user(answer)],
+  })
+  const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
+
+  test.each(['functions.Read', 'größe', '', 'n'.repeat(129)])('of a tool named %j are refused', async (name) => {
+    const pattern = "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
+    expect(await refusal(asked(name, result('x')))).toBe(`messages.1.content.0.tool_use.name: ${pattern}`)
+    const tools = [{ name, input_schema: { type: 'object' } }]
+    expect(await refusal({ ...base, tools })).toBe(`tools.0.custom.name: ${pattern}`)
+  })
+
+  test('may have a name of 128 characters', async () => {
+    expect(await status(asked('n'.repeat(128), result('x')))).toBe(200)
+  })
+
+  test.each([image, { type: 'tool_reference', tool_name: 'Read' }])('that failed hold only text: %j', async (block) => {
+    const failed = { is_error: true }
+    expect(await refusal(asked('Read', result([text('x'), block], failed)))).toBe(
+      'messages.2.content.0.tool_result: all content must be type "text" if "is_error" is true',
+    )
+    expect(await status(asked('Read', result([text('x')], failed)))).toBe(200)
+    expect(await status(asked('Read', result([text('x'), image], { is_error: false })))).toBe(200)
+  })
+
+  test.each<readonly [object, string]>([
+    [{ type: 'tool_reference', tool_name: 'Read', score: 1 }, 'tool_reference.score: Extra inputs are not permitted'],
+    [{ type: 'search_result', source: 'a', content: [text('x')] }, 'search_result.title: Field required'],
+    [
+      { type: 'search_result', source: 'a', title: 'b', content: [] },
+      'search_result.content: List should have at least 1 item',
+    ],
+    [{ ...text('x'), index: 1 }, 'text.index: Extra inputs are not permitted'],
+  ])('hold no odd blocks: %j', async (block, message) => {
+    expect(await refusal(asked('Read', result([block])))).toBe(`messages.2.content.0.tool_result.content.0.${message}`)
+  })
+})
+
 describe('settings', () => {
   const management = betas('context-management-2025-06-27', 'compact-2026-01-12')
   const keep = (value: object) => ({

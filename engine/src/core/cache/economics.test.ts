@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ViewMessage } from '../message/message.ts'
+import { noTokens } from '../message/usage.ts'
 import { type CacheState, type CompactionAhead, cacheStateOf, costOf, type WorthInput, worthOf } from './economics.ts'
 
 const warm = { type: 'warm', lifetime: 300_000 } as const
@@ -188,4 +189,11 @@ describe('the cost of an answer', () => {
     expect(costOf(counts, 'who-knows')).toBeUndefined()
     expect(costOf(counts, 'who-knows', { price: { input: 3, output: 15 } })).toBe(3)
   })
+})
+
+test('a prompt that is long because of what the cache holds has the price of a long prompt', () => {
+  const model = 'claude-haiku-5-5'
+  const million = 1_000_000
+  expect(costOf({ ...noTokens, cacheRead: million }, model)).toBeCloseTo(0.1 * 0.5, 9)
+  expect(costOf({ ...noTokens, cacheRead: 1_000 }, model)).toBeCloseTo((0.1 * 0.1 * 1_000) / million, 12)
 })

@@ -1,6 +1,8 @@
 // What happens before each request: micro-compact, compact when over the threshold and allowed, stop at the blocking
 // limit. Returns a request that can be sent, or why there is none.
 import { modelFacts } from '../catalog/models.ts'
+import type { Mechanism, MechanismContext, RequestOptions } from '../mechanisms/mechanism.ts'
+import { combinedEdits } from '../mechanisms/server-edits.ts'
 import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
@@ -73,6 +75,8 @@ export async function prepareTurn(
     return { type: 'blocked', why: 'blocking-limit', detail: blockedBecause(runtime, explanation), ...done }
   }
   const { request, repairs } = buildRequest(runtime, view)
+  // What was typed may be nothing but white space.
+  if (request.messages.length === 0) return nothingToSend('There is nothing to send yet: all messages are empty.')
   if (source === 'turn' && endsInAnswer(runtime, request)) {
     const { model } = request
     return nothingToSend(`The last message is the assistant's, and ${model} does not continue it: add a message first.`)
@@ -109,28 +113,63 @@ function keepMediaLimit(runtime: Runtime): readonly Tried[] {
   return [done]
 }
 
-/** Small reductions that need no model. The first one that has something to do wins. */
+/** Small reductions that need no model. The first one that has something to do wins; additive ones go with it. */
 async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise<readonly Tried[]> {
   const { gauge, ladder, ports, tracker } = runtime
   const context = contextFor(runtime, { cause: 'threshold', signal })
   const last = tracker.serverOptions()
   // Results that the server leaves out must stay out; everything else is requested anew each time.
   if (!last?.leftOut) tracker.askServer(undefined)
-  const { solution, tried } = await climb(ladder['every-request'], context)
+  const all = ladder['every-request']
+  const { solution, tried } = await climb(
+    all.filter((mechanism) => !isAdditive(mechanism)),
+    context,
+  )
   // One request cannot ask for both, and what is left out must not come back.
   const isInTheWay = solution?.type === 'delegated' && last?.leftOut && !solution.request.leftOut
-  if (!solution || isInTheWay) return tried
-  if (solution.type === 'delegated') tracker.delegate(solution.request, solution.freed)
-  else if (solution.type === 'reduced') reduceView(runtime, solution)
-  else tracker.viewChange()
-  const results = solution.type === 'compacted' ? 0 : solution.results
+  const applied = isInTheWay ? undefined : solution
+  if (applied?.type === 'delegated') tracker.delegate(applied.request, applied.freed)
+  else if (applied?.type === 'reduced') reduceView(runtime, applied)
+  else if (applied) tracker.viewChange()
+  const added = await addToServer(runtime, all.filter(isAdditive), contextFor(runtime, { cause: 'threshold', signal }))
   // Nothing new was requested, or nothing happens before the context is larger.
-  const isOld = solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)
-  if (isOld || (solution.type === 'delegated' && results === 0)) return tried
-  const mechanism = tried.at(-1)?.mechanism ?? 'every-request'
+  const isOld = applied?.type === 'delegated' && JSON.stringify(last) === JSON.stringify(applied.request)
+  const results = applied === undefined || applied.type === 'compacted' ? 0 : applied.results
+  const isDone = applied !== undefined && !isOld && (applied.type !== 'delegated' || results > 0)
+  const steps = [...tried, ...added.tried]
+  if (!isDone && added.results === 0) return steps
+  const mechanism = (isDone ? tried : added.tried).at(-1)?.mechanism ?? 'every-request'
   const sizes = { tokensBefore: context.size.tokens, tokensAfter: gauge.size().tokens }
-  ports.emit({ type: 'micro-compacted', mechanism, results, ...sizes })
-  return tried
+  ports.emit({ type: 'micro-compacted', mechanism, results: isDone ? results : added.results, ...sizes })
+  return steps
+}
+
+function isAdditive(mechanism: Mechanism): boolean {
+  return 'isAdditive' in mechanism && mechanism.isAdditive === true
+}
+
+/** Each of them is asked. `results`: how many the server is newly asked to leave out. */
+async function addToServer(
+  { tracker }: Runtime,
+  mechanisms: readonly Mechanism[],
+  context: MechanismContext,
+): Promise<{ readonly tried: readonly Tried[]; readonly results: number }> {
+  const before = tracker.addedOptions()
+  const tried: Tried[] = []
+  const asked: RequestOptions[] = []
+  let results = 0
+  for (const mechanism of mechanisms) {
+    const { solution, tried: steps } = await climb([mechanism], context)
+    tried.push(...steps)
+    if (solution?.type !== 'delegated') continue
+    asked.push(solution.request)
+    results += solution.results
+  }
+  const edits = combinedEdits(...asked.map(({ contextManagement }) => contextManagement?.edits))
+  const betas = [...new Set(asked.flatMap((one) => one.betas ?? []))]
+  const now = edits.length === 0 ? undefined : { contextManagement: { edits }, betas }
+  tracker.addToServer(now)
+  return { tried, results: JSON.stringify(before) === JSON.stringify(now) ? 0 : results }
 }
 
 type Refusal = {

@@ -82,7 +82,7 @@ describe('the results that may be cleared', () => {
     .toolUse('t3', 'Bash', {})
     .toolResult('t3', '[Old tool result content cleared]')
     .toolUse('t4', 'Read', { file_path: 'b.png' })
-    .toolResult('t4', [{ type: 'image', source: {} }])
+    .toolResult('t4', [{ type: 'image', source: { type: 'url', url: 'https://example.com/b.png' } }])
 
   test('are listed in order with what they weigh: an image 2,000', () => {
     const view = viewOf(built.records)

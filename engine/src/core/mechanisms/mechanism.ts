@@ -26,6 +26,8 @@ export type PlanningMechanism = {
   readonly name: string
   /** Pure: the same view and situation give the same plan, and neither is changed. */
   readonly plan: (view: View, situation: Situation) => Plan | Declined
+  /** Only asks the server for something, which goes with whatever another mechanism did: it is asked in addition. */
+  readonly isAdditive?: true
 }
 
 export type RunningMechanism = {

@@ -55,7 +55,8 @@ describe('micro-compact by size', () => {
   test('an image counts 2,000', () => {
     const built = session().user('go')
     for (let at = 1; at <= 26; at++) {
-      built.toolUse(`t${at}`, 'Read', { file_path: `${at}.png` }).toolResult(`t${at}`, [{ type: 'image', source: {} }])
+      const image = { type: 'image', source: { type: 'url', url: `https://example.com/${at}.png` } }
+      built.toolUse(`t${at}`, 'Read', { file_path: `${at}.png` }).toolResult(`t${at}`, [image])
     }
     expect(outcomeOf(built, {}, { bySize: { least: 10_000 } })).toEqual(['t1', 't2', 't3', 't4', 't5', 't6'])
   })

@@ -2,9 +2,9 @@
 import { type CacheEditState, noCacheEdits } from '../cache/cache-watch.ts'
 import { newestAnswerTime } from '../cache/economics.ts'
 import { textOf } from '../message/block.ts'
-import { parseObject, stringAt } from '../message/json.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { staleReads, type WhyStale } from '../tokens/file-reads.ts'
+import { attachedFile } from '../transcript/format/attachments.ts'
 import { clearedContext } from '../transcript/view/effects.ts'
 import type { View } from '../transcript/view/fold.ts'
 import {
@@ -185,8 +185,7 @@ function supersededMemory({ sources, pins }: View, { weigher }: Situation): read
       if (uuid === undefined || !memoryKind.test(attachment ?? '')) return []
       const text = textOf(content)
       if (text === clearedContext) return []
-      // Attachments without text of their own are shown as JSON; the path is in there.
-      const path = text.startsWith('{') ? stringAt(parseObject(text), 'path') : undefined
+      const path = attachedFile(text)?.path
       return [{ message, uuid, content, path, key: `${attachment} ${path ?? text}` }]
     }),
   )

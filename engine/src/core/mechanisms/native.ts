@@ -2,7 +2,7 @@
 import { blocksOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { type Clearable, clearableResults, isHelpful, itemOf } from './clearable.ts'
+import { type Clearable, clearableResults, deletedIn, isHelpful, itemOf } from './clearable.ts'
 import { firstMessage, thinkingBehind, thinkingIn } from './clearing.ts'
 import { declined, type PlanningMechanism, type Situation } from './mechanism.ts'
 import { managementOf, toolUsesEdit } from './server-edits.ts'
@@ -15,6 +15,7 @@ const whyLater = 'the server acts once the context is above the trigger'
 /** Results of reading tools, inputs of writing ones, old thinking. */
 export const native: PlanningMechanism = {
   name: 'native',
+  isAdditive: true,
   plan: (view, situation) => {
     const { client, explanation, weigher } = situation
     const { trigger, keepTokens, clearAtLeast, toolResults, toolInputs, thinking } = situation.settings.native
@@ -34,7 +35,9 @@ export const native: PlanningMechanism = {
     if (edits.length === 0)
       return declined('native', 'nothing-to-do', 'There is nothing that the server could leave out.')
     const isDue = explanation.size.tokens > trigger
-    const going = isDue && hasUses ? uses.items.filter(isHelpful) : []
+    const gone = deletedIn(situation)
+    const left = uses.items.filter((item) => isHelpful(item) && !gone.has(item.toolUseId))
+    const going = isDue && hasUses ? left : []
     const freed = Math.round(going.reduce((sum, { frees }) => sum + frees, 0))
     const first = firstMessage(going)
     return {

@@ -1,5 +1,5 @@
 // What the server is asked to leave out, as request options, and what it says it left out. The history is sent whole.
-import { arrayAt, type JsonObject, numberAt, objectAt } from '../message/json.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from '../message/json.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Clearable, callsIn, clearableKind, clearableResults, deletedIn, isWriting } from './clearable.ts'
@@ -29,6 +29,17 @@ export function clearToolUses(
 
 export function managementOf(edits: readonly JsonObject[], ...betas: readonly string[]): RequestOptions {
   return { contextManagement: { edits }, betas: ['context-management-2025-06-27', ...betas] }
+}
+
+/** The API takes one edit of each type, the first one given here, and wants that of thinking first. */
+export function combinedEdits(...lists: readonly (readonly unknown[] | undefined)[]): readonly JsonObject[] {
+  const edits = lists.flatMap((list = []) => list).filter(isObject)
+  const first = edits.filter(({ type }, at) => edits.findIndex((edit) => edit.type === type) === at)
+  return first.toSorted((a, b) => Number(isOfThinking(b)) - Number(isOfThinking(a)))
+}
+
+export function isOfThinking({ type }: JsonObject): boolean {
+  return type === 'clear_thinking_20251015'
 }
 
 /** Clears outputs of reading tools and inputs of writing ones. Tools to spare are named: the server clears the rest. */

@@ -33,11 +33,7 @@ export function isText(block: Block): block is TextBlock {
   return block.type === 'text' && typeof block.text === 'string'
 }
 
-/** The API refuses it wherever it stands, in a tool result too. */
-export function isEmptyText(block: unknown): boolean {
-  return isBlock(block) && block.type === 'text' && (typeof block.text !== 'string' || block.text === '')
-}
-
+/** The API refuses it, in a tool result too. */
 export function isBlank(block: Block): boolean {
   return block.type === 'text' && (typeof block.text !== 'string' || block.text.trim() === '')
 }

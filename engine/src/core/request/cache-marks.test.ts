@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { type Markable, withCacheMarks } from './cache-marks.ts'
+import { describe, expect, test } from 'vitest'
+import type { Block } from '../message/block.ts'
+import { type Markable, withCacheMarks, withLegalMarks } from './cache-marks.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })
 const thought = { type: 'thinking', thinking: 'hm', signature: 'c2ln' }
@@ -36,4 +37,60 @@ test('there are never more than four marks, never one on thinking, and nothing e
       expect(bare).toEqual(request.messages)
     }),
   )
+})
+
+describe('marks of the host', () => {
+  const mark = (ttl?: '1h') => ({ cache_control: { type: 'ephemeral', ...(ttl ? { ttl } : {}) } })
+  const user = (...content: Block[]) => ({ role: 'user' as const, content })
+  const said = { role: 'assistant' as const, content: [text('ok')] }
+  const texts = (request: Markable) =>
+    request.messages.flatMap(({ content }) =>
+      typeof content === 'string' ? [] : content.filter(({ cache_control: own }) => own).map((block) => block.text),
+    )
+
+  test('stay, and ours take the places that are left', () => {
+    const messages = ['a', 'b', 'c'].flatMap((at) => [user({ ...text(at), ...mark() }), said])
+    const marked = withCacheMarks(
+      { system: 'You answer.', messages: [...messages, user(text('end'))] },
+      { lifetime: '5m' },
+    )
+    expect([marksIn(marked.system), texts(marked)]).toEqual([1, ['a', 'b', 'c']])
+    const two = withCacheMarks(
+      { system: 'You answer.', messages: [...messages.slice(2), user(text('end'))] },
+      { lifetime: '5m' },
+    )
+    expect([marksIn(two.system), texts(two)]).toEqual([1, ['b', 'c', 'end']])
+  })
+
+  test('are the newest, where there are more than four; those of system prompt and tools stay', () => {
+    const messages = ['a', 'b', 'c', 'd', 'e'].flatMap((at) => [user({ ...text(at), ...mark() }), said])
+    expect(texts(withLegalMarks({ messages }))).toEqual(['b', 'c', 'd', 'e'])
+    const system = [{ ...text('You answer.'), ...mark() }]
+    const marked = withCacheMarks({ system, messages: [...messages, user(text('end'))] }, { lifetime: '5m' })
+    expect([marked.system, texts(marked)]).toEqual([system, ['c', 'd', 'e']])
+  })
+
+  test('count inside results too, and one at the top level takes a place', () => {
+    const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: [{ ...text(id), ...mark() }] })
+    const messages = ['a', 'b', 'c', 'd', 'e'].flatMap((id) => [user(result(id)), said])
+    expect(JSON.stringify(withLegalMarks({ messages })).match(/"text":"\w","cache_control/g)).toHaveLength(4)
+    const options = mark()
+    const automatic = withCacheMarks({ messages, options }, { lifetime: '5m' })
+    expect(marksIn(automatic.messages)).toBe(3)
+    expect(automatic.options).toEqual(options)
+    // The automatic mark falls on the last block: ours would be a second one there.
+    expect(texts(withCacheMarks({ messages: [user(text('end'))], options }, { lifetime: '1h' }))).toEqual([])
+  })
+
+  test('never come for an hour after five minutes', () => {
+    const long = { messages: [user(text('a')), said, user({ ...text('b'), ...mark('1h') })], system: 'You answer.' }
+    expect(JSON.stringify(withCacheMarks(long, { lifetime: '5m' })).match(/ephemeral"(?!,"ttl":"1h")/g)).toBe(null)
+    const wrong = { messages: [user({ ...text('a'), ...mark() }), said, user({ ...text('b'), ...mark('1h') })] }
+    expect(withLegalMarks(wrong).messages.at(-1)).toEqual(user({ ...text('b'), ...mark() }))
+  })
+
+  test('that are legal leave the request as it is', () => {
+    const request = { messages: [user({ ...text('a'), ...mark('1h') }), said, user({ ...text('b'), ...mark() })] }
+    expect(withLegalMarks(request)).toBe(request)
+  })
 })

@@ -1,8 +1,9 @@
 // The rules of the Messages API that a cut or an edit can break. It only reports; the repair goes on until it is silent.
 
-import { type Block, blocksOf, isBlank, isEmptyText, isThinking } from '../message/block.ts'
+import { type Block, blocksOf, isBlank, isBlock, isText, isThinking } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { pairHalfOf, pairsOf } from '../message/pairing.ts'
+import { readableBlock } from '../message/readable.ts'
 import { wellFormedValue } from '../text/well-formed.ts'
 
 const types = [
@@ -11,6 +12,7 @@ const types = [
   'roles-not-alternating',
   'content-empty',
   'text-empty',
+  'block-not-accepted', // of an unknown type, broken, media of the assistant, a result whose content is an object …
   'id-missing',
   'use-without-result', // its result is not in the very next message
   'result-without-use', // its use is not in the very message before
@@ -22,6 +24,7 @@ const types = [
   'server-result-without-use',
   'thinking-unsigned',
   'thinking-last', // an answer may not end with thinking
+  'answer-ends-in-space', // a request that ends with the beginning of an answer
   'text-ill-formed', // a lone surrogate, in whatever string of the message
 ] as const
 
@@ -42,6 +45,7 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
   if (blocks.length === 0) found.add('content-empty')
   for (const [at, block] of blocks.entries()) {
     const isResult = block.type === 'tool_result'
+    if (readableBlock(block, role) !== block) found.add('block-not-accepted')
     if (isBlank(block) || holdsEmptyText(block)) found.add('text-empty')
     if (lacksId(block)) found.add('id-missing')
     if (isResult && at > 0 && blocks[at - 1]?.type !== 'tool_result') found.add('results-not-first')
@@ -49,8 +53,15 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
     if (isUnsigned(block)) found.add('thinking-unsigned')
     if (isThinking(block) && at === blocks.length - 1) found.add('thinking-last')
   }
+  if (index === messages.length - 1 && endsInSpace(role, blocks)) found.add('answer-ends-in-space')
   if (wellFormedValue(content) !== content) found.add('text-ill-formed')
   return found.size === 0 ? [] : types.filter((type) => found.has(type)).map((type) => ({ type, message: index }))
+}
+
+/** The beginning of an answer that a model is to continue may not end in white space. */
+export function endsInSpace(role: Message['role'], blocks: readonly Block[]): boolean {
+  const last = blocks.at(-1)
+  return role === 'assistant' && last !== undefined && isText(last) && /\s$/.test(last.text)
 }
 
 /** A call or a result without an id. */
@@ -58,8 +69,9 @@ export function lacksId({ type, id, tool_use_id: answered }: Block): boolean {
   return (type === 'tool_use' && typeof id !== 'string') || (type === 'tool_result' && typeof answered !== 'string')
 }
 
+/** Of a result, which may hold no text at all. */
 export function holdsEmptyText({ content }: Block): boolean {
-  return Array.isArray(content) && content.some(isEmptyText)
+  return Array.isArray(content) && content.some((part) => isBlock(part) && isBlank(part))
 }
 
 /** Whose messages may hold it; undefined: both. */
@@ -70,7 +82,8 @@ function roleOf(block: Block): Message['role'] | undefined {
 }
 
 export function isUnsigned(block: Block): boolean {
-  if (block.type === 'thinking') return typeof block.signature !== 'string' || block.signature === ''
+  if (block.type === 'thinking')
+    return typeof block.thinking !== 'string' || typeof block.signature !== 'string' || block.signature === ''
   return block.type === 'redacted_thinking' && (typeof block.data !== 'string' || block.data === '')
 }
 

@@ -18,6 +18,8 @@ export type Repair = {
   readonly type:
     | 'thinking-dropped' // unsigned, bound to a prefix that has changed, at the end of an answer, or in the wrong role
     | 'half-characters-replaced' // lone surrogates, which no API accepts
+    | 'block-converted' // unknown or broken blocks, those of MCP, results whose content is an object, media of the assistant
+    | 'space-trimmed' // at the end of an answer that the model is to continue
     | 'empty-dropped'
     | 'messages-merged'
     | 'result-added' // for a call that never got one

@@ -76,6 +76,32 @@ describe('the repairer', () => {
   })
 
   // A process that ends between a call and its result, and goes on with the next request.
+  test('trims the beginning of an answer that the model is to continue, and no other answer', () => {
+    const request = [u(text('go')), a(text('so ')), u(text('on')), a(text('first, '), text('then:\n'))]
+    expect(repairRequest(request)).toEqual({
+      messages: [...request.slice(0, 3), a(text('first, '), text('then:'))],
+      repairs: [{ type: 'space-trimmed', message: 3 }],
+    })
+  })
+
+  test('turns blocks that no API accepts into text, and results whose content is none', () => {
+    const odd = [{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }, use('t1')]
+    const request = [u({ type: 'video' }), a(...odd), u({ ...result('t1'), content: { ok: true } })]
+    expect(checkRequest(request).map(({ type, message }) => [type, message])).toEqual([
+      ['block-not-accepted', 0],
+      ['block-not-accepted', 1],
+      ['block-not-accepted', 2],
+    ])
+    expect(repairRequest(request)).toEqual({
+      messages: [
+        u(text('[Block of type video: empty]')),
+        a(text('[Image is left out: https://example.com/a.png]'), use('t1')),
+        u(result('t1', '{"ok":true}')),
+      ],
+      repairs: [0, 1, 2].map((message) => ({ type: 'block-converted', message })),
+    })
+  })
+
   test('tells it between two answers, where the second was given on just that', () => {
     const first = [u(text('go')), a(thinking(), use('t1'))]
     const second = a(thinking(), text('so'))
@@ -288,6 +314,17 @@ const anyBlock: fc.Arbitrary<Block> = fc.oneof(
     { type: 'tool_result', content: 'lost' },
   ),
   fc.constant<Block>(result('t1', [{ type: 'text' }])),
+  fc.constantFrom<Block>(
+    { type: 'video', data: 'x' },
+    { type: 'image', source: {} },
+    { type: 'resource', resource: { uri: 'a', text: 'b\ud800' } },
+    { type: 'thinking', thinking: null, signature: 'c2ln' },
+    { type: 'text', text: 5 },
+  ),
+  fc
+    .constantFrom<unknown>({ ok: 1 }, 5, null, ['a', 'b\ud800'], [{ type: 'audio' }], [[]])
+    .map((content) => ({ type: 'tool_result', tool_use_id: 't1', content })),
+  fc.constant(text('ends here ')),
 )
 const anyMessage: fc.Arbitrary<Message> = fc.record({
   role: fc.constantFrom('user' as const, 'assistant' as const),
@@ -329,7 +366,8 @@ describe('whatever it is given', () => {
   test('every text and every image that went in comes out, unless it was a copy or belonged to thinking', () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 9 }), (messages) => {
-        const seen = JSON.stringify(repairRequest(messages).messages)
+        const next = u(text('Go on.'))
+        const seen = JSON.stringify(repairRequest([...messages, next]).messages)
         for (const { content } of messages) {
           if (typeof content === 'string') expect(seen).toContain(content)
           else {

@@ -1,8 +1,9 @@
 // Makes a request valid, whatever was cut out of it. Everything that goes to a model passes through here.
-import { type Block, blocksOf, isBlank, isEmptyText, isThinking, isToolResult } from '../message/block.ts'
+import { type Block, blocksOf, isBlank, isText, isThinking, isToolResult } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
+import { readableBlock } from '../message/readable.ts'
 import { wellFormedValue } from '../text/well-formed.ts'
-import { checkRequest, holdsEmptyText, isUnsigned, lacksId } from './check-request.ts'
+import { checkRequest, endsInSpace, holdsEmptyText, isUnsigned, lacksId } from './check-request.ts'
 import {
   changeBlocks,
   type Draft,
@@ -49,6 +50,7 @@ const passes: readonly Pass[] = [
   pairedServerTools,
   pairedResults,
   opened,
+  withoutSpaceAtEnd,
 ]
 /** A repair may lay something else open, hence rounds. More than a few mean that two passes undo each other. */
 const mostRounds = 12
@@ -61,6 +63,7 @@ export function repairRequest(messages: readonly Message[], options: RepairOptio
     return losesThinking(draft, options) ? withoutThinking(draft, report) : draft
   })
   const problems = checkRequest(drafts.map(messageOf))
+  if (problems.some(({ type }) => type === 'block-not-accepted')) drafts = inReadableBlocks(drafts, report)
   if (problems.some(({ type }) => type === 'text-ill-formed')) drafts = inWholeCharacters(drafts, report)
   for (let round = 0; problems.length > 0; round++) {
     const before = repairs.length
@@ -86,7 +89,16 @@ function withoutThinking({ role, blocks, index }: Draft, report: Report): Draft 
   return { role, blocks: blocks.filter((block) => !isThinking(block)), index }
 }
 
-/** Before everything else, since calls and results are paired by id. A signature does not fit a changed text. */
+/** Before everything else, since the other passes expect blocks of known types. */
+function inReadableBlocks(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return changeBlocks(drafts, (block, { role, index }) => {
+    const readable = readableBlock(block, role)
+    if (readable !== block) report({ type: 'block-converted', message: index })
+    return [readable]
+  })
+}
+
+/** Before the pairing, since calls and results are paired by id. A signature does not fit a changed text. */
 function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     const blocks = wellFormedValue(draft.blocks)
@@ -131,7 +143,7 @@ function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[
 
 function withoutEmptyTexts(block: Block): Block {
   if (!isToolResult(block) || !holdsEmptyText(block)) return block
-  return { ...block, content: blocksOf(block.content).filter((part) => !isEmptyText(part)) }
+  return { ...block, content: blocksOf(block.content).filter((part) => !isBlank(part)) }
 }
 
 /** Between two answers it adds missing results: the second answer was given on a request that had those. */
@@ -164,4 +176,14 @@ function opened(drafts: readonly Draft[], report: Report): readonly Draft[] {
   if (drafts[0]?.role !== 'assistant') return drafts
   report({ type: 'opening-added', message: 0 })
   return [{ role: 'user', blocks: [note(opening)], index: 0 }, ...drafts]
+}
+
+/** A model that continues an answer refuses one that ends in white space. */
+function withoutSpaceAtEnd(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  const last = drafts.at(-1)
+  const end = last?.blocks.at(-1)
+  if (!last || !end || !isText(end) || !endsInSpace(last.role, last.blocks)) return drafts
+  report({ type: 'space-trimmed', message: last.index })
+  const blocks = last.blocks.with(-1, { ...end, text: end.text.trimEnd() })
+  return drafts.with(-1, withBlocks(last, blocks))
 }

@@ -2,12 +2,13 @@
 // the context. Everybody who asks which files were touched, shown or changed reads this.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { defined, type JsonObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
+import { defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { isPointer, readBy } from '../tokens/file-reads.ts'
 import { type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/call.ts'
 import type { PatchedFile, TextEdit } from '../tools/patch.ts'
 import { mayChange, readScript, removes, type Script } from '../tools/shell-effects.ts'
+import { attachedFile } from '../transcript/format/attachments.ts'
 import { clearedText } from '../transcript/format/messages.ts'
 
 export type FileTouch = { readonly path: string; readonly by: 'tool' | 'command' | 'client' } & (
@@ -167,9 +168,9 @@ const fileKinds = new Set(['file', 'already_read_file', 'compact_file_reference'
 
 function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: JsonObject | undefined): FileTouch[] {
   if (origin !== 'attachment' || kind === undefined || !fileKinds.has(kind)) return []
-  // Without its record, an attachment is the JSON that stands in the message.
-  const attachment = objectAt(record, 'attachment') ?? (typeof content === 'string' ? parseObject(content) : undefined)
-  const path = stringAt(attachment, 'filename')
+  const attachment = objectAt(record, 'attachment')
+  const read = kind === 'files' ? undefined : attachedFile(textOf(content))
+  const path = attachment ? stringAt(attachment, 'filename') : read?.path
   if (path === undefined) return []
   if (kind === 'edited_text_file') return [{ type: 'changed', by: 'client', path, edits: [] }]
   const touch = { type: 'read', by: 'client', path } as const
@@ -181,8 +182,10 @@ function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: 
   }
   const file = objectAt(objectAt(attachment, 'content'), 'file')
   const count = numberAt(file, 'numLines')
-  const isWhole =
-    kind !== 'compact_file_reference' && (count === undefined || count >= (numberAt(file, 'totalLines') ?? 0))
+  const isAll = attachment
+    ? count === undefined || count >= (numberAt(file, 'totalLines') ?? 0)
+    : read?.isWhole === true
+  const isWhole = kind !== 'compact_file_reference' && isAll
   return [{ ...touch, isWhole, shown: () => recordedText(file) }]
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { attachmentContent } from '../transcript/format/attachments.ts'
 import { clearedText } from '../transcript/format/messages.ts'
 import { touchedFiles, visibleFiles } from './touched.ts'
 
@@ -20,11 +21,12 @@ const attach = (attachment: string, content: JsonObject): ViewMessage => ({
   role: 'user',
   origin: 'attachment',
   attachment,
-  content: JSON.stringify(content),
+  content: attachmentContent({ type: attachment, ...content }),
 })
 
 const read = (text = '1\tx', path = '/a.ts') => use('Read', { file_path: path }, text)
-const file = (numLines: number) => attach('file', { filename: '/a.ts', content: { file: { numLines, totalLines: 9 } } })
+const file = (numLines: number) =>
+  attach('file', { filename: '/a.ts', content: { file: { content: 'x', numLines, totalLines: 9 } } })
 
 test.each<[string, readonly ViewMessage[], boolean]>([
   ['a whole read', read(), true],

@@ -35,10 +35,11 @@ describe('add', () => {
     expect([session.messages(), records()]).toEqual([[], []])
   })
 
-  test('takes blocks of kinds that nobody has heard of', () => {
-    const { session } = createTestWorld()
+  test('takes blocks of unknown types: the transcript keeps them, and a model reads what they were', () => {
+    const { session, records } = createTestWorld()
     session.add({ role: 'user', content: [{ type: 'hologram' }] })
-    expect(session.messages()).toMatchObject([{ content: [{ type: 'hologram' }] }])
+    expect(records()).toMatchObject([{ message: { content: [{ type: 'hologram' }] } }])
+    expect(session.messages()).toMatchObject([{ content: [{ type: 'text', text: '[Block of type hologram: empty]' }] }])
   })
 })
 

@@ -1,14 +1,21 @@
 // The server's own context management in a session: asked for where the settings say so, beside what is there already.
 import { describe, expect, test } from 'vitest'
 import type { ReductionChoices } from '../mechanisms/settings.ts'
-import type { JsonObject } from '../message/json.ts'
+import { arrayAt, isObject, type JsonObject, objectAt } from '../message/json.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 const usage = (input: number) => ({ input, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 
-async function editsOf(reductions: ReductionChoices, thinking?: JsonObject, contextManagement = true) {
-  const model = scripted(() => 'Done.', { capabilities: { contextManagement } })
-  const world = createTestWorld({ model, settings: { reductions }, base: thinking ? { thinking } : {} })
+type More = { readonly contextManagement?: boolean; readonly pauseMs?: number; readonly options?: JsonObject }
+
+async function editsOf(
+  reductions: ReductionChoices,
+  thinking?: JsonObject,
+  { contextManagement = true, pauseMs = 0, options = {} }: More = {},
+) {
+  const model = scripted(() => 'Done.', { capabilities: { contextManagement, promptCache: true } })
+  const base = { options, ...(thinking ? { thinking } : {}) }
+  const world = createTestWorld({ model, settings: { reductions }, base })
   world.session.add({ role: 'user', content: 'Look at the files.' })
   for (let at = 0; at < 8; at++) {
     const thought = { type: 'thinking', thinking: `Which file comes at ${at}?`, signature: 'c2ln' }
@@ -17,6 +24,7 @@ async function editsOf(reductions: ReductionChoices, thinking?: JsonObject, cont
     const content = `line of file ${at} `.repeat(800)
     world.session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content }] })
   }
+  world.turn(pauseMs)
   const prepared = await world.session.prepare()
   if (prepared.type !== 'ready') throw new Error(prepared.why)
   return { world, prepared, edits: typesIn(prepared.options) }
@@ -56,6 +64,61 @@ describe('the server’s own context management', () => {
 
   test('is not asked for where nothing is set, or the client cannot', async () => {
     expect((await editsOf({})).edits).toEqual([])
-    expect((await editsOf({ native: small }, undefined, false)).edits).toEqual([])
+    expect((await editsOf({ native: small }, undefined, { contextManagement: false })).edits).toEqual([])
+  })
+
+  const manual = { type: 'enabled', budget_tokens: 2_000 }
+  const long = 2 * 3_600_000
+  const managed = (prepared: { readonly options?: JsonObject }) =>
+    arrayAt(objectAt(prepared.options, 'context_management'), 'edits').filter(isObject)
+
+  test('goes with what another mechanism clears: after a pause, results here and thinking on the server', async () => {
+    const { prepared, world } = await editsOf({ native: small, byIdle: { keep: 2 } }, manual, { pauseMs: long })
+    expect(JSON.stringify(prepared.messages).match(/Old tool result content cleared/g)).toHaveLength(6)
+    expect(managed(prepared)[0]).toEqual({
+      type: 'clear_thinking_20251015',
+      keep: { type: 'thinking_turns', value: 1 },
+    })
+    expect(prepared.tried.map(({ mechanism, outcome }) => [mechanism, outcome])).toEqual([
+      ['micro-by-idle', 'done'],
+      ['native', 'done'],
+    ])
+    // One event for one clearing.
+    expect(micro(world)).toMatchObject([{ mechanism: 'micro-by-idle', results: 6 }])
+  })
+
+  test('goes with results that the server leaves out already, in this request and the next', async () => {
+    const reductions = { native: small, byCacheEdit: { trigger: 4, keep: 2 }, weigh: false }
+    const { prepared, world } = await editsOf(reductions, manual)
+    const leftOut = { type: 'tool_uses', value: 2 }
+    const expected = [
+      { type: 'clear_thinking_20251015', keep: { type: 'all' } },
+      { type: 'clear_tool_uses_20250919', trigger: leftOut, keep: leftOut },
+    ]
+    expect(managed(prepared)).toEqual(expected)
+    const again = await world.session.prepare()
+    expect(again.type === 'ready' && managed(again)).toEqual(expected)
+  })
+
+  test('asks for each edit once, thinking first, where the host asks for some itself', async () => {
+    const own = [{ type: 'compact_20260112' }, { type: 'clear_thinking_20251015', keep: 'all' }]
+    const options = { context_management: { edits: own } }
+    const { prepared } = await editsOf({ native: { ...small, thinking: false } }, manual, { options })
+    const types = managed(prepared).map(({ type }) => type)
+    expect(types).toEqual(['clear_thinking_20251015', 'clear_tool_uses_20250919', 'compact_20260112'])
+    expect((await editsOf({ native: small }, manual, { options })).edits).toEqual(types)
+  })
+
+  test('says nothing about thinking in a request that has to do without it', async () => {
+    const { world, edits } = await editsOf({ native: small }, manual)
+    expect(edits).toContain('clear_thinking_20251015')
+    const { session } = world
+    session.record(answerOf([{ type: 'text', text: 'Done.' }], { id: 'n1' }))
+    session.add({ role: 'user', content: 'And now?' })
+    session.record(answerOf([{ type: 'tool_use', id: 'u1', name: 'Read', input: {} }], { id: 'n2' }))
+    session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'u1', content: 'found' }] })
+    const prepared = await session.prepare()
+    if (prepared.type !== 'ready') throw new Error(prepared.why)
+    expect([prepared.thinking, typesIn(prepared.options)]).toEqual([undefined, ['clear_tool_uses_20250919']])
   })
 })

@@ -84,6 +84,17 @@ describe('a session', () => {
     const { session } = createTestWorld()
     expect(await session.prepare()).toMatchObject({ type: 'blocked', why: 'nothing-to-send' })
   })
+
+  test('white space is nothing to send, until something is said', async () => {
+    const { session } = createTestWorld()
+    session.add([
+      { role: 'user', content: ' \n' },
+      { role: 'user', content: [{ type: 'text', text: '\t' }] },
+    ])
+    expect(await session.prepare()).toMatchObject({ type: 'blocked', why: 'nothing-to-send' })
+    session.add({ role: 'user', content: 'Hello.' })
+    expect(await session.prepare()).toMatchObject({ type: 'ready', messages: [{ content: [{ text: 'Hello.' }] }] })
+  })
 })
 
 describe('the ladder', () => {

@@ -43,6 +43,7 @@ const atFirst: Omit<Tracking, 'turnId'> = {
 export class Tracker {
   private value: Tracking
   private options: RequestOptions | undefined
+  private added: RequestOptions | undefined
 
   constructor(turnId: string, initial: Partial<Tracking> = {}) {
     this.value = { ...atFirst, turnId, ...initial }
@@ -52,6 +53,9 @@ export class Tracker {
 
   /** What the server is asked to leave out of the next request. */
   serverOptions = (): RequestOptions | undefined => this.options
+
+  /** What it is asked for besides, whatever a mechanism did. */
+  addedOptions = (): RequestOptions | undefined => this.added
 
   human(turnId: string): void {
     const { previous, breaker } = this.value
@@ -97,6 +101,10 @@ export class Tracker {
 
   askServer = (options: RequestOptions | undefined): void => {
     this.options = options
+  }
+
+  addToServer = (options: RequestOptions | undefined): void => {
+    this.added = options
   }
 
   /** The server leaves results out from now on. */

@@ -2,6 +2,7 @@
 // view gives the same bytes.
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro.ts'
+import { combinedEdits, isOfThinking } from '../mechanisms/server-edits.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import { arrayAt, defined, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -31,7 +32,11 @@ export function buildRequest(
   const { messages, isNative } = withProviderSummary(runtime, view, mended)
   // Manual thinking cannot start in the middle of an answer; it is back with the next question.
   const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
-  const { betas, options } = serverParts(runtime, messages, { base, isNative })
+  const { betas, options } = serverParts(runtime, messages, {
+    base,
+    isNative,
+    isThinkingOff: thinking !== base.thinking,
+  })
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -100,27 +105,37 @@ function withProviderSummary(
   return { messages: [block, { role: first.role, content }, ...rest], isNative: true }
 }
 
+type ServerChoices = {
+  readonly base: RequestBase
+  readonly isNative: boolean
+  /** The request does without the thinking that was set. */
+  readonly isThinkingOff: boolean
+}
+
 /** What the server is asked to do with the context. */
 function serverParts(
   { tracker }: Runtime,
   messages: readonly Message[],
-  { base, isNative }: { readonly base: RequestBase; readonly isNative: boolean },
+  { base, isNative, isThinkingOff }: ServerChoices,
 ): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
   const planned = tracker.serverOptions()
   const asked = planned?.leftOut ? stillLeftOut(planned, tracker.now().cacheEdits.deleted, messages) : planned
-  const betas = [...new Set([...(base.betas ?? []), ...(asked?.betas ?? []), ...(isNative ? [onDemandBeta] : [])])]
-  if (!asked?.contextManagement) return { betas, options: base.options }
+  const added = tracker.addedOptions()
+  const own = combinedEdits(asked?.contextManagement?.edits, added?.contextManagement?.edits)
+  const all = [...(base.betas ?? []), ...(asked?.betas ?? []), ...(added?.betas ?? [])]
+  const betas = [...new Set([...all, ...(isNative ? [onDemandBeta] : [])])]
+  if (own.length === 0) return { betas, options: base.options }
   const management = objectAt(base.options, 'context_management')
-  const edits = [...asked.contextManagement.edits, ...arrayAt(management, 'edits')].filter(
-    // The API refuses both kinds of compaction in one request.
-    (edit) => !isNative || stringAt(edit, 'type') !== 'compact_20260112',
+  const edits = combinedEdits(own, arrayAt(management, 'edits')).filter(
+    // The API refuses both kinds of compaction in one request, and to clear thinking where there is none.
+    (edit) => !(isNative && stringAt(edit, 'type') === 'compact_20260112') && !(isThinkingOff && isOfThinking(edit)),
   )
   return { betas, options: { ...base.options, context_management: { ...management, edits } } }
 }
 
 /**
- * The server is told how many of the newest results to keep. Counting them from the newest one that is left out keeps
- * what is gone away, and removes nothing more.
+ * The server is told how many of the newest results to keep. Counts from the newest result that is left out, so that those
+ * results stay out and nothing else is removed.
  */
 function stillLeftOut(
   asked: RequestOptions,
@@ -132,7 +147,8 @@ function stillLeftOut(
   const keep = uses.length - 1 - uses.findLastIndex(({ id }) => gone.has(id))
   if (keep === uses.length) return undefined
   const counted = { trigger: { type: 'tool_uses', value: Math.max(1, keep) }, keep: { type: 'tool_uses', value: keep } }
-  const edits = asked.contextManagement?.edits.map((edit) => ({ ...edit, ...counted })) ?? []
+  const edits =
+    asked.contextManagement?.edits.map((edit) => (isOfThinking(edit) ? edit : { ...edit, ...counted })) ?? []
   return { ...asked, contextManagement: { edits } }
 }
 

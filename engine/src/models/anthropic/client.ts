@@ -3,7 +3,7 @@
 import { modelFacts } from '../../core/catalog/models.ts'
 import { defined, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
 import type { ModelCapabilities, ModelClient, ModelRequest } from '../../core/ports/model.ts'
-import { withLegalCalls } from '../../core/request/messages-body.ts'
+import { legalRequest } from '../../core/request/legal-request.ts'
 import { noCapabilities } from '../ports.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { MessageAccumulator } from './accumulate.ts'
@@ -64,7 +64,8 @@ type BodyDefaults = Pick<AnthropicOptions, 'model' | 'maxTokens'>
 /** Enough for an answer, and little enough that earlier models, which refuse input + output over the window, have room. */
 const usualMaxTokens = 32_000
 
-export function messageBody(request: ModelRequest, defaults: BodyDefaults): JsonObject {
+export function messageBody(given: ModelRequest, defaults: BodyDefaults): JsonObject {
+  const request = legalRequest(given)
   const { maxOutput = usualMaxTokens } = modelFacts(request.model || defaults.model) ?? {}
   return {
     ...promptOf(request, defaults),
@@ -86,7 +87,8 @@ const countedOptions = [
   'tool_choice',
 ]
 
-export function countBody(request: ModelRequest, defaults: BodyDefaults): JsonObject {
+export function countBody(given: ModelRequest, defaults: BodyDefaults): JsonObject {
+  const request = legalRequest(given)
   const options = Object.entries(request.options ?? {}).filter(([key]) => countedOptions.includes(key))
   return { ...promptOf(request, defaults), ...Object.fromEntries(options), ...betasOf(request) }
 }
@@ -97,7 +99,7 @@ function promptOf(request: ModelRequest, defaults: BodyDefaults): JsonObject {
     model: request.model || defaults.model,
     system,
     tools,
-    messages: withLegalCalls(request.messages).map(({ role, content }) => ({ role, content })),
+    messages: request.messages.map(({ role, content }) => ({ role, content })),
     thinking,
   })
 }

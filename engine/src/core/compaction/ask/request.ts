@@ -92,6 +92,7 @@ export const truncationMarker = '[earlier conversation truncated for compaction 
 /** Injected again after every compaction anyway, or of no use to anybody who reads a summary. */
 const reinjected = new Set([
   'skill_listing',
+  'skill_discovery',
   'agent_listing_delta',
   'deferred_tools_delta',
   'mcp_instructions_delta',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block } from '../../message/block.ts'
-import { type Measuring, measureContent } from './counting.ts'
+import { countTokens, type Measuring, measureContent } from './counting.ts'
 import { estimateTokens } from './estimate.ts'
 
 const png = (width: number, height: number): string => {
@@ -97,4 +97,13 @@ describe('our measure', () => {
     ring.self = ring
     expect(measureBlock({ type: 'tool_use', id: 'a', name: 'x', input: ring }).media).toBe(0)
   })
+})
+
+test('a calibration scales text and leaves media as it is', () => {
+  const media = [
+    { role: 'user' as const, content: [{ type: 'image', source: { type: 'url', url: 'https://a.b/c.png' } }] },
+  ]
+  const plain = countTokens(media)
+  expect(plain).toBeGreaterThan(0)
+  expect(countTokens(media, { calibration: { factor: 2 } })).toBe(plain)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { estimateTokens } from './estimate.ts'
+import { estimateTokens, mostExtra } from './estimate.ts'
 
 const numbers = Array.from({ length: 30 }, (_, i) => `${i * 7919},${(i * 104729) % 100000},0.${i * 37}`).join('\n')
 
@@ -111,4 +111,13 @@ describe('the estimate', () => {
     const once = estimateTokens(numbers)
     expect(Math.abs(estimateTokens(numbers.repeat(1_000)) / (1_000 * once) - 1)).toBeLessThan(0.02)
   })
+})
+
+test('an unusual language has at most so much more than the plain estimate', () => {
+  // Too short to be scored: the plain estimate of the same letters.
+  const word = 'žđšćčžđšćč '
+  const plain = estimateTokens(word.repeat(11)) / 11
+  const long = estimateTokens(word.repeat(400)) / 400
+  expect(long).toBeGreaterThan(plain * 1.5)
+  expect(long).toBeLessThanOrEqual(plain * (1 + mostExtra) * 1.02)
 })

@@ -1,10 +1,12 @@
 // From entries to messages, one for each: who said what, in order, and what an answer reports. Client notes and progress are
 // left out, and tool results that a micro-compaction cleared are blank. The fold makes of them what a request carries.
-import { type Block, blocksOf, isMedia, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
+import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
-import type { Origin, ViewMessage } from '../../message/message.ts'
+import type { Origin, Role, ViewMessage } from '../../message/message.ts'
+import { readableBlocks } from '../../message/readable.ts'
 import { readUsage, type Usage } from '../../message/usage.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
+import { attachmentContent } from './attachments.ts'
 import type { Entry } from './entry.ts'
 
 export const clearedText = '[Old tool result content cleared]'
@@ -40,8 +42,9 @@ type Found = { -readonly [K in keyof ViewMessage]: ViewMessage[K] }
 
 function spokenMessage(record: JsonObject, origin: Origin): Found {
   const said = saidIn(record)
-  const content = origin === 'summary' ? summaryContent(said) : contentOf(said)
-  const found: Found = { role: origin === 'assistant' ? 'assistant' : 'user', content, origin }
+  const role = origin === 'assistant' ? 'assistant' : 'user'
+  const content = origin === 'summary' ? summaryContent(said) : contentOf(said, role)
+  const found: Found = { role, content, origin }
   const { id, model } = objectAt(record, 'message') ?? {}
   if (typeof id === 'string') found.messageId = id
   if (origin !== 'assistant') return found
@@ -51,8 +54,8 @@ function spokenMessage(record: JsonObject, origin: Origin): Found {
   return found
 }
 
-function contentOf(content: unknown): ViewMessage['content'] {
-  return typeof content === 'string' ? content : blocksOf(content)
+function contentOf(content: unknown, role: Role): ViewMessage['content'] {
+  return typeof content === 'string' ? content : readableBlocks(blocksOf(content), role)
 }
 
 /** A summary is told by us, whoever wrote the record: what it quotes must not read as an instruction of the client. */
@@ -77,36 +80,14 @@ export function withoutResults(
   return isCleared ? { ...message, content } : message
 }
 
-/** Records of the client's own. A `prompt_snapshot` is the system prompt and the tools, which are no messages. */
-const unseen = new Set([
-  'command_permissions',
-  'async_hook_response',
-  'hook_non_blocking_error',
-  'structured_output',
-  'prompt_snapshot',
-])
-
 /** What the client injected. A prompt typed while the agent worked lives only in such a record. */
 function attachmentMessage(record: JsonObject): Found | undefined {
   const attachment = objectAt(record, 'attachment') ?? {}
   const kind = stringAt(attachment, 'type') ?? 'unknown'
   const content = attachmentContent(attachment)
-  if (content === '' || unseen.has(kind)) return undefined
+  if (content.length === 0) return undefined
   const isTyped = kind === 'queued_command' && attachment.commandMode !== 'task-notification'
   return { role: 'user', content, origin: isTyped ? 'human' : 'attachment', attachment: kind }
-}
-
-function attachmentContent({ type, ...rest }: JsonObject): ViewMessage['content'] {
-  if (type === 'queued_command') return contentOf(rest.prompt)
-  if (typeof rest.content === 'string' || isContent(rest.content)) return rest.content
-  return Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)
-}
-
-/** Blocks that a request can carry as they are; other lists are the client's own. */
-function isContent(content: unknown): content is readonly Block[] {
-  const blocks = blocksOf(content)
-  if (!Array.isArray(content) || blocks.length === 0 || blocks.length !== content.length) return false
-  return blocks.every((block) => isText(block) || isMedia(block))
 }
 
 /** Texts that clients put in the person's mouth: output of commands, notices, reminders. */
