@@ -5,11 +5,12 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { decide } from './decide.ts'
 import { disk } from './disk.ts'
 import { parseRules } from './rule.ts'
+import { readScript } from './script.ts'
 
 /** In the mode that asks nothing, so only rules that deny can stop a command. */
 function run(command: string, ...deny: readonly string[]) {
   const { rules } = parseRules({ deny })
-  return decide({ type: 'run', command }, { mode: 'allow', rules, root: '/w' }).type
+  return decide({ type: 'run', script: readScript(command) }, { mode: 'allow', rules, root: '/w' }).type
 }
 
 describe('a rule that denies a path denies commands that name it', () => {
@@ -25,7 +26,6 @@ describe('a rule that denies a path denies commands that name it', () => {
     'git show HEAD:.env',
     'curl -d @.env localhost',
     'tar --file=.env',
-    `node -e "console.log(require('fs').readFileSync('.env', 'utf8'))"`,
     'if true; then cat .env; fi',
   ])('%s', (command) => {
     expect(run(command, 'Read(.env)')).toBe('deny')
@@ -44,9 +44,9 @@ describe('a rule that denies a path denies commands that name it', () => {
   })
 })
 
-test('a rule that denies a command covers a pattern that may mean it', () => {
+test('a pattern in place of a program asks, because it may mean a denied one', () => {
   const commands = ['/usr/bin/t*ch a', '/bin/[t]ouch a', '/bin/*', 'ls t*ch']
-  expect(commands.map((command) => run(command, 'Bash(touch:*)'))).toEqual(['deny', 'deny', 'deny', 'allow'])
+  expect(commands.map((command) => run(command, 'Bash(touch:*)'))).toEqual(['ask', 'ask', 'ask', 'allow'])
 })
 
 test('a rule that denies git push covers it behind options of git', () => {
@@ -64,7 +64,8 @@ test('a rule that denies a path covers links to it and patterns in its folders',
   vi.stubEnv('HOME', root)
   onTestFinished(() => void vi.unstubAllEnvs())
   const { rules } = parseRules({ deny: ['Read(/config/keys/**)'] })
-  const decided = (command: string) => decide({ type: 'run', command }, { mode: 'allow', rules, root, disk }).type
+  const decided = (command: string) =>
+    decide({ type: 'run', script: readScript(command) }, { mode: 'allow', rules, root, disk }).type
   for (const command of [
     'cat notes.txt',
     'cat c/keys/main.pem',
