@@ -81,3 +81,40 @@ test('a rule that denies a path covers links to it and patterns in its folders',
   }
   expect(['cat c/other', 'ls', 'cat x*/keys.txt', 'cat */README.md'].map(decided)).toEqual(Array(4).fill('allow'))
 })
+
+describe('rules about hosts', () => {
+  const fetched = (rule: string, host: string, ...addresses: readonly string[]) =>
+    decide(
+      { type: 'fetch', host, addresses, isPrivate: false },
+      { mode: 'allow', rules: parseRules({ deny: [rule] }).rules, root: '/w' },
+    ).type
+
+  test.each([
+    ['WebFetch(domain:127.0.0.1)', 'localhost', ['127.0.0.1', '::1']],
+    ['WebFetch(domain:127.0.0.1)', '[::ffff:127.0.0.1]', ['::ffff:127.0.0.1']],
+    ['WebFetch(domain:127.0.0.1)', '[::ffff:7f00:1]', ['::ffff:7f00:1']],
+    ['WebFetch(domain:127.0.0.1)', '127.1.2.3', ['127.1.2.3']],
+    ['WebFetch(domain:localhost)', '[::1]', ['::1']],
+    ['WebFetch(domain:localhost)', 'app.localhost', ['127.0.0.1']],
+    ['WebFetch(domain:localhost)', 'my-machine', ['127.0.0.1']],
+    ['WebFetch(domain:10.0.0.5)', 'internal.example.com', ['10.0.0.5']],
+    ['WebFetch(domain:[fd00::1])', 'internal.example.com', ['fd00::1']],
+    ['WebFetch(domain:example.com)', 'example.com.', ['93.184.216.34']],
+    ['WebFetch(domain:*.example.com)', 'a.example.com.', ['93.184.216.34']],
+  ] as const)('%s denies %s', (rule, host, addresses) => {
+    expect(fetched(rule, host, ...addresses)).toBe('deny')
+  })
+
+  test.each([
+    ['WebFetch(domain:127.0.0.1)', 'example.com', ['93.184.216.34']],
+    ['WebFetch(domain:10.0.0.5)', '10.0.0.50', ['10.0.0.50']],
+    ['WebFetch(domain:*.example.com)', 'badexample.com', ['93.184.216.34']],
+  ] as const)('%s does not deny %s', (rule, host, addresses) => {
+    expect(fetched(rule, host, ...addresses)).toBe('allow')
+  })
+})
+
+test('a word that no program takes for a file does not make a path rule doubt', () => {
+  const commands = ['echo "$x"', 'test -n "$x"', 'cat "$x"', 'echo a > "$x"', 'cd "$x" && ls', '"$x"']
+  expect(commands.map((command) => run(command, 'Read(.env)'))).toEqual(['allow', 'allow', 'ask', 'ask', 'ask', 'ask'])
+})

@@ -229,11 +229,16 @@ function deniesHost(rule: Rule, { host, addresses }: Access & { readonly type: '
 }
 
 function hostName(host: string): string {
-  const bare = host
-    .toLowerCase()
-    .replace(/^\[|\]$|\.$/g, '')
-    .replace(/^::ffff:(?=\d+\.)/, '')
-  return /^(?:127\.[\d.]+|0\.0\.0\.0|::1?|(?:.*\.)?localhost)$/.test(bare) ? 'localhost' : bare
+  const bare = host.toLowerCase().replace(/^\[|\]$|\.$/g, '')
+  const name = /^::ffff:/.test(bare) ? mappedAddress(bare.slice('::ffff:'.length)) : bare
+  return /^(?:127\.[\d.]+|0\.0\.0\.0|::1?|(?:.*\.)?localhost)$/.test(name) ? 'localhost' : name
+}
+
+/** The IPv4 address in an IPv6 address: `7f00:1` is 127.0.0.1. */
+function mappedAddress(text: string): string {
+  const [high, low] = text.split(':').map((part) => Number.parseInt(part, 16))
+  if (high === undefined || low === undefined) return text
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
 /** A rule for a host on a private network must name it: `*.example.com` does not cover one. */

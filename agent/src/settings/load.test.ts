@@ -134,6 +134,23 @@ test.each<[string, Files, readonly string[]]>([
     [expect.stringMatching(/^~\/settings\.json: permissions\.deny\[0\] "Bash\(": expected a tool/)],
   ],
   [
+    'rules for tools that are not there',
+    { user: { permissions: { deny: ['Raed(.env)', 'Bash(rm *)'], allow: ['bash(ls:*)'] } } },
+    [
+      expect.stringMatching(
+        /^~\/settings\.json: permissions\.allow\[0\] "bash\(ls:\*\)": there is no tool bash\. Did you mean Bash\?/,
+      ),
+      expect.stringMatching(
+        /^~\/settings\.json: permissions\.deny\[0\] "Raed\(\.env\)": there is no tool Raed\. Did you mean Read\?/,
+      ),
+    ],
+  ],
+  [
+    'a server whose tools could be taken for those of another',
+    { user: { mcpServers: { a__b: { command: 'x' } } } },
+    ['~/settings.json: mcpServers.a__b: use letters, digits, "-" and single "_", and no "_" at the end'],
+  ],
+  [
     'a hook of an event that is not there',
     { user: { hooks: { PreTool: [] } } },
     [expect.stringMatching(/^~\/settings\.json: hooks\.PreTool: not one of PreCompact, /)],
