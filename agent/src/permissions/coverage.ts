@@ -87,8 +87,8 @@ function startsWith(words: Words, expected: readonly string[]): Coverage {
     if (word === undefined) return no
     if (word.type === 'unknown') {
       possible ??= maybe(word)
-      // It may become no word or several, so the words after it may be anywhere.
-      if (!word.isOne) return possible
+      // A program that is not known may run what follows, and a word that may become none or several moves the others.
+      if (at === 0 || !word.isOne) return possible
     } else if (word.type === 'pattern') {
       // A pattern for a program is a path that may lead to any program.
       return at === 0 || glob(word.text)(each) ? maybe(word) : no

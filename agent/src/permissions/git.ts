@@ -1,6 +1,6 @@
 // What git runs besides itself: aliases, configured commands, and commands in its arguments.
 import type { Started } from './programs.ts'
-import { literal, textOf, type Word, type Words } from './words.ts'
+import { literal, mayBe, textOf, type Word, type Words } from './words.ts'
 
 /** Options of git before its subcommand that take the next word as their value. */
 const valueOptions = /^(?:-c|-C|--git-dir|--work-tree|--namespace|--super-prefix|--config-env|--attr-source)$/
@@ -33,6 +33,9 @@ const startingOptions: Readonly<Record<string, RegExp>> = {
   init: /^--template/,
 }
 
+/** Addresses that name a command. */
+const otherTransports = /^(?:ext|fd)::/
+
 const alwaysRun = new Set(['filter-branch', 'difftool', 'mergetool'])
 
 export function gitStarts(rest: Words): Started {
@@ -57,7 +60,7 @@ function unseenIn(sub: string, rest: Words): string | undefined {
   if (!subcommands.has(sub)) return `git ${sub} may be an alias`
   if (sub === 'config') return configures(rest) ? 'a setting of git can run commands' : undefined
   const options = startingOptions[sub]
-  const isStarting = rest.some((word) => options?.test(textOf(word) ?? '') || /^(?:ext|fd)::/.test(textOf(word) ?? ''))
+  const isStarting = options && rest.some((word) => mayBe(word, options) || mayBe(word, otherTransports))
   return isStarting || alwaysRun.has(sub) ? `git ${sub} can run commands of its own` : undefined
 }
 

@@ -1,7 +1,7 @@
 // What programs run besides themselves: the command after `sudo`, the script in `bash -c`, the code in `python -c`. A program
 // that is not listed here runs nothing else as far as rules are concerned.
 import { gitStarts } from './git.ts'
-import { anyWords, literal, pipePath, textOf, type Word, type Words } from './words.ts'
+import { anyWords, literal, mayBe, pipePath, textOf, type Word, type Words } from './words.ts'
 
 export type Started = {
   readonly commands?: readonly Words[]
@@ -23,7 +23,7 @@ export function startedBy(words: Words, input: Word | undefined): Started {
   if (program === 'git') return gitStarts(rest)
   if (shells.test(program)) return shellStarts(program, rest, input)
   if (program === '.' || program === 'source') return sourced(rest, input)
-  if (program === 'find') return { commands: findStarts(rest) }
+  if (program === 'find') return findStarts(rest)
   if (program === 'xargs' || program === 'parallel') return { commands: xargsStarts(rest) }
   if (program === 'eval') return { scripts: [joined(rest)] }
   if (program === 'trap') return { scripts: rest.filter((word) => !isFlag(word)).slice(0, 1) }
@@ -34,7 +34,7 @@ export function startedBy(words: Words, input: Word | undefined): Started {
   if (program === 'sed' || awks.test(program)) return runsText(program, rest) ? { unseen: codeOf(program) } : {}
   const options = startingOptions[program]
   if (program === 'shopt') return { unseen: 'shopt changes how the shell reads the rest' }
-  if (freeRunners.has(program) || (options && rest.some((word) => options.test(textOf(word) ?? ''))))
+  if (freeRunners.has(program) || (options && rest.some((word) => mayBe(word, options))))
     return { unseen: codeOf(program) }
   return wrapped(program, rest)
 }
@@ -72,7 +72,8 @@ function wrapped(program: string, rest: Words): Started {
   if (operands !== undefined) return candidates(rest, operands)
   const sub = subcommandWrappers.find(([name]) => name.test(program))?.[1]
   const at = sub ? rest.findIndex((word) => !textOf(word)?.startsWith('-')) : -1
-  return sub?.test(textOf(rest[at]) ?? '') ? candidates(rest.slice(at + 1), 0) : {}
+  const word = rest[at]
+  return sub && word && mayBe(word, sub) ? candidates(rest.slice(at + 1), 0) : {}
 }
 
 /**
@@ -87,7 +88,8 @@ function candidates(words: Words, operands: number): Started {
     const text = textOf(word)
     if (text !== undefined && /^-|^\w+=/.test(text)) continue
     const isValue = isOption(words[at - 1])
-    if (!isValue && ++plain <= operands) continue
+    const isMovable = word.type === 'unknown' && !word.isOne
+    if (!isValue && !isMovable && ++plain <= operands) continue
     if (text !== undefined && /\s/.test(text)) scripts.push(word)
     else commands.push(startOf(words, at))
     if (!isValue && text !== undefined) break
@@ -139,7 +141,7 @@ function isInput(word: Word | undefined): boolean {
   return /^-$|^\/dev\/|^\/proc\//.test(textOf(word) ?? '')
 }
 
-function findStarts(rest: Words): readonly Words[] {
+function findStarts(rest: Words): Started {
   const commands: Words[] = []
   for (const [at, word] of rest.entries()) {
     if (!/^-(?:exec|ok)(?:dir)?$/.test(textOf(word) ?? '')) continue
@@ -147,7 +149,8 @@ function findStarts(rest: Words): readonly Words[] {
     const end = after.findIndex((each) => /^[;+]$/.test(textOf(each) ?? ''))
     commands.push(filled(end < 0 ? after : after.slice(0, end), '{}'))
   }
-  return commands
+  const unknown = rest.find(({ type }) => type === 'unknown')
+  return { commands, ...(unknown ? { unseen: codeOf('find') } : {}) }
 }
 
 /** The command with words from the input: at the end, or wherever `-I` says. */
@@ -201,6 +204,7 @@ function interpreterStarts(program: string, rest: Words, { code }: Interpreter):
 
 /** Whether the program of sed or awk may do more than print what it was given. */
 function runsText(program: string, rest: Words): boolean {
+  if (rest.some(({ type }) => type === 'unknown')) return true
   const isSed = program === 'sed'
   const takesValue = isSed ? /^-\w*l$/ : /^-[Fv]$/
   const scripts: Word[] = []

@@ -27,6 +27,12 @@ export function textOf(word: Word | undefined): string | undefined {
   return word?.type === 'literal' ? word.text : undefined
 }
 
+/** Whether the word is like this, or may be because it is not known. */
+export function mayBe(word: Word, pattern: RegExp): boolean {
+  const text = textOf(word)
+  return text === undefined || pattern.test(text)
+}
+
 /** A word as one, for places where the shell does not split it. */
 export function wordOf(node: WordNode): Word {
   const [only, ...more] = wordsOf(node)

@@ -11,6 +11,7 @@ describe('Bash(rm:*) is denied', () => {
 
   const denied = [
     'rm v0',
+    'npm "$x" rm y',
     '\\rm v1',
     "'rm' v2",
     'r""m v3',
@@ -137,6 +138,12 @@ describe('Bash(rm:*) is denied', () => {
     'IFS=,; c=rm,v79; $c',
     'git config alias.z "!rm x"; git z',
     'sh -c "$CMD"',
+    'find . "$x" rm y',
+    '"$x" rm y',
+    'timeout $x npm test',
+    'tar cf a "$x"',
+    'sed -n 1p "$x"',
+    'git clone "$x"',
     'source <(echo rm x)',
   ]
 
@@ -208,6 +215,9 @@ describe('Bash(git push:*) is denied', () => {
     "printf 'push origin HEAD:refs/heads/c' | xargs git",
     'git push-all',
     'git $OPTS status',
+    '$EMPTY git push',
+    '"$x" git push',
+    'sudo $x',
   ]
 
   /** They have a similar effect, but are not the command that the rule names. */
