@@ -118,3 +118,14 @@ test('a word that no program takes for a file does not make a path rule doubt', 
   const commands = ['echo "$x"', 'test -n "$x"', 'cat "$x"', 'echo a > "$x"', 'cd "$x" && ls', '"$x"']
   expect(commands.map((command) => run(command, 'Read(.env)'))).toEqual(['allow', 'allow', 'ask', 'ask', 'ask', 'ask'])
 })
+
+test('every folder that a script may be in counts, and too many make doubt', () => {
+  const commands = [
+    'cd a; (cd b); cd keys; cat main.pem',
+    'cd x || cd a; cat keys/main.pem',
+    'env -C a/keys cat main.pem',
+    'cd a && cat main.pem',
+    'cd 1; cd 2; cd 3; cd 4; cd 5; cat main.pem',
+  ]
+  expect(commands.map((command) => run(command, 'Read(/a/keys/**)'))).toEqual(['deny', 'deny', 'deny', 'allow', 'ask'])
+})

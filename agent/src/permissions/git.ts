@@ -1,6 +1,5 @@
 // What git runs besides itself: aliases, configured commands, and commands in its arguments.
-import type { Started } from './programs.ts'
-import { literal, mayBe, textOf, type Word, type Words } from './words.ts'
+import { literal, mayBe, type Started, textOf, type Word, type Words } from './words.ts'
 
 /** Options of git before its subcommand that take the next word as their value. */
 const valueOptions = /^(?:-c|-C|--git-dir|--work-tree|--namespace|--super-prefix|--config-env|--attr-source)$/

@@ -1,5 +1,6 @@
 // Decides whether a command names a file that a rule denies: as it is, by a pattern, through a link, inside an argument
 // such as `HEAD:.env` or `--file=.env`, or from another folder (`cd src && cat ../.env`).
+import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { glob } from '../files/glob.ts'
 import { expandHome } from '../files/paths.ts'
@@ -8,7 +9,7 @@ import { programOf } from './programs.ts'
 import type { Script } from './script.ts'
 import { textOf, type Words } from './words.ts'
 
-const maxFolders = 20
+const maxFolders = 30
 const maxPaths = 1_000
 /** No system opens a longer path. */
 const maxPathLength = 4_096
@@ -32,6 +33,7 @@ export type Where = { readonly root: string; readonly disk: Disk }
 
 export function pathCoverage(rule: PathRule, script: Script, { root, disk }: Where): Coverage {
   const folders = foldersOf(script.commands, root)
+  if (folders === undefined) return { type: 'maybe', why: 'it changes the folder too often' }
   const words = [...script.files, ...script.commands.flat()]
   const paths = folders.flatMap((folder) => [
     ...partsOf(words, 'literal').flatMap((text) => pathsOf(text, folder)),
@@ -68,29 +70,38 @@ function ofProcess(text: string, folder: string): string {
   return link ? join(link[1] === 'cwd' ? folder : '/', text.slice(link[0].length)) : text
 }
 
-/** The folders that the commands may run in: the workspace, and every folder that the script changes to. */
-function foldersOf(commands: readonly Words[], root: string): readonly string[] {
+/**
+ * The folders that the commands may run in: the workspace, and every folder that the script may change to from one of them.
+ * Undefined if there are too many.
+ */
+function foldersOf(commands: readonly Words[], root: string): readonly string[] | undefined {
   const folders = new Set([root])
-  let last = root
-  for (const [program, ...rest] of commands) {
-    const isChange = /^(?:cd|pushd)$/.test(programOf(program) ?? '')
-    const at = rest.findIndex((word) => /^(?:-C|--directory|--chdir|--cwd|--prefix)$/.test(textOf(word) ?? ''))
-    const folder = textOf(
-      isChange ? rest.find((word) => !textOf(word)?.startsWith('-')) : at < 0 ? undefined : rest[at + 1],
-    )
+  for (const words of commands) {
+    const folder = changedTo(words)
     if (folder === undefined) continue
-    last = resolve(last, expandHome(folder))
-    if (folders.size < maxFolders) folders.add(last)
+    // A subshell or a condition may leave the shell where it was.
+    for (const from of [...folders]) folders.add(resolve(from, folder))
+    if (folders.size > maxFolders) return undefined
   }
   return [...folders]
 }
 
-/** The words of this type, and what follows `=`, `:` and `@` in them. Each is given once. */
+function changedTo([program, ...rest]: Words): string | undefined {
+  if (/^(?:cd|pushd)$/.test(programOf(program) ?? '')) {
+    const [folder] = rest.filter((word) => !textOf(word)?.startsWith('-'))
+    return folder === undefined ? homedir() : textOf(folder)
+  }
+  const at = rest.findIndex((word) => /^(?:-C|--directory|--chdir|--cwd|--prefix)$/.test(textOf(word) ?? ''))
+  return at < 0 ? undefined : textOf(rest[at + 1])
+}
+
+/** The words of this type and the names that may be in them: `HEAD:.env`, `-T.env`, `source=.env,target=x`. Each is given once. */
 function partsOf(words: Words, type: 'literal' | 'pattern'): readonly string[] {
   const texts = words.flatMap((word) => (word.type === type ? [word.text] : []))
   const parts = [...new Set(texts)].flatMap((text) => {
-    const signs = [...text.matchAll(/[=:@]+(?=[^=:@])/g)]
-    return [text, ...signs.map(({ 0: sign, index }) => text.slice(index + sign.length))]
+    const signs = [...text.matchAll(/[=:@,]+/g)]
+    const after = signs.map(({ 0: sign, index }) => text.slice(index + sign.length))
+    return [text, ...after, ...text.split(/[=:@,]+/), ...(/^-\w./.test(text) ? [text.slice(2)] : [])]
   })
   const possible = parts.filter((part) => part !== '' && part.length <= maxPathLength)
   return [...new Set([...possible, ...possible.flatMap(decoded)])]

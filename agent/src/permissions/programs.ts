@@ -1,15 +1,7 @@
 // What programs run besides themselves: the command after `sudo`, the script in `bash -c`, the code in `python -c`. A program
 // that is not listed here runs nothing else as far as rules are concerned.
 import { gitStarts } from './git.ts'
-import { anyWords, literal, mayBe, pipePath, textOf, type Word, type Words } from './words.ts'
-
-export type Started = {
-  readonly commands?: readonly Words[]
-  /** Texts that run as shell scripts. */
-  readonly scripts?: readonly Word[]
-  /** Why something may run that cannot be read from the words. */
-  readonly unseen?: string
-}
+import { anyWords, literal, mayBe, pipePath, type Started, textOf, type Word, type Words } from './words.ts'
 
 /** `input` is the text that the script gives the program on its standard input, if it does. */
 export function startedBy(words: Words, input: Word | undefined): Started {
@@ -34,9 +26,14 @@ export function startedBy(words: Words, input: Word | undefined): Started {
   if (program === 'sed' || awks.test(program)) return runsText(program, rest) ? { unseen: codeOf(program) } : {}
   const options = startingOptions[program]
   if (program === 'shopt') return { unseen: 'shopt changes how the shell reads the rest' }
-  if (freeRunners.has(program) || (options && rest.some((word) => mayBe(word, options))))
-    return { unseen: codeOf(program) }
-  return wrapped(program, rest)
+  const mayRun = freeRunners.has(program) || (options && beforeDashes(rest).some((word) => mayBe(word, options)))
+  return { ...wrapped(program, rest), ...(mayRun ? { unseen: codeOf(program) } : {}) }
+}
+
+/** After `--` there are no options. */
+function beforeDashes(words: Words): Words {
+  const end = words.findIndex((word) => textOf(word) === '--')
+  return end < 0 ? words : words.slice(0, end)
 }
 
 /** The name of a program without its folder. */
@@ -182,11 +179,11 @@ type Interpreter = { readonly name: RegExp; readonly code: RegExp }
 
 const interpreters: readonly Interpreter[] = [
   { name: /^(?:python|pypy)[\d.]*w?$/, code: /^-[a-zA-Z]*c/ },
-  { name: /^(?:perl|ruby)[\d.]*$/, code: /^-[a-zA-Z]*[eE]|^-[a-zA-Z]*[np]/ },
+  { name: /^(?:perl|ruby)[\d.]*$/, code: /^-[a-zA-Z]*[eEnpMm]/ },
   { name: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/, code: /^-(?:e|p|pe)\b|^--(?:eval|print)|^eval$|data:/ },
   {
     name: /^(?:php|lua|luajit|tclsh|osascript|Rscript|R|julia|octave|ghc|groovy|scala)[\d.]*$/,
-    code: /^-[a-zA-Z]*[rReE]|^--eval/,
+    code: /^-[a-zA-Z]*[rRBFeE]|^--eval/,
   },
 ]
 
@@ -252,6 +249,7 @@ const startingOptions: Readonly<Record<string, RegExp>> = {
   man: /^-P|^--pag/,
   zip: /^-TT|^--unz/,
   make: /^--ev|SHELL=|^-$|^-f-$|^--(?:file|makefile)=-$/,
+  npm: /^--(?:script-shell|node-options)|^script-shell|^scripts\./,
   nc: /^-\w*[ec]/,
   ncat: /^-\w*[ec]|^--(?:exec|sh-exec)/,
   psql: /\\!|^-f|^--file/,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decide } from './decide.ts'
-import { formatRule, parseRule, parseRules } from './rule.ts'
+import { formatRule, misspelledServers, parseRule, parseRules } from './rule.ts'
 import { readScript } from './script.ts'
 
 describe('a rule', () => {
@@ -71,6 +71,14 @@ test('every mistake in a list is named with its place, and the others count', ()
   expect([rules.allow.length, rules.deny.length]).toEqual([1, 1])
 })
 
+test('a denied server with nearly the name of one that is there is pointed out', () => {
+  const { rules } = parseRules({ deny: ['mcp__githb__push', 'mcp__githb', 'mcp__files', 'mcp__elsewhere__x', 'Bash'] })
+  expect(misspelledServers(rules.deny, ['github', 'files'])).toEqual([
+    'A rule denies the MCP server githb, which is not there. Did you mean github? Nothing of github is denied by it.',
+  ])
+  expect(misspelledServers(rules.deny, [])).toEqual([])
+})
+
 describe('stars in rules for commands', () => {
   const decided = (rule: string, command: string, list: 'allow' | 'deny') => {
     const { rules } = parseRules({ [list]: [rule] })
@@ -92,12 +100,15 @@ describe('stars in rules for commands', () => {
 
   test.each([
     ['Bash(git push*)', 'git $x', 'ask'],
-    ['Bash(git push*)', 'npm $x', 'allow'],
+    ['Bash(git push*)', 'cargo $x', 'allow'],
     ['Bash(git * main)', 'git push "$x"', 'ask'],
-    ['Bash(npm test)', 'npm $x', 'ask'],
-    ['Bash(npm test)', 'npm test $x', 'ask'],
-    ['Bash(npm test)', 'npm test "$x"', 'allow'],
-    ['Bash(npm test)', 'npm test x', 'allow'],
+    ['Bash(cargo test)', 'cargo $x', 'ask'],
+    ['Bash(cargo test)', 'cargo test $x', 'ask'],
+    ['Bash(cargo test)', 'cargo test "$x"', 'allow'],
+    ['Bash(cargo test)', 'cargo test x', 'allow'],
+    // It may be --script-shell.
+    ['Bash(rm:*)', 'npm test "$x"', 'ask'],
+    ['Bash(rm:*)', 'npm test -- "$x"', 'allow'],
   ] as const)('with %s denied, %s is %s', (rule, command, decision) => {
     expect(decided(rule, command, 'deny')).toBe(decision)
   })

@@ -82,6 +82,18 @@ function nearestTo(name: string, known: readonly string[]): string | undefined {
   return best && best.changes <= best.each.length / 2 ? best.each : undefined
 }
 
+/** A rule may deny a server that only other projects have. One with nearly the name of a server here is a typing error. */
+export function misspelledServers(deny: readonly Rule[], servers: readonly string[]): readonly string[] {
+  const named = deny.flatMap(({ tool }) => /^mcp__(.+?)(?:__|$)/.exec(tool)?.[1] ?? [])
+  return [...new Set(named)].flatMap((name) => {
+    const nearest = servers.includes(name) ? undefined : nearestTo(name, servers)
+    if (nearest === undefined) return []
+    return [
+      `A rule denies the MCP server ${name}, which is not there. Did you mean ${nearest}? Nothing of ${nearest} is denied by it.`,
+    ]
+  })
+}
+
 function changesBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (const [i, letter] of [...a].entries()) {

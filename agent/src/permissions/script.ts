@@ -67,7 +67,7 @@ function isDescriptor({ operator, target }: Redirection & { readonly type: 'Redi
 
 /** Programs run the values of these variables, or find what they run with them. */
 const runningNames =
-  /(?:EDITOR|VISUAL|PAGER|BROWSER|COMMAND|CMD|SHELL|SSH|ASKPASS|OPTIONS|OPTS|PRELOAD|LIBRARY_PATH)$|^(?:ENV|BASH_ENV|BASH_FUNC.*|GIT_.*|LD_.*|PS\d)$/
+  /(?:EDITOR|FCEDIT|VISUAL|PAGER|BROWSER|COMMAND|CMD|SHELL|SSH|ASKPASS|OPTIONS|OPTS?|PRELOAD|LIBRARY_PATH|STARTUP)$|^(?:ENV|BASH_ENV|LESSOPEN|LESSCLOSE|MAKEFLAGS|GIT_.*|LD_.*|PS\d)$/i
 
 function addAssignment({ name, value }: Assignment, reading: Reading): void {
   const { found } = reading

@@ -13,6 +13,15 @@ export type Word =
 
 export type Words = readonly Word[]
 
+/** What a command runs besides its own program. */
+export type Started = {
+  readonly commands?: readonly Words[]
+  /** Texts that run as shell scripts. */
+  readonly scripts?: readonly Word[]
+  /** Why something may run that cannot be read from the words. */
+  readonly unseen?: string
+}
+
 export function literal(text: string): Word {
   return { type: 'literal', text }
 }

@@ -11,6 +11,7 @@ describe('Bash(rm:*) is denied', () => {
 
   const denied = [
     'rm v0',
+    "npm_config_script_shell='rm x' npm test",
     'npm "$x" rm y',
     '\\rm v1',
     "'rm' v2",
@@ -138,6 +139,10 @@ describe('Bash(rm:*) is denied', () => {
     'IFS=,; c=rm,v79; $c',
     'git config alias.z "!rm x"; git z',
     'sh -c "$CMD"',
+    "LESSOPEN='|rm %s' less a",
+    "npm test --script-shell='rm x'",
+    "npm pkg set scripts.x='rm y'",
+    `perl '-Mre;system("rm x")' a.pl`,
     'find . "$x" rm y',
     '"$x" rm y',
     'timeout $x npm test',
