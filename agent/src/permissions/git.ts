@@ -20,17 +20,19 @@ const subcommands = new Set(
 )
 
 /** Options by which subcommands run a program. */
-const startingOptions: Readonly<Record<string, RegExp>> = {
-  rebase: /^-\w*x|^--exe/,
-  grep: /^-\w*O|^--open/,
-  clone: /^-\w*[uc]|^--(?:upl|conf|template)/,
-  fetch: /^--upl/,
-  pull: /^--upl/,
-  push: /^--(?:rec|exe)/,
-  'ls-remote': /^--(?:upl|exe)/,
-  archive: /^--exe/,
-  init: /^--template/,
-}
+const startingOptions = new Map<string, RegExp>(
+  Object.entries({
+    rebase: /^-\w*x|^--exe/,
+    grep: /^-\w*O|^--open/,
+    clone: /^-\w*[uc]|^--(?:upl|conf|template)/,
+    fetch: /^--upl/,
+    pull: /^--upl/,
+    push: /^--(?:rec|exe)/,
+    'ls-remote': /^--(?:upl|exe)/,
+    archive: /^--exe/,
+    init: /^--template/,
+  }),
+)
 
 /** Addresses that name a command. */
 const otherTransports = /^(?:ext|fd)::/
@@ -58,7 +60,7 @@ export function gitStarts(rest: Words): Started {
 function unseenIn(sub: string, rest: Words): string | undefined {
   if (!subcommands.has(sub)) return `git ${sub} may be an alias`
   if (sub === 'config') return configures(rest) ? 'a setting of git can run commands' : undefined
-  const options = startingOptions[sub]
+  const options = startingOptions.get(sub)
   const isStarting = options && rest.some((word) => mayBe(word, options) || mayBe(word, otherTransports))
   return isStarting || alwaysRun.has(sub) ? `git ${sub} can run commands of its own` : undefined
 }

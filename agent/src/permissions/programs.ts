@@ -16,7 +16,9 @@ export function startedBy(words: Words, input: Word | undefined): Started {
   if (shells.test(program)) return shellStarts(program, rest, input)
   if (program === '.' || program === 'source') return sourced(rest, input)
   if (program === 'find') return findStarts(rest)
-  if (program === 'xargs' || program === 'parallel') return { commands: xargsStarts(rest) }
+  if (program === 'xargs') return xargsStarts(rest)
+  // Without a command, it runs the lines of its input.
+  if (program === 'parallel') return { ...xargsStarts(rest), unseen: codeOf(program) }
   if (program === 'eval') return { scripts: [joined(rest)] }
   if (program === 'trap') return { scripts: rest.filter((word) => !isFlag(word)).slice(0, 1) }
   if (program === 'alias') return { scripts: rest.map(afterSign) }
@@ -24,7 +26,7 @@ export function startedBy(words: Words, input: Word | undefined): Started {
   const interpreter = interpreters.find(({ name }) => name.test(program))
   if (interpreter) return interpreterStarts(program, rest, interpreter)
   if (program === 'sed' || awks.test(program)) return runsText(program, rest) ? { unseen: codeOf(program) } : {}
-  const options = startingOptions[program]
+  const options = startingOptions.get(program)
   if (program === 'shopt') return { unseen: 'shopt changes how the shell reads the rest' }
   const mayRun = freeRunners.has(program) || (options && beforeDashes(rest).some((word) => mayBe(word, options)))
   return { ...wrapped(program, rest), ...(mayRun ? { unseen: codeOf(program) } : {}) }
@@ -51,12 +53,24 @@ const arithmetic = /^(?:let|test|\[|declare|typeset|local|export|readonly|unset|
 const awks = /^[gmn]?awk$/
 
 /** Programs that run the command after their options and this many further words. */
-const wrappers: Readonly<Record<string, number>> = {
-  ...{ sudo: 0, doas: 0, su: 1, runuser: 0, env: 0, command: 0, builtin: 0, exec: 0, nohup: 0, time: 0, nice: 0 },
-  ...{ ionice: 0, chrt: 1, taskset: 1, timeout: 1, stdbuf: 0, unbuffer: 0, setsid: 0, watch: 0, flock: 1, strace: 0 },
-  ...{ ltrace: 0, busybox: 0, toybox: 0, chroot: 1, unshare: 0, nsenter: 0, 'systemd-run': 0, 'ssh-agent': 0, ssh: 1 },
-  ...{ npx: 0, pnpx: 0, bunx: 0, uvx: 0, fakeroot: 0, caffeinate: 0, 'xvfb-run': 0, script: 0, hash: 0 },
-}
+const wrappers = new Map<string, number>(
+  Object.entries({
+    ...{ sudo: 0, doas: 0, su: 1, runuser: 0, env: 0, command: 0, builtin: 0, exec: 0, nohup: 0, time: 0, nice: 0 },
+    ...{ ionice: 0, chrt: 1, taskset: 1, timeout: 1, stdbuf: 0, unbuffer: 0, setsid: 0, watch: 0, flock: 1, strace: 0 },
+    ...{
+      ltrace: 0,
+      busybox: 0,
+      toybox: 0,
+      chroot: 1,
+      unshare: 0,
+      nsenter: 0,
+      'systemd-run': 0,
+      'ssh-agent': 0,
+      ssh: 1,
+    },
+    ...{ npx: 0, pnpx: 0, bunx: 0, uvx: 0, fakeroot: 0, caffeinate: 0, 'xvfb-run': 0, script: 0, hash: 0 },
+  }),
+)
 
 /** `npm exec x`, `poetry run x`. */
 const subcommandWrappers: readonly (readonly [RegExp, RegExp])[] = [
@@ -65,7 +79,7 @@ const subcommandWrappers: readonly (readonly [RegExp, RegExp])[] = [
 ]
 
 function wrapped(program: string, rest: Words): Started {
-  const operands = wrappers[program]
+  const operands = wrappers.get(program)
   if (operands !== undefined) return candidates(rest, operands)
   const sub = subcommandWrappers.find(([name]) => name.test(program))?.[1]
   const at = sub ? rest.findIndex((word) => !textOf(word)?.startsWith('-')) : -1
@@ -114,16 +128,14 @@ function isFlag(word: Word): boolean {
 }
 
 function shellStarts(program: string, rest: Words, input: Word | undefined): Started {
-  const flag = rest.findIndex((word) => /^-\w*c\w*$/.test(textOf(word) ?? ''))
-  if (flag >= 0) {
-    const script = rest.slice(flag + 1).find((word) => !isFlag(word))
-    return script ? { scripts: [script] } : {}
-  }
   const isValue = (at: number) => /^(?:[-+]\w*[oO]|--rcfile|--init-file)$/.test(textOf(rest[at - 1]) ?? '')
   const at = rest.findIndex((word, index) => !isFlag(word) && !isValue(index))
-  if (at < 0 && rest.some((word) => /^--(?:version|help)$/.test(textOf(word) ?? ''))) return {}
-  const isFromInput = at < 0 || isInput(rest[at]) || rest.some((word) => /^-\w*s\w*$/.test(textOf(word) ?? ''))
-  if (!isFromInput) return { commands: [rest.slice(at)] }
+  const operand = rest[at]
+  const has = (pattern: RegExp) => (at < 0 ? rest : rest.slice(0, at)).some((word) => pattern.test(textOf(word) ?? ''))
+  if (has(/^-C|^--(?:init-)?command/)) return { unseen: codeOf(program) }
+  if (has(/^-\w*c\w*$/)) return operand ? { scripts: [operand] } : {}
+  if (operand === undefined && has(/^--(?:version|help)$/)) return {}
+  if (operand && !isInput(operand) && !has(/^-\w*s\w*$/)) return { commands: [rest.slice(at)] }
   return input ? { scripts: [input] } : { unseen: `${program} runs its input` }
 }
 
@@ -151,13 +163,13 @@ function findStarts(rest: Words): Started {
 }
 
 /** The command with words from the input: at the end, or wherever `-I` says. */
-function xargsStarts(rest: Words): readonly Words[] {
+function xargsStarts(rest: Words): Started {
   const at = rest.findIndex((word) => /^-[Ii]|^--replace/.test(textOf(word) ?? ''))
   const [, attached = ''] = /^(?:-[Ii]|--replace=?)(.*)$/s.exec(textOf(rest[at]) ?? '') ?? []
   const mark = attached || (textOf(rest[at]) === '-I' ? textOf(rest[at + 1]) : undefined) || '{}'
-  const { commands = [], scripts = [] } = candidates(rest, 0)
+  const { commands = [], scripts = [], ...more } = candidates(rest, 0)
   const shell: readonly Words[] = scripts.map((script) => [literal('sh'), literal('-c'), script])
-  return [...commands, ...shell].map((words) => [...filled(words, mark), anyWords])
+  return { commands: [...commands, ...shell].map((words) => [...filled(words, mark), anyWords]), ...more }
 }
 
 function filled(words: Words, mark: string): Words {
@@ -175,10 +187,16 @@ function afterSign(word: Word): Word {
   return text === undefined ? word : literal(text.replace(/^[^=]*=?/, ''))
 }
 
-type Interpreter = { readonly name: RegExp; readonly code: RegExp }
+type Interpreter = {
+  readonly name: RegExp
+  /** Options that are code, or are followed by it. */
+  readonly code: RegExp
+  /** The option after which nothing is an option of the interpreter. */
+  readonly last?: RegExp
+}
 
 const interpreters: readonly Interpreter[] = [
-  { name: /^(?:python|pypy)[\d.]*w?$/, code: /^-[a-zA-Z]*c/ },
+  { name: /^(?:python|pypy)[\d.]*w?$/, code: /^-[a-zA-Z]*c/, last: /^-[a-zA-Z]*m$/ },
   { name: /^(?:perl|ruby)[\d.]*$/, code: /^-[a-zA-Z]*[eEnpMm]/ },
   { name: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/, code: /^-(?:e|p|pe)\b|^--(?:eval|print)|^eval$|data:/ },
   {
@@ -187,42 +205,64 @@ const interpreters: readonly Interpreter[] = [
   },
 ]
 
-function interpreterStarts(program: string, rest: Words, { code }: Interpreter): Started {
+function interpreterStarts(program: string, rest: Words, { code, last }: Interpreter): Started {
   const own = { unseen: codeOf(program) }
-  const at = rest.findIndex((word) => !isFlag(word))
-  const options = at < 0 ? rest : rest.slice(0, at)
-  if ([...options, ...(at < 0 ? [] : [rest[at]])].some((word) => code.test(textOf(word) ?? ''))) return own
-  if (at < 0) {
-    const isAsked = options.some((word) => /^(?:-v|-V|-h|--version|--help|--test)$/.test(textOf(word) ?? ''))
-    return isAsked ? {} : own
+  const commands: Words[] = []
+  for (const [at, word] of rest.entries()) {
+    const before = rest[at - 1]
+    const text = textOf(word)
+    if (text !== undefined && code.test(text)) return own
+    if (isFlag(word)) continue
+    if (isInput(word)) return own
+    commands.push(startOf(rest, at))
+    // After an option it may be its value, and the program comes later.
+    if (!isOption(before) || last?.test(textOf(before) ?? '')) break
+    if (commands.length >= maxCandidates) return own
   }
-  return isInput(rest[at]) ? own : { commands: [rest.slice(at)] }
+  const isAsked = rest.some((word) => /^(?:-v|-V|-h|--version|--help|--test)$/.test(textOf(word) ?? ''))
+  return commands.length > 0 || isAsked ? { commands } : own
 }
 
 /** Whether the program of sed or awk may do more than print what it was given. */
 function runsText(program: string, rest: Words): boolean {
   if (rest.some(({ type }) => type === 'unknown')) return true
-  const isSed = program === 'sed'
-  const takesValue = isSed ? /^-\w*l$/ : /^-[Fv]$/
-  const scripts: Word[] = []
-  let isGiven = false
+  const { code, other, value, isPrinting } = program === 'sed' ? sed : awk
+  const scripts: string[] = []
+  const operands: string[] = []
   for (const [at, word] of rest.entries()) {
-    const text = textOf(word)
+    const text = textOf(word) ?? '|'
     const before = textOf(rest[at - 1]) ?? ''
-    const given = /^--(?:expression|source)=(.*)$/s.exec(text ?? '')?.[1]
-    if (given !== undefined) scripts.push(literal(given))
-    else if (/^-\w*e$|^--(?:expression|source)$/.test(before)) scripts.push(word)
-    else if (/^-\w*f|^--file/.test(text ?? '')) return true
-    else if (!isGiven && text?.startsWith('-') !== true && !takesValue.test(before)) {
-      scripts.push(word)
-      isGiven = true
-    }
-    isGiven ||= given !== undefined || /^-\w*e$|^--(?:expression|source)$/.test(text ?? '')
+    const attached = code.exec(text)?.[1]
+    if (code.exec(before)?.[1] === '') scripts.push(text)
+    else if (other.test(text)) return true
+    else if (attached !== undefined && attached !== '') scripts.push(attached)
+    else if (!text.startsWith('-') && !value.test(before)) operands.push(text)
   }
-  return scripts.some((word) => {
-    const text = textOf(word)
-    return text === undefined || (isSed ? !printingSed.test(text) : reachingAwk.test(text))
-  })
+  const given = scripts.length > 0 ? scripts : operands.slice(0, 1)
+  return given.some((text) => !isPrinting(text))
+}
+
+/** How programs get their code: by an option, which may be attached to it, from elsewhere, or as the first operand. */
+type Scripted = {
+  readonly code: RegExp
+  readonly other: RegExp
+  /** Other options with a value. */
+  readonly value: RegExp
+  readonly isPrinting: (text: string) => boolean
+}
+
+const sed: Scripted = {
+  code: /^-[nrEsuz]*e([\s\S]*)$/,
+  other: /^-[nrEsuz]*f|^--(?:e|fi)/,
+  value: /^-[nrEsuz]*l$/,
+  isPrinting: (text) => printingSed.test(text),
+}
+
+const awk: Scripted = {
+  code: /^-e([\s\S]*)$/,
+  other: /^-[fEilD]|^--(?:e|fil|i|l|s|d)/,
+  value: /^-[Fv]$/,
+  isPrinting: (text) => !reachingAwk.test(text),
 }
 
 /** Substitutions without `e` and `w`, and commands that print, delete or stop, each with an address. */
@@ -238,27 +278,29 @@ const printingSed = (() => {
 const reachingAwk = /system|getline|ARG[VC]|@|print[\s\S]*[|>]/
 
 /** Options by which programs run commands. */
-const startingOptions: Readonly<Record<string, RegExp>> = {
-  tar: /^-\w*[IF]|^--(?:to-|ch|use|rsh|info|new-v|compress-p)/,
-  rsync: /^-\w*e|^--rs/,
-  sort: /^--comp/,
-  split: /^--fil/,
-  rg: /^--pre|^--hostname-bin/,
-  ssh: /command/i,
-  scp: /command|^-S/i,
-  man: /^-P|^--pag/,
-  zip: /^-TT|^--unz/,
-  make: /^--ev|SHELL=|^-$|^-f-$|^--(?:file|makefile)=-$/,
-  npm: /^--(?:script-shell|node-options)|^script-shell|^scripts\./,
-  nc: /^-\w*[ec]/,
-  ncat: /^-\w*[ec]|^--(?:exec|sh-exec)/,
-  psql: /\\!|^-f|^--file/,
-  mapfile: /^-C/,
-  readarray: /^-C/,
-  complete: /^-C/,
-  enable: /^-f/,
-  bind: /^-x/,
-}
+const startingOptions = new Map<string, RegExp>(
+  Object.entries({
+    tar: /^-\w*[IF]|^--(?:to-|ch|use|rsh|info|new-v|compress-p)/,
+    rsync: /^-\w*e|^--rs/,
+    sort: /^--comp/,
+    split: /^--fil/,
+    rg: /^--pre|^--hostname-bin/,
+    ssh: /command/i,
+    scp: /command|^-S/i,
+    man: /^-P|^--pag/,
+    zip: /^-TT|^--unz/,
+    make: /^--ev|SHELL=|^-$|^-f-$|^--(?:file|makefile)=-$/,
+    npm: /^--(?:script-shell|node-options)|^script-shell|^scripts\./,
+    nc: /^-\w*[ec]/,
+    ncat: /^-\w*[ec]|^--(?:exec|sh-exec)/,
+    psql: /\\!|^-f|^--file/,
+    mapfile: /^-C/,
+    readarray: /^-C/,
+    complete: /^-C/,
+    enable: /^-f/,
+    bind: /^-x/,
+  }),
+)
 
 /** Editors, consoles and schedulers that take commands as input. */
 const freeRunners = new Set(
