@@ -197,9 +197,9 @@ function fileCoverage(rule: Rule, script: Script, where: Where): Coverage {
   return pathCoverage({ pattern: rule.pattern, covers }, script, where)
 }
 
-/** For searches and instruction files: whether a rule denies reading this path. */
+/** For searches and instruction files: whether a rule denies reading or finding this path. */
 export function hiddenBy(deny: readonly Rule[], root: string): (path: string) => boolean {
-  const rules = deny.filter(({ tool }) => tool === 'Read')
+  const rules = deny.filter(({ tool, type }) => tool === 'Read' || (type === 'path' && /^(?:Grep|Glob)$/.test(tool)))
   return (path) => rules.some((rule) => coversPath(rule, path, root))
 }
 

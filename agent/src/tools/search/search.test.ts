@@ -147,6 +147,12 @@ describe.each(engines)('Grep with %s', (_, options) => {
   })
 })
 
+test.each(['Grep', 'Glob'])('files that a rule for %s denies are not found by a search from above', async (tool) => {
+  const bench = await repository({ permissions: { deny: [`${tool}(src/a.ts)`] } })
+  expect(await bench.say('Grep', { pattern: 'TODO', path: 'src' })).not.toContain('src/a.ts')
+  expect(await bench.say('Glob', { pattern: 'src/*.ts' })).toBe('src/b.ts')
+})
+
 test('files that may not be read are not searched', async () => {
   const bench = await repository({ permissions: { deny: ['Read(.github)', 'Read(src/a.ts)'] } })
   expect((await bench.say('Grep', { pattern: 'TODO' })).split('\n')).toEqual(['keep.log', 'src/only-root.txt'])
