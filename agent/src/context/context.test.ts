@@ -55,6 +55,21 @@ describe('instruction files', () => {
     expect(texts.join()).not.toContain('a secret')
   })
 
+  test('include one another to a depth of five, and count up to 256 KB', () => {
+    const chain = [1, 2, 3, 4, 5, 6].map((at) => [`repo/${at}.md`, `text ${at}\n@${at + 1}.md`])
+    const base = folderWith({
+      'repo/AGENTS.md': '@1.md',
+      ...Object.fromEntries(chain),
+      'repo/CLAUDE.md': 'x'.repeat(256 * 1024),
+      'repo/CLAUDE.local.md': 'y'.repeat(256 * 1024 + 1),
+    })
+    const found = memoryFiles({ home: join(base, 'home'), folder: join(base, 'repo'), deny: [] })
+    expect(found.map(({ text: words }) => words)).toEqual([
+      'text 1\ntext 2\ntext 3\ntext 4\ntext 5\n@6.md',
+      'x'.repeat(256 * 1024),
+    ])
+  })
+
   test('are not read through a link that leads out', () => {
     const base = folderWith({ 'secret.md': 'a secret', 'repo/x': '' })
     symlinkSync(join(base, 'secret.md'), join(base, 'repo/AGENTS.md'))

@@ -35,6 +35,24 @@ describe('asking', () => {
     expect(bench.asked.slice(2).map(({ rule }) => rule)).toEqual(['Edit(/a)', 'Edit(/b)'])
   })
 
+  test('a permission for once is asked for again', async () => {
+    const bench = await setBench({ answer: () => ({ type: 'allow' }) })
+    for (const _ of [1, 2]) await bench.call('Bash', { command: 'true' })
+    expect(bench.asked.map(({ title }) => title)).toEqual(['Run true', 'Run true'])
+  })
+
+  test('a question that fails does not keep the next one from being asked', async () => {
+    let questions = 0
+    const bench = await setBench({
+      answer: () => {
+        if (++questions === 1) throw new Error('The screen is gone.')
+        return { type: 'allow' }
+      },
+    })
+    await expect(bench.call('Bash', { command: 'echo first' })).rejects.toThrow('The screen is gone.')
+    expect(await bench.say('Bash', { command: 'echo second' })).toBe('second')
+  })
+
   test('one question at a time, and an answer counts for those that wait', async () => {
     let open = 0
     let most = 0

@@ -26,6 +26,15 @@ test('a secret is also found reversed, in hexadecimal and in Base64, wherever it
   }
 })
 
+test('wherever the longest form of a secret is cut, nothing of it gets through', () => {
+  const secret = 'p@ss+word(1)'
+  const hex = Buffer.from(secret).toString('hex')
+  for (let cut = 1; cut < hex.length; cut++) {
+    const { add, end } = createRedactor({}, { one: secret }).stream()
+    expect(add(hex.slice(0, cut)) + add(hex.slice(cut)) + end()).toBe('[redacted: one]')
+  }
+})
+
 test('however a text is cut into pieces, no secret gets through', () => {
   const part = fc.oneof(
     fc.constantFrom('p@ss+word(1)', 'p@ss', 'word(1)', '0123456789abcdef'),

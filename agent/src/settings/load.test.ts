@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -92,6 +92,21 @@ test('trust covers the folders below and no others', () => {
   trustFolder(places)
   trustFolder(places)
   expect([isTrusted({ home, folder: below }), isTrusted({ home, folder: join(folder, '..') })]).toEqual([true, false])
+})
+
+test('trust counts for where a link leads', () => {
+  const { home, folder } = placesWith({})
+  const other = placesWith({}).folder
+  trustFolder({ home, folder })
+  symlinkSync(other, join(folder, 'inside'))
+  symlinkSync(folder, join(other, 'outside'))
+  const trusted = [join(folder, 'inside'), join(other, 'outside')].map((each) => isTrusted({ home, folder: each }))
+  expect(trusted).toEqual([false, true])
+})
+
+test('a project that wants to ask about everything withholds nothing', () => {
+  const withheld = (mode: string) => loadSettings(placesWith({ project: { permissions: { mode } } })).withheld
+  expect(['ask', 'plan', 'allow'].map(withheld)).toEqual([[], [], ['permission mode allow']])
 })
 
 test.each<[string, Files, readonly string[]]>([
