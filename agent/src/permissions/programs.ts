@@ -89,7 +89,7 @@ function wrapped(program: string, rest: Words): Started {
 
 /**
  * The commands that may start in these words: after the options, which may have values, after assignments and after this many
- * operands. A candidate with a space in it is a script, as in `su -c 'rm x'`.
+ * operands. A candidate with a space in it may also be a script, as in `su -c 'rm x'`.
  */
 function candidates(words: Words, operands: number): Started {
   const commands: Words[] = []
@@ -102,7 +102,7 @@ function candidates(words: Words, operands: number): Started {
     const isMovable = word.type === 'unknown' && !word.isOne
     if (!isValue && !isMovable && ++plain <= operands) continue
     if (text !== undefined && /\s/.test(text)) scripts.push(word)
-    else commands.push(startOf(words, at))
+    commands.push(startOf(words, at))
     if (!isValue && text !== undefined) break
     if (commands.length >= maxCandidates) return { commands, scripts, unseen: 'it has too many options' }
   }

@@ -12,7 +12,6 @@ describe('plain commands', () => {
     ['a && b || c; d | e\nf', [['a'], ['b'], ['c'], ['d'], ['e'], ['f']]],
     [`ec'h'"o" x`, [['echo', 'x']]],
     ['rm \\-rf', [['rm', '-rf']]],
-    ['a \\\n b', [['a', 'b']]],
     ['a # b\nc', [['a'], ['c']]],
   ])('%j', (script, commands) => {
     expect(readScript(script).plain).toEqual(commands)
@@ -48,6 +47,7 @@ describe('plain commands', () => {
     'if a; then b; fi',
     'for x in a; do b; done',
     '! a',
+    'a \\\n b',
     'ls *',
     'ls ?',
     'ls [a]',

@@ -191,8 +191,8 @@ function isPlainPart(part: WordPart): boolean {
   return part.type === 'Literal' || part.type === 'SingleQuoted'
 }
 
-/** Control characters may hide from a person what a command does. */
+/** Control characters and continued lines may hide from a person what a command does. */
 function hasControl(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
-  return /[\u0000-\u0008\u000b-\u001f\u007f]/.test(text)
+  return /[\u0000-\u0008\u000b-\u001f\u007f]|\\\n/.test(text)
 }

@@ -132,7 +132,6 @@ test('many rules together allow what they say, and nothing that is joined to it'
     'git log -5',
     'git log -p --ext-diff',
     'git log --textconv -p',
-    'git log \\\nid',
     'git log -O/etc/passwd',
     'git log --no-index',
     'echo hi',
@@ -160,6 +159,7 @@ test('many rules together allow what they say, and nothing that is joined to it'
     'git diff --no-index /etc/passwd v1',
   ]
   const asked = [
+    'git log \\\nid',
     'git log --output=/elsewhere/outside/gl.txt',
     'git log -1 --format=%B > x.txt',
     'git log; id',
