@@ -91,7 +91,7 @@ function sessionOptions({ folder, home, settings, isHeadless, state }: SessionSe
   const system = systemPrompt({
     folder,
     platform: process.platform,
-    memoryFiles: memoryFiles({ home, folder }),
+    memoryFiles: memoryFiles({ home, folder, deny: settings.permissions.deny }),
     isHeadless,
   })
   return {

@@ -8,7 +8,7 @@ import type { Agent, PermissionMode, Person } from './app.ts'
 import { type AgentOptions, createAgent, type ToolSetup } from './create-agent.ts'
 import { chooseModel, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel } from './models/chosen.ts'
-import { parseRules } from './permissions/rule.ts'
+import { misspelledServers, parseRules } from './permissions/rule.ts'
 import { reasonOf } from './reason-of.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
@@ -82,7 +82,10 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   try {
     const agent = await createAgent(setup)
     const withheld = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
-    return { type: 'started', agent, notices: [...withheld, ...skillProblems.map((each) => `Skill not used: ${each}`)] }
+    const { rules } = parseRules(settings.permissions)
+    const misspelled = misspelledServers(rules.deny, Object.keys(settings.mcpServers))
+    const skills = skillProblems.map((each) => `Skill not used: ${each}`)
+    return { type: 'started', agent, notices: [...withheld, ...misspelled, ...skills] }
   } catch (error) {
     await model.close?.()
     return refused(reasonOf(error))

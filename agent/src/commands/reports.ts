@@ -29,8 +29,8 @@ export const context: SlashCommand = {
 
 function contextBreakdown(given: CommandContext): Breakdown {
   const { size, model } = given.session().explain()
-  const { folder, home } = given
-  const files = memoryFiles({ home, folder })
+  const { folder, home, settings } = given
+  const files = memoryFiles({ home, folder, deny: settings.permissions.deny })
   const own = systemPrompt({ folder, platform: process.platform, memoryFiles: [], isHeadless: false })
   return breakdown({
     messages: given.session().messages(),
@@ -114,8 +114,8 @@ function costText({ requests, usage, cost: price }: PurposeUsage): string {
 export const memory: SlashCommand = {
   name: 'memory',
   help: 'shows the instruction files in use and the notes about this session',
-  run: (_, { session, home, folder }) => {
-    const files = memoryFiles({ home, folder }).map(
+  run: (_, { session, home, folder, settings }) => {
+    const files = memoryFiles({ home, folder, deny: settings.permissions.deny }).map(
       ({ path, text: words }) => `  ${path} (${count(words.length)} characters)`,
     )
     const { path } = session()

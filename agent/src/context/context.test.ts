@@ -34,7 +34,7 @@ describe('instruction files', () => {
       'repo/packages/a/src/AGENTS.md': 'of its sources',
       'AGENTS.md': 'outside',
     })
-    const found = memoryFiles({ home: join(base, 'home'), folder: join(base, 'repo/packages/a') })
+    const found = memoryFiles({ home: join(base, 'home'), folder: join(base, 'repo/packages/a'), deny: [] })
     expect(found).toEqual([
       { path: join(base, 'home/AGENTS.md'), text: 'mine' },
       { path: join(base, 'repo/AGENTS.md'), text: 'of the repository' },
@@ -48,20 +48,58 @@ describe('instruction files', () => {
       'repo/AGENTS.md': 'be strict',
       'secret.md': 'a secret',
     })
-    const texts = memoryFiles({ home: join(base, 'home'), folder: join(base, 'repo') }).map((file) => file.text)
+    const texts = memoryFiles({ home: join(base, 'home'), folder: join(base, 'repo'), deny: [] }).map(
+      (file) => file.text,
+    )
     expect(texts[1]).toContain('be strict\n@../secret.md\n```\n@AGENTS.md\n```')
     expect(texts.join()).not.toContain('a secret')
+  })
+
+  test('include one another to a depth of five, and count up to 256 KB', () => {
+    const chain = [1, 2, 3, 4, 5, 6].map((at) => [`repo/${at}.md`, `text ${at}\n@${at + 1}.md`])
+    const base = folderWith({
+      'repo/AGENTS.md': '@1.md',
+      ...Object.fromEntries(chain),
+      'repo/CLAUDE.md': 'x'.repeat(256 * 1024),
+      'repo/CLAUDE.local.md': 'y'.repeat(256 * 1024 + 1),
+    })
+    const found = memoryFiles({ home: join(base, 'home'), folder: join(base, 'repo'), deny: [] })
+    expect(found.map(({ text: words }) => words)).toEqual([
+      'text 1\ntext 2\ntext 3\ntext 4\ntext 5\n@6.md',
+      'x'.repeat(256 * 1024),
+    ])
   })
 
   test('are not read through a link that leads out', () => {
     const base = folderWith({ 'secret.md': 'a secret', 'repo/x': '' })
     symlinkSync(join(base, 'secret.md'), join(base, 'repo/AGENTS.md'))
-    expect(memoryFiles({ home: join(base, 'home'), folder: join(base, 'repo') })).toEqual([])
+    expect(memoryFiles({ home: join(base, 'home'), folder: join(base, 'repo'), deny: [] })).toEqual([])
+  })
+
+  test('and what they include are not read where a rule denies it, also through a link and above the folder', () => {
+    const base = folderWith({
+      'repo/.git/HEAD': '',
+      'repo/AGENTS.md': 'of the repository\n@.env',
+      'repo/.env': 'KEY=of-the-repository',
+      'repo/a/AGENTS.md': 'of the folder\n@.env\n@link.md\n@notes.md',
+      'repo/a/.env': 'KEY=of-the-folder',
+      'repo/a/notes.md': 'notes\n@private/key.md',
+      'repo/a/private/key.md': 'a private key',
+      'repo/a/private/AGENTS.md': 'private instructions',
+      'repo/a/b/AGENTS.md': 'nested\n@../.env',
+    })
+    const folder = join(base, 'repo/a')
+    symlinkSync('.env', join(folder, 'link.md'))
+    const deny = ['Read(.env)', 'Read(/private/**)']
+    const found = memoryFiles({ home: join(base, 'home'), folder, deny }).map((file) => file.text)
+    expect(found).toEqual(['of the repository\n@.env', 'of the folder\n@.env\n@link.md\nnotes\n@private/key.md'])
+    expect(nestedMemoryFiles({ folder, deny }, 'private/x.ts')).toEqual([])
+    expect(nestedMemoryFiles({ folder, deny }, 'b/x.ts').map((file) => file.text)).toEqual(['nested\n@../.env'])
   })
 
   test('of folders on the way to a file are found, outermost first', () => {
     const folder = folderWith({ 'AGENTS.md': 'root', 'a/AGENTS.md': 'a', 'a/b/CLAUDE.md': 'b', 'c/AGENTS.md': 'c' })
-    const textsFor = (file: string) => nestedMemoryFiles(folder, file).map(({ text: words }) => words)
+    const textsFor = (file: string) => nestedMemoryFiles({ folder, deny: [] }, file).map(({ text: words }) => words)
     expect([textsFor('a/b/main.ts'), textsFor('main.ts'), textsFor('../main.ts')]).toEqual([['a', 'b'], [], []])
   })
 })

@@ -1,8 +1,10 @@
 // Instruction files: AGENTS.md and CLAUDE.md of the person, of the project and of folders in it. A file may include others
-// with a line `@path`. Nothing outside the person's own folder and the repository is read.
+// with a line `@path`. Nothing outside the person's own folder and the repository is read, and nothing that a rule denies.
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../files/paths.ts'
+import { hiddenBy } from '../permissions/decide.ts'
+import { parseRules } from '../permissions/rule.ts'
 
 export type MemoryFile = { readonly path: string; readonly text: string }
 
@@ -10,21 +12,43 @@ const names = ['AGENTS.md', 'CLAUDE.md', 'CLAUDE.local.md'] as const
 const maxBytes = 256 * 1024
 const deepestInclude = 5
 
-export type MemoryPlaces = { readonly home: string; readonly folder: string }
-
-/** The person's own, then those from the root of the repository down to the folder. Two with the same text count once. */
-export function memoryFiles({ home, folder }: MemoryPlaces): readonly MemoryFile[] {
-  const root = repositoryRoot(folder)
-  const files = [...filesIn(home, home), ...foldersBetween(root, folder).flatMap((path) => filesIn(path, root))]
-  return withoutRepeats(files)
+export type MemoryPlaces = {
+  readonly home: string
+  readonly folder: string
+  /** Rules of the settings that deny. Files that may not be read are left out. */
+  readonly deny: readonly string[]
 }
 
+/** The person's own, then those from the root of the repository down to the folder. Two with the same text count once. */
+export function memoryFiles({ home, folder, deny }: MemoryPlaces): readonly MemoryFile[] {
+  const root = repositoryRoot(folder)
+  const isHidden = hiddenIn([folder, root], deny)
+  const own = filesIn(home, { root: home, isHidden, depth: 0 })
+  const ofProject = foldersBetween(root, folder).flatMap((path) => filesIn(path, { root, isHidden, depth: 0 }))
+  return withoutRepeats([...own, ...ofProject])
+}
+
+export type NestedPlaces = { readonly folder: string; readonly deny: readonly string[] }
+
 /** Those of the folders between the project's folder and a file below it, outermost first. */
-export function nestedMemoryFiles(folder: string, file: string): readonly MemoryFile[] {
+export function nestedMemoryFiles({ folder, deny }: NestedPlaces, file: string): readonly MemoryFile[] {
   const path = resolve(folder, file)
   if (!isWithin(folder, path)) return []
   const [, ...below] = foldersBetween(folder, dirname(path))
-  return withoutRepeats(below.flatMap((each) => filesIn(each, folder)))
+  const isHidden = hiddenIn([folder], deny)
+  return withoutRepeats(below.flatMap((each) => filesIn(each, { root: folder, isHidden, depth: 0 })))
+}
+
+/** A rule counts from each of these folders, and for where a link leads. */
+function hiddenIn(folders: readonly string[], deny: readonly string[]): (path: string) => boolean {
+  const { rules } = parseRules({ deny })
+  const roots = new Set(folders.flatMap((folder) => [folder, realPath(folder)]))
+  const checks = [...roots].map((root) => hiddenBy(rules.deny, root))
+  return (path) => [path, realPath(path)].some((each) => checks.some((isHidden) => isHidden(each)))
+}
+
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
 }
 
 /** The nearest folder above that holds a repository; the folder itself when there is none. */
@@ -43,18 +67,23 @@ function foldersBetween(from: string, to: string): readonly string[] {
   return ['', ...steps].map((_, at) => resolve(from, ...steps.slice(0, at)))
 }
 
-function filesIn(folder: string, root: string): readonly MemoryFile[] {
-  return names.flatMap((name) => readMemory(join(folder, name), { root, depth: 0 }) ?? [])
+function filesIn(folder: string, reading: Reading): readonly MemoryFile[] {
+  return names.flatMap((name) => readMemory(join(folder, name), reading) ?? [])
 }
 
-type Reading = { readonly root: string; readonly depth: number }
+type Reading = {
+  readonly root: string
+  readonly isHidden: (path: string) => boolean
+  readonly depth: number
+}
 
-function readMemory(path: string, { root, depth }: Reading): MemoryFile | undefined {
-  const text = readInside(path, root)
+function readMemory(path: string, reading: Reading): MemoryFile | undefined {
+  const { root, isHidden, depth } = reading
+  const text = isHidden(path) ? undefined : readInside(path, root)
   if (text === undefined || text.trim() === '') return undefined
   const include = (line: string, name: string) => {
-    const included =
-      depth < deepestInclude ? readMemory(resolve(dirname(path), name), { root, depth: depth + 1 }) : undefined
+    const file = resolve(dirname(path), name)
+    const included = depth < deepestInclude ? readMemory(file, { ...reading, depth: depth + 1 }) : undefined
     return included ? `${included.text.trim()}` : line
   }
   return { path, text: withIncludes(text, include) }

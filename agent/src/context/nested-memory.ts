@@ -2,7 +2,7 @@
 import type { MessageInput } from 'everlong'
 import { isObject, textOf, type ViewMessage } from 'everlong/transcript'
 import type { LoopEvent } from '../events.ts'
-import { type MemoryFile, nestedMemoryFiles } from './memory-files.ts'
+import { type MemoryFile, type NestedPlaces, nestedMemoryFiles } from './memory-files.ts'
 
 export type NestedMemory = {
   /** Takes note of the files that tools touch. */
@@ -13,7 +13,7 @@ export type NestedMemory = {
   readonly forget: () => void
 }
 
-export function createNestedMemory(folder: string): NestedMemory {
+export function createNestedMemory(places: NestedPlaces): NestedMemory {
   let touched: readonly string[] = []
   let known: ReadonlySet<string> = new Set()
   return {
@@ -25,7 +25,7 @@ export function createNestedMemory(folder: string): NestedMemory {
     },
     next: (context) => {
       if (touched.length === 0) return []
-      const files = touched.flatMap((file) => nestedMemoryFiles(folder, file))
+      const files = touched.flatMap((file) => nestedMemoryFiles(places, file))
       touched = []
       const isNew = (file: MemoryFile, at: number) =>
         !known.has(file.path) && files.findIndex(({ path }) => path === file.path) === at

@@ -31,11 +31,16 @@ export function headlessPerson(): HeadlessPerson {
   let denied: readonly string[] = []
   const deny = async ({ title, tool, rule }: PermissionRequest) => {
     // Trusting a folder is the host's own question, and its notice tells of it.
-    const line = rule === undefined ? title : `${title} (--allow '${rule}' allows it)`
+    const line = rule === undefined ? title : `${title} (--allow ${shellWord(rule)} allows it)`
     if (tool !== 'Settings' && !denied.includes(line)) denied = [...denied, line]
     return { type: 'deny', isUnattended: true } as const
   }
   return { person: { askPermission: deny, askQuestions: async () => undefined }, denied: () => denied }
+}
+
+/** As one word for a shell, whatever a model wrote: people copy it. */
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** Returns the exit code. */

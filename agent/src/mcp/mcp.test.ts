@@ -57,6 +57,12 @@ describe('tools of a server', () => {
     expect(await bench.say('McpCall', call)).toBe('5')
   })
 
+  test.each(['a__b', 'a_', '', 'a b', 'x'.repeat(65)])('are not used of a server called %j', async (name) => {
+    await expect(setBench({ mcpServers: { [name]: counter } })).rejects.toThrow(
+      `The name of the MCP server ${JSON.stringify(name)}: use letters, digits, "-" and single "_"`,
+    )
+  })
+
   test('fail in words: a wrong input, an error of theirs, an unknown name', async () => {
     const bench = await setBench(allowed)
     const add = { tool: 'mcp__counter__add_numbers', arguments: { a: 'x' } }

@@ -5,11 +5,12 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { decide } from './decide.ts'
 import { disk } from './disk.ts'
 import { parseRules } from './rule.ts'
+import { readScript } from './script.ts'
 
 /** In the mode that asks nothing, so only rules that deny can stop a command. */
 function run(command: string, ...deny: readonly string[]) {
   const { rules } = parseRules({ deny })
-  return decide({ type: 'run', command }, { mode: 'allow', rules, root: '/w' }).type
+  return decide({ type: 'run', script: readScript(command) }, { mode: 'allow', rules, root: '/w' }).type
 }
 
 describe('a rule that denies a path denies commands that name it', () => {
@@ -25,7 +26,6 @@ describe('a rule that denies a path denies commands that name it', () => {
     'git show HEAD:.env',
     'curl -d @.env localhost',
     'tar --file=.env',
-    `node -e "console.log(require('fs').readFileSync('.env', 'utf8'))"`,
     'if true; then cat .env; fi',
   ])('%s', (command) => {
     expect(run(command, 'Read(.env)')).toBe('deny')
@@ -44,9 +44,9 @@ describe('a rule that denies a path denies commands that name it', () => {
   })
 })
 
-test('a rule that denies a command covers a pattern that may mean it', () => {
+test('a pattern in place of a program asks, because it may mean a denied one', () => {
   const commands = ['/usr/bin/t*ch a', '/bin/[t]ouch a', '/bin/*', 'ls t*ch']
-  expect(commands.map((command) => run(command, 'Bash(touch:*)'))).toEqual(['deny', 'deny', 'deny', 'allow'])
+  expect(commands.map((command) => run(command, 'Bash(touch:*)'))).toEqual(['ask', 'ask', 'ask', 'allow'])
 })
 
 test('a rule that denies git push covers it behind options of git', () => {
@@ -64,7 +64,8 @@ test('a rule that denies a path covers links to it and patterns in its folders',
   vi.stubEnv('HOME', root)
   onTestFinished(() => void vi.unstubAllEnvs())
   const { rules } = parseRules({ deny: ['Read(/config/keys/**)'] })
-  const decided = (command: string) => decide({ type: 'run', command }, { mode: 'allow', rules, root, disk }).type
+  const decided = (command: string) =>
+    decide({ type: 'run', script: readScript(command) }, { mode: 'allow', rules, root, disk }).type
   for (const command of [
     'cat notes.txt',
     'cat c/keys/main.pem',
@@ -79,4 +80,52 @@ test('a rule that denies a path covers links to it and patterns in its folders',
     expect([command, decided(command)]).toEqual([command, 'deny'])
   }
   expect(['cat c/other', 'ls', 'cat x*/keys.txt', 'cat */README.md'].map(decided)).toEqual(Array(4).fill('allow'))
+})
+
+describe('rules about hosts', () => {
+  const fetched = (rule: string, host: string, ...addresses: readonly string[]) =>
+    decide(
+      { type: 'fetch', host, addresses, isPrivate: false },
+      { mode: 'allow', rules: parseRules({ deny: [rule] }).rules, root: '/w' },
+    ).type
+
+  test.each([
+    ['WebFetch(domain:127.0.0.1)', 'localhost', ['127.0.0.1', '::1']],
+    ['WebFetch(domain:127.0.0.1)', '[::ffff:127.0.0.1]', ['::ffff:127.0.0.1']],
+    ['WebFetch(domain:127.0.0.1)', '[::ffff:7f00:1]', ['::ffff:7f00:1']],
+    ['WebFetch(domain:127.0.0.1)', '127.1.2.3', ['127.1.2.3']],
+    ['WebFetch(domain:localhost)', '[::1]', ['::1']],
+    ['WebFetch(domain:localhost)', 'app.localhost', ['127.0.0.1']],
+    ['WebFetch(domain:localhost)', 'my-machine', ['127.0.0.1']],
+    ['WebFetch(domain:10.0.0.5)', 'internal.example.com', ['10.0.0.5']],
+    ['WebFetch(domain:[fd00::1])', 'internal.example.com', ['fd00::1']],
+    ['WebFetch(domain:example.com)', 'example.com.', ['93.184.216.34']],
+    ['WebFetch(domain:*.example.com)', 'a.example.com.', ['93.184.216.34']],
+  ] as const)('%s denies %s', (rule, host, addresses) => {
+    expect(fetched(rule, host, ...addresses)).toBe('deny')
+  })
+
+  test.each([
+    ['WebFetch(domain:127.0.0.1)', 'example.com', ['93.184.216.34']],
+    ['WebFetch(domain:10.0.0.5)', '10.0.0.50', ['10.0.0.50']],
+    ['WebFetch(domain:*.example.com)', 'badexample.com', ['93.184.216.34']],
+  ] as const)('%s does not deny %s', (rule, host, addresses) => {
+    expect(fetched(rule, host, ...addresses)).toBe('allow')
+  })
+})
+
+test('a word that no program takes for a file does not make a path rule doubt', () => {
+  const commands = ['echo "$x"', 'test -n "$x"', 'cat "$x"', 'echo a > "$x"', 'cd "$x" && ls', '"$x"']
+  expect(commands.map((command) => run(command, 'Read(.env)'))).toEqual(['allow', 'allow', 'ask', 'ask', 'ask', 'ask'])
+})
+
+test('every folder that a script may be in counts, and too many make doubt', () => {
+  const commands = [
+    'cd a; (cd b); cd keys; cat main.pem',
+    'cd x || cd a; cat keys/main.pem',
+    'env -C a/keys cat main.pem',
+    'cd a && cat main.pem',
+    'cd 1; cd 2; cd 3; cd 4; cd 5; cat main.pem',
+  ]
+  expect(commands.map((command) => run(command, 'Read(/a/keys/**)'))).toEqual(['deny', 'deny', 'deny', 'allow', 'ask'])
 })

@@ -1,21 +1,28 @@
-// Decides about one call: allowed, denied, or somebody must be asked. Pure. A rule that denies wins over everything; what
-// is not understood asks.
+// Decides about one call: allowed, denied, or somebody must be asked. Pure. A rule that denies wins over everything. If it is
+// not certain whether such a rule covers a command, somebody is asked in every mode.
 import { homedir } from 'node:os'
 import { dirname, relative, sep } from 'node:path'
 import type { PermissionMode } from '../app.ts'
-import { escapeGlob, glob, ignoreGlob } from '../files/glob.ts'
+import { escapeGlob, ignoreGlob } from '../files/glob.ts'
 import { isWithin, type Place, slashed } from '../files/paths.ts'
-import { type Disk, namesPath, noDisk, type Where } from './named-paths.ts'
-import { possibleCommands } from './possible-commands.ts'
-import { formatRule, parseRule, type Rule, type RuleSet } from './rule.ts'
-import { onlyLooks, simpleCommands, type Words } from './shell.ts'
+import { type Coverage, commandCoverage, commandPattern, commandText, no, yes } from './coverage.ts'
+import { onlyLooks } from './looking.ts'
+import { type Disk, noDisk, pathCoverage, type Where } from './named-paths.ts'
+import { formatRule, parseRule, type Rule, type RuleSet, ruleWords } from './rule.ts'
+import type { Script } from './script.ts'
 
 /** What a call wants to do. */
 export type Access =
   | { readonly type: 'read'; readonly tool: string; readonly place: Place }
   | { readonly type: 'write'; readonly tool: string; readonly place: Place }
-  | { readonly type: 'run'; readonly command: string }
-  | { readonly type: 'fetch'; readonly host: string; readonly isPrivate: boolean }
+  | { readonly type: 'run'; readonly script: Script }
+  | {
+      readonly type: 'fetch'
+      readonly host: string
+      /** The addresses that the host's name stands for. */
+      readonly addresses: readonly string[]
+      readonly isPrivate: boolean
+    }
   /** Another tool. A safe one only reads, or asks for itself what it needs; rules may still deny it. */
   | { readonly type: 'call'; readonly tool: string; readonly argument?: string; readonly isSafe: boolean }
 
@@ -37,10 +44,15 @@ export type DecideOptions = {
 
 export function decide(access: Access, options: DecideOptions): Decision {
   const { mode, rules, root, ownFolders = [], disk = noDisk } = options
-  const denying = rules.deny.find((rule) => denies(rule, access, { root, disk }))
-  if (denying) return { type: 'deny', reason: `the rule ${formatRule(denying)} in the settings forbids it` }
+  const denials = rules.deny.map((rule) => ({ rule, coverage: denies(rule, access, { root, disk }) }))
+  const denial = denials.find(({ coverage }) => coverage.type === 'yes')
+  if (denial) return { type: 'deny', reason: `the rule ${formatRule(denial.rule)} in the settings forbids it` }
   if (mode === 'plan' && changes(access)) {
     return { type: 'deny', reason: 'plan mode is on, so nothing may be changed; finish the plan and call ExitPlanMode' }
+  }
+  if (access.type === 'run' && isAllowedInFull(rules.allow, access.script)) return { type: 'allow' }
+  for (const { rule, coverage } of denials) {
+    if (coverage.type === 'maybe') return asking(access, root, `${formatRule(rule)} may forbid it: ${coverage.why}`)
   }
   if (access.type === 'read') {
     const { place } = access
@@ -56,29 +68,33 @@ export function decide(access: Access, options: DecideOptions): Decision {
 }
 
 function changes(access: Access): boolean {
-  return access.type === 'write' || (access.type === 'run' && !onlyLooks(access.command)) || isUnsafeCall(access)
+  return access.type === 'write' || (access.type === 'run' && !onlyLooks(access.script)) || isUnsafeCall(access)
 }
 
 function isUnsafeCall(access: Access): boolean {
   return access.type === 'call' && !access.isSafe
 }
 
-/** Changing these changes what runs later without a question. */
-const protectedParts = new Set(['.git', '.everlong', '.claude', '.vscode', '.idea', '.husky'])
+/** Folders and files whose change makes something run later without a question. */
+const protectedFolders = new Set([
+  ...['.git', '.everlong', '.claude', '.codex', '.opencode', '.pi', '.cursor', '.gemini', '.vscode', '.idea', '.husky'],
+  ...['.devcontainer', '.githooks', '.bin'],
+])
+const protectedFiles =
+  /^(?:\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.c?js|\.envrc|\.mcp\.json|\.git(?:attributes|modules|config)|\.pre-commit-config\.yaml|lefthook\.ya?ml|\.bash(?:rc|_profile|_login|_logout|_aliases)|\.z(?:shrc|shenv|profile|login|logout)|\.profile|\.inputrc|\.vimrc|\.exrc|\.netrc|\.tool-versions|mise\.toml)$/
 
 function isProtected({ real }: Place, root: string): boolean {
-  return relative(root, real)
-    .split(sep)
-    .some((part) => protectedParts.has(part.toLowerCase()))
+  const parts = relative(root, real).toLowerCase().split(sep)
+  return parts.some((part) => protectedFolders.has(part)) || protectedFiles.test(parts.at(-1) ?? '')
 }
 
 /** Says why, where that is not obvious, and which rule "always" would add. */
-function asking(access: Access, root: string): Decision {
+function asking(access: Access, root: string, doubt?: string): Decision {
   const rule = ruleFor(access, root)
   // A rule that reads back as something else would allow more than was shown.
   const read = rule && parseRule(formatRule(rule))
   const isExact = read?.type === 'rule' && JSON.stringify(read.rule) === JSON.stringify(rule)
-  const reason = reasonFor(access, root)
+  const reason = doubt ?? reasonFor(access, root)
   return { type: 'ask', ...(reason === undefined ? {} : { reason }), ...(rule && isExact ? { rule } : {}) }
 }
 
@@ -105,7 +121,7 @@ function ruleFor(access: Access, root: string): Rule | undefined {
       return { tool: 'Edit', type: 'path', pattern }
     }
     case 'run':
-      return { tool: 'Bash', type: 'command', script: access.command.trim() }
+      return { tool: 'Bash', type: 'command', script: access.script.text.trim() }
     case 'fetch':
       return { tool: 'WebFetch', type: 'domain', domain: access.host }
     case 'call': {
@@ -118,7 +134,7 @@ function ruleFor(access: Access, root: string): Rule | undefined {
 function isAllowed(allow: readonly Rule[], access: Access, root: string): boolean {
   switch (access.type) {
     case 'run':
-      return isCommandAllowed(allow, access.command)
+      return isCommandAllowed(allow, access.script)
     case 'read':
     case 'write':
       // Only where it really leads counts.
@@ -130,61 +146,61 @@ function isAllowed(allow: readonly Rule[], access: Access, root: string): boolea
   }
 }
 
-/** The whole script word for word, or every one of its commands by some rule. */
-function isCommandAllowed(allow: readonly Rule[], script: string): boolean {
+/** A rule has the whole script word for word: somebody has read it. */
+function isAllowedInFull(allow: readonly Rule[], { text }: Script): boolean {
+  return allow.some((rule) => rule.type === 'command' && rule.script === text.trim())
+}
+
+/** Every command of the script is covered by some rule. */
+function isCommandAllowed(allow: readonly Rule[], { plain }: Script): boolean {
   const rules = allow.filter(({ tool }) => tool === 'Bash')
-  if (rules.some((rule) => rule.type === 'any' || (rule.type === 'command' && rule.script === script.trim())))
-    return true
-  const commands = simpleCommands(script)
-  return commands?.every((words) => rules.some((rule) => coversCommand(rule, words))) ?? false
+  if (rules.some(({ type }) => type === 'any')) return true
+  return plain?.every((words) => rules.some((rule) => allowsCommand(rule, words))) ?? false
 }
 
-function coversCommand(rule: Rule, words: Words): boolean {
-  if (rule.type === 'command-prefix') return rule.words.every((word, at) => words[at] === word)
-  if (rule.type !== 'command') return false
-  const commands = simpleCommands(rule.script)
-  const [own = []] = commands ?? []
-  return commands?.length === 1 && own.length === words.length && own.every((word, at) => words[at] === word)
+function allowsCommand(rule: Rule, words: readonly string[]): boolean {
+  if (rule.type === 'command') {
+    const own = ruleWords(rule.script)
+    return own?.length === words.length && own.every((word, at) => words[at] === word)
+  }
+  const isCovered =
+    (rule.type === 'command-prefix' && rule.words.every((word, at) => words[at] === word)) ||
+    (rule.type === 'command-pattern' && commandPattern(rule.pattern).test(commandText(words)))
+  return isCovered && !writesByOption(words)
 }
 
-function denies(rule: Rule, access: Access, where: Where): boolean {
+/** `git log --output=FILE` writes a file. A rule for `git log` does not mean that. */
+function writesByOption([program, ...rest]: readonly string[]): boolean {
+  return program === 'git' && rest.some((word) => word.startsWith('--out'))
+}
+
+function denies(rule: Rule, access: Access, where: Where): Coverage {
   switch (access.type) {
     case 'run':
-      return rule.tool === 'Bash' ? deniesCommand(rule, access.command) : deniesFileOf(rule, access.command, where)
+      return rule.tool === 'Bash' ? commandCoverage(rule, access.script) : fileCoverage(rule, access.script, where)
     case 'read':
     case 'write': {
       const { path, real } = access.place
-      return isFor(rule, access) && [path, real].some((each) => coversPath(rule, each, where.root))
+      return isFor(rule, access) && [path, real].some((each) => coversPath(rule, each, where.root)) ? yes : no
     }
     case 'fetch':
-      return rule.tool === 'WebFetch' && (rule.type === 'any' || coversHost(rule, access.host, false))
+      return rule.tool === 'WebFetch' && (rule.type === 'any' || deniesHost(rule, access)) ? yes : no
     case 'call':
-      return coversCall(rule, access)
+      return coversCall(rule, access) ? yes : no
   }
 }
 
-function deniesCommand(rule: Rule, script: string): boolean {
-  if (rule.type === 'any' || (rule.type === 'command' && rule.script === script.trim())) return true
-  const names = programsOf(rule)
-  return possibleCommands(script).some(([name = '', ...rest]) => {
-    const meant = /[*?[{]/.test(name) && name.length < longestName ? names.filter(glob(name)) : []
-    return [name, ...meant].some((each) => coversCommand(rule, [each, ...rest]))
-  })
-}
-
-const longestName = 200
-
-/** The program that a rule names. The shell may put it in for a pattern. */
-function programsOf(rule: Rule): readonly string[] {
-  if (rule.type === 'command-prefix') return rule.words.slice(0, 1)
-  return rule.type === 'command' ? (simpleCommands(rule.script) ?? []).flatMap(([name]) => name ?? []) : []
-}
-
-/** A command that names a file which may not be read or changed. */
-function deniesFileOf(rule: Rule, script: string, where: Where): boolean {
-  if (rule.type !== 'path') return false
+/** Commands that name a file which may not be read or changed. */
+function fileCoverage(rule: Rule, script: Script, where: Where): Coverage {
+  if (rule.type !== 'path') return no
   const covers = (path: string) => coversPath(rule, path, where.root)
-  return namesPath({ pattern: rule.pattern, covers }, possibleCommands(script), where)
+  return pathCoverage({ pattern: rule.pattern, covers }, script, where)
+}
+
+/** For searches and instruction files: whether a rule denies reading or finding this path. */
+export function hiddenBy(deny: readonly Rule[], root: string): (path: string) => boolean {
+  const rules = deny.filter(({ tool, type }) => tool === 'Read' || (type === 'path' && /^(?:Grep|Glob)$/.test(tool)))
+  return (path) => rules.some((rule) => coversPath(rule, path, root))
 }
 
 /** `Edit` covers every tool that writes files and `Read` every one that reads them. */
@@ -203,6 +219,26 @@ export function coversPath(rule: Rule, path: string, root: string): boolean {
   }
   if (!isWithin(root, path)) return false
   return ignoreGlob(pattern.replace(/^\.\//, '/')).below(slashed(relative(root, path)))
+}
+
+/** A rule for an address also covers the names that stand for it; all addresses of this machine are one. */
+function deniesHost(rule: Rule, { host, addresses }: Access & { readonly type: 'fetch' }): boolean {
+  if (rule.type !== 'domain') return false
+  const names = new Set([host, ...addresses].map(hostName))
+  return names.has(hostName(rule.domain)) || [...names].some((name) => coversHost(rule, name, false))
+}
+
+function hostName(host: string): string {
+  const bare = host.toLowerCase().replace(/^\[|\]$|\.$/g, '')
+  const name = /^::ffff:/.test(bare) ? mappedAddress(bare.slice('::ffff:'.length)) : bare
+  return /^(?:127\.[\d.]+|0\.0\.0\.0|::1?|(?:.*\.)?localhost)$/.test(name) ? 'localhost' : name
+}
+
+/** The IPv4 address in an IPv6 address: `7f00:1` is 127.0.0.1. */
+function mappedAddress(text: string): string {
+  const [high, low] = text.split(':').map((part) => Number.parseInt(part, 16))
+  if (high === undefined || low === undefined) return text
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
 /** A rule for a host on a private network must name it: `*.example.com` does not cover one. */

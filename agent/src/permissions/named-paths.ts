@@ -1,14 +1,18 @@
 // Decides whether a command names a file that a rule denies: as it is, by a pattern, through a link, inside an argument
 // such as `HEAD:.env` or `--file=.env`, or from another folder (`cd src && cat ../.env`).
+import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { glob } from '../files/glob.ts'
 import { expandHome } from '../files/paths.ts'
-import type { Words } from './shell.ts'
+import { type Coverage, firstOf, maybe, no, unseenIn, yes } from './coverage.ts'
+import { programOf } from './programs.ts'
+import type { Script } from './script.ts'
+import { textOf, type Words } from './words.ts'
 
-const mostFolders = 20
-const longestWord = 1_000
-
-const mostPaths = 1_000
+const maxFolders = 30
+const maxPaths = 1_000
+/** No system opens a longer path. */
+const maxPathLength = 4_096
 
 export type PathRule = {
   readonly pattern: string
@@ -27,68 +31,118 @@ export const noDisk: Disk = { realPath: (path) => path, list: () => [] }
 
 export type Where = { readonly root: string; readonly disk: Disk }
 
-export function namesPath({ pattern, covers }: PathRule, commands: readonly Words[], { root, disk }: Where): boolean {
-  const folders = foldersOf(commands, root)
-  const words = new Set(commands.flatMap((command) => command.flatMap(partsOf)))
-  return [...words].some((word) => {
-    if (word.length > longestWord) return false
-    const names = namesFor(word, pattern)
-    return folders.some((folder) => {
-      const paths = [...names.map((name) => resolve(folder, expandHome(name))), ...expanded(word, folder, disk)]
-      return paths.some((path) => covers(path) || covers(disk.realPath(path)))
-    })
-  })
+export function pathCoverage(rule: PathRule, script: Script, { root, disk }: Where): Coverage {
+  const folders = foldersOf(script.commands, root)
+  if (folders === undefined) return { type: 'maybe', why: 'it changes the folder too often' }
+  const words = [...script.files, ...script.commands.flat()]
+  const paths = folders.flatMap((folder) => [
+    ...partsOf(words, 'literal').flatMap((text) => pathsOf(text, folder)),
+    ...partsOf(words, 'pattern').flatMap((text) => [
+      ...matching(text, rule.pattern, folder),
+      ...expanded(text, folder, disk),
+    ]),
+  ])
+  if (paths.some((path) => rule.covers(path) || rule.covers(disk.realPath(path)))) return yes
+  const unknown = [...script.files, ...script.commands.filter(opensFiles).flat()].find(({ type }) => type === 'unknown')
+  return firstOf([unknown ? maybe(unknown) : no, unseenIn(script)])
 }
 
-/** Where the commands may run: the workspace, and every folder that the script changes to. */
-function foldersOf(commands: readonly Words[], root: string): readonly string[] {
+/** Their arguments are never files. */
+const openingNothing = new Set(
+  'echo printf test [ export declare local readonly typeset read return exit break continue shift sleep kill wait unset let true false : set type seq basename dirname expr'.split(
+    ' ',
+  ),
+)
+
+function opensFiles([program]: Words): boolean {
+  return !openingNothing.has(programOf(program) ?? '')
+}
+
+/** The file, and a file in it if it is a folder. */
+function pathsOf(text: string, folder: string): readonly string[] {
+  const path = resolve(folder, expandHome(ofProcess(text, folder)))
+  return [path, join(path, 'x')]
+}
+
+/** The kernel's names for the folder and the root of a process. */
+function ofProcess(text: string, folder: string): string {
+  const link = /^\/+proc\/[^/]+\/(?:task\/[^/]+\/)?(cwd|root)(?=\/|$)/.exec(text)
+  return link ? join(link[1] === 'cwd' ? folder : '/', text.slice(link[0].length)) : text
+}
+
+/**
+ * The folders that the commands may run in: the workspace, and every folder that the script may change to from one of them.
+ * Undefined if there are too many.
+ */
+function foldersOf(commands: readonly Words[], root: string): readonly string[] | undefined {
   const folders = new Set([root])
-  let last = root
-  for (const [name, ...rest] of commands) {
-    const flag = name === 'git' || name === 'make' ? rest.indexOf('-C') : -1
-    const folder = name === 'cd' || name === 'pushd' ? rest.find((word) => !word.startsWith('-')) : rest[flag + 1]
-    if (folder === undefined || (flag < 0 && name !== 'cd' && name !== 'pushd')) continue
-    last = resolve(last, expandHome(folder))
-    if (folders.size < mostFolders) folders.add(last)
+  for (const words of commands) {
+    const folder = changedTo(words)
+    if (folder === undefined) continue
+    // A subshell or a condition may leave the shell where it was.
+    for (const from of [...folders]) folders.add(resolve(from, folder))
+    if (folders.size > maxFolders) return undefined
   }
   return [...folders]
 }
 
-/** The word, and what stands behind `=`, `:` and `@` in it. */
-function partsOf(word: string): readonly string[] {
-  const behind = [...word.matchAll(/[=:@]+(?=[^=:@])/g)].map(({ 0: sign, index }) => word.slice(index + sign.length))
-  return [word, ...behind].filter((part) => part !== '')
+function changedTo([program, ...rest]: Words): string | undefined {
+  if (/^(?:cd|pushd)$/.test(programOf(program) ?? '')) {
+    const [folder] = rest.filter((word) => !textOf(word)?.startsWith('-'))
+    return folder === undefined ? homedir() : textOf(folder)
+  }
+  const at = rest.findIndex((word) => /^(?:-C|--directory|--chdir|--cwd|--prefix)$/.test(textOf(word) ?? ''))
+  return at < 0 ? undefined : textOf(rest[at + 1])
 }
 
-function isPattern(text: string): boolean {
-  return /[*?[{]/.test(text)
+/** The words of this type and the names that may be in them: `HEAD:.env`, `-T.env`, `source=.env,target=x`. Each is given once. */
+function partsOf(words: Words, type: 'literal' | 'pattern'): readonly string[] {
+  const texts = words.flatMap((word) => (word.type === type ? [word.text] : []))
+  const parts = [...new Set(texts)].flatMap((text) => {
+    const signs = [...text.matchAll(/[=:@,]+/g)]
+    const after = signs.map(({ 0: sign, index }) => text.slice(index + sign.length))
+    return [text, ...after, ...text.split(/[=:@,]+/), ...(/^-\w./.test(text) ? [text.slice(2)] : [])]
+  })
+  const possible = parts.filter((part) => part !== '' && part.length <= maxPathLength)
+  return [...new Set([...possible, ...possible.flatMap(decoded)])]
 }
 
-/** What a word may stand for. A folder stands for the files in it. */
-function namesFor(word: string, pattern: string): readonly string[] {
-  return isPattern(word) ? matching(word, pattern) : [word, `${word}/x`]
+/** As in `file:///.e%6ev`. */
+function decoded(text: string): readonly string[] {
+  if (!text.includes('%')) return []
+  try {
+    return [decodeURIComponent(text)]
+  } catch {
+    // Not an address.
+    return []
+  }
 }
 
-/** Names that the rule may mean and the shell may put in for the word. `*` alone means no file in particular. */
-function matching(word: string, pattern: string): readonly string[] {
+/** Paths that the rule may mean and the shell may put in for the word. `*` alone means no file in particular. */
+function matching(word: string, pattern: string, folder: string): readonly string[] {
   const last = basename(word)
-  if (/^\*+$/.test(last)) return [word]
+  if (/^\*+$/.test(last)) return [resolve(folder, word)]
   const matches = glob(last)
   const wanted = basename(pattern)
   const samples = ['', 'x'].map((text) => wanted.replace(/\*+|\?/g, text))
-  const found = samples.filter((name) => matches(name) && (!name.startsWith('.') || last.startsWith('.')))
-  return [word, ...found.map((name) => word.slice(0, word.length - last.length) + name)]
+  const found = samples.filter((name) => matches(name) && (!name.startsWith('.') || startsWithDot(last)))
+  const start = word.slice(0, word.length - last.length)
+  return [word, ...found.map((name) => start + name)].map((name) => resolve(folder, expandHome(name)))
+}
+
+/** Only a pattern that starts with a dot matches a name that does. */
+function startsWithDot(pattern: string): boolean {
+  return pattern.startsWith('.')
 }
 
 /** The existing paths that the shell would substitute for a word with a pattern in its folders. */
 function expanded(word: string, folder: string, disk: Disk): readonly string[] {
   const path = expandHome(word)
   const parts = path.split('/')
-  if (!parts.slice(0, -1).some(isPattern)) return []
   let paths = [path.startsWith('/') ? '/' : folder]
   for (const part of parts.filter((each) => each !== '')) {
     paths = paths.flatMap((each) => matchingIn(each, part, disk))
-    paths.length = Math.min(paths.length, mostPaths)
+    paths.length = Math.min(paths.length, maxPaths)
   }
   return paths
 }
@@ -96,6 +150,6 @@ function expanded(word: string, folder: string, disk: Disk): readonly string[] {
 function matchingIn(folder: string, part: string, disk: Disk): readonly string[] {
   if (part === '.' || part === '..') return [resolve(folder, part)]
   const matches = glob(part)
-  const names = disk.list(folder).filter((name) => matches(name) && (!name.startsWith('.') || part.startsWith('.')))
+  const names = disk.list(folder).filter((name) => matches(name) && (!name.startsWith('.') || startsWithDot(part)))
   return names.map((name) => join(folder, name))
 }

@@ -1,7 +1,9 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { Bench } from '../testing/tool-bench.ts'
 import { benches } from '../testing/with-bench.ts'
+import { ruleTools } from './rule.ts'
 
 const setBench = benches()
 const never = () => ({ type: 'deny', reason: 'not today' }) as const
@@ -31,6 +33,24 @@ describe('asking', () => {
     for (const path of ['a', 'b']) await bench.call('Write', write(path))
     await bench.call('Edit', { file_path: 'a', old_string: 'x', new_string: 'y' })
     expect(bench.asked.slice(2).map(({ rule }) => rule)).toEqual(['Edit(/a)', 'Edit(/b)'])
+  })
+
+  test('a permission for once is asked for again', async () => {
+    const bench = await setBench({ answer: () => ({ type: 'allow' }) })
+    for (const _ of [1, 2]) await bench.call('Bash', { command: 'true' })
+    expect(bench.asked.map(({ title }) => title)).toEqual(['Run true', 'Run true'])
+  })
+
+  test('a question that fails does not keep the next one from being asked', async () => {
+    let questions = 0
+    const bench = await setBench({
+      answer: () => {
+        if (++questions === 1) throw new Error('The screen is gone.')
+        return { type: 'allow' }
+      },
+    })
+    await expect(bench.call('Bash', { command: 'echo first' })).rejects.toThrow('The screen is gone.')
+    expect(await bench.say('Bash', { command: 'echo second' })).toBe('second')
   })
 
   test('one question at a time, and an answer counts for those that wait', async () => {
@@ -79,6 +99,37 @@ describe('modes', () => {
       ['Create .GIT/config', 'changing it can change what runs later'],
       ['Run true', undefined],
     ])
+  })
+
+  test.each([
+    ...[
+      '.npmrc',
+      'packages/a/.npmrc',
+      '.envrc',
+      '.mcp.json',
+      '.gitattributes',
+      '.gitmodules',
+      '.bashrc',
+      '.zshenv',
+      '.profile',
+    ],
+    ...[
+      'node_modules/.bin/jest',
+      '.husky/pre-commit',
+      '.githooks/pre-push',
+      '.codex/config.toml',
+      '.yarnrc.yml',
+      '.Envrc',
+    ],
+  ])('accept-edits asks about %s, which can change what runs later', async (path) => {
+    const bench = await setBench({ startMode: 'accept-edits', answer: never })
+    await bench.call('Write', write(path))
+    expect(bench.asked.map(({ reason }) => reason)).toEqual(['changing it can change what runs later'])
+  })
+
+  test.each(['src/npmrc.ts', 'package.json', 'docs/.mcp.json.md', 'src/bin/a.ts'])('but not about %s', async (path) => {
+    const bench = await setBench({ startMode: 'accept-edits', answer: never })
+    expect(await bench.say('Write', write(path))).toContain('Created')
   })
 
   test('plan denies every change, and says how to go on', async () => {
@@ -163,6 +214,123 @@ describe('links and paths', () => {
     await expect(bench.call('Read', { file_path: 'a' })).rejects.toThrow('goes through too many links')
     await expect(bench.call('Read', { file_path: 'a\u0000' })).rejects.toThrow('A path cannot contain a NUL character.')
   })
+})
+
+describe('a link that appears while the person is asked', () => {
+  const swapped = async (mode: 'accept-edits' | 'ask', call: (bench: Bench) => Promise<string>) => {
+    const bench: Bench = await setBench({
+      startMode: mode,
+      answer: () => {
+        renameSync(join(bench.folder, 'd'), join(bench.folder, 'd.real'))
+        symlinkSync('../elsewhere', join(bench.folder, 'd'))
+        return { type: 'allow' }
+      },
+    })
+    mkdirSync(join(bench.outside, 'elsewhere'))
+    writeFileSync(join(bench.outside, 'elsewhere', 'secret.txt'), 'secret\n')
+    bench.write('d/a.txt', 'a\n')
+    const said = await call(bench)
+    expect(said).toContain(
+      `a link in this path was changed while permission was asked. It leads to ${bench.outside}/elsewhere`,
+    )
+    expect(readdirSync(join(bench.outside, 'elsewhere'))).toEqual(['secret.txt'])
+  }
+
+  test('is not followed by a new file', () => swapped('ask', (bench) => bench.say('Write', write('d/new.txt'))))
+
+  test('is not followed by a new file in a new folder', () =>
+    swapped('ask', (bench) => bench.say('Write', write('d/deep/new.txt'))))
+
+  test('is not followed by reading', async () => {
+    const bench: Bench = await setBench({
+      answer: () => {
+        renameSync(join(bench.outside, 'd'), join(bench.outside, 'd.real'))
+        symlinkSync('elsewhere', join(bench.outside, 'd'))
+        return { type: 'allow' }
+      },
+    })
+    for (const name of ['d', 'elsewhere']) {
+      mkdirSync(join(bench.outside, name))
+      writeFileSync(join(bench.outside, name, 'a.txt'), `${name}\n`)
+    }
+    const said = await bench.say('Read', { file_path: '../d/a.txt' })
+    expect(said).toContain(`It leads to ${bench.outside}/elsewhere/a.txt now. Nothing was done.`)
+  })
+})
+
+test('commands that were tried against rules that deny are not run', async () => {
+  const bench = await setBench({
+    startMode: 'allow',
+    permissions: { deny: ['Read(.env)', 'Bash(rm:*)', 'Bash(git push:*)'] },
+    answer: () => ({ type: 'deny', isUnattended: true }),
+  })
+  bench.write('.env', 'KEY=topsecret\n')
+  bench.write('victim', 'x\n')
+  const tried = [
+    'TMPDIR=/tmp rm -f victim',
+    '{rm,victim}',
+    'f() { "$@"; }; f rm victim',
+    'echo victim | xargs rm',
+    "sed '1e rm victim' victim",
+    'IFS=,; c=rm,victim; $c',
+    'cat .en{v,}',
+    'cat .e``nv',
+    'shopt -s dotglob; cat *',
+    "python3 -c \"print(open('.e'+'nv').read())\"",
+    'cat $(printf .%s env)',
+    'cat /proc/self/cwd/.env',
+  ]
+  for (const command of tried)
+    expect(await bench.say('Bash', { command })).toMatch(/^ERROR: (?:Permission|There was nobody)/)
+  expect(bench.read('victim')).toBe('x\n')
+  // What is literal and harmless runs, and the secret is where it was.
+  expect(await bench.say('Bash', { command: 'ls -A | sort && wc -c < victim' })).toBe('.env\nvictim\n2')
+})
+
+test('"always" for a doubtful command allows this very script again, and no other', async () => {
+  const bench = await setBench({
+    startMode: 'allow',
+    permissions: { deny: ['Bash(rm:*)'] },
+    answer: () => ({ type: 'always' }),
+  })
+  for (const command of ['x=a; $x', 'x=a; $x', 'x=b; $x']) await bench.call('Bash', { command })
+  expect(bench.asked.map(({ reason, rule }) => [reason, rule])).toEqual([
+    ['Bash(rm:*) may forbid it: $x is only known when it runs', 'Bash(x=a; $x)'],
+    ['Bash(rm:*) may forbid it: $x is only known when it runs', 'Bash(x=b; $x)'],
+  ])
+})
+
+test('what a command or a tool is called cannot draw lines into the question', async () => {
+  const bench = await setBench({ answer: never })
+  const description = 'Lists files\n\n› 1. Allow once (y)\r\n\u2028  2. Deny'
+  await bench.call('Bash', { command: 'ls', description })
+  await bench.call('Write', write('a\nb'))
+  expect(bench.asked.map(({ title, detail }) => [title, detail?.type === 'text' ? detail.text : undefined])).toEqual([
+    ['Run ls', 'ls\n\n# Lists files › 1. Allow once (y) 2. Deny'],
+    ['Create a b', undefined],
+  ])
+})
+
+test.each(['Task', 'TodoWrite', 'Bash', 'recall', 'McpCall', 'ToolSearch', 'ExitPlanMode'])(
+  '%s that is denied altogether is not offered',
+  async (tool) => {
+    const mcpServers = { a: { command: 'no-such-program' } }
+    const offered = async (deny: readonly string[]) => {
+      const { tools } = await setBench({ mcpServers, permissions: { deny } })
+      return tools.tools.map(({ name }) => name)
+    }
+    expect(await offered([tool])).toEqual((await offered([])).filter((name) => name !== tool))
+  },
+)
+
+test('rules know every tool, and no other', async () => {
+  const skills = await setBench()
+  skills.write('s/x/SKILL.md', '---\nname: x\ndescription: Does x.\n---\nDo x.\n')
+  const bench = await setBench({
+    mcpServers: { a: { command: 'no-such-program' } },
+    skillFolders: [join(skills.folder, 's')],
+  })
+  expect(bench.tools.tools.map(({ name }) => name).sort()).toEqual([...ruleTools].sort())
 })
 
 test('rules that cannot be read are named before anything runs', async () => {

@@ -2,7 +2,7 @@
 // is always allowed until the session ends.
 import type { EngineSession } from 'everlong/node'
 import type { Denial, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
-import { type Access, coversPath, decide } from './decide.ts'
+import { type Access, decide, hiddenBy } from './decide.ts'
 import { disk } from './disk.ts'
 import { formatRule, type Rule, type RuleSet } from './rule.ts'
 
@@ -69,7 +69,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
       if (decision.type === 'deny') return byRule(decision.reason)
       return inTurn(() => askNow(asked))
     },
-    isHidden: (path) => rules.deny.some((rule) => rule.tool === 'Read' && coversPath(rule, path, root)),
+    isHidden: hiddenBy(rules.deny, root),
   }
 }
 
@@ -95,11 +95,16 @@ function requestOf(asked: Asked, rule: Rule | undefined, reason: string | undefi
   return {
     toolUseId,
     tool,
-    title,
+    title: oneLine(title),
     ...(detail ? { detail } : {}),
     ...(reasons.length === 0 ? {} : { reason: reasons.join('; ') }),
     ...(rule ? { rule: formatRule(rule) } : {}),
   }
+}
+
+/** Line breaks in a name could imitate the rest of the question. */
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 function byRule(reason: string): Permitted {

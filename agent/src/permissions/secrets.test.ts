@@ -17,6 +17,24 @@ test('a secret is named, a path or a short value is left alone, and the longest 
   expect(createRedactor({}).text('a.*b')).toBe('a.*b')
 })
 
+test('a secret is also found reversed, in hexadecimal and in Base64, wherever it starts', () => {
+  const secret = 'sk-ant-0123456789-äö'
+  const { text } = createRedactor({}, { key: secret })
+  const forms = ['', 'K', 'KE', 'KEY='].map((start) => Buffer.from(`${start}${secret}\n`).toString('base64'))
+  for (const form of [[...secret].reverse().join(''), Buffer.from(secret).toString('hex'), ...forms]) {
+    expect(text(`before ${form} after`)).toMatch(/^before \S{0,6}\[redacted: key\]\S{0,4} after$/)
+  }
+})
+
+test('wherever the longest form of a secret is cut, nothing of it gets through', () => {
+  const secret = 'p@ss+word(1)'
+  const hex = Buffer.from(secret).toString('hex')
+  for (let cut = 1; cut < hex.length; cut++) {
+    const { add, end } = createRedactor({}, { one: secret }).stream()
+    expect(add(hex.slice(0, cut)) + add(hex.slice(cut)) + end()).toBe('[redacted: one]')
+  }
+})
+
 test('however a text is cut into pieces, no secret gets through', () => {
   const part = fc.oneof(
     fc.constantFrom('p@ss+word(1)', 'p@ss', 'word(1)', '0123456789abcdef'),

@@ -25,13 +25,25 @@ export type Redactor = {
   readonly stream: () => { readonly add: (piece: string) => string; readonly end: () => string }
 }
 
+/** The value, and as the usual programs write it: reversed, in hexadecimal, in Base64 wherever it starts in the encoded text. */
+function formsOf(value: string): readonly string[] {
+  const bytes = Buffer.from(value)
+  const base64 = [0, 1, 2].map((shift) => {
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64')
+    // Only characters that the value alone decides.
+    return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6))
+  })
+  return [value, [...value].reverse().join(''), bytes.toString('hex'), ...base64]
+}
+
 export function createRedactor(environment: Environment, more: Secrets = {}): Redactor {
   const isSecret = ([name, value = '']: readonly [string, string | undefined]) =>
     providerKey.test(name) || (secretName.test(name) && !/^[~.]?\//.test(value))
   const fromEnvironment = Object.entries(environment).filter(isSecret)
   const values = new Map<string, string>()
   for (const [name, value] of [...Object.entries(more), ...fromEnvironment]) {
-    if (value !== undefined && value.length >= shortest && !values.has(value)) values.set(value, name)
+    if (value === undefined || value.length < shortest) continue
+    for (const form of formsOf(value)) if (!values.has(form)) values.set(form, name)
   }
   // Longest first: a secret may contain another.
   const secrets = [...values.keys()].sort((a, b) => b.length - a.length)

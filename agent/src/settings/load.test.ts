@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -94,6 +94,21 @@ test('trust covers the folders below and no others', () => {
   expect([isTrusted({ home, folder: below }), isTrusted({ home, folder: join(folder, '..') })]).toEqual([true, false])
 })
 
+test('trust counts for where a link leads', () => {
+  const { home, folder } = placesWith({})
+  const other = placesWith({}).folder
+  trustFolder({ home, folder })
+  symlinkSync(other, join(folder, 'inside'))
+  symlinkSync(folder, join(other, 'outside'))
+  const trusted = [join(folder, 'inside'), join(other, 'outside')].map((each) => isTrusted({ home, folder: each }))
+  expect(trusted).toEqual([false, true])
+})
+
+test('a project that wants to ask about everything withholds nothing', () => {
+  const withheld = (mode: string) => loadSettings(placesWith({ project: { permissions: { mode } } })).withheld
+  expect(['ask', 'plan', 'allow'].map(withheld)).toEqual([[], [], ['permission mode allow']])
+})
+
 test.each<[string, Files, readonly string[]]>([
   ['a file that is not JSON', { user: '{"model": }' }, [expect.stringMatching(/^~\/settings\.json: not valid JSON: /)]],
   [
@@ -132,6 +147,23 @@ test.each<[string, Files, readonly string[]]>([
     'a rule that cannot be read',
     { user: { permissions: { deny: ['Bash('] } } },
     [expect.stringMatching(/^~\/settings\.json: permissions\.deny\[0\] "Bash\(": expected a tool/)],
+  ],
+  [
+    'rules for tools that are not there',
+    { user: { permissions: { deny: ['Raed(.env)', 'Bash(rm *)'], allow: ['bash(ls:*)'] } } },
+    [
+      expect.stringMatching(
+        /^~\/settings\.json: permissions\.allow\[0\] "bash\(ls:\*\)": there is no tool bash\. Did you mean Bash\?/,
+      ),
+      expect.stringMatching(
+        /^~\/settings\.json: permissions\.deny\[0\] "Raed\(\.env\)": there is no tool Raed\. Did you mean Read\?/,
+      ),
+    ],
+  ],
+  [
+    'a server whose tools could be taken for those of another',
+    { user: { mcpServers: { a__b: { command: 'x' } } } },
+    ['~/settings.json: mcpServers.a__b: use letters, digits, "-" and single "_", and no "_" at the end'],
   ],
   [
     'a hook of an event that is not there',

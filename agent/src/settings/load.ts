@@ -116,6 +116,8 @@ function mistakesIn(issue: Issue, before: readonly PropertyKey[] = []): readonly
       (key) => `${[...path, key].map(String).join('.')}: unknown setting; known here: ${knownAt(path)}`,
     )
   }
+  // The name itself is wrong: say how.
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${place}: ${lowerFirst(message)}`)
   if (issue.code === 'invalid_union') {
     // The alternative with the fewest mistakes is the one that was meant.
     const [closest] = issue.errors.toSorted((a, b) => a.length - b.length)

@@ -1,5 +1,6 @@
 // What a settings file may say, and what it may not: unknown keys and wrong values are mistakes, each with its place.
 import { z } from 'zod'
+import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { engineSchema } from './engine-schema.ts'
 
 export const permissionModes = ['ask', 'accept-edits', 'plan', 'allow'] as const
@@ -36,9 +37,7 @@ export const settingsSchema = z.strictObject({
   env: z.record(z.string(), z.string()).optional(),
   /** Checked by the engine: event → matchers → commands. */
   hooks: z.unknown().optional(),
-  mcpServers: z
-    .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'use letters, digits, "-" and "_"'), mcpServer)
-    .optional(),
+  mcpServers: z.record(z.string().regex(serverName, serverNameRule), mcpServer).optional(),
   engine: engineSchema.optional(),
 })
 

@@ -7,6 +7,7 @@ import type { Person } from '../app.ts'
 import { openWorkspace } from '../files/paths.ts'
 import type { McpServer } from '../mcp/connection.ts'
 import { mcpTools } from '../mcp/mcp-tools.ts'
+import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { createServer, type Server } from '../mcp/servers.ts'
 import { createPermissions } from '../permissions/permissions.ts'
 import { parseRules } from '../permissions/rule.ts'
@@ -75,6 +76,9 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const running = new Set<RunningProcess>()
   const tasks = createTasks({ onChange: () => options.onTasks?.(), tell })
   const { skills, problems } = findSkills(options.skillFolders ?? [])
+  const wrongName = Object.keys(options.mcpServers ?? {}).find((name) => !serverName.test(name))
+  if (wrongName !== undefined)
+    throw new Error(`The name of the MCP server ${JSON.stringify(wrongName)}: ${serverNameRule}.`)
   const own = await createKit(options, { environment, readable: skills.map(({ folder }) => folder) })
   const { kit } = own
   const servers = Object.entries(options.mcpServers ?? {}).map(([name, server]) =>
@@ -84,17 +88,19 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const recall = createRecall()
   const skill = skillTool(kit, skills)
   const ripgrep = findRipgrep(environment.PATH)
-  const looking = [readTool(kit), grepTool(kit, { ripgrep }), globTool(kit), webFetchTool(kit)]
-  const working = [writeTool(kit), editTool(kit), bashTool(kit, { tasks, running }), ...taskTools(tasks), todoTool()]
-  const more = [...(skill ? [skill] : []), ...(mcp?.tools ?? [])]
+  const { permitted } = own
+  const looking = permitted([readTool(kit), grepTool(kit, { ripgrep }), globTool(kit), webFetchTool(kit)])
+  const bash = bashTool(kit, { tasks, running })
+  const working = permitted([writeTool(kit), editTool(kit), bash, ...taskTools(tasks), todoTool()])
+  const more = permitted([...(skill ? [skill] : []), ...(mcp?.tools ?? [])])
   const subagents = taskTool({ looking, all: [...looking, ...working, ...more], tasks, system: options.subagentSystem })
-  const asking = [askUserTool(person), ...planTools(person, mode)]
+  const others = permitted([subagents, recall.tool, askUserTool(person), ...planTools(person, mode)])
   const killAll = () => {
     for (const child of running) child.kill()
   }
   process.once('exit', killAll)
   return {
-    tools: [...looking, ...working, subagents, recall.tool, ...asking, ...more],
+    tools: [...looking, ...working, ...others, ...more],
     tasks: tasks.list,
     problems,
     redact: kit.redactor.text,
@@ -161,7 +167,10 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
   const close = () => {
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })
   }
-  return { kit, close }
+  /** Without the tools that a rule denies altogether: the model need not see them. */
+  const permitted = (tools: readonly AnyTool[]) =>
+    tools.filter(({ name }) => !rules.deny.some(({ type, tool }) => type === 'any' && tool === name))
+  return { kit, close, permitted }
 }
 
 function addNotification(content: string, session: EngineSession): void {

@@ -48,9 +48,20 @@ export function guardedTool<Input>(kit: Kit, { plan, ...tool }: GuardedTool<Inpu
       const { toolUseId, signal, session } = context
       const asked = { access, title, tool: tool.name, toolUseId, signal, session, ...(detail ? { detail } : {}) }
       const answer = await kit.permissions.check(asked)
-      return answer.type === 'denied' ? failed(answer.message) : run()
+      if (answer.type === 'denied') return failed(answer.message)
+      const moved = await movedSince(kit, access)
+      return moved === undefined ? run() : failed(moved)
     },
   })
+}
+
+/** Somebody may have put a link into the path while the person was asked. What was agreed to holds for the old place only. */
+async function movedSince({ workspace }: Kit, access: Access): Promise<string | undefined> {
+  if (access.type !== 'read' && access.type !== 'write') return undefined
+  const { path, shown, real } = access.place
+  const now = await workspace.place(path)
+  if (now.real === real) return undefined
+  return `${shown}: a link in this path was changed while permission was asked. It leads to ${now.real} now. Nothing was done.`
 }
 
 export function failed(content: string, details?: unknown): ToolOutput {

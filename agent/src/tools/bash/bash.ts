@@ -38,13 +38,15 @@ export function bashTool(kit: Kit, options: BashOptions): AnyTool {
     description:
       'Runs a shell command and returns its output and exit code. It has no terminal and no input. Processes that it leaves behind are ended: use run_in_background for servers. Prefer Read, Grep, Glob and Edit for files.',
     input,
-    plan: (given, context) => {
+    plan: async (given, context) => {
+      // Loaded with the first command: the agent starts faster without the parser.
+      const { readScript } = await import('../../permissions/script.ts')
       const { command, description, run_in_background: isBackground = false } = given
       const running = { kit, given, context, ...options }
       return {
-        access: { type: 'run', command },
+        access: { type: 'run', script: readScript(command) },
         title: `Run ${firstLine(command)}`,
-        detail: { type: 'text', text: description === undefined ? command : `${command}\n\n# ${description}` },
+        detail: { type: 'text', text: description === undefined ? command : `${command}\n\n# ${oneLine(description)}` },
         run: () => (isBackground ? runInBackground(running) : run(running)),
       }
     },
@@ -118,6 +120,11 @@ function runInBackground(input: Run): ToolOutput {
     content: `Started in the background as ${id}. You are told when it ends. TaskOutput returns its output, TaskStop ends it.`,
     details: { backgroundTaskId: id },
   }
+}
+
+/** Line breaks in a description could imitate the rest of the question. */
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 function firstLine(command: string): string {

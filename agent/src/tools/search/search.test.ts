@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Bench } from '../../testing/tool-bench.ts'
 import { benches } from '../../testing/with-bench.ts'
-import { findRipgrep } from './search.ts'
+import { findRipgrep, search } from './search.ts'
 
 const setBench = benches()
 
@@ -147,11 +147,30 @@ describe.each(engines)('Grep with %s', (_, options) => {
   })
 })
 
+test.each(['Grep', 'Glob'])('files that a rule for %s denies are not found by a search from above', async (tool) => {
+  const bench = await repository({ permissions: { deny: [`${tool}(src/a.ts)`] } })
+  expect(await bench.say('Grep', { pattern: 'TODO', path: 'src' })).not.toContain('src/a.ts')
+  expect(await bench.say('Glob', { pattern: 'src/*.ts' })).toBe('src/b.ts')
+})
+
 test('files that may not be read are not searched', async () => {
   const bench = await repository({ permissions: { deny: ['Read(.github)', 'Read(src/a.ts)'] } })
   expect((await bench.say('Grep', { pattern: 'TODO' })).split('\n')).toEqual(['keep.log', 'src/only-root.txt'])
   expect((await bench.say('Glob', { pattern: 'src/*.ts' })).split('\n')).toEqual(['src/b.ts'])
   expect(await bench.say('Grep', { pattern: 'TODO', path: 'src/a.ts' })).toMatch(/^ERROR: Permission was denied: /)
+})
+
+test('without ripgrep, a search that stops at its limit says so, and one that finds no more does not', async () => {
+  const bench = await setBench()
+  for (const name of ['a.txt', 'b.txt']) bench.write(name, 'heron\n'.repeat(3))
+  const files = ['a.txt', 'b.txt'].map((name) => join(bench.folder, name))
+  const find = (most: number) =>
+    search(
+      { pattern: 'heron', ignoreCase: false, multiline: false, files, most },
+      { signal: new AbortController().signal, ripgrep: undefined },
+    )
+  expect(await find(3)).toMatchObject({ type: 'found', isCut: true })
+  expect(await find(9)).toMatchObject({ type: 'found', isCut: false })
 })
 
 test('a search that would take for ever is given up when it is stopped, and blocks nothing', async () => {

@@ -33,7 +33,7 @@ export function webFetchTool(kit: Kit): AnyTool {
       if (host.type === 'failed') return failed(host.why)
       const { addresses, isPrivate } = host
       return {
-        access: { type: 'fetch', host: url.hostname, isPrivate },
+        access: { type: 'fetch', host: url.hostname, addresses, isPrivate },
         title: `Fetch ${url.href}`,
         run: () => fetchPage(kit, { url, given, context, addresses, isPrivate }),
       }

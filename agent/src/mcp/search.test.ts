@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { searchTools } from './search.ts'
+
+const tools = Array.from({ length: 25 }, (_, at) => ({
+  name: `mcp__a__tool_${at}`,
+  server: 'a',
+  tool: {
+    name: `tool_${at}`,
+    description: at === 24 ? 'Counts herons.' : '',
+    inputSchema: { type: 'object' as const },
+  },
+}))
+const found = (query: string, most = 5) => searchTools(tools, query, most).map(({ tool }) => tool.name)
+
+test('of many tools that are named exactly, the first twenty are described', () => {
+  const query = `select:${tools.map(({ name }) => name).join(',')}`
+  expect(found(query)).toEqual(tools.slice(0, 20).map(({ tool }) => tool.name))
+})
+
+test('a word in a name counts more than one in a description, and the limit holds exactly', () => {
+  expect(found('herons tool_3')).toEqual(['tool_3', 'tool_24'])
+  expect(found('tool', 3)).toHaveLength(3)
+  expect(found('tool', 25)).toHaveLength(25)
+})

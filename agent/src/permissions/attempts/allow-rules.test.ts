@@ -1,0 +1,208 @@
+// Attempts to run more than rules allow, in the mode that asks about everything else.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
+import { expect, test } from 'vitest'
+import { makeWorkspace, sorted } from '../../testing/decide-command.ts'
+import { setFolder } from '../../testing/folder.ts'
+
+const temporary = setFolder()
+
+test('a rule for git log allows nothing after it', () => {
+  const rules = { mode: 'ask', allow: ['Bash(git log:*)'] } as const
+  const allowed = [
+    "git log 'a'\"'\"'; touch PWNED; echo '",
+    'git log "a\\"; touch PWNED; echo "',
+    'git log \uff06\uff06 touch PWNED',
+  ]
+  const asked = [
+    'git log; touch PWNED',
+    'git log\ntouch PWNED',
+    'git log\r\ntouch PWNED',
+    'git log\rtouch PWNED',
+    'git log\u2028touch PWNED',
+    'git log & touch PWNED',
+    'git log &\ntouch PWNED',
+    'git log || touch PWNED',
+    'git log | tee PWNED',
+    'git log > PWNED',
+    'git log >PWNED',
+    'git log 2>PWNED',
+    'git log &>PWNED',
+    'git log >| PWNED',
+    'git log <> PWNED',
+    'git log $(touch PWNED)',
+    'git log `touch PWNED`',
+    'git log "$(touch PWNED)"',
+    'git log "`touch PWNED`"',
+    "git log $'\\n'; touch PWNED",
+    'git log <(touch PWNED)',
+    'git log >(touch PWNED)',
+    'git log <<EOF\n$(touch PWNED)\nEOF',
+    'git log <<<"$(touch PWNED)"',
+    'git log ${x:-$(touch PWNED)}',
+    'git log $((`touch PWNED`))',
+    'git log "${x:=`touch PWNED`}"',
+    'git log --output=PWNED',
+    'git log #\ntouch PWNED',
+    'git log # x\ntouch PWNED',
+    'git log \\\n; touch PWNED',
+    'git log {a,b}; touch PWNED',
+    '(git log; touch PWNED)',
+    '{ git log; touch PWNED; }',
+    'git log; eval "touch PWNED"',
+    'git log && git log && touch PWNED',
+    'git log\t;\ttouch PWNED',
+    'git log;\u00a0touch PWNED',
+    'git log\u000btouch PWNED',
+    'git log\ftouch PWNED',
+    'git log ;; touch PWNED',
+    "git log '\n' ; touch PWNED",
+    "git log $'a\\'; touch PWNED; echo '",
+    'git log \\"; touch PWNED; echo "',
+    "git log a\\'; touch PWNED #'",
+    'git log -- ; touch PWNED',
+    'git\\\n log; touch PWNED',
+    'git log |& tee PWNED',
+    'coproc git log; touch PWNED',
+    'git log; function git { touch PWNED; }; git log',
+    'alias git="touch PWNED"; git log',
+    'PATH=.:$PATH git log',
+    'GIT_PAGER="touch PWNED" git log',
+    'git log --pretty=%x00 && touch PWNED',
+    '! git log; touch PWNED',
+    'time git log; touch PWNED',
+    'git log !; touch PWNED',
+    'git log\u0000; touch PWNED',
+    'git log \u0000touch PWNED',
+    'git log $(<PWNED)',
+    'git log [$(touch PWNED)]',
+    'git log *$(touch PWNED)',
+    'git log ~; touch PWNED',
+    'if git log; then touch PWNED; fi',
+    'git log;touch PWNED;:',
+    'git log --format="$(touch PWNED)"',
+    "git log --format='%H' && cat a.txt && touch PWNED",
+    'git log\\; ; touch PWNED',
+    'git log\uff1btouch PWNED',
+  ]
+  const denied: readonly string[] = []
+  const root = makeWorkspace(temporary())
+  expect(sorted([...allowed, ...asked, ...denied], root, rules)).toEqual({ allow: allowed, ask: asked, deny: denied })
+})
+
+test('a rule for one command allows just this one', () => {
+  const rules = { mode: 'ask', allow: ['Bash(npm test)'] } as const
+  const allowed = [' npm test', 'npm  test', 'npm test\n']
+  const asked = [
+    'npm test; touch PWNED',
+    'npm test -- x; touch PWNED',
+    'npm test #\ntouch PWNED',
+    'npm test\ntouch PWNED',
+    'npm test --script-shell=./x',
+    'npm test && touch PWNED',
+    'npm test $(touch PWNED)',
+  ]
+  const denied: readonly string[] = []
+  const root = makeWorkspace(temporary())
+  expect(sorted([...allowed, ...asked, ...denied], root, rules)).toEqual({ allow: allowed, ask: asked, deny: denied })
+})
+
+test('many rules together allow what they say, and nothing that is joined to it', () => {
+  const rules = {
+    mode: 'ask',
+    allow: [
+      'Bash(git log:*)',
+      'Bash(echo:*)',
+      'Bash(npm test)',
+      'Bash(find:*)',
+      'Bash(sort:*)',
+      'Bash(ls:*)',
+      'Bash(cat:*)',
+      'Bash(head:*)',
+      'Bash(grep:*)',
+      'Bash(diff:*)',
+      'Bash(sed:*)',
+      'Bash(awk:*)',
+      'Bash(tar:*)',
+      'Bash(git diff:*)',
+      'Bash(git show:*)',
+    ],
+    deny: ['Read(.env)'],
+  } as const
+  const allowed = [
+    'git log -5',
+    'git log -p --ext-diff',
+    'git log --textconv -p',
+    'git log -O/etc/passwd',
+    'git log --no-index',
+    'echo hi',
+    "echo -e '\\x41'",
+    'echo hi;',
+    'echo a \\; id',
+    "echo 'a\nid'",
+    'echo \u2028id',
+    'npm test',
+    'npm  test',
+    'find . -name x -exec id ;',
+    'find . -delete',
+    'find . -fprintf /elsewhere/outside/fp x',
+    'sort -o /elsewhere/outside/so v1',
+    'ls -la',
+    'ls /etc',
+    'ls ../outside',
+    'cat ../outside/o.txt',
+    'cat /etc/passwd',
+    'cat linkdir/o.txt',
+    'head -1 /etc/shadow',
+    'grep -r secret ../outside',
+    'diff /etc/passwd v1',
+    'sed -i s/v/w/ v1',
+    'git diff --no-index /etc/passwd v1',
+  ]
+  const asked = [
+    'git log \\\nid',
+    'git log --output=/elsewhere/outside/gl.txt',
+    'git log -1 --format=%B > x.txt',
+    'git log; id',
+    'git log | id',
+    'git log\nid',
+    'git log & id',
+    'git log $(id)',
+    'git log `id`',
+    'git log <(id)',
+    'git log 2>/elsewhere/outside/err',
+    'PAGER=id git log',
+    "GIT_PAGER='id' git log",
+    'X=/a git log',
+    'PATH=/elsewhere/evil git log',
+    'git -c core.pager=id log',
+    'git log -- ; \\id',
+    'git log "$X"',
+    'git log #comment\nid',
+    'git logx',
+    'echo hi > .git/hooks/pre-commit',
+    'echo {a,b}',
+    'echo *',
+    'echo ~/x',
+    'echo $HOME',
+    'echo `id`',
+    'echo hi >| f',
+    'echo hi &',
+    '! echo hi',
+    'echo hi || id',
+    'echo hi \r id',
+    'time echo hi',
+    'npm test; id',
+    'npm test -- --x',
+    'sort --compress-program=id v1',
+    'cat ~/secret/k',
+    "sed -n 'w /elsewhere/outside/sw' v1",
+    "sed '1e id' v1",
+    'awk \'BEGIN{system("id")}\'',
+    'tar xf x --to-command=id',
+    'git diff --output=/elsewhere/outside/gd HEAD',
+    'git branch -D x',
+  ]
+  const denied: readonly string[] = ['git show HEAD:.env']
+  const root = makeWorkspace(temporary())
+  expect(sorted([...allowed, ...asked, ...denied], root, rules)).toEqual({ allow: allowed, ask: asked, deny: denied })
+})

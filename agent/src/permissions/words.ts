@@ -1,0 +1,135 @@
+// The words of a shell command as far as they are known before it runs.
+import { homedir } from 'node:os'
+import type { ParsedScript, Word as WordNode, WordPart } from 'unbash'
+import { escapeGlob } from '../files/glob.ts'
+import { expandBraces } from './braces.ts'
+
+export type Word =
+  | { readonly type: 'literal'; readonly text: string }
+  /** The shell puts in the files that match; `text` is a glob. */
+  | { readonly type: 'pattern'; readonly text: string }
+  /** Only known when it runs. Unless it is one word, it may become any number of them. */
+  | { readonly type: 'unknown'; readonly source: string; readonly isOne: boolean }
+
+export type Words = readonly Word[]
+
+/** What a command runs besides its own program. */
+export type Started = {
+  readonly commands?: readonly Words[]
+  /** Texts that run as shell scripts. */
+  readonly scripts?: readonly Word[]
+  /** Why something may run that cannot be read from the words. */
+  readonly unseen?: string
+}
+
+export function literal(text: string): Word {
+  return { type: 'literal', text }
+}
+
+export const anyWords: Word = { type: 'unknown', source: 'its input', isOne: false }
+
+/** The shell puts in such a path for `<(…)`. */
+export const pipePath = '/dev/fd/63'
+
+/** Undefined unless the word is known. */
+export function textOf(word: Word | undefined): string | undefined {
+  return word?.type === 'literal' ? word.text : undefined
+}
+
+/** Whether the word is like this, or may be because it is not known. */
+export function mayBe(word: Word, pattern: RegExp): boolean {
+  const text = textOf(word)
+  return text === undefined || pattern.test(text)
+}
+
+/** A word as one, for places where the shell does not split it. */
+export function wordOf(node: WordNode): Word {
+  const [only, ...more] = wordsOf(node)
+  if (only === undefined || more.length > 0) return { type: 'unknown', source: node.text, isOne: true }
+  return only
+}
+
+/** More than one if it has braces. */
+export function wordsOf(node: WordNode): Words {
+  const unknown: Words = [{ type: 'unknown', source: node.text, isOne: isQuoted(node) }]
+  if (node.parts === undefined) return plain(node) ?? unknown
+  let words: readonly Piece[] = [{ literal: '', pattern: '', isPattern: false }]
+  for (const [at, part] of node.parts.entries()) {
+    const isTilde = at === 0 && part.text.startsWith('~')
+    const pieces = isTilde ? (part.text === '~' ? undefined : home(part.text)) : piecesOf(part)
+    if (pieces === undefined || pieces.length * words.length > maxWords) return unknown
+    words = words.flatMap((start) => pieces.map((piece) => joined(start, piece)))
+  }
+  if (words.some(({ isPattern, pattern }) => isPattern && pattern.length > maxPattern)) return unknown
+  return words.map(({ isPattern, literal: text, pattern }) =>
+    isPattern ? { type: 'pattern', text: pattern } : literal(text),
+  )
+}
+
+const maxWords = 256
+const maxPattern = 1_000
+
+/** No quotes, expansions or patterns. */
+function plain({ text, value }: WordNode): Words | undefined {
+  return text.startsWith('~') ? home(value)?.map((piece) => literal(piece.literal)) : [literal(value)]
+}
+
+/** Of the tilde forms, only the own home folder is known. */
+function home(text: string): readonly Piece[] | undefined {
+  return text === '~' || text.startsWith('~/') ? [known(homedir() + text.slice(1))] : undefined
+}
+
+/** `"$@"` is quoted and may still be any number of words. */
+function isQuoted({ parts = [], text }: WordNode): boolean {
+  return !text.includes('@') && parts.every(({ type }) => type === 'Literal' || /Quoted$|^LocaleString$/.test(type))
+}
+
+type Piece = { readonly literal: string; readonly pattern: string; readonly isPattern: boolean }
+
+function joined(a: Piece, b: Piece): Piece {
+  return {
+    literal: a.literal + b.literal,
+    pattern: a.pattern + b.pattern,
+    isPattern: a.isPattern || b.isPattern,
+  }
+}
+
+function known(text: string): Piece {
+  return { literal: text, pattern: escapeGlob(text), isPattern: false }
+}
+
+/** Alternatives, or undefined if the part is only known when the script runs. */
+function piecesOf(part: WordPart): readonly Piece[] | undefined {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return [known(part.value)]
+    case 'DoubleQuoted':
+    case 'LocaleString': {
+      const texts = part.parts.map((each) => (each.type === 'Literal' ? each.value : hereDocument(each)))
+      return texts.includes(undefined) ? undefined : [known(texts.join(''))]
+    }
+    case 'Glob':
+      // Named classes, as in `[[:alpha:]]`, are not read.
+      return /\[[:.=]/.test(part.text) ? undefined : [{ literal: '', pattern: part.text, isPattern: true }]
+    case 'ProcessSubstitution':
+      return [known(pipePath)]
+    case 'BraceExpansion':
+      return part.parts === undefined ? expandBraces(part.text, maxWords)?.map(known) : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The text of `$(cat <<'EOF' …)`, which is how agents write longer arguments. */
+function hereDocument(part: WordPart): string | undefined {
+  const script: ParsedScript | undefined = part.type === 'CommandExpansion' ? part.script : undefined
+  const [statement, ...more] = script?.commands ?? []
+  const command = statement?.command
+  if (more.length > 0 || command?.type !== 'Command' || command.name?.text !== 'cat') return undefined
+  const [only] = [...command.prefix, ...command.suffix]
+  if (command.prefix.length + command.suffix.length !== 1 || only?.type !== 'HereDoc') return undefined
+  const isKnown = (only.body.parts ?? []).every(({ type }) => type === 'Literal')
+  return isKnown && only.operator === '<<' ? only.body.text.replace(/\n+$/, '') : undefined
+}
