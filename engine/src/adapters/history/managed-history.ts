@@ -248,6 +248,8 @@ export class ManagedHistory<Foreign> {
     }
     await this.current.close()
     this.current = await restart()
+    // A stored session is the same one again: what it has is not part of this history.
+    if (this.current.messages().length > 0) await this.current.clear()
     this.base = undefined
     this.model = undefined
     this.known = []
