@@ -18,7 +18,7 @@ async function answered(store: SessionStore, history: readonly ChatMessage[]): P
     model: offline(),
     sessionId: 'chat',
     settings: { contextWindow: 40_000 },
-    open: (options, id = '') => createEngine({ ...options, store }).open(id, { ifMissing: 'start' }),
+    open: (options, id) => createEngine({ ...options, store }).open(id, { ifMissing: 'start' }),
   })
   let sent: readonly ChatMessage[] = []
   await chat.run(history as ChatMessage[], {}, async ({ messages }) => {
