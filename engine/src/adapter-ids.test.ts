@@ -1,9 +1,9 @@
 // Sessions that are opened by an id: a call without one must not get the session of somebody else, or one called "undefined".
 import { HumanMessage } from '@langchain/core/messages'
 import { describe, expect, test } from 'vitest'
+import type { AgentsModel } from './adapters/openai-agents/model.ts'
 import { everlong as aiSdk } from './ai-sdk.ts'
 import { everlong as anthropic, runTools } from './anthropic.ts'
-import type { AgentsModel } from './adapters/openai-agents/model.ts'
 import { createEngine } from './engine.ts'
 import { everlongEdit, everlong as langChain } from './langchain.ts'
 import { everlong as mastra } from './mastra.ts'

@@ -44,6 +44,8 @@ async function start({ url, model, window, isManaged, system, read, storage }: A
       const own = signal ? { abortSignal: signal } : {}
       const answer = await agent.generate(messages, { maxSteps: 8, modelSettings: { maxRetries: 3 }, ...own })
       if (answer.error) throw answer.error
+      // Mastra resolves an aborted call with what there is.
+      signal?.throwIfAborted()
       messages.push(...answer.response.messages)
       return answer.text
     },
