@@ -7,6 +7,7 @@ import type { AgentEntry, HookInput } from './adapters/claude-agent-sdk/types.ts
 import { everlong } from './claude-agent-sdk.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { offline } from './models/offline.ts'
+import { memorySessions } from './stores/memory.ts'
 import { everyStore } from './stores/testing/every-store.ts'
 
 const { stores, folder, stop } = await everyStore()
@@ -171,13 +172,19 @@ describe('before a query', () => {
       folds++
       return { sessionId: key.sessionId, mtime: 0, data: { entries: entries.length } }
     }
-    const { sessionStore } = everlong({ model: offline(), foldSessionSummary })
+    let now = 1_000
+    const store = memorySessions({ now: () => now })
+    const { sessionStore } = everlong({ model: offline(), store, foldSessionSummary })
     await sessionStore.append(main, talk)
     const summaries = async () => (await sessionStore.listSessionSummaries?.(project)) ?? []
     const [listed] = await sessionStore.listSessions(project)
     expect(await summaries()).toEqual([{ sessionId, mtime: listed?.mtime, data: { entries: 4 } }])
     await summaries()
     expect(folds).toBe(1)
+    now++
+    await sessionStore.append(main, [{ type: 'user', uuid: 'later', message: { role: 'user', content: 'Go on.' } }])
+    expect((await summaries()).map(({ data }) => data)).toEqual([{ entries: 5 }])
+    expect(folds).toBe(2)
   })
 })
 
