@@ -149,7 +149,7 @@ const sentence = fc.constantFrom(
   '6. All user messages: five of them',
   'Continue directly with the next one.',
   '(while the agent was working)',
-  '</user-message>',
+  'Close it with </user-message> again.',
   '门必须一直开着。',
 )
 const message = fc.record({
@@ -164,7 +164,8 @@ test('life after life, no rule and no sentence of the user goes', () => {
       let ledger = ledgerOf(messages.map(({ sentences, by }) => human(sentences.join(by))))
       for (let life = 0; life < 3; life++) {
         ledger = readPage(contextOf({ ledger, since: ledger.messages, ...(isModel ? { summary } : {}) }))
-        const kept = plainWords([...ledger.exchanges, ...ledger.rules].map(({ text }) => text).join('\n'))
+        const texts = [...ledger.exchanges, ...ledger.rules].map(({ text }) => text.replaceAll('&lt;', '<'))
+        const kept = plainWords(texts.join('\n'))
         // Rules are listed without the number of an item.
         const said = messages.flatMap(({ sentences }) => sentences.map((words) => words.replace(/^\d\. /, '')))
         expect(said.filter((words) => !kept.includes(plainWords(words)))).toEqual([])
