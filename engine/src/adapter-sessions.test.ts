@@ -4,6 +4,7 @@ import type { SessionStore } from './core/ports/session-store.ts'
 import { createEngine } from './engine.ts'
 import { offline } from './models/offline.ts'
 import { manageChat } from './openai.ts'
+import { memorySessions } from './stores/memory.ts'
 import { everyStore } from './stores/testing/every-store.ts'
 
 const { stores, stop } = await everyStore()
@@ -17,7 +18,7 @@ async function answered(store: SessionStore, history: readonly ChatMessage[]): P
     model: offline(),
     sessionId: 'chat',
     settings: { contextWindow: 40_000 },
-    open: (options, id = '') => createEngine({ ...options, store }).open(id, { ifMissing: 'start' }),
+    open: (options, id) => createEngine({ ...options, store }).open(id, { ifMissing: 'start' }),
   })
   let sent: readonly ChatMessage[] = []
   await chat.run(history as ChatMessage[], {}, async ({ messages }) => {
@@ -64,4 +65,18 @@ describe.each(stores)('a session in %s', (_, createStore) => {
     expect(await stored(store)).toEqual(['turn 1', 'turn 2', 'turn 3'])
     await store.close()
   })
+})
+
+test('a stored session whose first message was changed sends nothing of what it had before', async () => {
+  const store = memorySessions()
+  await answered(store, [
+    { role: 'user', content: 'This is turn 1.' },
+    { role: 'assistant', content: 'Yes.' },
+    { role: 'user', content: 'This is turn 2.' },
+  ])
+  const changed: ChatMessage[] = [{ role: 'user', content: 'This is turn 3.' }]
+  expect(await answered(store, changed)).toEqual(changed)
+  const next: ChatMessage[] = [...changed, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Go on.' }]
+  expect(await answered(store, next)).toEqual(next)
+  expect(await stored(store)).toEqual(['turn 1', 'turn 2', 'turn 3'])
 })

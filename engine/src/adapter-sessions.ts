@@ -3,22 +3,41 @@ import { createConversations, type HistoryOf, type Starting } from './adapters/h
 import type { Converter } from './adapters/history/converter.ts'
 import { createEngine, type Engine, type EngineOptions, type EngineSession } from './engine.ts'
 
-export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
+/** Opens the session of an id, or starts it: with `createEngine({ ...options, store }).open(id, { ifMissing: 'start' })`. */
+export type OpenSession = (options: EngineOptions, id: string) => Promise<EngineSession>
+
+/** The conversation of a call. A server should name it: then a user who edits a message keeps the session. */
+export type SessionId<Call> = string | ((call: Call) => string | undefined)
+
+type CommonOptions = Omit<EngineOptions, 'model'> & {
   /** All calls belong to this session. The host closes it. */
   readonly session?: EngineSession
-  /**
-   * The conversation of a call. Without it, the conversation that the messages continue. Servers should say it: then a
-   * user who edits a message keeps the session.
-   */
-  readonly sessionId?: string | ((call: Call) => string | undefined)
-  /**
-   * Opens the session of an id: with the createEngine of everlong/node and these options, on disk. Default: a new one in
-   * memory.
-   */
-  readonly open?: (options: EngineOptions, id: string | undefined) => Promise<EngineSession>
-  /** Conversations that are held at the same time: 100 unless said. */
+  /** Conversations that are held at the same time. Default 100. */
   readonly mostConversations?: number
 }
+
+/** For SDKs whose calls name their conversation. */
+export type AdapterOptions<Call> = CommonOptions & {
+  /** Default: as the SDK names it, or else the conversation that the messages continue. */
+  readonly sessionId?: SessionId<Call>
+  /** Default: a new session in memory. A call that names no conversation is refused. */
+  readonly open?: OpenSession
+}
+
+/** For SDKs whose calls name no conversation: sessions that are opened by their ids need `sessionId`. */
+export type UnnamedAdapterOptions<Call> = CommonOptions &
+  (
+    | {
+        /** Default: the conversation that the messages continue. */
+        readonly sessionId?: SessionId<Call>
+        readonly open?: undefined
+      }
+    | {
+        readonly sessionId: SessionId<Call>
+        /** Default: a new session in memory. A call for which `sessionId` returns nothing is refused. */
+        readonly open: OpenSession
+      }
+  )
 
 /** The newest messages stay verbatim, so that an agent in the middle of its work sees what it just did. */
 const newest = 4
@@ -31,9 +50,15 @@ export type AdapterSessions<Foreign, Call> = {
   readonly close: () => Promise<void>
 }
 
+export type SessionsParts<Foreign> = {
+  readonly converter: Converter<Foreign>
+  /** A sentence that says how a call names its conversation. */
+  readonly howToName: string
+}
+
 export function adapterSessions<Foreign, Call>(
-  { session, sessionId, mostConversations: most, open, ...engine }: AdapterOptions<Call>,
-  converter: Converter<Foreign>,
+  { session, sessionId, mostConversations: most, open, ...engine }: AdapterOptions<Call> | UnnamedAdapterOptions<Call>,
+  { converter, howToName }: SessionsParts<Foreign>,
 ): AdapterSessions<Foreign, Call> {
   /** One for each model, because what is learned about a model is learned for all conversations. */
   const engines = new Map<string, Engine>()
@@ -52,6 +77,7 @@ export function adapterSessions<Foreign, Call>(
     }
     const forEngine = { ...engine, settings, model: client }
     if (open) {
+      if (!id) throw new TypeError(`everlong: this call names no conversation, so \`open\` gets no id. ${howToName}`)
       const opened = await open(forEngine, id)
       if (model !== client.model) await opened.useModel({ client, name: model })
       return opened

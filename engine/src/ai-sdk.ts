@@ -40,7 +40,7 @@ export type AiSdk = {
 export function everlong({ model, ...options }: AiSdkOptions = {}): AiSdk {
   const conversations = (files: FileShape) => {
     const converter = aiSdkConverter(files)
-    const own = adapterSessions<AiMessage, AiSdkCall>({ sessionId: namedIn, ...options }, converter)
+    const own = adapterSessions<AiMessage, AiSdkCall>({ sessionId: namedIn, ...options }, { converter, howToName })
     return { ...own, historyOf: aiConversations({ converter, model, historyOf: own.historyOf }) }
   }
   const prompts = conversations('tagged')
@@ -55,6 +55,9 @@ export function everlong({ model, ...options }: AiSdkOptions = {}): AiSdk {
     },
   }
 }
+
+const howToName =
+  'Pass `providerOptions: { everlong: { sessionId: chat.id } }` with it, or `sessionId` to everlong(), for prepareStep a function of the step.'
 
 function namedIn(call: AiSdkCall): string | undefined {
   return 'providerOptions' in call ? stringAt(call.providerOptions?.everlong, 'sessionId') : undefined

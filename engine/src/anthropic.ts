@@ -1,6 +1,6 @@
 // everlong/anthropic: the client for the Messages API, and middleware for the official SDK, an optional peer, with everything it
 // needs by default: sessions in memory, and summaries asked of the caller's own model with the caller's own client.
-import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import { adapterSessions, type UnnamedAdapterOptions } from './adapter-sessions.ts'
 import { type MessageParam, messageConversion } from './adapters/anthropic/messages.ts'
 import {
   type AnthropicMiddleware,
@@ -18,7 +18,7 @@ export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export { type AnthropicLike, type AnthropicOptions, anthropic } from './models/anthropic/client.ts'
 export type { SdkOptions } from './models/sdk.ts'
 
-export type AnthropicMiddlewareOptions = AdapterOptions<MessagesCall> & {
+export type AnthropicMiddlewareOptions = UnnamedAdapterOptions<MessagesCall> & {
   /** Writes the summaries. Left out: the model of the call, through the client that the middleware belongs to. */
   readonly model?: ModelClient
 }
@@ -28,7 +28,11 @@ export function everlong({ model, ...options }: AnthropicMiddlewareOptions = {})
   const own = ownClient()
   const client = model ?? own.client
   const { converter, unmarked } = messageConversion()
-  const { historyOf } = adapterSessions(options, converter)
+  const { historyOf } = adapterSessions(options, {
+    converter,
+    howToName:
+      'Pass `sessionId` to everlong(): a string, or a function of the request, for example of one of its headers.',
+  })
   return createMiddleware({
     historyOf: (call, messages, name) => historyOf(call, messages, () => ({ client, model: name, asksCalled: !model })),
     unmarked,
@@ -39,7 +43,7 @@ export function everlong({ model, ...options }: AnthropicMiddlewareOptions = {})
   })
 }
 
-export type RunToolsOptions = Omit<AdapterOptions<never>, 'sessionId'> & {
+export type RunToolsOptions = UnnamedAdapterOptions<undefined> & {
   /** Writes the summaries. */
   readonly model: ModelClient
 }
@@ -53,7 +57,10 @@ export function runTools<Reply>(
   { model, ...options }: RunToolsOptions,
 ): AsyncGenerator<Reply, void> {
   const { converter, unmarked } = messageConversion()
-  const { historyOf, close } = adapterSessions<MessageParam, undefined>(options, converter)
+  const { historyOf, close } = adapterSessions<MessageParam, undefined>(options, {
+    converter,
+    howToName: 'Pass `sessionId` to runTools().',
+  })
   return runWith(runner, {
     historyOf: (messages, name) => historyOf(undefined, messages, () => ({ client: model, model: name })),
     unmarked,

@@ -7,6 +7,7 @@ import type { AgentEntry, HookInput } from './adapters/claude-agent-sdk/types.ts
 import { everlong } from './claude-agent-sdk.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { offline } from './models/offline.ts'
+import { memorySessions } from './stores/memory.ts'
 import { everyStore } from './stores/testing/every-store.ts'
 
 const { stores, folder, stop } = await everyStore()
@@ -153,6 +154,29 @@ describe('before a query', () => {
     expect(await agent.prepare(sessionId)).toBe(undefined)
   })
 
+  test('life after life, what the user said is in the summary, and two sessions never meet', async () => {
+    const store = memorySessions()
+    const other = { ...main, sessionId: 'bob' }
+    let at = talk.length
+    for (let life = 1; life <= 3; life++) {
+      const agent = managed(store)
+      if (life === 1) await agent.sessionStore.append(main, talk)
+      await agent.sessionStore.append(other, [entry(at, `Bob in life ${life}: my PIN is 1111.`)])
+      const newest = (await agent.sessionStore.load(main))?.findLast(({ uuid }) => uuid !== undefined)
+      const said = { ...entry(at, `Look again, life ${life}.`), parentUuid: newest?.uuid ?? null }
+      const answer = entry(at + 1, `All is well. ${'It has shelves. '.repeat(400)}`, 'assistant')
+      await agent.sessionStore.append(main, [said, answer])
+      at += 2
+      expect(await agent.compact(sessionId)).toMatchObject({ type: 'compacted' })
+      const loaded = (await agent.sessionStore.load(main)) ?? []
+      const summary = JSON.stringify(loaded.findLast(({ isCompactSummary }) => isCompactSummary === true))
+      expect([rule, 'The port is 41037.', 'Look again, life 1.'].filter((words) => !summary.includes(words))).toEqual(
+        [],
+      )
+      expect(JSON.stringify(loaded)).not.toContain('Bob')
+    }
+  })
+
   test('a session whose own compaction was blocked is compacted however small it is', async () => {
     const agent = everlong({ model: offline(), projectKey: project, ownCompaction: 'block' })
     await agent.sessionStore.append(main, talk)
@@ -171,13 +195,19 @@ describe('before a query', () => {
       folds++
       return { sessionId: key.sessionId, mtime: 0, data: { entries: entries.length } }
     }
-    const { sessionStore } = everlong({ model: offline(), foldSessionSummary })
+    let now = 1_000
+    const store = memorySessions({ now: () => now })
+    const { sessionStore } = everlong({ model: offline(), store, foldSessionSummary })
     await sessionStore.append(main, talk)
     const summaries = async () => (await sessionStore.listSessionSummaries?.(project)) ?? []
     const [listed] = await sessionStore.listSessions(project)
     expect(await summaries()).toEqual([{ sessionId, mtime: listed?.mtime, data: { entries: 4 } }])
     await summaries()
     expect(folds).toBe(1)
+    now++
+    await sessionStore.append(main, [{ type: 'user', uuid: 'later', message: { role: 'user', content: 'Go on.' } }])
+    expect((await summaries()).map(({ data }) => data)).toEqual([{ entries: 5 }])
+    expect(folds).toBe(2)
   })
 })
 

@@ -49,7 +49,7 @@ export type CompactMessagesOptions = {
   readonly restore?: Restore
   readonly onEvent?: Emit
   readonly signal?: AbortSignalPort
-  /** Where `DISABLE_COMPACT` is looked up. Default: the environment of the process. */
+  /** Where `DISABLE_COMPACT` is looked up, for example `process.env`. Default: nowhere. */
   readonly environment?: Environment
 }
 
@@ -145,7 +145,7 @@ export async function compactMessages<M extends PlainMessage>(
 
 /** Why nothing is tried at all. */
 function refusalOf(
-  { environment = globalThis.process?.env }: CompactMessagesOptions,
+  { environment = {} }: CompactMessagesOptions,
   keep: number,
   length: number,
 ): Pick<CompactionFailed, 'reason' | 'detail'> | undefined {

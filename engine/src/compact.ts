@@ -3,7 +3,7 @@
 import type { CompactMessagesOptions, CompactOutcome } from './compact-messages.ts'
 import { noTokens } from './core/message/usage.ts'
 import { errorText } from './core/ports/guarded.ts'
-import type { PlainMessage } from './plain-messages.ts'
+import type { NotAiSdk, PlainMessage } from './plain-messages.ts'
 
 /**
  * Makes a long conversation short: older messages become one summary that is checked against them, the newest may stay
@@ -15,7 +15,7 @@ import type { PlainMessage } from './plain-messages.ts'
  * ```
  */
 export async function compact<M extends PlainMessage>(
-  messages: readonly M[],
+  messages: readonly M[] & NotAiSdk<M>,
   options: CompactMessagesOptions = {},
 ): Promise<CompactOutcome<M>> {
   const code = await import('./compact-messages.ts').catch(errorText)

@@ -35,6 +35,9 @@ export function everlongEdit(options: LangChainOptions = {}): LangChainEdit {
   return createContextEdit(partsOf(options))
 }
 
+const howToName =
+  'Invoke the agent with `{ configurable: { thread_id: chat.id } }`, or pass `sessionId`, which everlongEdit() always needs.'
+
 function partsOf({ model, longestResult = usualLongestResult, ...options }: LangChainOptions): LangChainParts {
   const classes = loadClasses()
   let newest: ChatModelLike | undefined
@@ -53,7 +56,7 @@ function partsOf({ model, longestResult = usualLongestResult, ...options }: Lang
     historyOf: async (call) => {
       const loaded = await classes()
       const converter = langChainConverter(loaded)
-      sessions ??= adapterSessions(byThread, converter)
+      sessions ??= adapterSessions(byThread, { converter, howToName })
       const name = newest ? nameOf(newest) : client.model
       return sessions.historyOf(call, call.messages, () => ({ client, model: name, asksCalled: !model }))
     },

@@ -28,7 +28,7 @@ export function everlong({ model, ...options }: MastraOptions = {}): Mastra {
   const converter = aiSdkConverter('bare')
   const { historyOf, sessions, close } = adapterSessions<AiMessage, MastraRequest<readonly object[]>>(
     { sessionId: threadIn, ...options },
-    converter,
+    { converter, howToName: 'Call the agent with `memory: { thread, resource }`, or pass `sessionId` to everlong().' },
   )
   return { processor: createProcessor(aiConversations({ converter, model, historyOf })), sessions, close }
 }

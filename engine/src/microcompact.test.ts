@@ -74,7 +74,7 @@ describe('microcompact', () => {
 
   test('results of a tool that nobody knows stay, unless it is said that they can be had again', () => {
     const unknown = JSON.parse(JSON.stringify(anthropicReads(5)).replaceAll('"Read"', '"lookup"')) as AnthropicMessage[]
-    expect(microcompact(unknown)).toMatchObject({ cleared: 0, why: 'No old tool result weighs on the context.' })
+    expect(microcompact(unknown)).toMatchObject({ cleared: 0, leftAlone: ['lookup'] })
     expect(microcompact(unknown, { reproducible: ['lookup'] }).cleared).toBe(2)
   })
 
@@ -89,5 +89,22 @@ describe('microcompact', () => {
     expect(() => microcompact([{ role: 'robot', content: '' } as never])).toThrow(
       'microcompact(): message 0 has the role',
     )
+  })
+
+  test('tools that nobody vouched for are left alone and named, with what to do about it', () => {
+    const own = (name: string, id: string): AnthropicMessage[] => [
+      { role: 'assistant', content: [{ type: 'tool_use', id, name, input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: text(1) }] },
+    ]
+    const messages = [...own('search_orders', 'a'), ...own('send_mail', 'b'), ...own('search_orders', 'c')]
+    const alone = microcompact([...messages, { role: 'assistant', content: 'Done.' }], { keep: 0 })
+    expect(alone.leftAlone).toEqual(['search_orders', 'send_mail'])
+    expect(alone.why).toMatch(/results of search_orders, send_mail were left alone.* `reproducible`/)
+    const some = microcompact([...messages, { role: 'assistant', content: 'Done.' }], {
+      keep: 0,
+      reproducible: ['search_orders'],
+    })
+    expect([some.cleared, some.leftAlone, some.why]).toEqual([2, ['send_mail'], undefined])
+    expect(microcompact(anthropicReads(2), { keep: 9 }).why).not.toContain('reproducible')
   })
 })

@@ -1,13 +1,18 @@
 // microcompact(messages, options): clears old tool results from plain messages. It asks no model, drops no message, and
 // leaves the newest results as they are.
 
+import { clearableKind } from './core/mechanisms/clearable.ts'
 import { microBySize } from './core/mechanisms/micro.ts'
+import type { ReductionSettings } from './core/mechanisms/settings.ts'
 import { situationOf } from './core/mechanisms/situation.ts'
+import { blocksOf, isToolResult, isToolUse } from './core/message/block.ts'
 import { defined, isObject } from './core/message/json.ts'
 import { countTokens } from './core/tokens/estimate/counting.ts'
 import { compactionOff, type Environment } from './core/tokens/settings.ts'
+import { toolCall } from './core/tools/call.ts'
 import { clearedText } from './core/transcript/format/messages.ts'
-import { indexOfPlain, type PlainMessage, readPlain, withoutThinking } from './plain-messages.ts'
+import type { View } from './core/transcript/view/fold.ts'
+import { indexOfPlain, type NotAiSdk, type PlainMessage, readPlain, withoutThinking } from './plain-messages.ts'
 
 export type MicrocompactOptions = {
   /** How many of the newest tool results stay. Default 3. */
@@ -18,7 +23,7 @@ export type MicrocompactOptions = {
   readonly reproducible?: readonly string[]
   /** The model that will read the messages: some void their thinking when something before it changes. */
   readonly model?: string
-  /** Where `DISABLE_COMPACT` is looked up. Default: the environment of the process. */
+  /** Where `DISABLE_COMPACT` is looked up, for example `process.env`. Default: nowhere. */
   readonly environment?: Environment
 }
 
@@ -29,6 +34,8 @@ export type Microcompacted<M extends PlainMessage> = {
   readonly tokens: { readonly before: number; readonly after: number }
   /** Why nothing was cleared. */
   readonly why?: string
+  /** Tools with results that were left alone, because nobody said that they are `reproducible`. */
+  readonly leftAlone: readonly string[]
 }
 
 /**
@@ -39,31 +46,37 @@ export type Microcompacted<M extends PlainMessage> = {
  * ```
  */
 export function microcompact<M extends PlainMessage>(
-  messages: readonly M[],
+  messages: readonly M[] & NotAiSdk<M>,
   options: MicrocompactOptions = {},
 ): Microcompacted<M> {
-  const { keep = 3, target = 0, reproducible = [], model, environment = globalThis.process?.env } = options
+  const { keep = 3, target = 0, reproducible = [], model, environment = {} } = options
   const { view } = readPlain(messages, 'microcompact')
   const before = countTokens(view.messages, { model })
-  const unchanged = (why: string) => ({ messages: [...messages], cleared: 0, tokens: { before, after: before }, why })
+  const unchanged = (why: string, leftAlone: readonly string[] = []) => ({
+    messages: [...messages],
+    cleared: 0,
+    tokens: { before, after: before },
+    why,
+    leftAlone,
+  })
   const off = compactionOff({ environment })
   if (off !== undefined) return unchanged(off)
-  const plan = microBySize.plan(
-    view,
-    situationOf(view, {
-      // The clock matters for the price of a cache only, and nothing is weighed here.
-      now: 0,
-      ...defined({ model }),
-      reductions: {
-        microCompact: 'always',
-        weigh: false,
-        boundThinking: 'remove',
-        reproducible,
-        bySize: { keep, target, least: 1 },
-      },
-    }),
-  )
-  if (plan.type === 'declined') return unchanged(plan.detail)
+  const situation = situationOf(view, {
+    // The clock matters for the price of a cache only, and nothing is weighed here.
+    now: 0,
+    environment,
+    ...defined({ model }),
+    reductions: {
+      microCompact: 'always',
+      weigh: false,
+      boundThinking: 'remove',
+      reproducible,
+      bySize: { keep, target, least: 1 },
+    },
+  })
+  const plan = microBySize.plan(view, situation)
+  const leftAlone = unknownTools(view, situation.settings)
+  if (plan.type === 'declined') return unchanged(`${plan.detail}${leftAloneText(leftAlone)}`, leftAlone)
   const edits = plan.outcome.type === 'edits' ? plan.outcome.edits : []
   const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
   const unthought = edits.flatMap((edit) => (edit.type === 'clear-thinking' && edit.after ? [edit.after] : []))
@@ -73,7 +86,25 @@ export function microcompact<M extends PlainMessage>(
     return at > thinkingAfter ? withoutThinking(kept) : [kept]
   })
   const after = countTokens(readPlain(cleared, 'microcompact').view.messages, { model })
-  return { messages: cleared, cleared: ids.size, tokens: { before, after } }
+  return { messages: cleared, cleared: ids.size, tokens: { before, after }, leftAlone }
+}
+
+/** Whose results nobody vouched for. */
+function unknownTools({ messages }: View, settings: ReductionSettings): readonly string[] {
+  const blocks = messages.flatMap(({ content }) => blocksOf(content))
+  const answered = new Set(blocks.filter(isToolResult).map((result) => result.tool_use_id))
+  const calls = blocks.filter(isToolUse).filter(({ id }) => answered.has(id))
+  const unknown = calls.filter((call) => clearableKind(toolCall(call), settings) === undefined)
+  return [...new Set(unknown.map(({ name }) => name))]
+}
+
+const mostNamed = 10
+
+function leftAloneText(tools: readonly string[]): string {
+  if (tools.length === 0) return ''
+  const more = tools.length > mostNamed ? ` and ${tools.length - mostNamed} more` : ''
+  const named = `${tools.slice(0, mostNamed).join(', ')}${more}`
+  return ` The results of ${named} were left alone: if they can be produced again, list these tools in \`reproducible\`.`
 }
 
 /** In either shape: a block of type tool_result, or a message of role tool. */

@@ -1,5 +1,5 @@
 // everlong/openai-agents: endless conversations for the OpenAI Agents SDK, as an input filter and as a session.
-import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import { adapterSessions, type UnnamedAdapterOptions } from './adapter-sessions.ts'
 import { itemConverter } from './adapters/openai/items.ts'
 import {
   type AgentItem,
@@ -17,7 +17,7 @@ export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export type { AgentsCall } from './adapters/openai-agents/input-filter.ts'
 export type { CompactingSession } from './adapters/openai-agents/session.ts'
 
-export type OpenAIAgentsOptions = AdapterOptions<AgentsCall> & {
+export type OpenAIAgentsOptions = UnnamedAdapterOptions<AgentsCall> & {
   /** Writes the summaries: `openai({ model })` of everlong/openai, or any other client. */
   readonly model: ModelClient
 }
@@ -39,7 +39,10 @@ export type OpenAIAgents = {
 }
 
 export function everlong({ model, ...options }: OpenAIAgentsOptions): OpenAIAgents {
-  const { historyOf, sessions, close } = adapterSessions(options, itemConverter<AgentItem>('agents'))
+  const { historyOf, sessions, close } = adapterSessions(options, {
+    converter: itemConverter<AgentItem>('agents'),
+    howToName: 'Pass `sessionId` to everlong(): a string, or a function of the call.',
+  })
   let newest = model.model
   const parts: AgentsParts = {
     historyOf: (call, messages, name = newest) => {

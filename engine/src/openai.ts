@@ -1,7 +1,7 @@
 // everlong/openai: the client for chat completions, and histories of chat completions and of the Responses API for hosts that
 // call the official SDK, an optional peer, in their own loop: each request is reduced before it is sent, and sent once more if
 // it was too long. Nothing that is handed over is changed.
-import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import { adapterSessions, type UnnamedAdapterOptions } from './adapter-sessions.ts'
 import type { Converter } from './adapters/history/converter.ts'
 import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
 import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
@@ -25,7 +25,7 @@ export type OpenAICall = {
   readonly signal?: AbortSignal
 }
 
-export type OpenAIHistoryOptions = AdapterOptions<OpenAICall> & {
+export type OpenAIHistoryOptions = UnnamedAdapterOptions<OpenAICall> & {
   /** Writes the summaries: `openai({ model })`, or any other client. */
   readonly model: ModelClient
 }
@@ -79,7 +79,10 @@ function managed<Base extends object, Foreign>(
   { model, ...options }: OpenAIHistoryOptions,
   { converter, grouped, flat, usageOf }: Shape<Base, Foreign>,
 ): OpenAIHistory<Base> {
-  const { historyOf, close } = adapterSessions(options, converter)
+  const { historyOf, close } = adapterSessions(options, {
+    converter,
+    howToName: 'Pass `sessionId` next to `open`: a string, or a function of the call.',
+  })
   return {
     run: async <Message extends Base, Answer>(
       messages: readonly Message[],

@@ -14,11 +14,53 @@ export type AnthropicMessage = { readonly role: 'user' | 'assistant'; readonly c
 /** A message of chat completions: system, developer, user, assistant (with `tool_calls`) or tool. */
 export type OpenAIMessage = ChatMessage
 
+type IsAny<T> = 0 extends 1 & T ? true : false
+type BlockOf<M> = M extends { readonly content?: infer C } ? (C extends readonly (infer B)[] ? B : never) : never
+type ForeignBlock<B> = IsAny<B> extends true ? never : Extract<B, { readonly toolCallId: string }>
+
+/** Messages of the AI SDK look alike in types until a tool is called. */
+export type NotAiSdk<M> = [ForeignBlock<BlockOf<M>>] extends [never]
+  ? unknown
+  : 'These are messages of the AI SDK: use the middleware or prepareStep of everlong/ai-sdk.'
+
 export type PlainMessage = AnthropicMessage | OpenAIMessage
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool']
 
-function wrongIn({ role, content, tool_calls: calls }: JsonObject): string | undefined {
+/** What to use for messages of other shapes. */
+const others: readonly (readonly [is: (message: JsonObject) => boolean, name: string, use: string])[] = [
+  [
+    ({ content }) => Array.isArray(content) && content.some((part) => /^tool-(call|result)$/.test(typeOf(part))),
+    'a message of the AI SDK',
+    'the middleware or prepareStep of everlong/ai-sdk',
+  ],
+  [
+    ({ content, parts }) => content === undefined && Array.isArray(parts),
+    'a UI message of the AI SDK',
+    'convertToModelMessages() of the AI SDK, then everlong/ai-sdk',
+  ],
+  [
+    (message) => 'lc_kwargs' in message || 'lc_namespace' in message,
+    'a message of LangChain',
+    'the middleware of everlong/langchain',
+  ],
+  [
+    ({ content, type }) =>
+      /^(function_call|function_call_output|function_call_result|reasoning)$/.test(String(type)) ||
+      (Array.isArray(content) && content.some((part) => /^(input|output)_(text|image|file)$/.test(typeOf(part)))),
+    'an item of the Responses API or of the OpenAI Agents SDK',
+    'manageResponses() of everlong/openai, or everlong/openai-agents',
+  ],
+]
+
+function typeOf(part: unknown): string {
+  return isObject(part) ? String(part.type) : ''
+}
+
+function wrongIn(message: JsonObject): string | undefined {
+  const { role, content, tool_calls: calls } = message
+  const [, name, use] = others.find(([is]) => is(message)) ?? []
+  if (name !== undefined) return `is ${name}, which this function does not take; use ${use}`
   if (!roles.includes(String(role))) return `has the role ${JSON.stringify(role)}, which is none of ${roles.join(', ')}`
   if (typeof content === 'string' || Array.isArray(content)) return undefined
   if (role === 'assistant' && (content === null || content === undefined) && Array.isArray(calls)) return undefined

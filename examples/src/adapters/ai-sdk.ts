@@ -3,7 +3,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { generateText, type ModelMessage, stepCountIs, streamText, tool, wrapLanguageModel } from 'ai'
 import { everlong } from 'everlong/ai-sdk'
 import { z } from 'zod'
-import type { Adapter, AgentInput, Said } from './contract.ts'
+import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
 /** A model that binds thinking must not be asked with and without streaming in turns: the tools differ on the wire. */
 type How = { readonly by: 'middleware' | 'prepareStep'; readonly streams: boolean }
@@ -15,11 +15,12 @@ export const aiSdkAdapters: readonly Adapter[] = [
 ]
 
 function adapter(name: string, how: How): Adapter {
-  return { name, start: (input) => start(input, how), recovers: how.by === 'middleware' }
+  const isMiddleware = how.by === 'middleware'
+  return { name, start: (input) => start(input, how), recovers: isMiddleware, abortsSummaries: isMiddleware }
 }
 
 async function start(input: AgentInput, { by, streams }: How) {
-  const { url, model: name, window, isManaged, system, read } = input
+  const { url, model: name, window, isManaged, system, read, storage } = input
   const base = createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })(name)
   const managed = everlong({ settings: { contextWindow: window } })
   const isWrapped = isManaged && by === 'middleware'
@@ -38,22 +39,27 @@ async function start(input: AgentInput, { by, streams }: How) {
     stopWhen: stepCountIs(8),
     ...(isManaged && by === 'prepareStep' ? { prepareStep: managed.prepareStep } : {}),
   }
-  const messages: ModelMessage[] = []
+  const lists = storedLists<ModelMessage>(storage)
   return {
     say: async (said: Said) => {
+      const messages = lists.of(said.conversation)
       messages.push(userMessage(said))
+      const own = { ...call, messages, ...(said.signal ? { abortSignal: said.signal } : {}) }
       if (!streams) {
-        const result = await generateText({ ...call, messages })
+        const result = await generateText(own)
         messages.push(...result.responseMessages)
         return result.text
       }
-      const result = streamText({ ...call, messages, onError: () => undefined })
+      const result = streamText({ ...own, onError: () => undefined })
       await result.consumeStream()
       const [text, response] = [await result.text, await result.responseMessages]
       messages.push(...response)
       return text
     },
-    close: managed.close,
+    close: async () => {
+      lists.save()
+      await managed.close()
+    },
   }
 }
 

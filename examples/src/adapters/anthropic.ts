@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
 import { everlong } from 'everlong/anthropic'
 import { z } from 'zod'
-import type { Adapter, AgentInput, Said } from './contract.ts'
+import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
 type How = 'whole' | 'streamed' | 'runner'
 
@@ -19,8 +19,9 @@ export const anthropicAdapters: readonly Adapter[] = [
 ]
 
 type Messages = Anthropic.Beta.BetaMessageParam[]
+type Options = { readonly signal?: AbortSignal }
 
-async function start({ url, model, window, isManaged, system, read }: AgentInput, how: How) {
+async function start({ url, model, window, isManaged, system, read, storage }: AgentInput, how: How) {
   const middleware = isManaged ? [everlong({ settings: { contextWindow: window } })] : []
   const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 5, middleware })
   const tool = betaZodTool({
@@ -33,20 +34,22 @@ async function start({ url, model, window, isManaged, system, read }: AgentInput
   const number = { type: 'number' }
   const input_schema = { type: 'object' as const, properties: { module: number, part: number } }
   const tools = [{ name: 'read', description: 'Reads a part of a module.', input_schema }]
-  const messages: Messages = []
-  const ask = (): Promise<Anthropic.Beta.BetaMessage> => {
+  const lists = storedLists<Anthropic.Beta.BetaMessageParam>(storage)
+  const ask = (messages: Messages, options: Options): Promise<Anthropic.Beta.BetaMessage> => {
     const params = { ...base, tools, messages }
-    return how === 'streamed' ? client.beta.messages.stream(params).finalMessage() : client.beta.messages.create(params)
+    return how === 'streamed'
+      ? client.beta.messages.stream(params, options).finalMessage()
+      : client.beta.messages.create(params, options)
   }
-  const run = async (): Promise<Anthropic.Beta.BetaMessage> => {
+  const run = async (messages: Messages, options: Options): Promise<Anthropic.Beta.BetaMessage> => {
     if (how === 'runner') {
-      const runner = client.beta.messages.toolRunner({ ...base, tools: [tool], messages, thread: false })
+      const runner = client.beta.messages.toolRunner({ ...base, tools: [tool], messages, thread: false }, options)
       const answer = await runner
       messages.splice(0, messages.length, ...runner.params.messages)
       return answer
     }
     for (;;) {
-      const answer = await ask()
+      const answer = await ask(messages, options)
       messages.push({ role: 'assistant', content: answer.content })
       const calls = answer.content.filter((block) => block.type === 'tool_use')
       if (calls.length === 0) return answer
@@ -58,10 +61,12 @@ async function start({ url, model, window, isManaged, system, read }: AgentInput
   }
   return {
     say: async (said: Said) => {
+      const messages = lists.of(said.conversation)
       messages.push({ role: 'user', content: contentOf(said) })
-      const { content } = await run()
+      const { content } = await run(messages, said.signal ? { signal: said.signal } : {})
       return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
     },
+    close: async () => lists.save(),
   }
 }
 

@@ -16,9 +16,15 @@ import {
   toolUse,
 } from '@everlong/simulator'
 
-export type Said = { readonly text: string; readonly image?: string }
+export type Said = {
+  readonly text: string
+  readonly image?: string
+  /** Which of the host's conversations it belongs to. Default: the only one. */
+  readonly conversation?: string
+  readonly signal?: AbortSignal
+}
 
-/** A conversation with an agent that is built on some SDK. */
+/** A process with an agent that is built on some SDK. It may have several conversations. */
 export type Conversation = {
   /** Lets the agent work until it answers. Whatever the SDK throws is thrown. */
   readonly say: (said: Said) => Promise<string>
@@ -33,6 +39,8 @@ export type AgentInput = {
   /** With Everlong, or as the SDK is by itself. */
   readonly isManaged: boolean
   readonly system: string
+  /** What the host stores: it outlives the process. */
+  readonly storage: Map<string, unknown>
   /** The agent's one tool: `read({ module, part })`. */
   readonly read: (input: { readonly module: number; readonly part: number }) => string
 }
@@ -44,6 +52,8 @@ export type Adapter = {
   readonly recovers?: boolean
   /** Whether its API has a place for thinking: true unless said. Chat completions have none. */
   readonly thinks?: boolean
+  /** Whether an abort ends a compaction: true unless said. Some plug-in points are not told of aborts. */
+  readonly abortsSummaries?: boolean
 }
 
 export type Run = {
@@ -96,6 +106,21 @@ export type ContractReport = {
   readonly bare: Run
 }
 
+/** The messages of each conversation as a host keeps them: in memory, and stored as JSON for the next process. */
+export function storedLists<Item>(storage: Map<string, unknown>) {
+  const lists = new Map<string, Item[]>()
+  return {
+    of: (conversation = 'one'): Item[] => {
+      const list = lists.get(conversation) ?? (JSON.parse(String(storage.get(conversation) ?? '[]')) as Item[])
+      lists.set(conversation, list)
+      return list
+    },
+    save: (): void => {
+      for (const [conversation, list] of lists) storage.set(conversation, JSON.stringify(list))
+    },
+  }
+}
+
 /** The same conversation with Everlong and without; then a provider whose window is smaller than it says. */
 export async function runAdapterContract(adapter: Adapter, model = 'claude-fable-5-1'): Promise<ContractReport> {
   const bare = await runAdapter(adapter, { isManaged: false, model })
@@ -136,7 +161,7 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     },
     logEntries: 10_000,
   })
-  const input = { url: server.url, model, window: toldWindow, isManaged, system, read: fileOf }
+  const input = { url: server.url, model, window: toldWindow, isManaged, system, read: fileOf, storage: new Map() }
   let answered = 0
   let error: string | undefined
   const conversation = await adapter.start(input)

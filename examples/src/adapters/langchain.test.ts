@@ -86,6 +86,17 @@ test('the window is that of the agent’s model, also where another client write
   expect(new Set(windowsIn(events))).toEqual(new Set([await windowOf(model)]))
 })
 
+test('a model call is prepared once, also where the state was replaced before it', async () => {
+  const { events, options } = managing()
+  const { watch, server } = await world([everlong(options)])
+  await watch(8)
+  expect(finished(events)).toBeGreaterThan(0)
+  const calls = server.simulator.log.entries.length - finished(events)
+  const checked = events.filter(({ type }) => type === 'threshold-checked').length
+  // Before its first call the middleware knows neither the model nor the tools.
+  expect(checked).toBe(calls)
+})
+
 test('two threads never mix', async () => {
   const { options } = managing()
   const { watch } = await world([everlong(options)])

@@ -16,6 +16,7 @@ export const langChainAdapters: readonly Adapter[] = [
   { name: 'middleware', recovers: true, start: (input) => start(input, (options) => everlong(options)) },
   {
     name: 'context edit',
+    abortsSummaries: false,
     start: (input) => start(input, (options) => contextEditingMiddleware({ edits: [everlongEdit(options)] })),
   },
 ]
@@ -23,7 +24,7 @@ export const langChainAdapters: readonly Adapter[] = [
 type Options = NonNullable<Parameters<typeof everlong>[0]>
 
 async function start(input: AgentInput, managing: (options: Options) => AgentMiddleware) {
-  const { url, model: name, window, isManaged, system, read } = input
+  const { url, model: name, window, isManaged, system, read, storage } = input
   const model = new ChatAnthropic({
     model: name,
     apiKey: 'none',
@@ -40,16 +41,20 @@ async function start(input: AgentInput, managing: (options: Options) => AgentMid
   const caching = anthropicPromptCachingMiddleware() as AgentMiddleware
   const own = isManaged ? [managing({ settings: { contextWindow: window } })] : []
   const middleware: AgentMiddleware[] = [...own, caching]
+  // Stands for one in a database: it stores messages in serialized form.
+  const checkpointer = (storage.get('checkpointer') as MemorySaver | undefined) ?? new MemorySaver()
+  storage.set('checkpointer', checkpointer)
   const agent = createAgent({
     model,
     tools: [reading],
     systemPrompt: system,
     middleware,
-    checkpointer: new MemorySaver(),
+    checkpointer,
   })
-  const config = { configurable: { thread_id: 'one' }, recursionLimit: 50 }
   return {
-    say: async ({ text, image }: Said) => {
+    say: async ({ text, image, conversation = 'one', signal }: Said) => {
+      const own = signal ? { signal } : {}
+      const config = { configurable: { thread_id: conversation }, recursionLimit: 50, ...own }
       const shown = image ? [{ type: 'image', data: image, mimeType: 'image/png' }] : []
       const content = [{ type: 'text', text }, ...shown]
       const { messages } = await agent.invoke({ messages: [{ role: 'user', content }] } as never, config)

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { everlong } from 'everlong/mastra'
 import { z } from 'zod'
-import type { Adapter, AgentInput, Said } from './contract.ts'
+import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
 type Generated = { readonly text: string; readonly error?: Error; readonly response: { readonly messages: object[] } }
 type Agent = { readonly generate: (messages: readonly object[], options: object) => Promise<Generated> }
@@ -16,7 +16,7 @@ export const hasMastra = existsSync(folder)
 
 export const mastraAdapter: Adapter = { name: 'Mastra', start, recovers: true }
 
-async function start({ url, model, window, isManaged, system, read }: AgentInput) {
+async function start({ url, model, window, isManaged, system, read, storage }: AgentInput) {
   const { Agent } = (await import(new URL('agent/index.js', folder).href)) as { Agent: new (options: object) => Agent }
   const tools = (await import(new URL('tools/index.js', folder).href)) as { createTool: (options: object) => object }
   const { processor, close } = everlong({ settings: { contextWindow: window } })
@@ -35,16 +35,23 @@ async function start({ url, model, window, isManaged, system, read }: AgentInput
     },
     ...(isManaged ? { inputProcessors: [processor], errorProcessors: [processor] } : {}),
   })
-  const messages: object[] = []
+  const lists = storedLists<object>(storage)
   return {
-    say: async ({ text, image }: Said) => {
+    say: async ({ text, image, conversation, signal }: Said) => {
+      const messages = lists.of(conversation)
       const file = { type: 'file', data: image, mediaType: 'image/png' }
       messages.push({ role: 'user', content: image === undefined ? text : [{ type: 'text', text }, file] })
-      const answer = await agent.generate(messages, { maxSteps: 8, modelSettings: { maxRetries: 3 } })
+      const own = signal ? { abortSignal: signal } : {}
+      const answer = await agent.generate(messages, { maxSteps: 8, modelSettings: { maxRetries: 3 }, ...own })
       if (answer.error) throw answer.error
+      // Mastra resolves an aborted call with what there is.
+      signal?.throwIfAborted()
       messages.push(...answer.response.messages)
       return answer.text
     },
-    close,
+    close: async () => {
+      lists.save()
+      await close()
+    },
   }
 }

@@ -1,6 +1,7 @@
 // Agents on the OpenAI Agents SDK for the contract of adapters, over chat completions and the Responses API.
 import {
   Agent,
+  type AgentInputItem,
   MemorySession,
   OpenAIChatCompletionsModel,
   OpenAIResponsesModel,
@@ -12,7 +13,7 @@ import { openai } from 'everlong/openai'
 import { everlong } from 'everlong/openai-agents'
 import OpenAI from 'openai'
 import { z } from 'zod'
-import type { Adapter, AgentInput, Said } from './contract.ts'
+import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
 type How = { readonly by: 'model' | 'filter'; readonly api?: 'chat' | 'responses'; readonly streams?: boolean }
 
@@ -29,12 +30,12 @@ export const openaiAgentsAdapters: readonly Adapter[] = [
     thinks: false,
     start: (input) => start(input, { by: 'model', streams: true }),
   },
-  { name: 'input filter', thinks: false, start: (input) => start(input, { by: 'filter' }) },
+  { name: 'input filter', thinks: false, abortsSummaries: false, start: (input) => start(input, { by: 'filter' }) },
 ]
 
 async function start(input: AgentInput, { by, api = 'chat', streams = false }: How) {
   setTracingDisabled(true)
-  const { url, model: name, window, isManaged, system, read } = input
+  const { url, model: name, window, isManaged, system, read, storage } = input
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const model = api === 'chat' ? new OpenAIChatCompletionsModel(client, name) : new OpenAIResponsesModel(client, name)
@@ -53,14 +54,22 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
   const settings = api === 'chat' ? {} : { modelSettings: sealed }
   const wrapped = isManaged && by === 'model' ? managed.model(model) : model
   const agent = new Agent({ name: 'engineer', instructions: system, model: wrapped, tools: [reading], ...settings })
-  const store = new MemorySession()
+  const lists = storedLists<AgentInputItem>(storage)
+  const stores = new Map<string, MemorySession>()
+  const storeOf = (conversation: string) => {
+    const store = stores.get(conversation) ?? new MemorySession({ initialItems: lists.of(conversation) })
+    stores.set(conversation, store)
+    return store
+  }
   const { callModelInputFilter } = managed
-  const options = {
+  const optionsOf = (store: MemorySession, signal: AbortSignal | undefined) => ({
     session: isManaged ? managed.session(store) : store,
     ...(isManaged && by === 'filter' ? { callModelInputFilter } : {}),
-  }
+    ...(signal ? { signal } : {}),
+  })
   return {
-    say: async ({ text, image }: Said) => {
+    say: async ({ text, image, conversation = 'one', signal }: Said) => {
+      const options = optionsOf(storeOf(conversation), signal)
       const shown = image ? [{ type: 'input_image' as const, image: `data:image/png;base64,${image}` }] : []
       const content = [{ type: 'input_text' as const, text }, ...shown]
       const said = [{ role: 'user' as const, content }]
@@ -69,6 +78,12 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
       await result.completed
       return String(result.finalOutput ?? '')
     },
-    close: managed.close,
+    close: async () => {
+      for (const [conversation, store] of stores) {
+        lists.of(conversation).splice(0, Number.POSITIVE_INFINITY, ...(await store.getItems()))
+      }
+      lists.save()
+      await managed.close()
+    },
   }
 }

@@ -2,13 +2,13 @@
 // reasoning comes sealed and is sent back with the history.
 import { manageResponses, openai } from 'everlong/openai'
 import OpenAI from 'openai'
-import type { Adapter, AgentInput, Said } from './contract.ts'
+import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
 export const responsesAdapter: Adapter = { name: 'Responses API', recovers: true, start }
 
 type Item = OpenAI.Responses.ResponseInputItem
 
-async function start({ url, model, window, isManaged, system: instructions, read }: AgentInput) {
+async function start({ url, model, window, isManaged, system: instructions, read, storage }: AgentInput) {
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const summaries = openai({ model, apiKey: 'none', baseURL })
@@ -16,17 +16,19 @@ async function start({ url, model, window, isManaged, system: instructions, read
   const number = { type: 'number' }
   const parameters = { type: 'object', properties: { module: number, part: number } }
   const tools: OpenAI.Responses.FunctionTool[] = [{ type: 'function', name: 'read', parameters, strict: false }]
-  const input: Item[] = []
-  const send = ({ messages }: { readonly messages: Item[] }) =>
-    client.responses.create({
-      ...{ model, instructions, tools, input: messages, store: false },
-      include: ['reasoning.encrypted_content'],
-    })
+  const lists = storedLists<Item>(storage)
+  const include: OpenAI.Responses.ResponseIncludable[] = ['reasoning.encrypted_content']
+  const sendWith =
+    (signal: AbortSignal | undefined) =>
+    ({ messages: input }: { readonly messages: Item[] }) =>
+      client.responses.create({ model, instructions, tools, input, store: false, include }, signal ? { signal } : {})
   return {
     say: async (said: Said) => {
+      const input = lists.of(said.conversation)
       input.push({ type: 'message', role: 'user', content: contentOf(said) })
+      const send = sendWith(said.signal)
+      const call = { model, instructions, tools, ...(said.signal ? { signal: said.signal } : {}) }
       for (;;) {
-        const call = { model, instructions, tools }
         const response = await (isManaged ? responses.run(input, call, send) : send({ messages: input }))
         input.push(...(response.output as Item[]))
         const calls = response.output.filter((item) => item.type === 'function_call')
@@ -36,7 +38,10 @@ async function start({ url, model, window, isManaged, system: instructions, read
         }
       }
     },
-    close: responses.close,
+    close: async () => {
+      lists.save()
+      await responses.close()
+    },
   }
 }
 

@@ -1,13 +1,13 @@
 // A loop of one's own on the OpenAI SDK for the contract of adapters, over chat completions.
 import { manageChat, openai } from 'everlong/openai'
 import OpenAI from 'openai'
-import type { Adapter, AgentInput, Said } from './contract.ts'
+import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
 export const openaiAdapters: readonly Adapter[] = [{ name: 'chat completions', recovers: true, thinks: false, start }]
 
 type Param = OpenAI.ChatCompletionMessageParam
 
-async function start({ url, model, window, isManaged, system, read }: AgentInput) {
+async function start({ url, model, window, isManaged, system, read, storage }: AgentInput) {
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const summaries = openai({ model, apiKey: 'none', baseURL })
@@ -15,14 +15,20 @@ async function start({ url, model, window, isManaged, system, read }: AgentInput
   const number = { type: 'number' }
   const parameters = { type: 'object', properties: { module: number, part: number } }
   const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'read', parameters } }]
-  const messages: Param[] = [{ role: 'system', content: system }]
-  const send = (sent: { readonly messages: Param[] }) =>
-    client.chat.completions.create({ model, tools, messages: sent.messages })
+  const lists = storedLists<Param>(storage)
+  const sendWith =
+    (signal: AbortSignal | undefined) =>
+    ({ messages }: { readonly messages: Param[] }) =>
+      client.chat.completions.create({ model, tools, messages }, signal ? { signal } : {})
   return {
     say: async (said: Said) => {
+      const messages = lists.of(said.conversation)
+      if (messages.length === 0) messages.push({ role: 'system', content: system })
       messages.push({ role: 'user', content: contentOf(said) })
+      const send = sendWith(said.signal)
+      const call = { model, tools, ...(said.signal ? { signal: said.signal } : {}) }
       for (;;) {
-        const completion = await (isManaged ? chat.run(messages, { model, tools }, send) : send({ messages }))
+        const completion = await (isManaged ? chat.run(messages, call, send) : send({ messages }))
         const answer = completion.choices[0]?.message
         if (!answer) throw new Error('no answer')
         messages.push(answer)
@@ -34,7 +40,10 @@ async function start({ url, model, window, isManaged, system, read }: AgentInput
         }
       }
     },
-    close: chat.close,
+    close: async () => {
+      lists.save()
+      await chat.close()
+    },
   }
 }
 

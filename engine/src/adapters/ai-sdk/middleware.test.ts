@@ -135,7 +135,7 @@ test('a session on disk is continued by another process, and no message is writt
   for (let time = 0; time < 3; time++) {
     const { model, own } = managed(
       fakeModel(() => `fine ${time}`),
-      { open },
+      { open, sessionId: 'chat' },
     )
     const { responseMessages } = await generateText({ model, messages: all, maxRetries: 0 })
     all.push(...responseMessages, { role: 'user', content: `Question ${time}` })

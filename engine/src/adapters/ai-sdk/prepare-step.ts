@@ -1,9 +1,10 @@
 // Everlong as a `prepareStep`: each step gets the reduced messages, which the SDK carries forward to the next. The messages
 // that stay are the SDK's own objects, so steering messages count as delivered.
 import type { ModelMessage, PrepareStepFunction } from 'ai'
-import { isObject } from '../../core/message/json.ts'
+import { isObject, type JsonObject } from '../../core/message/json.ts'
+import { withMethods } from '../with-methods.ts'
 import type { Generating } from './client.ts'
-import { type AiConversations, requestInput } from './conversations.ts'
+import { type AiConversations, type AiHistory, requestInput } from './conversations.ts'
 import { type AiMessage, usageOf } from './messages.ts'
 
 type StepOptions = Parameters<PrepareStepFunction<never>>[0]
@@ -12,23 +13,56 @@ export type Step = Pick<StepOptions, 'messages' | 'model' | 'instructions' | 'ru
   readonly steps: readonly { readonly usage: unknown }[]
 }
 
-export type PrepareStep = (step: Step) => Promise<{ messages: ModelMessage[] }>
+/** The model is the step's own, which also reports what its answers use. */
+export type PrepareStep = (step: Step) => Promise<{ messages: ModelMessage[]; model?: StepOptions['model'] }>
 
 export function createPrepareStep(historyOf: AiConversations<Step>): PrepareStep {
   return async (step) => {
     const messages = step.messages as unknown as readonly AiMessage[]
     const modelName = typeof step.model === 'string' ? step.model : undefined
-    const history = await historyOf(step, { messages, model: generatingModel(step.model), modelName })
+    const model = generatingModel(step.model)
+    const history = await historyOf(step, { messages, model, modelName })
     const usage = usageOf(step.steps.at(-1)?.usage)
     const system = instructionsText(step.instructions)
     const base = { ...requestInput(messages, {}), ...(system === '' ? {} : { system }) }
     const prepared = await history.prepare(messages, { base, usage })
-    return { messages: [...prepared.messages] as unknown as ModelMessage[] }
+    const reduced = [...prepared.messages] as unknown as ModelMessage[]
+    return model
+      ? { messages: reduced, model: reporting(model, history) as StepOptions['model'] }
+      : { messages: reduced }
   }
 }
 
 function generatingModel(model: unknown): Generating | undefined {
   return isObject(model) && typeof model.doGenerate === 'function' ? (model as unknown as Generating) : undefined
+}
+
+/** No step is told what the last one of a run used: its model tells it. */
+function reporting(model: Generating, history: AiHistory): object {
+  const report = (usage: unknown) => {
+    const counts = usageOf(usage)
+    if (counts) history.reportUsage(counts)
+  }
+  const stream = model.doStream?.bind(model)
+  return withMethods(model, {
+    doGenerate: async (call: never) => {
+      const result = await model.doGenerate(call)
+      report((result as JsonObject).usage)
+      return result
+    },
+    doStream:
+      stream &&
+      (async (call: never) => {
+        const result = (await stream(call)) as { readonly stream: ReadableStream<JsonObject> }
+        const reports = new TransformStream<JsonObject, JsonObject>({
+          transform: (part, controller) => {
+            if (part.type === 'finish') report(part.usage)
+            controller.enqueue(part)
+          },
+        })
+        return { ...result, stream: result.stream.pipeThrough(reports) }
+      }),
+  })
 }
 
 /** A text, one system message, or several. */

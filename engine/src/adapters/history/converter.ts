@@ -1,9 +1,10 @@
 // How an SDK's messages become ours and ours become the SDK's, and when two of ours say the same. Converters are pure: they
 // never change what they are given.
-import { type Block, isBlank, isThinking } from '../../core/message/block.ts'
+import { type Block, isBlank, isText, isThinking } from '../../core/message/block.ts'
 import { isObject } from '../../core/message/json.ts'
 import type { Message, Role } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
+import { isContinuation } from '../../core/prompts/continuation.ts'
 import { hashText } from '../../core/text/hash.ts'
 
 /** A message of an SDK in our shape. */
@@ -11,8 +12,8 @@ export type Converted = {
   readonly role: Role
   /** The same conversation must give the same blocks in every call: leave out what hosts move about, like cache marks. */
   readonly content: readonly Block[]
-  /** From the client, not a person. */
-  readonly origin?: 'meta' | undefined
+  /** `meta`: from the client, not a person. `summary`: a context that Everlong wrote, perhaps in an earlier process. */
+  readonly origin?: 'meta' | 'summary' | undefined
   /** Of an answer, if the SDK stores it with the message. */
   readonly usage?: TokenCounts | undefined
 }
@@ -52,7 +53,14 @@ export function convert<Foreign>(
   messages: readonly Foreign[],
 ): Conversion<Foreign> {
   const head = headOf(messages, isSystem)
-  return { head, known: messages.slice(head.length).map((foreign) => ({ ...read(foreign), foreign })) }
+  const known = messages.slice(head.length).map((foreign): Known<Foreign> => ({ ...read(foreign), foreign }))
+  const [first, ...others] = known
+  return { head, known: first && isContext(first) ? [{ ...first, origin: 'summary' }, ...others] : known }
+}
+
+/** Hosts that store what was sent hand it over again, also to another process. */
+function isContext({ role, content: [first] }: Converted): boolean {
+  return role === 'user' && first !== undefined && isText(first) && isContinuation(first.text)
 }
 
 /** What comes before the conversation. */

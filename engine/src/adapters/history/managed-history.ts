@@ -42,6 +42,11 @@ export type Prepared<Foreign> = {
   readonly outcome: Ready | Blocked
 }
 
+export type RunOptions<Foreign> = CallOptions & {
+  /** If the call was prepared already, with the same messages and options. */
+  readonly prepared?: Prepared<Foreign> | undefined
+}
+
 /** What to send instead of a request that was refused as too long. */
 export type Recovered<Foreign> = {
   readonly messages: readonly Foreign[]
@@ -120,10 +125,10 @@ export class ManagedHistory<Foreign> {
   /** Prepares, sends, and sends once more if the prompt was too long. Every other error is thrown as it came. */
   async run<Answer>(
     messages: readonly Foreign[],
-    options: CallOptions,
+    options: RunOptions<Foreign>,
     send: (request: Recovered<Foreign>) => PromiseLike<Answer>,
   ): Promise<Answer> {
-    const prepared = await this.prepare(messages, options)
+    const prepared = options.prepared ?? (await this.prepare(messages, options))
     try {
       return await send(prepared)
     } catch (error) {
@@ -248,6 +253,8 @@ export class ManagedHistory<Foreign> {
     }
     await this.current.close()
     this.current = await restart()
+    // A stored session is the same one again: what it has is not part of this history.
+    if (this.current.messages().length > 0) await this.current.clear()
     this.base = undefined
     this.model = undefined
     this.known = []

@@ -1,8 +1,9 @@
 // The history of a session that was opened again: which of the SDK's messages it already has, and under which entries.
 import { blocksOf, isToolResult, isToolUse } from '../../core/message/block.ts'
-import { defined } from '../../core/message/json.ts'
+import { defined, objectAt } from '../../core/message/json.ts'
 import type { Role } from '../../core/message/message.ts'
 import { messageBodies } from '../../core/session/input.ts'
+import { readBoundary } from '../../core/transcript/format/boundary.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { messageOf } from '../../core/transcript/format/messages.ts'
 import { withoutRewound } from '../../core/transcript/tree/changes.ts'
@@ -18,16 +19,41 @@ export type Seeded<Foreign> = {
 }
 
 export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Foreign>[]): Seeded<Foreign> {
-  const written = writtenIn(withoutRewound([...entries]))
+  const [first] = given
+  const standing = sinceCleared(withoutRewound([...entries]))
+  const isContext = first?.origin === 'summary'
+  const context = isContext ? contextOf(first, standing) : standing
+  // A context that this session did not write replaces what it has.
+  if (!context) return { known: [], goesOn: false }
+  const written = writtenIn(context)
   const known: Known<Foreign>[] = []
   let at = 0
   for (const message of given) {
-    const end = endOf(message, written, at)
+    const end = isContext && message === first ? 1 : endOf(message, written, at)
     if (end === undefined) break
     known.push({ ...message, uuid: written[end - 1]?.uuid })
     at = end
   }
   return { known, goesOn: written.slice(at).some(({ isSkipped }) => !isSkipped) }
+}
+
+function sinceCleared(entries: readonly Entry[]): readonly Entry[] {
+  return entries.slice(entries.findLastIndex(({ record }) => objectAt(record, 'everlong')?.isCleared === true) + 1)
+}
+
+/** The entries of the context that begins with this summary, in its order; undefined if the session has no such summary. */
+function contextOf({ content: [summary] }: Known<unknown>, entries: readonly Entry[]): readonly Entry[] | undefined {
+  const key = looseKeys(summary ? [summary] : [])
+  const isThis = ({ record }: Entry) =>
+    record.isCompactSummary === true && looseKeys(messageOf(record)?.content) === key
+  const at = entries.findLastIndex(isThis)
+  const own = entries[at]
+  if (!own) return undefined
+  const byUuid = new Map(entries.map((entry) => [entry.record.uuid, entry]))
+  const boundary = byUuid.get(own.record.parentUuid)
+  const kept = boundary && readBoundary(boundary.record)?.kept
+  const before = kept?.type === 'listed' ? kept.uuids.flatMap((uuid) => byUuid.get(uuid) ?? []) : []
+  return [own, ...before, ...entries.slice(at + 1)]
 }
 
 /** Behind the records of this message; undefined when the session has another one. */

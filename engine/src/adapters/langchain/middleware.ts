@@ -5,7 +5,7 @@ import type { AgentMiddleware, ContextEdit } from 'langchain'
 import { isToolResult, textOf } from '../../core/message/block.ts'
 import { defined, isObject, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
 import { shortenedResult } from '../../core/transcript/view/edited.ts'
-import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
+import type { CallOptions, ManagedHistory, Prepared } from '../history/managed-history.ts'
 import { toolDefinition } from '../parts.ts'
 import type { ChatModelLike } from './client.ts'
 import { type LangChainClasses, readLangChainMessage, withContent, writeLangChainMessage } from './messages.ts'
@@ -37,11 +37,23 @@ const everyMessage = '__remove_all__'
 
 type Hooks = Required<Pick<AgentMiddleware, 'wrapModelCall' | 'wrapToolCall'>>
 type ModelRequest = Parameters<Hooks['wrapModelCall']>[0]
-type Configured = { readonly configurable?: { readonly thread_id?: string } | undefined }
+type Configured = {
+  readonly configurable?: { readonly thread_id?: string } | undefined
+  readonly signal?: AbortSignal | undefined
+}
+type History = ManagedHistory<BaseMessage>
+
+/** A call that `beforeModel` prepared, for the `wrapModelCall` that follows it. */
+type Ahead = {
+  readonly messages: readonly BaseMessage[]
+  readonly options: CallOptions | undefined
+  readonly prepared: Prepared<BaseMessage>
+}
 
 export function createLangChainMiddleware(parts: LangChainParts): AgentMiddleware {
   /** The base of the last request, because `beforeModel` is not told the system prompt and the tools. */
-  const bases = new WeakMap<ManagedHistory<BaseMessage>, CallOptions>()
+  const bases = new WeakMap<History, CallOptions>()
+  const ahead = new WeakMap<History, Ahead>()
   const historyOf = (messages: readonly BaseMessage[], { configurable }: Configured) =>
     parts.historyOf({ messages, ...defined({ threadId: configurable?.thread_id }) })
   const replacing = async (messages: readonly BaseMessage[]) => {
@@ -54,14 +66,21 @@ export function createLangChainMiddleware(parts: LangChainParts): AgentMiddlewar
     beforeModel: async ({ messages }: { messages: BaseMessage[] }, runtime: Configured) => {
       if (!parts.isReady() || messages.length === 0) return undefined
       const history = await historyOf(messages, runtime)
-      const prepared = await history.prepare(messages, bases.get(history))
-      return isCompacted(messages, prepared.messages) ? replacing(prepared.messages) : undefined
+      const options = bases.get(history)
+      const prepared = await history.prepare(messages, { ...options, signal: runtime.signal })
+      const isReplaced = isCompacted(messages, prepared.messages)
+      ahead.set(history, { messages: isReplaced ? prepared.messages : [...messages], options, prepared })
+      return isReplaced ? replacing(prepared.messages) : undefined
     },
     wrapModelCall: async (request: ModelRequest, handler: Parameters<Hooks['wrapModelCall']>[1]) => {
       const call = { base: baseOf(request), model: parts.modelFor(request.model as ChatModelLike) }
       const history = await historyOf(request.messages, request.runtime)
       bases.set(history, call)
-      return history.run(request.messages, { ...call, signal: request.runtime.signal }, async ({ messages }) =>
+      const known = ahead.get(history)
+      ahead.delete(history)
+      const prepared = known && isFor(known, request.messages, call) ? known.prepared : undefined
+      const { signal } = request.runtime
+      return history.run(request.messages, { ...call, signal, prepared }, async ({ messages }) =>
         handler({ ...request, messages: [...messages] }),
       )
     },
@@ -70,6 +89,12 @@ export function createLangChainMiddleware(parts: LangChainParts): AgentMiddlewar
       return isToolMessage(result) ? shortened(result, await parts.classes(), parts.longestResult) : result
     },
   } satisfies AgentMiddleware & { readonly [brand]: true } as AgentMiddleware
+}
+
+function isFor({ messages, options }: Ahead, given: readonly BaseMessage[], call: CallOptions): boolean {
+  const isSame = given.length === messages.length && given.every((message, at) => message === messages[at])
+  const told = ({ base, model }: CallOptions) => JSON.stringify([base, model?.name])
+  return isSame && options !== undefined && told(options) === told(call)
 }
 
 /** The conversation begins with a message that is not the agent's: a summary. */

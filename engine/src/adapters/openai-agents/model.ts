@@ -6,6 +6,7 @@ import type { TokenCounts } from '../../core/message/usage.ts'
 import type { CallOptions, ManagedHistory, Recovered } from '../history/managed-history.ts'
 import { groupItems, type ItemGroup } from '../openai/items.ts'
 import { usageWithCache } from '../parts.ts'
+import { withMethods } from '../with-methods.ts'
 import { type AgentItem, type AgentsParts, definitionsOf } from './input-filter.ts'
 
 export type AgentsModel = Model
@@ -53,21 +54,6 @@ export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedMo
     }
   }
   return withMethods(inner, { getResponse, getStreamedResponse })
-}
-
-/** Everything else stays the target's own, also what a later version of the SDK asks for. */
-export function withMethods<Target extends object, Methods extends object>(
-  target: Target,
-  methods: Methods,
-): Target & Methods {
-  return new Proxy(target, {
-    has: (_, key) => key in methods || key in target,
-    get: (_, key) => {
-      if (key in methods) return methods[key as keyof Methods]
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  }) as Target & Methods
 }
 
 /** Undefined where the server holds the history. */

@@ -2,8 +2,8 @@
 // left of it, in one transaction where the store has them. Everything else is the store's own business.
 import type { Session } from '@openai/agents'
 import { groupItems } from '../openai/items.ts'
+import { withMethods } from '../with-methods.ts'
 import type { AgentItem, AgentsParts } from './input-filter.ts'
-import { withMethods } from './model.ts'
 
 export type AgentsSession = Session
 

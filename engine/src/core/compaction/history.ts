@@ -1,9 +1,9 @@
 // What a compaction goes on from: the facts that earlier ones carried, and how it relates to the one before. Read off the
 // view and the records behind it.
-import { emptyLedger, type Ledger } from '../ledger/facts.ts'
+import type { Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
-import { textOf } from '../message/block.ts'
+import { blocksOf, isText, textOf } from '../message/block.ts'
 import { groupBy } from '../message/group-by.ts'
 import { defined, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
@@ -11,9 +11,11 @@ import type { TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, Tried } from '../ports/events.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import { isContinuation } from '../prompts/continuation.ts'
 import { discoveredTools } from '../restore/state-book.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
 import type { CompactionJob } from './job.ts'
+import { readPage } from './page/read-page.ts'
 import { type Planned, piecesOf } from './plan.ts'
 
 export type History = {
@@ -67,10 +69,16 @@ export function historyOf({ view, recordOf, threshold, carried }: CompactionJob)
     },
     dropped: earlier.cumulativeDroppedTokens,
     discoveredTools: [...new Set([...earlier.discoveredTools, ...discoveredTools(pieces)])],
-    carried: carried ?? (earlier.ledger === undefined ? emptyLedger : fromJson(earlier.ledger)),
+    carried: carried ?? (earlier.ledger === undefined ? quotedIn(pieces) : fromJson(earlier.ledger)),
     known: new Set(hasKept ? pieces.slice(0, Math.max(0, last)).map(({ uuid }) => uuid) : []),
     summary: first && textOf(first.content),
   }
+}
+
+/** A summary that came without the record of its compaction still quotes the user. */
+function quotedIn(pieces: readonly ViewMessage[]): Ledger {
+  const texts = pieces.filter(({ origin }) => origin === 'summary').map(({ content }) => blocksOf(content).find(isText))
+  return readPage(texts.findLast((block) => block && isContinuation(block.text))?.text ?? '')
 }
 
 /** What was known before, and what these messages add to it; queued words where they were typed, or at the end. */

@@ -28,6 +28,8 @@ export type LedgerBook = {
   readonly add: (message: ViewMessage, record?: JsonObject) => void
   /** What the user typed while the agent was working, if no message contains it. */
   readonly addQueued: (text: string) => void
+  /** What the user said earlier, quoted by a summary: it counts as one message. */
+  readonly addQuoted: (words: Words) => void
   readonly ledger: () => Ledger
 }
 
@@ -39,6 +41,10 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
     // It belongs to the time of the message before it.
     addQueued: (text) =>
       noteTyped(state, { kind: 'queued', text: typedText(text) }, { last: Math.max(0, state.messages - 1) }),
+    addQuoted: (words) => {
+      noteTyped(state, words, {})
+      state.messages++
+    },
     ledger: () => ledgerOf(state),
   }
 }

@@ -20,16 +20,37 @@ export function continuationText(input: ContinuationInput): string {
   const { summary, end = '', isShort } = input
   const parts = isShort
     ? [summary, end]
-    : [opening(input), `Summary:\n${summary}`, whereTheRestIs(input), goOn[input.mode], end]
+    : [opening(input), `${summaryLead}${summary}`, whereTheRestIs(input), goOn[input.mode], end]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
 const begins = 'This conversation continues from an earlier one whose context ran out.'
 const goesOn = 'What followed the messages above no longer fitted in the context.'
+const summaryLead = 'Summary:\n'
+const restLead = 'Nothing is lost: for exact code, outputs or wording from before, '
+const requestLead = 'The user’s latest request, verbatim ('
 
 /** Whether a text is one of these, for messages that come without a word on who wrote them. */
 export function isContinuation(text: string): boolean {
   return text.startsWith(begins) || text.startsWith(goesOn)
+}
+
+export type ReadContinuation = {
+  readonly summary: string
+  /** The user's latest request, if the text ends with it. */
+  readonly request?: string
+}
+
+/** The inverse of `continuationText`; undefined for any other text. */
+export function readContinuation(text: string): ReadContinuation | undefined {
+  const start = text.indexOf(`\n\n${summaryLead}`)
+  if (!isContinuation(text) || start < 0) return undefined
+  const rest = text.slice(start + summaryLead.length + 2)
+  const request = rest.lastIndexOf(`\n\n${requestLead}`)
+  const ends = [request, ...[restLead, directly].map((lead) => rest.lastIndexOf(`\n\n${lead}`))]
+  const summary = rest.slice(0, Math.min(rest.length, ...ends.filter((end) => end >= 0)))
+  const words = request < 0 ? '' : rest.slice(rest.indexOf(':\n', request) + 2)
+  return words === '' ? { summary } : { summary, request: words }
 }
 
 function opening({ kept }: ContinuationInput): string {
@@ -44,7 +65,7 @@ function whereTheRestIs({ transcriptPath, recall }: ContinuationInput): string {
     ...(transcriptPath === undefined ? [] : [`read the transcript at ${transcriptPath}`]),
   ]
   if (ways.length === 0) return ''
-  return `Nothing is lost: for exact code, outputs or wording from before, ${ways.join(', or ')}.`
+  return `${restLead}${ways.join(', or ')}.`
 }
 
 const directly =
@@ -67,5 +88,5 @@ const progressWords: Readonly<Record<Progress, string>> = {
 
 /** The last words of a new context: what the user wants, in their own words. */
 export function latestRequestText(request: string, progress: Progress): string {
-  return `The user’s latest request, verbatim (${progressWords[progress]}):\n${request}`
+  return `${requestLead}${progressWords[progress]}):\n${request}`
 }

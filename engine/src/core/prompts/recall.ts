@@ -26,6 +26,11 @@ export function olderRulesLine(count: number, { recall }: { readonly recall: boo
   return `- (${count} older ${count === 1 ? 'rule is' : 'rules are'} not listed for room and still in force: ${where})`
 }
 
+/** The count in such a line; 0 if the text has none. */
+export function olderRulesIn(text: string): number {
+  return Number(/^- \((\d{1,6}) older rules? (?:is|are) not listed/m.exec(text)?.[1] ?? 0)
+}
+
 /** The id in the first pointer of a text; undefined when there is none. */
 export function pointedId(text: string): string | undefined {
   const [, pointer = ''] = /recall\((\{"read":"(?:[^"\\]|\\.){0,4000}"\})\)/.exec(text) ?? []

@@ -14,8 +14,11 @@ export type InputBlock = Block | { readonly type: string }
 export type ApiMessage = {
   readonly role: Role
   readonly content: string | readonly InputBlock[]
-  /** `meta`: from the client, not a person. `attachment`: context that may or may not matter. */
-  readonly origin?: 'human' | 'meta' | 'attachment'
+  /**
+   * `meta`: from the client, not a person. `attachment`: context that may or may not matter. `summary`: the summary of an
+   * earlier context, whose first text it is; it replaces everything before it in the context.
+   */
+  readonly origin?: 'human' | 'meta' | 'attachment' | 'summary'
   /** The kind of an attachment, which is also its title. */
   readonly attachment?: string
   /** What a tool knows beyond what the model sees: exit codes, line ranges. */
@@ -192,6 +195,7 @@ export function messageBodies(message: ApiMessage): readonly Body[] {
   if (message.origin === 'attachment') {
     return [{ type: 'attachment', attachment: { type: message.attachment ?? 'context', content: attached(content) } }]
   }
+  if (message.origin === 'summary') return summaryBodies(blocksOf(content))
   const results = typeof content === 'string' ? [] : content.filter(isToolResult)
   const others = typeof content === 'string' ? content : content.filter((block) => !isToolResult(block))
   const { origin, toolUseResult } = message
@@ -201,7 +205,28 @@ export function messageBodies(message: ApiMessage): readonly Body[] {
   ].filter(({ message }) => message.content.length > 0)
 }
 
-const userMarks = { meta: { isMeta: true }, human: { origin: { kind: 'human' } }, attachment: {} }
+const userMarks = { meta: { isMeta: true }, human: { origin: { kind: 'human' } }, attachment: {}, summary: {} }
+
+/** Hides everything before it from the context. */
+export const boundaryBody: Body = {
+  type: 'system',
+  subtype: 'compact_boundary',
+  content: 'Conversation compacted',
+  isMeta: false,
+  level: 'info',
+  parentUuid: null,
+  compactMetadata: { trigger: 'manual', preTokens: 0 },
+}
+
+/** A boundary, the summary, and what was restored after it, as if the compaction had happened in this session. */
+function summaryBodies([summary, ...restored]: readonly Block[]): readonly Body[] {
+  const said = (content: readonly Block[]) => ({ type: 'user', message: { role: 'user', content } })
+  return [
+    boundaryBody,
+    { ...said(summary ? [summary] : []), isVisibleInTranscriptOnly: true, isCompactSummary: true },
+    ...(restored.length === 0 ? [] : [{ ...said(restored), isMeta: true }]),
+  ]
+}
 
 /** One string if everything is text; images and documents stay blocks. */
 function attached(content: ApiMessage['content']): string | readonly Block[] {

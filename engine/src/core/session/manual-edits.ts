@@ -7,6 +7,7 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import { type Edit, readEdit } from '../transcript/format/edits.ts'
 import type { Undoable } from '../transcript/tree/changes.ts'
 import type { ModelChoice } from './gauge.ts'
+import { boundaryBody } from './input.ts'
 import { type Runtime, reduceView } from './runtime.ts'
 
 export type EditOutcome =
@@ -52,6 +53,13 @@ export async function editEntry({ conversation, tracker }: Runtime, uuid: string
     tracker.set({ freedBySnips: 0 })
   }
   return { type: 'done', freed: 0 }
+}
+
+/** Begins an empty context. What was said before stays in the transcript. */
+export async function clearContext({ conversation, tracker }: Runtime): Promise<void> {
+  conversation.append([{ ...boundaryBody, content: 'Conversation cleared', everlong: { isCleared: true } }])
+  tracker.viewChange()
+  tracker.set({ freedBySnips: 0 })
 }
 
 export type Switched = {

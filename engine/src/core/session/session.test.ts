@@ -369,6 +369,38 @@ describe('by hand', () => {
   })
 })
 
+describe('a session that is cleared', () => {
+  test('sends nothing of what was said before, keeps it in the transcript, and can go back', async () => {
+    const { session, records } = createTestWorld()
+    session.add({ role: 'user', content: 'Paint the door.' })
+    session.record(answerOf('Done.'))
+    await session.clear()
+    session.add({ role: 'user', content: 'Open the gate.' })
+    expect(session.messages().map(({ content }) => content)).toEqual(['Open the gate.'])
+    expect(JSON.stringify(await session.prepare())).not.toContain('Paint the door.')
+    expect(JSON.stringify(records())).toContain('Paint the door.')
+    await session.undo()
+    expect(shapeOf(session.messages())).toBe('u a u')
+  })
+})
+
+describe('a summary that a host adds', () => {
+  test('replaces everything before it, and what was restored after it follows', async () => {
+    const { session } = createTestWorld()
+    session.add({ role: 'user', content: 'Paint the door.' })
+    session.record(answerOf('Done.'))
+    const content = [
+      { type: 'text', text: 'In short: a door.' },
+      { type: 'text', text: '<system-reminder>A file.</system-reminder>' },
+    ]
+    session.add({ role: 'user', origin: 'summary', content })
+    session.add({ role: 'user', content: 'Open the gate.' })
+    expect(session.messages()).toMatchObject([
+      { origin: 'summary', content: [...content, { type: 'text', text: 'Open the gate.' }] },
+    ])
+  })
+})
+
 describe('while a compaction runs', () => {
   test('what a person types is held, written down as queued, and stands behind the summary', async () => {
     let world: World | undefined

@@ -26,6 +26,7 @@ import {
   requestBase,
 } from './input.ts'
 import {
+  clearContext,
   type EditOutcome,
   editEntry,
   type Switched,
@@ -255,6 +256,8 @@ class ManagedSession {
   snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, input))
   pin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
   unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+  /** Begins an empty context, as soon as a message is added. What was said before stays in the transcript. */
+  clear = (): Promise<void> => this.run(() => clearContext(this.runtime))
   /** Goes back to the view in which this entry was the newest. */
   rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
   on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)

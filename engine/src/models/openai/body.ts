@@ -41,7 +41,7 @@ export function chatBody(request: ModelRequest, defaults: ChatDefaults): JsonObj
 }
 
 /** Tools that run on another provider's servers have no schema of their own, and no meaning here. */
-function toolOf(tool: JsonObject): readonly JsonObject[] {
+export function toolOf(tool: JsonObject): readonly { readonly type: 'function'; readonly function: JsonObject }[] {
   const name = stringAt(tool, 'name')
   const description = stringAt(tool, 'description')
   const parameters = objectAt(tool, 'input_schema')
@@ -122,7 +122,7 @@ function resultText(content: unknown): string {
 }
 
 /** A part that is more than text: an image, a file. */
-function partOf(block: Block): JsonObject | undefined {
+export function partOf(block: Block): JsonObject | undefined {
   const source = objectAt(block, 'source')
   const url = stringAt(source, 'url')
   const data = stringAt(source, 'data')
@@ -134,7 +134,7 @@ function partOf(block: Block): JsonObject | undefined {
   return { type: 'file', file: { filename: stringAt(block, 'title') ?? 'document.pdf', file_data: encoded } }
 }
 
-function textFor(block: Block): string {
+export function textFor(block: Block): string {
   if (isText(block)) return block.text
   // A summary that another API wrote is a summary here too.
   if (block.type === 'compaction') return stringAt(block, 'content') ?? ''

@@ -1,5 +1,5 @@
-// A model behind any OpenAI-compatible server, through the official SDK: hosted, a gateway, or one on this machine. Only
-// chat completions; the SDK is an optional peer.
+// A model behind any OpenAI-compatible server, through the official SDK: hosted, a gateway, or one on this machine. Chat
+// completions, which every server has, or the Responses API. The SDK is an optional peer.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { ModelCapabilities, ModelClient } from '../../core/ports/model.ts'
@@ -7,9 +7,12 @@ import { noCapabilities } from '../ports.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { ChatAccumulator } from './accumulate.ts'
 import { type ChatDefaults, chatBody } from './body.ts'
+import { ResponsesAccumulator, responsesBody } from './responses.ts'
 
 export type OpenAIOptions = SdkOptions & {
   readonly model: string
+  /** `responses` for models that only the Responses API has. Default `chat`: chat completions. */
+  readonly api?: 'chat' | 'responses'
   /** Up to and including `/v1`, where the server has it. Left out: the SDK's own. */
   readonly baseURL?: string
   /** Else `OPENAI_API_KEY`. With a `baseURL` none is needed: local servers ask for none. */
@@ -30,11 +33,13 @@ export type OpenAILike = {
   readonly chat: {
     readonly completions: { readonly create: (body: never, options?: never) => PromiseLike<unknown> }
   }
+  readonly responses?: { readonly create: (body: never, options?: never) => PromiseLike<unknown> }
   readonly models?: { readonly list: (options?: never) => PromiseLike<unknown> }
 }
 
 export function openai(options: OpenAIOptions): ModelClient {
   const apiKey = options.apiKey ?? (options.baseURL === undefined ? undefined : 'none')
+  const isResponses = options.api === 'responses'
   const { client } = createSdkClient<OpenAILike>(
     { ...options, ...defined({ apiKey }) },
     {
@@ -42,9 +47,17 @@ export function openai(options: OpenAIOptions): ModelClient {
       name: 'openai',
       publicEndpoint: 'https://api.openai.com/v1',
       make: async (setup) => new (await import('openai')).default(setup),
-      bodyOf: (request, endpoint) => chatBody(request, { maxTokensField: fieldFor(endpoint), ...options }),
-      open: ({ chat }, body, per) => chat.completions.create(body as never, per as never),
-      accumulator: () => new ChatAccumulator(),
+      bodyOf: (request, endpoint) =>
+        isResponses
+          ? responsesBody(request, options)
+          : chatBody(request, { maxTokensField: fieldFor(endpoint), ...options }),
+      open: ({ chat, responses }, body, per) => {
+        if (!isResponses) return chat.completions.create(body as never, per as never)
+        if (!responses)
+          throw new TypeError('openai(): this client has no `responses`; leave out `api`, or use a newer one.')
+        return responses.create(body as never, per as never)
+      },
+      accumulator: () => (isResponses ? new ResponsesAccumulator() : new ChatAccumulator()),
       catalog: fromCatalog,
       // Listed, not asked for by name: names with a slash get lost in a path.
       describe: async ({ models }, model, per) => {

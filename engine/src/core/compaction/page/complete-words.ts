@@ -176,7 +176,7 @@ function quoted(text: string): string {
 const longestAbout = 800
 
 /** How something was said, alone and before what it is about. */
-const leads: Readonly<Record<Exchange['kind'], readonly [alone: string, before: string]>> = {
+export const leads: Readonly<Record<Exchange['kind'], readonly [alone: string, before: string]>> = {
   message: ['', 'in reply to: '],
   queued: ['while the agent was working', 'while the agent was working, in reply to: '],
   rejection: ['rejecting a tool call', 'rejecting the call '],

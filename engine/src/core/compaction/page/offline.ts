@@ -211,11 +211,16 @@ function exchangeText(exchange: Exchange, detail: Detail, recall: boolean): stri
   const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
   const lastRead = steps.findLast(({ type }) => type === 'read')
   const lines = steps.flatMap((step, at) => {
-    if (at === place) return [`  Agent: ${told}`]
+    if (at === place) return [`Agent: ${told}`]
     return shown.has(step) ? [stepLine(step, detail, step === lastRead ? 4 : 1)] : []
   })
-  const end = [...(deed === '' ? [] : [`  - did: ${deed}`]), ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])]
-  return [`- User: ${said}`, ...lines, ...end].join('\n')
+  const end = [...(deed === '' ? [] : [`- did: ${deed}`]), ...(place >= 0 || told === '' ? [] : [`Agent: ${told}`])]
+  return [`- User: ${said}`, ...[...lines, ...end].map(indented)].join('\n')
+}
+
+/** Every line of it, so that a list in a report does not read as more of the user's messages. */
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ')
 }
 
 /** Whole, or without code, or the first sentences of everything in it: findings stand in the middle. */
@@ -252,5 +257,5 @@ function stepLine({ type, text }: Step, { statement, action, source }: Detail, t
   const isProse = text.includes('\n') || type === 'said'
   const isBrief = !isProse || (type === 'did' && most <= briefAction)
   const shown = isBrief ? oneLine(text, most) : condensed(text, most)
-  return `  - ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
+  return `- ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
 }

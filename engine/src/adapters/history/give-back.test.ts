@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Message } from '../../core/message/message.ts'
+import type { Known } from './converter.ts'
+import { giveBack } from './give-back.ts'
+import { type Plain, plainConverter } from './testing/plain-converter.ts'
+
+const knownOf = (foreign: Plain): Known<Plain> => ({ ...plainConverter.read(foreign), foreign })
+
+/** As a request carries them: messages of one role in a row are one. */
+function merged(known: readonly Known<Plain>[]): readonly Message[] {
+  const messages: { role: Message['role']; content: Known<Plain>['content'] }[] = []
+  for (const { role, content } of known) {
+    const last = messages.at(-1)
+    if (last?.role === role) last.content = [...last.content, ...content]
+    else messages.push({ role, content })
+  }
+  return messages
+}
+
+/** Few texts, so that equal messages follow one another. */
+const said = fc.record({ role: fc.constantFrom('user', 'assistant'), text: fc.constantFrom('Go on.', 'Yes.') })
+
+test('whatever repeats itself, each message comes back as the one it is', () => {
+  fc.assert(
+    fc.property(fc.array(said, { minLength: 1, maxLength: 8 }), fc.nat(7), (all, dropped) => {
+      const known = all.map((message) => knownOf(message as Plain))
+      // The oldest may have left the context.
+      const left = known.slice(Math.min(dropped, known.length - 1))
+      const back = giveBack(merged(left), known, plainConverter)
+      expect(back.map(({ foreign }) => known.findIndex((one) => one.foreign === foreign))).toEqual(
+        left.map((one) => known.indexOf(one)),
+      )
+      expect(back.map(({ known: at }) => at)).toEqual(left.map((one) => known.indexOf(one)))
+    }),
+  )
+})

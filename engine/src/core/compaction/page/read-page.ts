@@ -1,0 +1,120 @@
+// Reads the user's words and rules back from the text of a context that an earlier compaction wrote. A host that stores
+// messages and nothing else still has these after a restart. Only quotations of the user count, never other claims.
+import { emptyLedger, type Ledger, type Rule, type WordKind } from '../../ledger/facts.ts'
+import { createLedger } from '../../ledger/ledger.ts'
+import type { Words } from '../../ledger/user-words.ts'
+import { readContinuation } from '../../prompts/continuation.ts'
+import { pageTitles } from '../../prompts/page.ts'
+import { olderRulesIn } from '../../prompts/recall.ts'
+import { notFound } from './claims.ts'
+import { leads } from './complete-words.ts'
+import { readSections } from './sections.ts'
+
+/** Empty if the text is not a context of ours. */
+export function readPage(text: string): Ledger {
+  const read = readContinuation(text)
+  if (!read) return emptyLedger
+  const { summary, quoted, ruled } = partsOf(read.summary)
+  const listed = readSections(summary).flatMap(({ number, body }) => (number === userMessages ? [body] : []))
+  const rules = ruled.flatMap(rulesIn)
+  const olderRules = ruled.map(olderRulesIn).reduce((sum, count) => sum + count, 0)
+  const book = createLedger({ ...emptyLedger, rules, ...(olderRules > 0 ? { olderRules } : {}) })
+  const items = [
+    ...quoted.flatMap((body) => itemsIn(body, codeItem)),
+    ...listed.flatMap((body) => itemsIn(body, modelItem)),
+  ]
+  for (const words of items.flatMap((item) => wordsOf(item) ?? [])) book.addQuoted(words)
+  if (read.request !== undefined) book.addQuoted({ kind: 'message', text: read.request })
+  return book.ledger()
+}
+
+const userMessages = 6
+
+type PageParts = {
+  /** As its model wrote it, completed by code. */
+  readonly summary: string
+  /** Bodies of the sections that quote the user, oldest first. */
+  readonly quoted: readonly string[]
+  readonly ruled: readonly string[]
+}
+
+const titles: ReadonlyMap<string, keyof typeof pageTitles> = new Map(
+  Object.entries(pageTitles).map(([name, title]) => [`## ${title}`, name as keyof typeof pageTitles]),
+)
+const quoting: ReadonlySet<string> = new Set<keyof typeof pageTitles>(['words', 'earlier', 'conversation', 'since'])
+
+function partsOf(page: string): PageParts {
+  const sections: { readonly name: string; readonly lines: string[] }[] = [{ name: '', lines: [] }]
+  for (const line of page.split('\n')) {
+    const name = titles.get(line)
+    if (name === undefined) sections.at(-1)?.lines.push(line)
+    else sections.push({ name, lines: [] })
+  }
+  const bodies = (isWanted: (name: string) => boolean) =>
+    sections.filter(({ name }) => isWanted(name)).map(({ lines }) => lines.join('\n'))
+  return {
+    summary: sections[0]?.lines.join('\n') ?? '',
+    quoted: bodies((name) => quoting.has(name)),
+    ruled: bodies((name) => name === 'rules'),
+  }
+}
+
+const fromAgent = `(${leads.task[0]}) `
+
+function rulesIn(body: string): readonly Rule[] {
+  return body.split('\n').flatMap((line): readonly Rule[] => {
+    const [, lead, text] = /^- (\([^)]*\) )?"(.*)"$/.exec(line) ?? []
+    return text === undefined ? [] : [{ text, by: lead === fromAgent ? 'agent' : 'human', last: 0 }]
+  })
+}
+
+/** In lists that code wrote, whatever is not between tags is on the first line of its item, or indented and not the user's. */
+const codeItem = /^- (?:User: ?)?/
+const modelItem = /^\s*(?:[-*•]|\d+[.)])\s+/
+
+function itemsIn(body: string, start: RegExp): readonly string[] {
+  const items: string[][] = []
+  let isTagged = false
+  for (const line of body.split('\n')) {
+    if (line === '<user-message>') isTagged = true
+    if (!isTagged && start.test(line)) items.push([line.replace(start, '')])
+    else if (isTagged || start === modelItem) items.at(-1)?.push(line)
+    if (line === '</user-message>') isTagged = false
+  }
+  return items.map((lines) => lines.join('\n').trim())
+}
+
+/** Undefined where nobody was quoted, or falsely. */
+function wordsOf(item: string): Words | undefined {
+  if (item.includes(notFound)) return undefined
+  const { kind, about, rest } = leadIn(item)
+  const text = quotedText(rest)
+  return text === '' ? undefined : { kind, text, ...(about === '' ? {} : { about }) }
+}
+
+type Lead = { readonly kind: WordKind; readonly about: string; readonly rest: string }
+
+/** The inverse of `leadOf`. */
+function leadIn(item: string): Lead {
+  const kinds = (Object.keys(leads) as WordKind[]).toSorted((a, b) => leads[b][1].length - leads[a][1].length)
+  for (const kind of kinds) {
+    const [alone, before] = leads[kind]
+    if (alone !== '' && item.startsWith(`(${alone})`)) return { kind, about: '', rest: item.slice(alone.length + 2) }
+    const end = item.startsWith(`(${before}`) ? item.search(/\)\s+(?:["“]|<user-message>)/) : -1
+    if (end > 0) return { kind, about: item.slice(before.length + 1, end), rest: item.slice(end + 1) }
+  }
+  return { kind: 'message', about: '', rest: item }
+}
+
+/** Between tags or quotation marks; else all of it, since a model lists the messages word for word. */
+function quotedText(item: string): string {
+  const text = item.trim()
+  const [, tagged] = /^<user-message>\n([\s\S]*?)\n<\/user-message>/.exec(text) ?? []
+  if (tagged !== undefined) return tagged
+  if (!/^["“]/.test(text)) return text
+  // After the closing mark there may be the result, or a remark in parentheses.
+  const result = text.search(/["”] → /)
+  if (result > 0) return text.slice(1, result)
+  const [, quoted] = /^.([\s\S]+)["”](?:\s+\([^\n]*\))?$/.exec(text) ?? []
+  return quoted ?? text
+}
