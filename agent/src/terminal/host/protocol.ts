@@ -81,6 +81,8 @@ export type Hello = {
   /** Shown first: what came before in a resumed session. */
   readonly past: readonly UiEvent[]
   readonly notices: readonly string[]
+  /** Where output of libraries is logged. */
+  readonly logFile?: string
 }
 
 export type OriginalMessage = { readonly role: string; readonly text: string; readonly isCut: boolean }
