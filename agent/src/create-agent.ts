@@ -117,6 +117,7 @@ class RunningAgent implements Agent {
         hasRecall: tools.some(({ name }) => name.toLowerCase() === 'recall'),
         ...(toolSet.state ? { state: toolSet.state } : {}),
         mayCompact: () => mayCompact(person),
+        onRetry: this.emit,
         onOpened: (opened) => {
           this.forget()
           // Now, so that the gauge counts them before the first prompt.
@@ -262,7 +263,7 @@ class RunningAgent implements Agent {
         changed()
       },
       changeModel: async (words) => {
-        const chosen = await chooseModel(words, { env, folder })
+        const chosen = await chooseModel(words, { env, folder, retryMinutes: settings.retry?.minutes })
         if (chosen.type !== 'model') return chosen
         const switched = await host.changeModel(chosen, signal)
         changed()

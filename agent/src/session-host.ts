@@ -4,6 +4,7 @@ import { createEngine, type EngineSession, type SessionOptions } from 'everlong/
 import { memoryFiles } from './context/memory-files.ts'
 import { systemPrompt } from './context/system-prompt.ts'
 import type { ChosenModel } from './models/chosen.ts'
+import { type RetryEvent, reportingRetries } from './models/patient.ts'
 import { forkSession, newSessionPath } from './sessions/sessions.ts'
 import type { Settings } from './settings/load.ts'
 
@@ -28,12 +29,17 @@ export type SessionSetup = {
   /** Whether a compaction may run now, when the settings say that it asks. */
   readonly mayCompact: () => Promise<boolean>
   readonly onOpened: (session: EngineSession) => void
+  readonly onRetry: (event: RetryEvent) => void
 }
 
 export type SessionHost = ReturnType<typeof createSessionHost>
 
 export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
-  let model = first
+  const reporting = (chosen: ChosenModel): ChosenModel => ({
+    ...chosen,
+    client: reportingRetries(chosen.client, setup.onRetry),
+  })
+  let model = reporting(first)
   let current: EngineSession | undefined
   const session = (): EngineSession => {
     if (!current) throw new Error('The session is not open yet.')
@@ -54,8 +60,9 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
     },
     changeModel: async (next: ChosenModel, signal: AbortSignal) => {
       const before = model
-      const switched = await session().useModel({ client: next.client, name: next.name }, { signal })
-      model = next
+      const chosen = reporting(next)
+      const switched = await session().useModel({ client: chosen.client, name: chosen.name }, { signal })
+      model = chosen
       await closeModel(before)
       return switched
     },

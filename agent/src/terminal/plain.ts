@@ -2,6 +2,7 @@
 // read line by line, questions are answered with a number or a word.
 import { createInterface } from 'node:readline'
 import { count } from '../render/numbers.ts'
+import { retryLine } from '../render/retry.ts'
 import { createSheet, type Sheet } from '../render/sheet.ts'
 import type { Controller } from './controller.ts'
 import { createDetailLines, detailTitle } from './draw/details.ts'
@@ -60,10 +61,11 @@ function decline(store: Store, { agent }: Controller): void {
   for (const { id, type } of asks) agent.answer(id, type === 'permission' ? denied : undefined)
 }
 
-/** Prints what is new: finished items, each phase of a compaction once, questions, and the gauge when a turn ends. */
+/** Prints what is new: finished items, each phase of a compaction and each retry once, questions, and the gauge when a turn ends. */
 function createTeller(sheet: Sheet, print: (lines: readonly string[]) => void): (store: Store) => void {
   let printed = 0
   let phase: string | undefined
+  let retry: TerminalState['retry']
   let asked: string | undefined
   let wasBusy = false
   return (store) => {
@@ -74,6 +76,8 @@ function createTeller(sheet: Sheet, print: (lines: readonly string[]) => void): 
     for (const item of items) if (item && item.type !== 'prompt') print(itemLines(item, sheet))
     if (state.compaction && state.compaction.phase !== phase) print([`Compacting: ${state.compaction.phase}`])
     phase = state.compaction?.phase
+    if (state.retry && state.retry !== retry) print([retryLine(state.retry, state.retry.until - Date.now())])
+    retry = state.retry
     const question = plainQuestion(state, sheet)
     const key = question?.join('\n')
     if (question && key !== asked) print(['', ...question])

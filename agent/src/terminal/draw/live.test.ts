@@ -36,6 +36,26 @@ describe('the gauge', () => {
   })
 })
 
+describe('an overloaded provider', () => {
+  const retry = { attempt: 3, why: 'Overloaded', until: 12_000 }
+  const busy = { ...ready, agent: { ...agent, isBusy: true }, retry, ...at(80) }
+  const status = (state: TerminalState, now: number) => drawLive(state, now).lines[1]?.slice(2)
+
+  test('shows how long until the next attempt, second by second, and how to stop', () => {
+    expect([0, 11_001, 12_000].map((now) => status(busy, now))).toEqual([
+      'Overloaded. Trying again in 12 s (attempt 4). Esc stops.',
+      'Overloaded. Trying again in 1 s (attempt 4). Esc stops.',
+      'Overloaded. Trying again (attempt 4). Esc stops.',
+    ])
+  })
+
+  test('is shown during a compaction too, but not for one that nobody waits for', () => {
+    const compaction = { startedAt: 0, tokens: 150_000, phase: 'summarizing' }
+    expect(status({ ...busy, compaction }, 0)).toBe('Overloaded. Trying again in 12 s (attempt 4). Esc stops.')
+    expect(drawLive({ ...busy, agent }, 0).lines.join('\n')).not.toContain('Overloaded')
+  })
+})
+
 test('a compaction shows its phase, tokens, time and how to cancel it', () => {
   const compaction = { startedAt: 0, tokens: 150_000, phase: 'summarizing', outputTokens: 1_200 }
   const { lines } = drawLive({ ...ready, compaction }, 7_400)

@@ -24,8 +24,11 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
     case 'thinking':
       return { ...state, isThinking: true, retry: undefined }
     case 'retrying':
-      // What was streamed belongs to the attempt that failed.
-      return { ...state, answer: '', retry: { attempt: event.attempt, why: event.why, until: now + event.waitMs } }
+      return { ...state, retry: { attempt: event.attempt, why: event.why, until: now + event.waitMs } }
+    case 'retry-over':
+      return { ...state, retry: undefined }
+    case 'restarted':
+      return { ...state, answer: '' }
     case 'answer':
       return answered(state, event.text)
     case 'call-started':
