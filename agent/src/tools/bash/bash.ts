@@ -38,6 +38,7 @@ export function bashTool(kit: Kit, options: BashOptions): AnyTool {
     description:
       'Runs a shell command and returns its output and exit code. It has no terminal and no input. Processes that it leaves behind are ended: use run_in_background for servers. Prefer Read, Grep, Glob and Edit for files.',
     input,
+    endsOnAbort: true,
     plan: (given, context) => {
       const { command, description, run_in_background: isBackground = false } = given
       const running = { kit, given, context, ...options }
