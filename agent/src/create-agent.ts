@@ -258,6 +258,7 @@ class RunningAgent implements Agent {
       mode: () => this.mode,
       setMode: this.setMode,
       model: host.model,
+      spending: host.spending,
       open: async (choice) => {
         await host.open(choice)
         changed()

@@ -1,4 +1,5 @@
 // The session that the agent works in: opened, replaced by another, and given another model.
+import { statSync } from 'node:fs'
 import type { Environment } from 'everlong'
 import { createEngine, type EngineSession, type SessionOptions } from 'everlong/node'
 import { memoryFiles } from './context/memory-files.ts'
@@ -6,6 +7,7 @@ import { systemPrompt } from './context/system-prompt.ts'
 import type { ChosenModel } from './models/chosen.ts'
 import { type RetryEvent, reportingRetries } from './models/patient.ts'
 import { forkSession, newSessionPath } from './sessions/sessions.ts'
+import { spendingOf } from './sessions/spending.ts'
 import type { Settings } from './settings/load.ts'
 
 /** Which session to work in. */
@@ -41,6 +43,8 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
   })
   let model = reporting(first)
   let current: EngineSession | undefined
+  /** The size of the transcript when the session was opened. */
+  let openedBytes = 0
   const session = (): EngineSession => {
     if (!current) throw new Error('The session is not open yet.')
     return current
@@ -51,10 +55,13 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
   return {
     session,
     model: () => model,
+    spending: () => spendingOf(session(), openedBytes),
     /** The session before is closed once the new one is open. */
     open: async (choice: SessionChoice): Promise<void> => {
       const before = current
-      current = await openSession(setup, model, choice)
+      const opened = await openSession(setup, model, choice)
+      current = opened.session
+      openedBytes = opened.bytes
       setup.onOpened(current)
       await before?.close()
     },
@@ -73,7 +80,9 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
   }
 }
 
-async function openSession(setup: SessionSetup, model: ChosenModel, choice: SessionChoice): Promise<EngineSession> {
+type Opened = { readonly session: EngineSession; readonly bytes: number }
+
+async function openSession(setup: SessionSetup, model: ChosenModel, choice: SessionChoice): Promise<Opened> {
   const { settings, env, isHeadless, hasRecall, mayCompact } = setup
   const engine = createEngine({
     model: model.client,
@@ -83,10 +92,14 @@ async function openSession(setup: SessionSetup, model: ChosenModel, choice: Sess
     ask: mayCompact,
   })
   const options = sessionOptions(setup)
-  if (choice.type === 'open') return engine.open(choice.path, options)
-  if (choice.type === 'fork') return engine.open(forkSession(choice.path, setup.sessions), options)
-  const { startedBy = 'startup' } = choice
-  return engine.start({ ...options, startedBy, path: newSessionPath(setup.sessions) })
+  if (choice.type === 'new') {
+    const { startedBy = 'startup' } = choice
+    const session = await engine.start({ ...options, startedBy, path: newSessionPath(setup.sessions) })
+    return { session, bytes: 0 }
+  }
+  const path = choice.type === 'fork' ? forkSession(choice.path, setup.sessions) : choice.path
+  const { size: bytes } = statSync(path)
+  return { session: await engine.open(path, options), bytes }
 }
 
 function sessionOptions({ folder, home, settings, isHeadless, state }: SessionSetup): SessionOptions {

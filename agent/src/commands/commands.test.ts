@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Agent, AgentEvent } from '../app.ts'
 import { originalOf, receiptLine } from '../receipt.ts'
+import { subagentTool } from '../subagent-tool.ts'
 import { agentStages } from '../testing/agent-stage.ts'
 import { fill } from '../testing/history.ts'
 import { gate, until } from '../testing/over-http.ts'
@@ -197,6 +198,35 @@ describe('sessions', () => {
 })
 
 describe('reports', () => {
+  test('/cost counts the whole session: opened again, in a copy, with its compactions and sub-agents', async () => {
+    const set = await stage({
+      script: fixed([toolUse('Agent', { description: 'look', prompt: 'Look.' }), text('I looked.'), text('Done.')]),
+      tools: [subagentTool({ tools: [] })],
+    })
+    const { agent } = set
+    expect(await run(agent, '/cost')).toBe('text: Nothing was spent yet.')
+    await agent.submit({ text: 'Look at it.' })
+    fill(agent.session(), { rounds: 6, tokens: 800 })
+    await run(agent, '/compact')
+    await agent.submit({ text: 'Again.' })
+    const spent = await run(agent, '/cost')
+    expect(spent.split('\n').map((line) => line.replace(/(request|requests): .*, \$0\.\d+$/, '$1'))).toEqual([
+      expect.stringMatching(/^text: your turns +3 requests$/),
+      expect.stringMatching(/^compactions +1 request$/),
+      expect.stringMatching(/^sub-agents +1 request$/),
+      expect.stringMatching(/^Total: \$0\.\d+$/),
+    ])
+    const path = agent.session().path ?? ''
+    await agent.close()
+    const again = await set.again({ session: { type: 'open', path } })
+    expect(await run(again.agent, '/cost')).toBe(spent)
+    await run(again.agent, '/compact')
+    expect(await run(again.agent, '/cost')).toMatch(/^compactions +2 requests/m)
+    await run(again.agent, '/fork')
+    const copied = await run(again.agent, '/cost')
+    expect(copied).toMatch(/your turns +3 requests.*\ncompactions +2 requests/)
+  })
+
   test('/context, /explain, /cost and /memory say what is there', async () => {
     const { agent } = await answering()
     await agent.submit({ text: 'Hello.' })
@@ -205,7 +235,7 @@ describe('reports', () => {
     )
     expect(await run(agent, '/context')).toContain('system-prompt')
     expect(await run(agent, '/explain')).toMatch(/context window\s+200,000 {2}/)
-    expect(await run(agent, '/cost')).toMatch(/your turns\s+1 requests: in [\d,]+, out [\d,]+, .*\nTotal: \$0\.\d+$/)
+    expect(await run(agent, '/cost')).toMatch(/your turns\s+1 request: in [\d,]+, out [\d,]+, .*\nTotal: \$0\.\d+$/)
     expect(await run(agent, '/memory')).toBe(
       'text: No instruction files: add an AGENTS.md to the project.\nNo notes about this session yet.',
     )
