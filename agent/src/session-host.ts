@@ -1,11 +1,15 @@
 // The session that the agent works in: opened, replaced by another, and given another model.
 import { statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename } from 'node:path'
 import type { Environment } from 'everlong'
 import { createEngine, type EngineSession, type SessionOptions } from 'everlong/node'
+import { numberAt, stringAt } from 'everlong/transcript'
 import { memoryFiles } from './context/memory-files.ts'
 import { systemPrompt } from './context/system-prompt.ts'
 import type { ChosenModel } from './models/chosen.ts'
 import { type RetryEvent, reportingRetries } from './models/patient.ts'
+import { dateTime } from './render/numbers.ts'
 import { forkSession, newSessionPath } from './sessions/sessions.ts'
 import { spendingOf } from './sessions/spending.ts'
 import type { Settings } from './settings/load.ts'
@@ -99,7 +103,19 @@ async function openSession(setup: SessionSetup, model: ChosenModel, choice: Sess
   }
   const path = choice.type === 'fork' ? forkSession(choice.path, setup.sessions) : choice.path
   const { size: bytes } = statSync(path)
-  return { session: await engine.open(path, options), bytes }
+  const session = await engine.open(path, options).catch((error: Error) => {
+    throw stringAt(error.cause, 'owner') === undefined ? error : new Error(heldText(path, error.cause))
+  })
+  return { session, bytes }
+}
+
+/** Another process writes the session. */
+function heldText(path: string, holder: unknown): string {
+  const [owner, host] = [stringAt(holder, 'owner'), stringAt(holder, 'host')]
+  const where = host === hostname() ? '' : ` on ${host}`
+  const since = dateTime(stringAt(holder, 'since'), undefined)
+  const who = `${owner} (process ${numberAt(holder, 'pid')}${where}, since ${since})`
+  return `The session ${basename(path, '.jsonl')} is in use by ${who}. Quit that one, or add --fork to work in a copy.`
 }
 
 function sessionOptions({ folder, home, settings, isHeadless, state }: SessionSetup): SessionOptions {

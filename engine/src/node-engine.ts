@@ -102,7 +102,8 @@ function nodePlatform(hookSettings: HookChoices | undefined): Platform {
 
 async function openOnDisk(path: string, options: SessionFileOptions): Promise<OpenedSession> {
   const opened = await openSessionFile(path, options)
-  if (opened.type === 'failed') throw new Error(opened.why)
+  // The cause says who writes the session now.
+  if (opened.type === 'failed') throw new Error(opened.why, { cause: opened.heldBy })
   const { type: _, ...file } = opened
   return withFiles({
     ...file,

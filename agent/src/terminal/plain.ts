@@ -25,10 +25,20 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
   const stop = store.subscribe(() => told(store))
   told(store)
   const input = createInterface({ input: stdin, terminal: false })
-  const work: Promise<void>[] = []
-  input.on('line', (line) => {
+  const isTyped = (stdin as Partial<NodeJS.ReadStream>).isTTY === true
+  const run = async (line: string) => {
+    told(store)
     const effect = take(line, store.get(), controller, print)
-    if (effect) work.push(controller.ready.then(() => controller.run(effect)))
+    await controller.ready
+    if (effect) await controller.run(effect)
+  }
+  // A person may type ahead while the agent works. Lines from a file or a program wait for the line before them, unless they
+  // answer a question that it asks.
+  let work: Promise<unknown> = controller.ready
+  input.on('line', (line) => {
+    const isNow = isTyped || store.get().asks.length > 0
+    const done = isNow ? Promise.all([work, run(line)]) : work.then(() => run(line))
+    work = done.then(() => undefined)
   })
   // What was asked is answered before the end of the input ends the program. Nobody is left to ask, so every question gets a no.
   let stopDeclining: () => void = () => undefined
@@ -36,7 +46,7 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
     stopDeclining = store.subscribe(() => decline(store, controller))
     decline(store, controller)
     const begun = Promise.race([controller.ready, controller.ended])
-    void begun.then(() => Promise.all(work)).then(() => controller.quit())
+    void begun.then(() => work).then(() => controller.quit())
   })
   const onInterrupt = createInterrupt(store, controller, print)
   process.on('SIGINT', onInterrupt)

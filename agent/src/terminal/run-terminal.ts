@@ -58,6 +58,8 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
   const exitCode = await controller.ended
   await show.end()
   stopListening()
+  const { agent, hasSaid } = store.get()
+  if (agent && hasSaid && options.leaving) stdout.write(`${options.leaving(agent.sessionId)}\n`)
   return exitCode
 }
 

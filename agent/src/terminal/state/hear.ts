@@ -41,7 +41,8 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
     case 'engine':
       return withEngineEvent(state, event.event, now)
     case 'prompt':
-      return event.isQueued ? state : withItem(flushed(state), { type: 'prompt', prompt: event.prompt })
+      if (event.isQueued) return state
+      return withItem({ ...flushed(state), hasSaid: true }, { type: 'prompt', prompt: event.prompt })
     case 'receipt': {
       const { receipt, line } = event
       const shown = withItem(flushed({ ...state, compaction: undefined }), { type: 'receipt', line })
@@ -65,7 +66,7 @@ function switched(
   now: number,
 ): TerminalState {
   let shown = withItem(
-    { ...flushed(state), details: [], overlay: undefined },
+    { ...flushed(state), details: [], overlay: undefined, hasSaid: false },
     { type: 'notice', text: `Session ${title}` },
   )
   for (const event of past) shown = hear(shown, event, now)

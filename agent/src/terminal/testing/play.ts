@@ -15,6 +15,7 @@ process.exitCode = await runTerminal({
   stdout: process.stdout,
   env: process.env,
   historyFile: `${data.home}/history`,
+  leaving: (id) => `Left the session ${id}.`,
   ...(data.turns === undefined ? {} : { play: playTurns(data.turns) }),
 })
 clearInterval(noise)

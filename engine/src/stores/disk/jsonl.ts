@@ -68,7 +68,7 @@ async function open(
   if (as === 'new' && isThere) return { type: 'exists' }
   if (as === 'existing' && !isThere) return { type: 'missing' }
   const file = await openSessionFile(path, { file: as, owner, ...(isCopy ? { isCopy } : {}) })
-  if (file.type === 'failed' && file.heldBy !== undefined) return { type: 'held', by: file.heldBy, why: file.why }
+  if (file.type === 'failed' && file.heldBy !== undefined) return { type: 'held', by: file.heldBy.owner, why: file.why }
   if (file.type === 'failed') throw new StoreError(file.why)
   if (as === 'new' && user !== undefined) writeUser(path, user)
   return { type: 'opened', session: heldFile(id, path, file) }
