@@ -11,7 +11,9 @@ import { agentStages } from '../testing/agent-stage.ts'
 import { fill } from '../testing/history.ts'
 import { gate, until } from '../testing/over-http.ts'
 import { defineTool } from '../tool.ts'
+import type { CommandContext } from './command.ts'
 import { commands, usageOf } from './run.ts'
+import { fork } from './sessions.ts'
 
 const stage = agentStages()
 const answering = () => stage({ script: () => text('Here you are.') })
@@ -137,7 +139,11 @@ describe('editing by hand', () => {
     if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
     expect(await run(agent, offered.choices[1]?.command ?? '')).toMatch(/^text: Removed [\d,]+ tokens from the context/)
     const left = JSON.stringify(agent.session().messages())
-    expect([1, 2, 3].map((at) => left.includes(`Question ${at}:`))).toEqual([true, false, true])
+    const isLeft = (words: string) => [1, 2, 3].map((at) => left.includes(words.replace('#', String(at))))
+    expect([isLeft('Question #:'), isLeft('Answer #.')]).toEqual([
+      [true, false, true],
+      [true, false, true],
+    ])
   })
 
   test('/pin keeps a message through a compaction, and /unpin lets it go', async () => {
@@ -195,6 +201,23 @@ describe('sessions', () => {
     await run(agent, `/resume ${first}`)
     expect(JSON.stringify(agent.session().messages())).not.toContain('Only in the copy.')
   })
+})
+
+test('/fork copies only after everything that was said is stored', async () => {
+  const { agent } = await answering()
+  const session = agent.session()
+  const done: string[] = []
+  const slow = {
+    ...session,
+    path: session.path,
+    stored: async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      done.push('stored')
+    },
+  }
+  const open = async () => void done.push('copied')
+  await fork.run('', { session: () => slow, open } as unknown as CommandContext)
+  expect(done).toEqual(['stored', 'copied'])
 })
 
 describe('reports', () => {

@@ -176,3 +176,15 @@ test('after a compaction was taken back, the live window is the one from before 
   expect(compacted.live.messages).toBe(0)
   expect({ live, stop, boundaries }).toEqual({ live: before.live, stop: 'root', boundaries: 1 })
 })
+
+test('the trigger that a transcript names cannot steer the terminal', async () => {
+  const { text } = session()
+    .user('one')
+    .assistant('two')
+    .boundary({ trigger: '\u001b[2J\u001b]0;owned\u0007' as never })
+    .summary('so far')
+    .user('three')
+  const { stdout } = await everlong(['inspect', folder.writeBytes('hostile.jsonl', text)])
+  expect(stdout).toContain('by 1 compaction')
+  expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+})

@@ -108,3 +108,20 @@ test('whatever is shown, in whatever size, no line is too wide and the screen is
     ),
   )
 })
+
+test('of an answer that is longer than the screen, the newest lines are shown', () => {
+  const answer = Array.from({ length: 40 }, (_, nth) => `Line ${nth} of it.`).join('\n\n')
+  const shown = drawLive({ ...ready, ...at(60, 14), answer }, 0).lines.join('\n')
+  expect(shown).toContain('Line 39 of it.')
+  expect(shown).not.toContain('Line 0 of it.')
+})
+
+test('a viewer that was scrolled past its end, because the screen grew, shows the end', () => {
+  const output = Array.from({ length: 30 }, (_, nth) => `row ${nth}`).join('\n')
+  const call = { id: 't', name: 'Bash', subject: 'ls', outcome: '30 lines', input: 'ls', output, isError: false }
+  const drawn = (top: number) =>
+    drawLive({ ...ready, ...at(60, 24), details: [{ type: 'call', call }], overlay: { type: 'viewer', at: 0, top } }, 0)
+      .lines
+  expect(drawn(500).join('\n')).toContain('row 29')
+  expect(drawn(500)).toHaveLength(drawn(0).length)
+})

@@ -9,7 +9,7 @@ import { askBox } from './asks.ts'
 import type { Drawing } from './drawing.ts'
 import { editorBox } from './editor-box.ts'
 import { footerLines } from './footer.ts'
-import { subjectOf } from './items.ts'
+import { nameOf, subjectOf } from './items.ts'
 import { markdownLines } from './markdown.ts'
 import { pickerBox, viewerBox } from './overlays.ts'
 
@@ -23,7 +23,7 @@ export function drawLive(state: TerminalState, now: number): Drawing {
     ...queuedLines(state, sheet),
   ]
   const footer = footerLines(state.gauge, state.agent, sheet)
-  const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(state.hint, sheet.width))]
+  const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(oneLine(state.hint), sheet.width))]
   // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
   const room = rows - 1 - 1 - bottom.lines.length - hint.length - footer.length
   const above = [...answerLines(state, sheet), ...happening]
@@ -62,7 +62,7 @@ function runningLines({ running }: TerminalState, { width, paint }: Sheet, now: 
   const shown = running.slice(0, mostRunning).map(({ call, startedAt, steps }) => {
     const done = steps > 0 ? `${counted(steps, 'call')}, ` : ''
     const end = ` · ${done}${secondsSince(startedAt, now)}`
-    const title = cut(`${call.name} ${subjectOf(call)}`.trimEnd(), Math.max(8, width - 2 - columnsOf(end)))
+    const title = cut(`${nameOf(call)} ${subjectOf(call)}`.trimEnd(), Math.max(8, width - 2 - columnsOf(end)))
     return `${paint('yellow', '○')} ${title}${paint('dim', end)}`
   })
   const left = running.length - shown.length
