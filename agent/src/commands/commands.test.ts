@@ -152,10 +152,11 @@ describe('editing by hand', () => {
     const offered = await agent.command('/pin')
     if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
     const last = offered.choices.find(({ label }) => label.includes('Answer 3.'))
-    expect(await run(agent, last?.command ?? '')).toBe('text: Pinned. /unpin takes this back.')
+    const back = (last?.command ?? '').replace('/pin', '/unpin')
+    expect(await run(agent, last?.command ?? '')).toBe(`text: Pinned. ${back} takes this back.`)
     await run(agent, '/compact')
     expect(JSON.stringify(agent.session().messages())).toContain('It parses records. Answer 3.')
-    expect(await run(agent, (last?.command ?? '').replace('/pin', '/unpin'))).toBe('text: Unpinned.')
+    expect(await run(agent, back)).toBe('text: Unpinned.')
   })
 
   test('/recall finds what has left the context, and shows it whole by its id', async () => {
