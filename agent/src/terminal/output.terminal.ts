@@ -43,3 +43,15 @@ test('output of both threads goes to the log of the session and not to the termi
   const raw = program.everything().replaceAll(/· A library printed:.*(?:\n {2}.*)*/g, '')
   expect(printed.filter((line) => raw.includes(line))).toEqual([])
 })
+
+test('Ctrl+L leaves no old prompt in the scrollback of a terminal that scrolls a cleared screen away', async () => {
+  const program = start()
+  program.terminal.options.scrollOnEraseInDisplay = true
+  await program.shows('% left')
+  program.type('some words')
+  await program.shows('› some words')
+  program.type('\u000c')
+  await program.hides('/help shows the commands')
+  await program.shows('› some words')
+  expect(program.everything().match(/^› some words$/gm)).toHaveLength(1)
+})
