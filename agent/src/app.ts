@@ -62,6 +62,10 @@ export type AgentEvent =
    * `isQueued: false` when it joins the conversation.
    */
   | { readonly type: 'prompt'; readonly prompt: Prompt; readonly isQueued: boolean }
+  /** The provider is overloaded or cannot be reached. A turn, a sub-agent or a compaction is sent again after the wait. */
+  | { readonly type: 'retrying'; readonly attempt: number; readonly waitMs: number; readonly why: string }
+  /** The provider answers again, or the request was given up. */
+  | { readonly type: 'retry-over' }
   /** A compaction is done, automatic or by hand. */
   | { readonly type: 'receipt'; readonly receipt: Receipt }
   /** The mode, the model, the queue, the todos, the background tasks or the session changed. */

@@ -243,3 +243,17 @@ test('an interrupt during an automatic compaction leaves the conversation as it 
   expect(set.events.filter(({ type }) => type === 'receipt')).toHaveLength(1)
   expect((await said(set)).at(-1)).toBe('assistant: Here you are.')
 })
+
+test('a session that another agent writes is refused, with who writes it and how to work in a copy', async () => {
+  const set = await stage({ script: () => text('Yes.') })
+  await set.agent.submit({ text: 'Are you there?' })
+  const { path = '', id } = set.agent.session()
+  await expect(set.again({ session: { type: 'open', path } })).rejects.toThrow(
+    new RegExp(
+      `^The session ${id} is in use by everlong agent \\(process ${process.pid}, since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d\\)\\. ` +
+        'Quit that one, or add --fork to work in a copy\\.$',
+    ),
+  )
+  const copy = await set.again({ session: { type: 'fork', path } })
+  expect(await said(copy)).toEqual(await said(set))
+})

@@ -120,6 +120,7 @@ class RunningAgent implements Agent {
         ...(toolSet.state ? { state: toolSet.state } : {}),
         ...(toolSet.redact ? { redact: toolSet.redact } : {}),
         mayCompact: () => mayCompact(person),
+        onRetry: this.emit,
         onOpened: (opened) => {
           this.forget()
           // Now, so that the gauge counts them before the first prompt.
@@ -260,12 +261,13 @@ class RunningAgent implements Agent {
       mode: () => this.mode,
       setMode: this.setMode,
       model: host.model,
+      spending: host.spending,
       open: async (choice) => {
         await host.open(choice)
         changed()
       },
       changeModel: async (words) => {
-        const chosen = await chooseModel(words, { env, folder })
+        const chosen = await chooseModel(words, { env, folder, retryMinutes: settings.retry?.minutes })
         if (chosen.type !== 'model') return chosen
         const switched = await host.changeModel(chosen, signal)
         changed()

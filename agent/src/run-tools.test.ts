@@ -1,9 +1,10 @@
 import { type Answer, combine, summarizer, text, toolUse } from '@everlong/simulator'
 import type { EngineSession } from 'everlong/node'
 import { checkRequest, shapeOf } from 'everlong/transcript'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { interrupted, type LoopEvent } from './index.ts'
+import { runTools } from './run-tools.ts'
 import { fill } from './testing/history.ts'
 import { eventsOf, gate, runLoop, stagesOverHttp } from './testing/over-http.ts'
 import { type AnyTool, defineTool, type Tool, type ToolOutput } from './tool.ts'
@@ -212,6 +213,50 @@ describe('an abort while tools run', () => {
     const after = await runLoop({ session, tools: [slow] })
     expect(eventsOf(after, 'answer')).toHaveLength(1)
     expect(after.at(-1)).toMatchObject({ why: 'finished' })
+  })
+
+  test('keeps what a tool returns that ends by itself, and waits for no other', async () => {
+    const controller = new AbortController()
+    const partial = (name: string, run: () => Promise<string>) =>
+      defineTool({ name, description: '', input: z.object({}), run, isParallel: true, endsOnAbort: true })
+    const ending = partial('Ending', async () => {
+      controller.abort()
+      await new Promise((resolve) => setImmediate(resolve))
+      return 'half of it'
+    })
+    const throwing = partial('Throwing', async () => {
+      await new Promise((resolve) => controller.signal.addEventListener('abort', resolve))
+      throw new Error('This operation was aborted')
+    })
+    const { session } = await calling(toolUse('Throwing', {}, 't1'), toolUse('Ending', {}, 't2'))
+    const events = await runLoop({ session, tools: [ending, throwing], signal: controller.signal })
+    expect(finished(events)).toEqual([
+      ['t1', interrupted, true],
+      ['t2', 'half of it', false],
+    ])
+  })
+
+  test('ends the wait for a tool that promised to end and does not', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const controller = new AbortController()
+      const stuck = defineTool({
+        ...{ name: 'Stuck', description: '', input: z.object({}), endsOnAbort: true },
+        run: () => {
+          setImmediate(() => {
+            controller.abort()
+            vi.runAllTimers()
+          })
+          return new Promise<string>(() => undefined)
+        },
+      })
+      const { session } = await calling(toolUse('Stuck', {}, 't1'))
+      const calls = [{ type: 'tool_use' as const, id: 't1', name: 'Stuck', input: {} }]
+      const ran = await runTools({ session, tools: [stuck], calls, signal: controller.signal, emit: () => undefined })
+      expect(ran).toMatchObject([{ block: { content: interrupted, is_error: true } }])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('that comes from outside ends the wait for a tool that does not look at the signal', async () => {

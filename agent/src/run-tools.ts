@@ -19,6 +19,8 @@ export type RunInput = {
 export type ToolRun = { readonly block: Block; readonly details?: unknown }
 
 export const interrupted = 'Interrupted before it finished.'
+/** For a tool that ends by itself after an abort. */
+const maxEndingMs = 5_000
 
 /** Results in the order of the calls. */
 export async function runTools(input: RunInput): Promise<readonly ToolRun[]> {
@@ -56,17 +58,23 @@ async function outputOf(input: RunInput, call: ToolUseBlock): Promise<ToolOutput
   if (!tool) return failed(`Unknown tool ${call.name}. Available tools: ${tools.map(({ name }) => name).join(', ')}.`)
   if (signal.aborted) return failed(interrupted)
   const { promise: aborted, resolve } = Promise.withResolvers<ToolOutput>()
-  const stop = () => resolve(failed(interrupted))
+  let timer: NodeJS.Timeout | undefined
+  const giveUp = () => resolve(failed(interrupted))
+  const stop = () => {
+    if (tool.endsOnAbort) timer = setTimeout(giveUp, maxEndingMs)
+    else giveUp()
+  }
   signal.addEventListener('abort', stop)
   try {
     const run = tool.call(call.input, { session, signal, toolUseId: call.id, emit })
     return await Promise.race([run, aborted])
   } catch (error) {
     // The model sees the error and may try another way.
-    return failed(reasonOf(error))
+    return failed(signal.aborted ? interrupted : reasonOf(error))
   } finally {
     // The signal lives as long as the session and must not collect listeners.
     signal.removeEventListener('abort', stop)
+    clearTimeout(timer)
   }
 }
 

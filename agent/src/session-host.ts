@@ -1,10 +1,17 @@
 // The session that the agent works in: opened, replaced by another, and given another model.
+import { statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename } from 'node:path'
 import type { Environment } from 'everlong'
 import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from 'everlong/node'
+import { numberAt, stringAt } from 'everlong/transcript'
 import { memoryFiles } from './context/memory-files.ts'
 import { systemPrompt } from './context/system-prompt.ts'
 import type { ChosenModel } from './models/chosen.ts'
+import { type RetryEvent, reportingRetries } from './models/patient.ts'
+import { dateTime } from './render/numbers.ts'
 import { forkSession, newSessionPath } from './sessions/sessions.ts'
+import { spendingOf } from './sessions/spending.ts'
 import type { Settings } from './settings/load.ts'
 
 /** Which session to work in. */
@@ -30,13 +37,20 @@ export type SessionSetup = {
   /** Whether a compaction may run now, when the settings say that it asks. */
   readonly mayCompact: () => Promise<boolean>
   readonly onOpened: (session: EngineSession) => void
+  readonly onRetry: (event: RetryEvent) => void
 }
 
 export type SessionHost = ReturnType<typeof createSessionHost>
 
 export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
-  let model = first
+  const reporting = (chosen: ChosenModel): ChosenModel => ({
+    ...chosen,
+    client: reportingRetries(chosen.client, setup.onRetry),
+  })
+  let model = reporting(first)
   let current: EngineSession | undefined
+  /** The size of the transcript when the session was opened. */
+  let openedBytes = 0
   const session = (): EngineSession => {
     if (!current) throw new Error('The session is not open yet.')
     return current
@@ -47,17 +61,21 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
   return {
     session,
     model: () => model,
+    spending: () => spendingOf(session(), openedBytes),
     /** The session before is closed once the new one is open. */
     open: async (choice: SessionChoice): Promise<void> => {
       const before = current
-      current = await openSession(setup, model, choice)
+      const opened = await openSession(setup, model, choice)
+      current = opened.session
+      openedBytes = opened.bytes
       setup.onOpened(current)
       await before?.close()
     },
     changeModel: async (next: ChosenModel, signal: AbortSignal) => {
       const before = model
-      const switched = await session().useModel({ client: next.client, name: next.name }, { signal })
-      model = next
+      const chosen = reporting(next)
+      const switched = await session().useModel({ client: chosen.client, name: chosen.name }, { signal })
+      model = chosen
       await closeModel(before)
       return switched
     },
@@ -68,7 +86,9 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
   }
 }
 
-async function openSession(setup: SessionSetup, model: ChosenModel, choice: SessionChoice): Promise<EngineSession> {
+type Opened = { readonly session: EngineSession; readonly bytes: number }
+
+async function openSession(setup: SessionSetup, model: ChosenModel, choice: SessionChoice): Promise<Opened> {
   const { settings, env, isHeadless, hasRecall, mayCompact, redact } = setup
   const engine = createEngine({
     model: model.client,
@@ -79,10 +99,26 @@ async function openSession(setup: SessionSetup, model: ChosenModel, choice: Sess
     ...(redact ? { redact } : {}),
   })
   const options = sessionOptions(setup)
-  if (choice.type === 'open') return engine.open(choice.path, options)
-  if (choice.type === 'fork') return engine.open(forkSession(choice.path, setup.sessions), options)
-  const { startedBy = 'startup' } = choice
-  return engine.start({ ...options, startedBy, path: newSessionPath(setup.sessions) })
+  if (choice.type === 'new') {
+    const { startedBy = 'startup' } = choice
+    const session = await engine.start({ ...options, startedBy, path: newSessionPath(setup.sessions) })
+    return { session, bytes: 0 }
+  }
+  const path = choice.type === 'fork' ? forkSession(choice.path, setup.sessions) : choice.path
+  const { size: bytes } = statSync(path)
+  const session = await engine.open(path, options).catch((error: Error) => {
+    throw stringAt(error.cause, 'owner') === undefined ? error : new Error(heldText(path, error.cause))
+  })
+  return { session, bytes }
+}
+
+/** Another process writes the session. */
+function heldText(path: string, holder: unknown): string {
+  const [owner, host] = [stringAt(holder, 'owner'), stringAt(holder, 'host')]
+  const where = host === hostname() ? '' : ` on ${host}`
+  const since = dateTime(stringAt(holder, 'since'), undefined)
+  const who = `${owner} (process ${numberAt(holder, 'pid')}${where}, since ${since})`
+  return `The session ${basename(path, '.jsonl')} is in use by ${who}. Quit that one, or add --fork to work in a copy.`
 }
 
 function sessionOptions({ folder, home, settings, isHeadless, state }: SessionSetup): SessionOptions {

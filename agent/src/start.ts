@@ -64,7 +64,9 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   const env = { ...options.env, ...settings.env }
   const session = sessionFor(options.session, sessionsFolder(home, folder))
   if (typeof session === 'string') return refused(session)
-  const model = options.chosen ?? (await chooseModel(options.model ?? settings.model, { env, folder }))
+  const model =
+    options.chosen ??
+    (await chooseModel(options.model ?? settings.model, { env, folder, retryMinutes: settings.retry?.minutes }))
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options

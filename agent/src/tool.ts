@@ -29,6 +29,8 @@ export type Tool<Input = unknown> = {
   readonly isParallel?: boolean
   /** Old results may be cleared, because the call can be repeated. */
   readonly isReproducible?: boolean
+  /** Soon after an abort it returns what it has so far. Other tools are not waited for. */
+  readonly endsOnAbort?: boolean
 }
 
 /** A tool with its input type erased, for lists of tools. */
@@ -39,13 +41,14 @@ export type AnyTool = Omit<Tool, 'input' | 'run'> & {
 }
 
 export function defineTool<Input>(tool: Tool<Input>): AnyTool {
-  const { name, description, input, run, isParallel, isReproducible } = tool
+  const { name, description, input, run, isParallel, isReproducible, endsOnAbort } = tool
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' }) as JsonObject
   return {
     name,
     description,
     ...(isParallel === undefined ? {} : { isParallel }),
     ...(isReproducible === undefined ? {} : { isReproducible }),
+    ...(endsOnAbort === undefined ? {} : { endsOnAbort }),
     definition: { name, description, input_schema: schema },
     call: async (given, context) => {
       const read = input.safeParse(given)

@@ -110,7 +110,8 @@ async function openOnDisk(path: string, options: SessionFileOptions): Promise<Op
 }
 
 function sessionIn(opened: SessionFile, options: SessionFileOptions): OpenedSession {
-  if (opened.type === 'failed') throw new StoreError(opened.why, opened)
+  // The cause says who writes the session now.
+  if (opened.type === 'failed') throw new StoreError(opened.why, { reason: opened.reason, cause: opened.heldBy })
   const { type: _, ...file } = opened
   return withFiles({
     ...file,

@@ -8,6 +8,7 @@ import type { ChosenModel } from '../models/chosen.ts'
 import { oneLine } from '../render/safe.ts'
 import { cut } from '../render/width.ts'
 import type { SessionChoice } from '../session-host.ts'
+import type { Spent } from '../sessions/spending.ts'
 import type { Settings } from '../settings/load.ts'
 import type { AnyTool } from '../tool.ts'
 
@@ -24,6 +25,8 @@ export type CommandContext = {
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
   readonly model: () => ChosenModel
+  /** What the session has cost since it began. */
+  readonly spending: () => Promise<readonly Spent[]>
   /** Works in another session from now on. */
   readonly open: (choice: SessionChoice) => Promise<void>
   readonly changeModel: (

@@ -6,11 +6,14 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Agent, AgentEvent } from '../app.ts'
 import { originalOf, receiptLine } from '../receipt.ts'
+import { subagentTool } from '../subagent-tool.ts'
 import { agentStages } from '../testing/agent-stage.ts'
 import { fill } from '../testing/history.ts'
 import { gate, until } from '../testing/over-http.ts'
 import { defineTool } from '../tool.ts'
+import type { CommandContext } from './command.ts'
 import { commands, usageOf } from './run.ts'
+import { fork } from './sessions.ts'
 
 const stage = agentStages()
 const answering = () => stage({ script: () => text('Here you are.') })
@@ -136,7 +139,11 @@ describe('editing by hand', () => {
     if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
     expect(await run(agent, offered.choices[1]?.command ?? '')).toMatch(/^text: Removed [\d,]+ tokens from the context/)
     const left = JSON.stringify(agent.session().messages())
-    expect([1, 2, 3].map((at) => left.includes(`Question ${at}:`))).toEqual([true, false, true])
+    const isLeft = (words: string) => [1, 2, 3].map((at) => left.includes(words.replace('#', String(at))))
+    expect([isLeft('Question #:'), isLeft('Answer #.')]).toEqual([
+      [true, false, true],
+      [true, false, true],
+    ])
   })
 
   test('/pin keeps a message through a compaction, and /unpin lets it go', async () => {
@@ -145,10 +152,11 @@ describe('editing by hand', () => {
     const offered = await agent.command('/pin')
     if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
     const last = offered.choices.find(({ label }) => label.includes('Answer 3.'))
-    expect(await run(agent, last?.command ?? '')).toBe('text: Pinned. /unpin takes this back.')
+    const back = (last?.command ?? '').replace('/pin', '/unpin')
+    expect(await run(agent, last?.command ?? '')).toBe(`text: Pinned. ${back} takes this back.`)
     await run(agent, '/compact')
     expect(JSON.stringify(agent.session().messages())).toContain('It parses records. Answer 3.')
-    expect(await run(agent, (last?.command ?? '').replace('/pin', '/unpin'))).toBe('text: Unpinned.')
+    expect(await run(agent, back)).toBe('text: Unpinned.')
   })
 
   test('/recall finds what has left the context, and shows it whole by its id', async () => {
@@ -196,7 +204,53 @@ describe('sessions', () => {
   })
 })
 
+test('/fork copies only after everything that was said is stored', async () => {
+  const { agent } = await answering()
+  const session = agent.session()
+  const done: string[] = []
+  const slow = {
+    ...session,
+    path: session.path,
+    stored: async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      done.push('stored')
+    },
+  }
+  const open = async () => void done.push('copied')
+  await fork.run('', { session: () => slow, open } as unknown as CommandContext)
+  expect(done).toEqual(['stored', 'copied'])
+})
+
 describe('reports', () => {
+  test('/cost counts the whole session: opened again, in a copy, with its compactions and sub-agents', async () => {
+    const set = await stage({
+      script: fixed([toolUse('Agent', { description: 'look', prompt: 'Look.' }), text('I looked.'), text('Done.')]),
+      tools: [subagentTool({ tools: [] })],
+    })
+    const { agent } = set
+    expect(await run(agent, '/cost')).toBe('text: Nothing was spent yet.')
+    await agent.submit({ text: 'Look at it.' })
+    fill(agent.session(), { rounds: 6, tokens: 800 })
+    await run(agent, '/compact')
+    await agent.submit({ text: 'Again.' })
+    const spent = await run(agent, '/cost')
+    expect(spent.split('\n').map((line) => line.replace(/(request|requests): .*, \$0\.\d+$/, '$1'))).toEqual([
+      expect.stringMatching(/^text: your turns +3 requests$/),
+      expect.stringMatching(/^compactions +1 request$/),
+      expect.stringMatching(/^sub-agents +1 request$/),
+      expect.stringMatching(/^Total: \$0\.\d+$/),
+    ])
+    const path = agent.session().path ?? ''
+    await agent.close()
+    const again = await set.again({ session: { type: 'open', path } })
+    expect(await run(again.agent, '/cost')).toBe(spent)
+    await run(again.agent, '/compact')
+    expect(await run(again.agent, '/cost')).toMatch(/^compactions +2 requests/m)
+    await run(again.agent, '/fork')
+    const copied = await run(again.agent, '/cost')
+    expect(copied).toMatch(/your turns +3 requests.*\ncompactions +2 requests/)
+  })
+
   test('/context, /explain, /cost and /memory say what is there', async () => {
     const { agent } = await answering()
     await agent.submit({ text: 'Hello.' })
@@ -205,7 +259,7 @@ describe('reports', () => {
     )
     expect(await run(agent, '/context')).toContain('system-prompt')
     expect(await run(agent, '/explain')).toMatch(/context window\s+200,000 {2}/)
-    expect(await run(agent, '/cost')).toMatch(/your turns\s+1 requests: in [\d,]+, out [\d,]+, .*\nTotal: \$0\.\d+$/)
+    expect(await run(agent, '/cost')).toMatch(/your turns\s+1 request: in [\d,]+, out [\d,]+, .*\nTotal: \$0\.\d+$/)
     expect(await run(agent, '/memory')).toBe(
       'text: No instruction files: add an AGENTS.md to the project.\nNo notes about this session yet.',
     )

@@ -55,7 +55,7 @@ export const pin: SlashCommand = {
   run: async (words, { session }) => {
     if (words === '') return choices('pin', 'Keep which message?', await recentMessages(session()))
     const outcome = await session().pin(words)
-    return outcome.type === 'declined' ? error(outcome.why) : text('Pinned. /unpin takes this back.')
+    return outcome.type === 'declined' ? error(outcome.why) : text(`Pinned. /unpin ${words} takes this back.`)
   },
 }
 

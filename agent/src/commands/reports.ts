@@ -5,7 +5,8 @@ import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everl
 import { openMemory } from 'everlong/node'
 import { memoryFiles } from '../context/memory-files.ts'
 import { systemPrompt } from '../context/system-prompt.ts'
-import { count, exactDollars } from '../render/numbers.ts'
+import { count, counted, exactDollars } from '../render/numbers.ts'
+import { sumOf } from '../sessions/spending.ts'
 import { type CommandContext, type SlashCommand, text } from './command.ts'
 
 export const context: SlashCommand = {
@@ -83,32 +84,22 @@ function predictionText({ prediction, autoCompact }: SessionExplanation): string
   return `The next compaction comes in about ${prediction.turns} turns; the median turn adds ${count(prediction.growth)} tokens.`
 }
 
-const purposes = {
-  turn: 'your turns',
-  compact: 'compactions',
-  'session-memory': 'notes',
-  collapse: 'background summaries',
-} as const
-
 export const cost: SlashCommand = {
   name: 'cost',
-  help: 'shows what was spent since the session was opened',
-  run: (_, { session }) => {
-    const spent = Object.entries(session().spent()) as (readonly [keyof typeof purposes, PurposeUsage])[]
-    const used = spent.filter(([, { requests }]) => requests > 0)
-    if (used.length === 0) return text('Nothing was spent yet.')
-    const lines = used.map(([purpose, line]) => `${purposes[purpose].padEnd(20)}  ${costText(line)}`)
-    const total = used.every(([, line]) => line.cost !== undefined)
-      ? `Total: ${exactDollars(used.reduce((sum, [, line]) => sum + (line.cost ?? 0), 0))}`
-      : 'The price of this model is not known.'
-    return text(...lines, total)
+  help: 'shows what the session has cost',
+  run: async (_, { spending }) => {
+    const spent = await spending()
+    if (spent.length === 0) return text('Nothing was spent yet.')
+    const lines = spent.map((line) => `${line.purpose.padEnd(20)}  ${costText(line)}`)
+    const { cost: total } = sumOf(spent)
+    return text(...lines, total === undefined ? 'The price of a model is not known.' : `Total: ${exactDollars(total)}`)
   },
 }
 
 function costText({ requests, usage, cost: price }: PurposeUsage): string {
   const { input, output, cacheRead, cacheWrite } = usage
   const counts = `in ${count(input)}, out ${count(output)}, cache read ${count(cacheRead)}, cache written ${count(cacheWrite)}`
-  return `${count(requests)} requests: ${counts}${price === undefined ? '' : `, ${exactDollars(price)}`}`
+  return `${counted(requests, 'request')}: ${counts}${price === undefined ? '' : `, ${exactDollars(price)}`}`
 }
 
 export const memory: SlashCommand = {

@@ -5,6 +5,7 @@ import type { Agent, AgentEvent, CommandResult, PermissionRequest, Person } from
 import { commandNamed } from '../commands/run.ts'
 import type { StopReason } from '../events.ts'
 import { type Receipt, receiptLine } from '../receipt.ts'
+import { failureLine, retryLine } from '../render/retry.ts'
 
 /** docs/agent.md explains them. */
 export const exitCodes = { finished: 0, failed: 1, usage: 2, denied: 3, 'turn-limit': 4, interrupted: 130 } as const
@@ -85,6 +86,8 @@ function createWatch({ output, write, warn }: HeadlessOptions) {
     hear: (event: AgentEvent) => {
       seen = after(seen, event)
       if (output === 'stream-json' && isShown(event)) write(JSON.stringify(event))
+      // On stderr, so that it does not disturb the JSON.
+      if (event.type === 'retrying' && output !== 'stream-json') warn(retryLine(event, event.waitMs))
       if (output !== 'text') return
       if (event.type === 'notice') warn(event.text)
       if (event.type === 'receipt') warn(receiptLine(event.receipt))
@@ -99,7 +102,7 @@ function after(seen: Seen, event: AgentEvent): Seen {
     case 'stopped':
       return { ...seen, why: event.why }
     case 'failed':
-      return { ...seen, problem: event.failure.message }
+      return { ...seen, problem: failureLine(event.failure) }
     case 'blocked':
       return { ...seen, problem: event.detail }
     case 'notice':

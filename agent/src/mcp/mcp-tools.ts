@@ -48,7 +48,8 @@ async function toolsOf(servers: readonly Server[]) {
 }
 
 function callTool(kit: Kit, servers: readonly Server[]): AnyTool {
-  const input = z.object({
+  // Strict: arguments under another name would be dropped, and the tool called without them.
+  const input = z.strictObject({
     tool: z.string().min(1).describe('The name that ToolSearch gave: mcp__server__tool.'),
     arguments: z.record(z.string(), z.unknown()).optional().describe("The tool's input, as its schema says."),
   })

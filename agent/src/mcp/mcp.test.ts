@@ -33,6 +33,8 @@ describe('tools of a server', () => {
     const bench = await setBench({ mcpServers: { counter } })
     const call = { tool: 'mcp__counter__add_numbers', arguments: { a: 2, b: 3 } }
     expect(await bench.say('McpCall', call)).toBe('5')
+    const misnamed = { tool: call.tool, input: { a: 2, b: 3 } }
+    expect(await bench.say('McpCall', misnamed)).toMatch(/^ERROR: Invalid input: .*"input"/)
     expect(bench.asked).toEqual([
       {
         toolUseId: 'toolu_1',

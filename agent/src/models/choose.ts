@@ -1,7 +1,9 @@
 // From words such as `anthropic:claude-opus-5` to a model. Without any, the keys in the environment decide; without a
 // key, the answer is what the person can do about it.
 import type { Environment } from 'everlong'
+import type { AnthropicOptions } from 'everlong/anthropic'
 import type { ChosenModel } from './chosen.ts'
+import { patientClient } from './patient.ts'
 
 export type ModelSetup = { readonly title: string; readonly steps: readonly SetupStep[] }
 export type SetupStep = { readonly title: string; readonly commands: readonly string[] }
@@ -16,6 +18,9 @@ export type ModelWorld = {
   readonly env: Environment
   /** The project's folder, for the demo. */
   readonly folder: string
+  readonly retryMinutes?: number | undefined
+  /** In place of the network and the clock. */
+  readonly ports?: Pick<AnthropicOptions, 'fetch' | 'ports'>
 }
 
 export const modelForms = 'anthropic:MODEL[@URL], openai:MODEL[@URL], demo, or the name of a Claude model'
@@ -44,7 +49,11 @@ export async function chooseModel(words: string | undefined, world: ModelWorld):
 
 type Endpoint = ModelWorld & { readonly url: string | undefined }
 
-async function anthropicModel(words: string, name: string, { url, env }: Endpoint): Promise<ModelChoice> {
+async function anthropicModel(
+  words: string,
+  name: string,
+  { url, env, ports, retryMinutes }: Endpoint,
+): Promise<ModelChoice> {
   const baseURL = url ?? env.ANTHROPIC_BASE_URL
   const apiKey = env.ANTHROPIC_API_KEY
   const hasToken = Boolean(env.ANTHROPIC_AUTH_TOKEN)
@@ -52,16 +61,22 @@ async function anthropicModel(words: string, name: string, { url, env }: Endpoin
   const { anthropic } = await import('everlong/anthropic')
   // The SDK finds the token by itself; a server on this machine may want neither.
   const key = apiKey || (hasToken ? undefined : 'none')
-  const client = anthropic({ model: name, ...(baseURL ? { baseURL } : {}), ...(key ? { apiKey: key } : {}) })
+  const options = { model: name, ...ports, ...(baseURL ? { baseURL } : {}), ...(key ? { apiKey: key } : {}) }
+  const client = patientClient((retry = {}) => anthropic({ ...options, retry }), retryMinutes)
   return { type: 'model', words, name, client }
 }
 
-async function openaiModel(words: string, name: string, { url, env }: Endpoint): Promise<ModelChoice> {
+async function openaiModel(
+  words: string,
+  name: string,
+  { url, env, ports, retryMinutes }: Endpoint,
+): Promise<ModelChoice> {
   const baseURL = url ?? env.OPENAI_BASE_URL
   const apiKey = env.OPENAI_API_KEY
   if (!apiKey && !baseURL) return { type: 'none', setup }
   const { openai } = await import('everlong/openai')
-  const client = openai({ model: name, ...(baseURL ? { baseURL } : {}), ...(apiKey ? { apiKey } : {}) })
+  const options = { model: name, ...ports, ...(baseURL ? { baseURL } : {}), ...(apiKey ? { apiKey } : {}) }
+  const client = patientClient((retry = {}) => openai({ ...options, retry }), retryMinutes)
   return { type: 'model', words, name, client }
 }
 

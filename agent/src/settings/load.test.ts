@@ -35,6 +35,7 @@ function problemsIn(files: Files): readonly string[] {
 const everything = {
   model: 'anthropic:claude-opus-5',
   thinking: 4_000,
+  retry: { minutes: 30 },
   permissions: { mode: 'accept-edits', allow: ['Bash(npm test)'], deny: ['Read(.env)'] },
   env: { COLOR: '0' },
   hooks: { PreToolUse: [{ matcher: 'Edit|Write', hooks: [{ type: 'command', command: 'true' }] }] },
@@ -68,8 +69,8 @@ test('in a trusted folder the project comes before the person, and what is local
 test('a folder that nobody trusts can be stricter and no more; what it would get is listed', () => {
   const places = placesWith({ project: everything })
   const { settings, withheld } = loadSettings(places)
-  const { engine } = everything
-  expect(settings).toEqual({ ...noSettings, permissions: { allow: [], deny: ['Read(.env)'] }, engine })
+  const { engine, retry } = everything
+  expect(settings).toEqual({ ...noSettings, permissions: { allow: [], deny: ['Read(.env)'] }, engine, retry })
   expect(withheld).toEqual([
     'hook PreToolUse: true',
     'MCP server files: npx files',
@@ -115,7 +116,7 @@ test.each<[string, Files, readonly string[]]>([
     'an unknown key, with those that are known',
     { project: { permission: {} } },
     [
-      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, permissions, env, hooks, mcpServers, engine',
+      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, env, hooks, mcpServers, engine',
     ],
   ],
   [

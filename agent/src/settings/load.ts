@@ -15,6 +15,7 @@ import { isTrusted } from './trust.ts'
 export type Settings = {
   readonly model?: string
   readonly thinking?: 'off' | 'adaptive' | number
+  readonly retry?: { readonly minutes?: number }
   readonly permissions: {
     readonly mode?: PermissionMode
     readonly allow: readonly string[]
@@ -76,13 +77,10 @@ export function readSettings(path: string): ReadSettings {
   if (hooks.type === 'wrong') return wrong(`${path}: ${hooks.problem}`)
   const rules = parseRules(read.data.permissions ?? {})
   if (rules.problems.length > 0) return wrong(...rules.problems.map((problem) => `${path}: ${problem}`))
-  const { $schema: _, permissions, env = {}, mcpServers = {}, engine = {}, ...rest } = read.data
+  const { $schema: _, hooks: __, permissions, env = {}, mcpServers = {}, engine = {}, ...rest } = read.data
   return {
     settings: {
-      ...(JSON.parse(JSON.stringify({ model: rest.model, thinking: rest.thinking })) as Pick<
-        Settings,
-        'model' | 'thinking'
-      >),
+      ...(JSON.parse(JSON.stringify(rest)) as Pick<Settings, 'model' | 'thinking' | 'retry'>),
       permissions: { ...noSettings.permissions, ...permissions } as Settings['permissions'],
       env,
       hooks: hooks.settings,
@@ -175,14 +173,15 @@ function merged(first: Settings, second: Settings): Settings {
   }
 }
 
-/** What a folder that nobody trusts may still decide: to be stricter, and how its context is managed. */
-function restricted({ permissions, engine }: Settings): Settings {
+/** What a folder that nobody trusts may still decide: to be stricter, how its context is managed, how long to retry. */
+function restricted({ permissions, engine, retry }: Settings): Settings {
   const { deny, mode } = permissions
   const isStricter = mode === 'plan'
   return {
     ...noSettings,
     permissions: { ...noSettings.permissions, deny, ...(isStricter ? { mode } : {}) },
     engine,
+    ...(retry ? { retry } : {}),
   }
 }
 

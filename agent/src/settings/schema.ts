@@ -32,6 +32,16 @@ export const settingsSchema = z.strictObject({
   model: z.string().optional(),
   /** Thinking of the model: off, adaptive, or a number of tokens. */
   thinking: z.union([z.enum(['off', 'adaptive']), z.int().positive()]).optional(),
+  /** How many minutes a request is tried again when the provider is overloaded or cannot be reached. */
+  retry: z
+    .strictObject({
+      minutes: z
+        .number()
+        .min(0)
+        .max(24 * 60)
+        .optional(),
+    })
+    .optional(),
   permissions: permissions.optional(),
   /** For the agent itself and the commands it runs. */
   env: z.record(z.string(), z.string()).optional(),

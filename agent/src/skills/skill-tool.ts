@@ -7,7 +7,7 @@ import { type Skill, skillText } from './skills.ts'
 /** Descriptions cost tokens in every request. */
 const mostListed = 8_000
 
-const input = z.object({
+const input = z.strictObject({
   skill: z.string().min(1).describe('The name of a skill in the list.'),
   args: z.string().max(10_000).optional().describe('What to do with it, as the user said.'),
 })

@@ -10,6 +10,7 @@ import { type Editor, editorWith, withImage } from './input/editor.ts'
 import type { History } from './input/history.ts'
 import { imageIn } from './input/image-files.ts'
 import type { Press } from './input/keys.ts'
+import type { Printed } from './printed.ts'
 import type { Effect } from './state/effects.ts'
 import { asked, greet, hear, settle, withdrawn } from './state/hear.ts'
 import { press } from './state/press.ts'
@@ -24,6 +25,7 @@ export type ControllerOptions = {
   readonly folder: string
   readonly store: Store
   readonly history: History
+  readonly printed: Printed
   readonly redraw: () => void
   /** Gives the terminal back to the shell until the program is continued. */
   readonly suspend: () => Promise<void>
@@ -56,6 +58,7 @@ export function createController(options: ControllerOptions): Controller {
   const agent = connectToWorker(options.worker, options.data, {
     hello: (hello) => {
       update((state) => greet(state, hello, Date.now()))
+      if (hello.logFile !== undefined) options.printed.logTo(hello.logFile)
       ready.resolve()
     },
     noAgent: (why, setup) => {
@@ -70,6 +73,7 @@ export function createController(options: ControllerOptions): Controller {
     },
     ask: (id, ask) => update((state) => asked(state, id, ask)),
     withdrawn: (id) => update((state) => withdrawn(state, id)),
+    printed: options.printed.hear,
     lost: (why) => {
       const text = `The agent stopped: ${why} What was said so far is saved.`
       store.update((state) => withItem(state, { type: 'trouble', text }), 'now')

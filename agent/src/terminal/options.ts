@@ -26,6 +26,8 @@ export type TerminalOptions = {
   readonly isPlain?: boolean
   /** Sent as soon as the agent is there; a slash command is run. */
   readonly prompt?: string | undefined
+  /** The last line, after the screen is gone: how to continue the session. Not called if nothing was said in it. */
+  readonly leaving?: (sessionId: string) => string
   /** Types and announces by itself, then hands over the prompt. */
   readonly play?: Play
 }

@@ -54,6 +54,26 @@ test('piped prompts are answered line by line, and the end of the input ends the
   expect(output).not.toContain('\u001b')
 })
 
+test('piped lines run in order: a command waits for the prompt before it, and /quit for both', async () => {
+  const [folder, home] = [join(root, 'ordered'), join(root, 'ordered-home')]
+  for (const each of [folder, home]) mkdirSync(each)
+  const program = fileURLToPath(new URL('./testing/play.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, JSON.stringify({ folder, home })])
+  let output = ''
+  child.stdout.on('data', (data) => {
+    output += String(data)
+  })
+  child.stdin.end('call Read none; say One.\n/details\n/context\nsay Two.\n/quit\nsay Three.\n')
+  const [exitCode] = await once(child, 'close')
+  expect(exitCode).toBe(0)
+  expect(output.match(/^One\.$|"content": ""|% left of|^Two\.$|Three/gm)).toEqual([
+    'One.',
+    '"content": ""',
+    '% left of',
+    'Two.',
+  ])
+})
+
 test('at the end of the input, a question that nobody can answer any more gets a no', async () => {
   const [folder, home] = [join(root, 'asking'), join(root, 'asking-home')]
   for (const each of [folder, home]) mkdirSync(each)

@@ -2,6 +2,7 @@
 // read line by line, questions are answered with a number or a word.
 import { createInterface } from 'node:readline'
 import { count } from '../render/numbers.ts'
+import { retryLine } from '../render/retry.ts'
 import { createSheet, type Sheet } from '../render/sheet.ts'
 import type { Controller } from './controller.ts'
 import { createDetailLines, detailTitle } from './draw/details.ts'
@@ -24,10 +25,20 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
   const stop = store.subscribe(() => told(store))
   told(store)
   const input = createInterface({ input: stdin, terminal: false })
-  const work: Promise<void>[] = []
-  input.on('line', (line) => {
+  const isTyped = (stdin as Partial<NodeJS.ReadStream>).isTTY === true
+  const run = async (line: string) => {
+    told(store)
     const effect = take(line, store.get(), controller, print)
-    if (effect) work.push(controller.ready.then(() => controller.run(effect)))
+    await controller.ready
+    if (effect) await controller.run(effect)
+  }
+  // A person may type ahead while the agent works. Lines from a file or a program wait for the line before them, unless they
+  // answer a question that it asks.
+  let work: Promise<unknown> = controller.ready
+  input.on('line', (line) => {
+    const isNow = isTyped || store.get().asks.length > 0
+    const done = isNow ? Promise.all([work, run(line)]) : work.then(() => run(line))
+    work = done.then(() => undefined)
   })
   // What was asked is answered before the end of the input ends the program. Nobody is left to ask, so every question gets a no.
   let stopDeclining: () => void = () => undefined
@@ -35,7 +46,7 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
     stopDeclining = store.subscribe(() => decline(store, controller))
     decline(store, controller)
     const begun = Promise.race([controller.ready, controller.ended])
-    void begun.then(() => Promise.all(work)).then(() => controller.quit())
+    void begun.then(() => work).then(() => controller.quit())
   })
   const onInterrupt = createInterrupt(store, controller, print)
   process.on('SIGINT', onInterrupt)
@@ -60,10 +71,11 @@ function decline(store: Store, { agent }: Controller): void {
   for (const { id, type } of asks) agent.answer(id, type === 'permission' ? denied : undefined)
 }
 
-/** Prints what is new: finished items, each phase of a compaction once, questions, and the gauge when a turn ends. */
+/** Prints what is new: finished items, each phase of a compaction and each retry once, questions, and the gauge when a turn ends. */
 function createTeller(sheet: Sheet, print: (lines: readonly string[]) => void): (store: Store) => void {
   let printed = 0
   let phase: string | undefined
+  let retry: TerminalState['retry']
   let asked: string | undefined
   let wasBusy = false
   return (store) => {
@@ -74,6 +86,8 @@ function createTeller(sheet: Sheet, print: (lines: readonly string[]) => void): 
     for (const item of items) if (item && item.type !== 'prompt') print(itemLines(item, sheet))
     if (state.compaction && state.compaction.phase !== phase) print([`Compacting: ${state.compaction.phase}`])
     phase = state.compaction?.phase
+    if (state.retry && state.retry !== retry) print([retryLine(state.retry, state.retry.until - Date.now())])
+    retry = state.retry
     const question = plainQuestion(state, sheet)
     const key = question?.join('\n')
     if (question && key !== asked) print(['', ...question])

@@ -1,10 +1,13 @@
 // Runs the agent in a terminal until the person quits. Returns the exit code.
 import { setTimeout } from 'node:timers/promises'
+import { captureProcess } from './capture.ts'
 import { type Controller, createController } from './controller.ts'
 import { drawFirstFrame } from './first-frame.ts'
 import { createHistory } from './input/history.ts'
 import type { TerminalOptions } from './options.ts'
 import { createPlayer } from './player.ts'
+import { createPrinted, type Printed } from './printed.ts'
+import { hear } from './state/hear.ts'
 import { firstState, withItem } from './state/state.ts'
 import { createStore, type Store } from './store.ts'
 
@@ -15,34 +18,48 @@ export function wantsPlain({ env, stdin, stdout }: Pick<TerminalOptions, 'env' |
 }
 
 export async function runTerminal(options: TerminalOptions): Promise<number> {
+  const store = createStore(firstState)
+  const printed = createPrinted((text) => store.update((state) => hear(state, { type: 'notice', text }, Date.now())))
+  const { screen, release } = captureProcess(options.stdout, printed.hear)
+  try {
+    return await runOn({ ...options, stdout: screen }, store, printed)
+  } finally {
+    release()
+  }
+}
+
+async function runOn(options: TerminalOptions, store: Store, printed: Printed): Promise<number> {
   const { stdout, env, folder } = options
   const isPlain = options.isPlain ?? wantsPlain(options)
-  const notices: string[] = []
-  const history = createHistory(options.historyFile, (why) => notices.push(why))
   const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }
   const isColored = !isPlain && (stdout.hasColors?.(16, env) ?? false)
-  const welcome = withItem({ ...firstState, size, isColored, history: history.entries() }, { type: 'welcome', folder })
-  const store = createStore(notices.reduce((state, text) => withItem(state, { type: 'notice', text }), welcome))
+  store.update((state) => withItem({ ...state, size, isColored }, { type: 'welcome', folder }))
+  const history = createHistory(options.historyFile, (text) =>
+    store.update((state) => withItem(state, { type: 'notice', text })),
+  )
+  store.update((state) => ({ ...state, history: history.entries() }))
   const first = isPlain ? undefined : drawFirstFrame(store, options)
   const { worker, data } = options
   const suspend = async () => {
     if (process.platform === 'win32') return
     await show.end()
     process.kill(0, 'SIGTSTP')
-    // Goes by when the program is continued; at once if there is no shell that could continue it.
+    // Passes when the program is continued, or at once if no shell can continue it.
     await setTimeout(100)
     show = view.show({ ...options, store, controller })
   }
   const redraw = () => show.redraw()
-  const controller = createController({ worker, data, folder, store, history, redraw, suspend })
+  const controller = createController({ worker, data, folder, store, history, printed, redraw, suspend })
   const view = isPlain ? await import('./plain.ts') : await loadScreen()
-  const release = onSignals(controller)
+  const stopListening = onSignals(controller)
   first?.remove()
   let show = view.show({ ...options, store, controller })
   void begin(options, controller, store)
   const exitCode = await controller.ended
   await show.end()
-  release()
+  stopListening()
+  const { agent, hasSaid } = store.get()
+  if (agent && hasSaid && options.leaving) stdout.write(`${options.leaving(agent.sessionId)}\n`)
   return exitCode
 }
 

@@ -17,8 +17,9 @@ export const show: View = ({ store, controller, stdin, stdout }) => {
   })
   return {
     redraw: () => {
-      stdout.write('\u001b[2J\u001b[H')
+      // First the frame, or terminals that scroll a cleared screen away would keep the old prompt in the scrollback.
       instance.clear()
+      stdout.write('\u001b[2J\u001b[H')
       store.update((state) => ({ ...state }), 'now')
     },
     end: async () => {

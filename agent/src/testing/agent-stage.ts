@@ -7,17 +7,21 @@ import {
   asksForNotes,
   asksForSummary,
   createSimulator,
+  type FaultPlan,
   noteTaker,
   route,
   type Script,
   summarizer,
+  withFaults,
 } from '@everlong/simulator'
 import type { ModelRequest } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
+import { type ModelPorts, systemPorts } from 'everlong/models'
 import { afterEach } from 'vitest'
 import type { Agent, AgentEvent, Person } from '../app.ts'
 import { type AgentOptions, createAgent, type ToolSetup } from '../create-agent.ts'
 import type { ChosenModel } from '../models/chosen.ts'
+import { patientClient } from '../models/patient.ts'
 import { noSettings, type Settings } from '../settings/load.ts'
 import type { AnyTool } from '../tool.ts'
 
@@ -27,6 +31,10 @@ export type AgentStageOptions = {
   readonly settings?: Partial<Settings>
   readonly person?: Partial<Person>
   readonly summaries?: Script
+  /** What goes wrong between the client and the API. */
+  readonly faults?: FaultPlan
+  /** The clock by which the client waits before it sends again. */
+  readonly ports?: ModelPorts
   /** Puts files into the folder. */
   readonly prepare?: (places: { readonly folder: string; readonly home: string }) => void
   readonly agent?: Partial<AgentOptions>
@@ -95,18 +103,22 @@ export function agentStages(): (options: AgentStageOptions) => Promise<AgentStag
   }
 }
 
-function modelFor({ script, summaries }: AgentStageOptions, requests: ModelRequest[]): ChosenModel {
+function modelFor(
+  { script, summaries, faults = {}, ports = systemPorts }: AgentStageOptions,
+  requests: ModelRequest[],
+): ChosenModel {
   const rules = [
     { when: asksForNotes, script: noteTaker() },
     { when: asksForSummary, script: summaries ?? summarizer() },
   ]
   const simulator = createSimulator({ script: route(rules, script) })
-  const client = anthropic({
-    model: name,
-    apiKey: 'none',
-    baseURL: 'http://127.0.0.1',
-    fetch: async (input, init) => simulator.fetch(input as string, init),
-  })
+  const faulty = withFaults(simulator.fetch, faults)
+  const client = patientClient((retry = {}) =>
+    anthropic({
+      ...{ model: name, apiKey: 'none', baseURL: 'http://127.0.0.1', retry, ports },
+      fetch: async (input, init) => faulty(new Request(input as string, init)),
+    }),
+  )
   const send: typeof client.send = (request, options) => {
     const { source, model, system = '', tools = [], messages } = request
     if (source === 'turn') requests.push({ source, model, system, tools, messages })

@@ -9,6 +9,7 @@ import type { Access } from '../permissions/decide.ts'
 import type { Permissions } from '../permissions/permissions.ts'
 import type { Redactor } from '../permissions/secrets.ts'
 import { reasonOf } from '../reason-of.ts'
+import { interrupted } from '../run-tools.ts'
 import { type AnyTool, defineTool, type Tool, type ToolContext, type ToolOutput } from '../tool.ts'
 import type { ReadFiles } from './read-files.ts'
 
@@ -48,6 +49,7 @@ export function guardedTool<Input>(kit: Kit, { plan, ...tool }: GuardedTool<Inpu
       const { toolUseId, signal, session } = context
       const asked = { access, title, tool: tool.name, toolUseId, signal, session, ...(detail ? { detail } : {}) }
       const answer = await kit.permissions.check(asked)
+      if (signal.aborted) return failed(interrupted)
       if (answer.type === 'denied') return failed(answer.message)
       const moved = await movedSince(kit, access)
       return moved === undefined ? run() : failed(moved)

@@ -208,13 +208,18 @@ describe('exit codes', () => {
     })
   })
 
-  test('1: the provider refuses', async () => {
+  test('1: the provider cannot be reached, and the settings want no retry', async () => {
     const { home, folder } = await world(() => text('x'))
+    mkdirSync(home)
+    writeFileSync(join(home, 'settings.json'), JSON.stringify({ retry: { minutes: 0 } }))
     const { exitCode, stderr } = await everlong(
       ['agent', folder, '-p', 'Hi', '--model', 'openai:none@http://127.0.0.1:1/v1', '--output', 'text'],
       { env: { EVERLONG_HOME: home } },
     )
-    expect([exitCode, stderr.length > 0]).toEqual([exitCodes.failed, true])
+    expect([exitCode, stderr]).toEqual([
+      exitCodes.failed,
+      expect.stringMatching(/^everlong: No answer: Connection error: fetch failed/),
+    ])
   }, 60_000)
 
   test('130: interrupted', async () => {

@@ -61,6 +61,15 @@ describe('by hand', () => {
     ])
   })
 
+  test.each(['pin', 'unpin'])('how to take back a %s is a command that works', async (name) => {
+    const file = talk()
+    const uuid = uuidAt(file, 2)
+    const { stdout } = await everlong([name, file, uuid])
+    const [, command = ''] = /To undo it: everlong (.*)/s.exec(stdout.replaceAll(/\n\s*/g, ' ')) ?? []
+    expect(command.trim().split(' ')).toEqual([name === 'pin' ? 'unpin' : 'pin', file, uuid])
+    expect((await everlong(command.trim().split(' '))).exitCode).toBe(0)
+  })
+
   test('undo without a name takes a compaction back', async () => {
     const path = join(folder.path, 'compacted.jsonl')
     const live = await createEngine({ model: offline(), environment: {} }).start({ path })

@@ -72,11 +72,13 @@ const titles: Readonly<Record<EditWish['command'], string>> = {
   unpin: 'Unpinned',
 }
 
-export function render({ path, command, before, after }: EditReport, screen: Screen): readonly string[] {
+export function render({ path, command, edits, before, after }: EditReport, screen: Screen): readonly string[] {
   const back = { pin: 'unpin', unpin: 'pin', snip: 'undo', rewind: 'undo' }[command]
+  const [edit] = edits
+  const uuid = edit?.type === 'pin' || edit?.type === 'unpin' ? ` ${visible(edit.uuid)}` : ''
   return [
     heading(titles[command], screen),
     ...paragraph(`${count(before.tokens)} tokens before, ${count(after.tokens)} now`, screen),
-    ...paragraph(`To undo it: everlong ${back} ${visible(path)}`, screen),
+    ...paragraph(`To undo it: everlong ${back} ${visible(path)}${uuid}`, screen),
   ]
 }

@@ -35,3 +35,11 @@ test('of a file without one whole record the damage is shown, and no repair is o
   ])
   expect(stderr).toContain('does not look like a transcript')
 })
+
+test('one error among whole records is enough for exit code 1, and none gives 0', async () => {
+  const { text } = session().user('one').assistant('two')
+  const torn = folder.writeBytes('one-error.jsonl', `${text}{"type":"user","uuid":"u9","mess`)
+  const { exitCode, stdout } = await everlong(['fsck', torn])
+  expect([exitCode, stdout.includes('1 error,')]).toEqual([1, true])
+  expect((await everlong(['fsck', folder.writeBytes('whole.jsonl', text)])).exitCode).toBe(0)
+})

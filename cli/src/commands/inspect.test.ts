@@ -203,3 +203,15 @@ test('the sequence that the first clients wrote is one story: the epochs, the li
   expect((await everlong(['epochs', file])).stdout).toMatch(/auto +155k +8\.5k .* 1 of 500 +0\.03/)
   expect((await everlong(['tree', file])).stdout).toContain('auto · 155k → 8.5k · 1 of 500 messages kept')
 })
+
+test('the trigger that a transcript names cannot steer the terminal', async () => {
+  const { text } = session()
+    .user('one')
+    .assistant('two')
+    .boundary({ trigger: '\u001b[2J\u001b]0;owned\u0007' as never })
+    .summary('so far')
+    .user('three')
+  const { stdout } = await everlong(['inspect', folder.writeBytes('hostile.jsonl', text)])
+  expect(stdout).toContain('by 1 compaction')
+  expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+})

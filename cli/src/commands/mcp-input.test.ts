@@ -6,7 +6,7 @@ import { boundedLines, type TooLong } from './mcp-input.ts'
 async function passed(chunks: readonly string[], maxBytes: number) {
   const tooLong: TooLong[] = []
   const lines = Readable.from(chunks.map((chunk) => Buffer.from(chunk))).pipe(
-    boundedLines(maxBytes, (line) => tooLong.push(line)),
+    boundedLines({ maxBytes, onTooLong: (line) => tooLong.push(line) }),
   )
   const text = Buffer.concat(await lines.toArray()).toString()
   return { text, tooLong }

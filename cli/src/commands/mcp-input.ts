@@ -11,8 +11,16 @@ export type TooLong = {
 /** As much of both ends of a line as an id needs. */
 const edge = 1_000
 
-/** Passes whole lines on, and of a longer one only word that it came. */
-export function boundedLines(maxBytes: number, onTooLong: (line: TooLong) => void): Transform {
+export type LineOptions = {
+  readonly maxBytes: number
+  /** A longer line is not passed on. */
+  readonly onTooLong: (line: TooLong) => void
+  /** Other lines are not passed on either. */
+  readonly isWanted?: (line: Buffer) => boolean
+}
+
+/** Passes on whole lines. */
+export function boundedLines({ maxBytes, onTooLong, isWanted = () => true }: LineOptions): Transform {
   let parts: Buffer[] = []
   let bytes = 0
   let first = Buffer.alloc(0)
@@ -25,8 +33,9 @@ export function boundedLines(maxBytes: number, onTooLong: (line: TooLong) => voi
     else parts = []
   }
   const end = (to: Transform): void => {
-    if (bytes <= maxBytes) to.push(Buffer.concat(parts))
-    else onTooLong({ bytes, id: idIn(first.toString(), last.toString().trimEnd()) })
+    const line = Buffer.concat(parts)
+    if (bytes <= maxBytes && isWanted(line)) to.push(line)
+    if (bytes > maxBytes) onTooLong({ bytes, id: idIn(first.toString(), last.toString().trimEnd()) })
     parts = []
     bytes = 0
     first = Buffer.alloc(0)

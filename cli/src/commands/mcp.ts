@@ -10,9 +10,11 @@ import {
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
+  JSONRPCMessageSchema,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { type Archive, type ArchiveOptions, createRecallTools, openArchive, type RecallTool } from 'everlong/node'
+import { isObject } from 'everlong/transcript'
 import { expecting, gathered, type Outcome } from '../outcome.ts'
 import { boundedLines, type TooLong } from './mcp-input.ts'
 
@@ -56,7 +58,11 @@ async function serveFrom(archive: Archive, options: McpArguments, streams: McpSt
   }
   try {
     const server = createServer(archive, options.version)
-    const input = boundedLines(longestRequest, (line) => refuse(line, streams))
+    const input = boundedLines({
+      maxBytes: longestRequest,
+      onTooLong: (line) => refuse(line, streams),
+      isWanted: (line) => isMessage(line, streams),
+    })
     // Also when the input breaks off: then this one is closed, and the server with it.
     pipeline(streams.stdin, input, () => undefined)
     const closed = closing(server, input)
@@ -111,6 +117,28 @@ function refuse({ bytes, id }: TooLong, { stdout, stderr }: McpStreams): void {
   const error = { code: ErrorCode.InvalidRequest, message }
   if (id === undefined) stderr.write(`everlong: ${message}\n`)
   else stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
+}
+
+/** The SDK drops a request that is wrong in itself, such as one with a list for `params`, and its client would wait for ever. */
+function isMessage(line: Buffer, { stdout }: McpStreams): boolean {
+  const message = parsed(line.toString('utf8'))
+  const id = isObject(message) && 'method' in message ? message.id : undefined
+  if ((typeof id !== 'string' && typeof id !== 'number') || JSONRPCMessageSchema.safeParse(message).success) return true
+  const error = {
+    code: ErrorCode.InvalidRequest,
+    message: 'This is not a valid JSON-RPC 2.0 request. If it has params, they must be an object.',
+  }
+  stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
+  return false
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The transport reports it.
+    return undefined
+  }
 }
 
 /** A step at a time, so that requests are answered in between. A failure ends no server: calls meet it and answer so. */

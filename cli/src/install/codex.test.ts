@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'smol-toml'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { codex } from './codex.ts'
 import { installInto, removeFrom } from './install.ts'
 import { opencode } from './opencode.ts'
@@ -43,6 +43,47 @@ test('Codex gets its keys, whatever the file says already, and the file is the s
   })
   removeFrom(codex, place)
   expect(readFileSync(config(), 'utf8')).toBe(before)
+})
+
+describe('after the person has trusted the hooks', () => {
+  const entry = (event: string, path = config()) =>
+    `\n[hooks.state.${JSON.stringify(`${path}:${event}:0:0`)}]\ntrusted_hash = "sha256:${event}"\n`
+  const trust = (...entries: readonly string[]) =>
+    writeFileSync(config(), readFileSync(config(), 'utf8') + entries.join(''))
+
+  test.each([
+    ['no file', undefined],
+    ['an empty file', ''],
+    ['settings', 'model = "gpt-x"\n'],
+    ['no line end', 'model = "gpt-x"\n\n[tools]\nweb = true'],
+    ['a state of its own', '[hooks.state]\n\n[hooks.state."/other:stop:0:0"]\ntrusted_hash = "sha256:x"\n'],
+  ])('uninstalling leaves nothing of it: %s', (_, before) => {
+    if (before !== undefined) write(before)
+    install()
+    const header = before?.includes('[hooks.state]') ? '' : '\n[hooks.state]\n'
+    trust(header, entry('pre_compact'), entry('session_start'))
+    removeFrom(codex, place)
+    expect(existsSync(config()) ? readFileSync(config(), 'utf8') : undefined).toBe(before)
+  })
+
+  test('entries about other hooks stay, and so does what was added since', () => {
+    write('model = "gpt-x"\n')
+    install()
+    trust(entry('pre_compact'), entry('stop'), entry('session_start'), entry('pre_compact', '/else.toml'))
+    trust('\n[tools]\nweb = true\n')
+    removeFrom(codex, place)
+    expect(readFileSync(config(), 'utf8')).toBe(
+      `model = "gpt-x"\n${entry('stop')}${entry('pre_compact', '/else.toml')}\n[tools]\nweb = true\n`,
+    )
+  })
+
+  test('installing again keeps it, so that the hooks stay trusted', () => {
+    write('model = "gpt-x"\n')
+    install()
+    trust(entry('pre_compact'))
+    installInto(codex, place, { version: '2.0.0' })
+    expect(readFileSync(config(), 'utf8')).toContain('sha256:pre_compact')
+  })
 })
 
 test.each([

@@ -2,6 +2,7 @@
 // before and after a compaction. The program that they start is in a folder of our own next to it.
 import { join } from 'node:path'
 import { shellWord } from '../render/shell-word.ts'
+import { withoutTrust } from './codex-trust.ts'
 import type { InstallTarget, Place } from './target.ts'
 
 /** The first is the program, which loads the others when it needs them. */
@@ -26,6 +27,7 @@ export const codex: InstallTarget = {
       { type: 'toml', path, where: 'end', text: tableLines(place.node, join(ours, 'everlong.js')) },
     ]
   },
+  forget: (text, path) => (path.endsWith('.toml') ? withoutTrust(text, path, ['PreCompact', 'SessionStart']) : text),
   data: (place) => [join(codexFolder(place), 'everlong')],
 }
 

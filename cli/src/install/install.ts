@@ -34,7 +34,7 @@ export function removeFrom(
 ): InstallResult | undefined {
   const record = readRecord(place.home, target.name)
   if (!record) return undefined
-  const plan = planUninstall(record, place.home)
+  const plan = planUninstall(record, place.home, target)
   const data = dataFolders(target, place, record.folders)
   const isDone = !dryRun && plan.refusals.length === 0
   if (isDone) {

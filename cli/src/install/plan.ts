@@ -55,12 +55,38 @@ export function planInstall(target: InstallTarget, place: Place, { record, versi
   return { writes, folders: foldersFor(writes, folders), refusals }
 }
 
-export function planUninstall(record: InstallRecord, home: string): Plan {
+export function planUninstall(
+  record: InstallRecord,
+  home: string,
+  { forget }: Pick<InstallTarget, 'forget'> = {},
+): Plan {
   const drafts = draftsOf(record)
+  if (forget && drafts.refusals.length === 0) {
+    for (const draft of drafts.all()) draft.planned = forgotten(draft, record, forget)
+  }
   const own = recordPath(home, record.target)
   // The record last, for the same reason.
   const writes = [...drafts.all().map(writeOf), { path: own, before: readFileAt(own).bytes, after: undefined }]
   return { writes: writes.filter(isReal), folders: [], refusals: drafts.refusals }
+}
+
+/** Exactly as before, if only empty lines differ then. */
+function forgotten(
+  { path, planned }: Draft,
+  record: InstallRecord,
+  forget: NonNullable<InstallTarget['forget']>,
+): Bytes {
+  const text = textOf(planned)
+  const left = text === undefined ? undefined : forget(text, path)
+  if (left === undefined || left === text) return planned
+  const { before = null } = record.files.find((file) => file.path === path) ?? {}
+  const original = before === null ? undefined : Buffer.from(before, 'base64')
+  const isSameText = linesOf(left).join('\n') === linesOf(textOf(original) ?? '').join('\n')
+  return isSameText ? original : Buffer.from(left)
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '')
 }
 
 /** A file as it is, and as it is to be; `base` is the file without anything of ours. */

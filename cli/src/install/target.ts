@@ -30,6 +30,8 @@ export type InstallTarget = {
   /** What the person gets, and how to turn on what is optional. */
   readonly about: string
   readonly changes: (place: Place) => readonly Change[]
+  /** What the agent wrote into its own file about what we installed: `uninstall` removes it too. Returns the text without it. */
+  readonly forget?: (text: string, path: string) => string
   /** Folders that hold nothing but what the plug-in left while it ran. `uninstall` removes them with all they hold. */
   readonly data?: (place: Place) => readonly (string | DataPattern)[]
 }

@@ -57,6 +57,13 @@ describe('what failed for now', () => {
     expect((await play([failed({ retryAfterMs: 7_000 }), done])).waits).toEqual([7_000])
   })
 
+  test('is never sent again without a pause, even if the server asks for none', async () => {
+    const { waits } = await play([failed({ retryAfterMs: 0 }), failed({ retryAfterMs: 600 }), failed(), done], {
+      policy: { retries: 3 },
+    })
+    expect(waits).toEqual([500, 1_000, 2_000])
+  })
+
   test('is given up when the server wants a longer wait than there is time, and says so', async () => {
     const { result, waits } = await play([failed({ retryAfterMs: 3_600_000 }), done])
     expect(waits).toEqual([])

@@ -42,7 +42,8 @@ export async function withRetries<Done extends { readonly type: string }>(
     if (signal?.aborted) return aborted(tries)
     const { type: _, shouldRetry: __, ...failed } = result
     const step = Math.min(policy.longestWaitMs, policy.firstWaitMs * 2 ** (tries - 1))
-    const waitMs = failed.retryAfterMs ?? Math.round(step * (1 - ports.random() * 0.25))
+    // Never less than the back-off: a server that says 0 each time must not be asked without a pause.
+    const waitMs = Math.max(failed.retryAfterMs ?? 0, Math.round(step * (1 - ports.random() * 0.25)))
     const isTooLate = ports.now() - began + waitMs > policy.totalMs
     if (!isWorthAnother(result) || tries > policy.retries || isTooLate) return { type: 'failed', ...failed, tries }
     onEvent?.({ type: 'retrying', attempt: tries, waitMs, why: failed.message })

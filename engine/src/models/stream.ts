@@ -102,6 +102,6 @@ function bodyOf(error: unknown): unknown {
 
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const cause = error.cause instanceof Error ? `: ${wordsOf(error.cause)}` : ''
-  return headOf(`${error.message}${cause}`, 2_000)
+  if (!(error.cause instanceof Error)) return headOf(error.message, 2_000)
+  return headOf(`${error.message.replace(/\.$/, '')}: ${wordsOf(error.cause)}`, 2_000)
 }

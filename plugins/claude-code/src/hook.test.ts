@@ -44,7 +44,7 @@ const contextOf = (output: string | undefined) => JSON.parse(output ?? '{}').hoo
 
 test('before a compaction the summarizer is asked to keep what matters, however often', async () => {
   const once = await hook('PreCompact', { trigger: 'auto', custom_instructions: null })
-  expect(once).toContain('word for word')
+  expect(once).toMatch(/^Instructions of Everlong for the summary: .*word for word/)
   expect(await hook('PreCompact', { trigger: 'auto', custom_instructions: null })).toBe(once)
 })
 
@@ -158,7 +158,9 @@ describe('commands are answered without the agent', () => {
   const ask = async (name: string) => JSON.parse((await hook('UserPromptExpansion', { command_name: name })) ?? '{}')
 
   test('lost', async () => {
-    expect(await ask('everlong:lost')).toEqual({ decision: 'block', reason: 'This session was not compacted yet.' })
+    const title = 'This is the answer of Everlong, not an error. Nothing was sent to the model.'
+    const reason = `${title}\n\nThis session was not compacted yet.`
+    expect(await ask('everlong:lost')).toEqual({ decision: 'block', reason })
     write(conversation().boundary({ uuid: 'b1' }).summary(summary).records)
     expect((await ask('everlong:lost')).reason).toContain(wish)
   })
@@ -197,7 +199,7 @@ describe('commands are answered without the agent', () => {
   })
 
   test('undo: not without a compaction, and not once the conversation went on', async () => {
-    expect((await ask('everlong:undo')).reason).toBe('This session was not compacted yet.')
+    expect((await ask('everlong:undo')).reason).toMatch(/\n\nThis session was not compacted yet\.$/)
     write(conversation().boundary({ uuid: 'b1' }).summary(summary).assistant('On it.').records)
     expect((await ask('everlong:undo')).reason).toContain('went on')
   })

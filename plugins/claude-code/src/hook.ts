@@ -14,7 +14,7 @@ export async function onHook(input: unknown, dataFolder: string): Promise<string
   switch (event.name) {
     case 'PreCompact':
       memory.given.remove(event.session)
-      return summaryInstructions
+      return `${instructionsTitle} ${summaryInstructions}`
     case 'SessionStart':
       return startOfContext(event, memory)
     case 'PostCompact':
@@ -33,6 +33,12 @@ export async function onHook(input: unknown, dataFolder: string): Promise<string
       return undefined
   }
 }
+
+/** Claude Code shows the person whatever this hook prints, and has no option to hide it. So it says what it is. */
+const instructionsTitle = 'Instructions of Everlong for the summary:'
+
+/** Claude Code puts "operation blocked by hook" before an answer that is not for the model. This is no error. */
+const answerTitle = 'This is the answer of Everlong, not an error. Nothing was sent to the model.'
 
 /** Off unless the person set a length: as an option of the plug-in, or in the environment. */
 function longestResult({ CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS, EVERLONG_SHORTEN_RESULTS }: NodeJS.ProcessEnv): number {
@@ -61,7 +67,7 @@ async function answerAtOnce({ session, transcript, input }: HookEvent, memory: M
   if (name === undefined) return undefined
   const { text, planned } = await answerAbout(name, transcript, process.env)
   if (planned) memory.atEnd.put(session, JSON.stringify(planned))
-  return JSON.stringify({ decision: 'block', reason: text })
+  return JSON.stringify({ decision: 'block', reason: `${answerTitle}\n\n${text}` })
 }
 
 /** The rules come at once; what else the summary lacks can be found only when the summary is known. */

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { readableError } from '../../shared/missing-file.ts'
 import packageFacts from '../package.json' with { type: 'json' }
 import { onHook } from './hook.ts'
 import { projectFolder } from './project.ts'
@@ -21,7 +22,8 @@ try {
   else print(await answer())
 } catch (error) {
   // Claude Code shows this and goes on; exit code 2 would block the event.
-  console.error(`everlong: ${error instanceof Error ? error.message : String(error)}`)
+  const readable = readableError(error)
+  console.error(`everlong: ${readable instanceof Error ? readable.message : String(readable)}`)
   process.exitCode = 1
 }
 

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { readableError } from '../../shared/missing-file.ts'
 import packageFacts from '../package.json' with { type: 'json' }
 import { createProjectFilter, projectOf, sessionsFolder } from './rollouts.ts'
 
@@ -18,7 +19,8 @@ try {
   else throw new Error(`unknown command ${command}`)
 } catch (error) {
   // Codex shows this and goes on.
-  console.error(`everlong: ${error instanceof Error ? error.message : String(error)}`)
+  const readable = readableError(error)
+  console.error(`everlong: ${readable instanceof Error ? readable.message : String(readable)}`)
   process.exitCode = 1
 }
 

@@ -2,6 +2,7 @@
 import { compactionOff } from 'everlong/mechanisms'
 import { numberAt, objectAt, stringAt } from 'everlong/transcript'
 import type { Sent } from './cached-prompt.ts'
+import { completionsOf, usageText } from './command-words.ts'
 import { compactForPi } from './compaction.ts'
 import { gaugeText, short } from './gauge.ts'
 import { lostText } from './lost.ts'
@@ -60,12 +61,10 @@ export default function everlong(pi: Pi): void {
 }
 
 function registerCommands(pi: Pi, search: (words: string, context: Context) => string): void {
-  const words = ['context', 'lost', 'recall', 'undo']
   pi.registerCommand('everlong', {
     description:
       'context | lost: what the last compaction left out | recall WORDS | undo the last compaction or clearing',
-    getArgumentCompletions: (prefix) =>
-      words.filter((word) => word.startsWith(prefix)).map((word) => ({ value: word, label: word })),
+    getArgumentCompletions: (prefix) => completionsOf(prefix).map((word) => ({ value: word, label: word })),
     handler: async (typed, context) => context.ui.notify(await answer(typed.trim(), context)),
   })
   const answer = async (typed: string, context: CommandContext): Promise<string> => {
@@ -76,7 +75,7 @@ function registerCommands(pi: Pi, search: (words: string, context: Context) => s
     if (command === 'lost') return lostText(context)
     if (command === 'undo') return undoLast(context)
     if (command === 'recall' && rest.length > 0) return search(rest.join(' '), context)
-    return `Type /everlong followed by one of: ${words.join(', ')} WORDS.`
+    return usageText
   }
 }
 

@@ -1,5 +1,5 @@
 // The prompt: what is being typed between two rules, with the completion menu below it.
-import { oneLine } from '../../render/safe.ts'
+import { oneLine, visible } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { charactersOf, columnsOf, cut, padEnd } from '../../render/width.ts'
 import { menuOf } from '../input/completion.ts'
@@ -56,13 +56,15 @@ function rowsOf({ text, cursor }: Editor, room: number) {
     used = 0
   }
   for (const character of charactersOf(text)) {
-    const columns = columnsOf(character)
+    // A completed file name or an entry of the history may hold controls.
+    const shown = visible(character)
+    const columns = columnsOf(shown)
     if (character !== '\n' && used + columns > room) next()
     if (at === cursor) place = { x: used, y: lines.length - 1 }
     at += character.length
     if (character === '\n') next()
     else {
-      lines[lines.length - 1] += character
+      lines[lines.length - 1] += shown
       used += columns
     }
   }

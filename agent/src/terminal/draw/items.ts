@@ -123,12 +123,18 @@ export function callTitle(call: FinishedCall, width: number): string {
   const changed = call.diff === undefined ? '' : ` ${changedLines(call.diff)}`
   const outcome = cut(oneLine(call.outcome) + changed, Math.max(10, Math.floor(width / 2)))
   const subject = subjectOf(call)
-  const room = width - columnsOf(call.name) - columnsOf(outcome) - 4
-  return cut(`${call.name} ${subject === '' ? '' : `${cut(subject, Math.max(4, room))} `}· ${outcome}`, width)
+  const name = nameOf(call)
+  const room = width - columnsOf(name) - columnsOf(outcome) - 4
+  return cut(`${name} ${subject === '' ? '' : `${cut(subject, Math.max(4, room))} `}· ${outcome}`, width)
+}
+
+/** A model may call a tool by any name. */
+export function nameOf({ name }: Pick<Call, 'name'>): string {
+  return oneLine(name)
 }
 
 /** Nothing where it would only repeat the name. */
 export function subjectOf({ name, subject }: Pick<Call, 'name' | 'subject'>): string {
   const text = oneLine(subject)
-  return text === name ? '' : text
+  return text === oneLine(name) ? '' : text
 }

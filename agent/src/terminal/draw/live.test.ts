@@ -36,6 +36,26 @@ describe('the gauge', () => {
   })
 })
 
+describe('an overloaded provider', () => {
+  const retry = { attempt: 3, why: 'Overloaded', until: 12_000 }
+  const busy = { ...ready, agent: { ...agent, isBusy: true }, retry, ...at(80) }
+  const status = (state: TerminalState, now: number) => drawLive(state, now).lines[1]?.slice(2)
+
+  test('shows how long until the next attempt, second by second, and how to stop', () => {
+    expect([0, 11_001, 12_000].map((now) => status(busy, now))).toEqual([
+      'Overloaded. Trying again in 12 s (attempt 4). Esc stops.',
+      'Overloaded. Trying again in 1 s (attempt 4). Esc stops.',
+      'Overloaded. Trying again (attempt 4). Esc stops.',
+    ])
+  })
+
+  test('is shown during a compaction too, but not for one that nobody waits for', () => {
+    const compaction = { startedAt: 0, tokens: 150_000, phase: 'summarizing' }
+    expect(status({ ...busy, compaction }, 0)).toBe('Overloaded. Trying again in 12 s (attempt 4). Esc stops.')
+    expect(drawLive({ ...busy, agent }, 0).lines.join('\n')).not.toContain('Overloaded')
+  })
+})
+
 test('a compaction shows its phase, tokens, time and how to cancel it', () => {
   const compaction = { startedAt: 0, tokens: 150_000, phase: 'summarizing', outputTokens: 1_200 }
   const { lines } = drawLive({ ...ready, compaction }, 7_400)
@@ -87,4 +107,21 @@ test('whatever is shown, in whatever size, no line is too wide and the screen is
       },
     ),
   )
+})
+
+test('of an answer that is longer than the screen, the newest lines are shown', () => {
+  const answer = Array.from({ length: 40 }, (_, nth) => `Line ${nth} of it.`).join('\n\n')
+  const shown = drawLive({ ...ready, ...at(60, 14), answer }, 0).lines.join('\n')
+  expect(shown).toContain('Line 39 of it.')
+  expect(shown).not.toContain('Line 0 of it.')
+})
+
+test('a viewer that was scrolled past its end, because the screen grew, shows the end', () => {
+  const output = Array.from({ length: 30 }, (_, nth) => `row ${nth}`).join('\n')
+  const call = { id: 't', name: 'Bash', subject: 'ls', outcome: '30 lines', input: 'ls', output, isError: false }
+  const drawn = (top: number) =>
+    drawLive({ ...ready, ...at(60, 24), details: [{ type: 'call', call }], overlay: { type: 'viewer', at: 0, top } }, 0)
+      .lines
+  expect(drawn(500).join('\n')).toContain('row 29')
+  expect(drawn(500)).toHaveLength(drawn(0).length)
 })

@@ -1,5 +1,6 @@
 // The part of the screen below the scrollback, as lines: what is happening now, the prompt, and the gauge. Pure.
 import { count, counted } from '../../render/numbers.ts'
+import { retryLine } from '../../render/retry.ts'
 import { oneLine } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { columnsOf, cut } from '../../render/width.ts'
@@ -8,7 +9,7 @@ import { askBox } from './asks.ts'
 import type { Drawing } from './drawing.ts'
 import { editorBox } from './editor-box.ts'
 import { footerLines } from './footer.ts'
-import { subjectOf } from './items.ts'
+import { nameOf, subjectOf } from './items.ts'
 import { markdownLines } from './markdown.ts'
 import { pickerBox, viewerBox } from './overlays.ts'
 
@@ -22,7 +23,7 @@ export function drawLive(state: TerminalState, now: number): Drawing {
     ...queuedLines(state, sheet),
   ]
   const footer = footerLines(state.gauge, state.agent, sheet)
-  const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(state.hint, sheet.width))]
+  const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(oneLine(state.hint), sheet.width))]
   // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
   const room = rows - 1 - 1 - bottom.lines.length - hint.length - footer.length
   const above = [...answerLines(state, sheet), ...happening]
@@ -61,7 +62,7 @@ function runningLines({ running }: TerminalState, { width, paint }: Sheet, now: 
   const shown = running.slice(0, mostRunning).map(({ call, startedAt, steps }) => {
     const done = steps > 0 ? `${counted(steps, 'call')}, ` : ''
     const end = ` · ${done}${secondsSince(startedAt, now)}`
-    const title = cut(`${call.name} ${subjectOf(call)}`.trimEnd(), Math.max(8, width - 2 - columnsOf(end)))
+    const title = cut(`${nameOf(call)} ${subjectOf(call)}`.trimEnd(), Math.max(8, width - 2 - columnsOf(end)))
     return `${paint('yellow', '○')} ${title}${paint('dim', end)}`
   })
   const left = running.length - shown.length
@@ -75,7 +76,7 @@ function statusLines(state: TerminalState, { width, paint }: Sheet, now: number)
   if (status === undefined) return []
   const { text, keys, style } = status
   const mark = paint(style, spinner(now))
-  const whole = `${text} · ${keys}`
+  const whole = text.endsWith('.') ? `${text} ${keys}.` : `${text} · ${keys}`
   if (columnsOf(whole) <= width - 2) return [`${mark} ${paint(style, whole)}`]
   // How to stop it is never cut off.
   return [`${mark} ${paint(style, cut(text, width - 2))}`, `  ${paint(style, cut(keys, width - 2))}`]
@@ -85,20 +86,15 @@ type Status = { readonly text: string; readonly keys: string; readonly style: 'm
 
 export function statusOf(state: TerminalState, now: number): Status | undefined {
   const { compaction, retry, command, agent, busySince, running } = state
+  // Not for a compaction in the background: nobody waits for it.
+  if (retry && (compaction || command !== undefined || agent?.isBusy))
+    return { text: retryLine(retry, retry.until - now), keys: 'Esc stops', style: 'yellow' }
   if (compaction) {
     const { phase, outputTokens, startedAt, tokens } = compaction
     const written = outputTokens === undefined ? '' : `, ${count(outputTokens)} tokens written`
     const from = tokens === 0 ? '' : ` ${count(tokens)} tokens`
     const text = `Compacting${from}: ${phase}${written}, ${secondsSince(startedAt, now)}`
     return { text, keys: 'Esc to cancel', style: 'magenta' }
-  }
-  if (retry) {
-    const wait = Math.max(0, Math.ceil((retry.until - now) / 1_000))
-    return {
-      text: `${oneLine(retry.why)}: attempt ${retry.attempt} in ${wait} s`,
-      keys: 'Esc to stop',
-      style: 'yellow',
-    }
   }
   if (command !== undefined) return { text: `Running ${oneLine(command)}`, keys: 'Esc to stop', style: 'cyan' }
   if (!agent?.isBusy) return undefined

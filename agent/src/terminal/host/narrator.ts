@@ -4,6 +4,7 @@ import { textOf } from 'everlong/transcript'
 import type { Agent, AgentEvent, PermissionRequest } from '../../app.ts'
 import { receiptLine } from '../../receipt.ts'
 import { fullnessOf } from '../../render/gauge.ts'
+import { failureLine } from '../../render/retry.ts'
 import { callOf, finishedCall } from './calls.ts'
 import { pastOf } from './past.ts'
 import type { Call, GaugeReading, UiEvent } from './protocol.ts'
@@ -99,6 +100,7 @@ type Known = {
 function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly UiEvent[] {
   switch (event.type) {
     case 'stream':
+      if (event.event.type === 'retrying') return [{ type: 'restarted' }]
       return event.event.type === 'progress' ? [] : [event.event]
     case 'answer':
       return [{ type: 'answer', text: textOf(event.answer.content) }]
@@ -113,7 +115,7 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
       return [finishedCall(diff === undefined ? known : { ...known, diff }, event, folder)]
     }
     case 'failed':
-      return [{ type: 'trouble', text: `No answer: ${event.failure.message}` }]
+      return [{ type: 'trouble', text: failureLine(event.failure) }]
     case 'blocked':
       return [{ type: 'trouble', text: event.detail }]
     case 'stopped':

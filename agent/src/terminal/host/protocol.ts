@@ -43,6 +43,9 @@ export type GaugeReading = Fullness & {
 /** What the terminal hears. */
 export type UiEvent =
   | { readonly type: 'text' | 'thinking'; readonly text: string }
+  /** The attempt that was streaming failed: what it has said so far does not count. */
+  | { readonly type: 'restarted' }
+  | { readonly type: 'retry-over' }
   | { readonly type: 'retrying'; readonly attempt: number; readonly waitMs: number; readonly why: string }
   /** The whole text of an answer that is complete. */
   | { readonly type: 'answer'; readonly text: string }
@@ -81,6 +84,8 @@ export type Hello = {
   /** Shown first: what came before in a resumed session. */
   readonly past: readonly UiEvent[]
   readonly notices: readonly string[]
+  /** Where output of libraries is logged. */
+  readonly logFile?: string
 }
 
 export type OriginalMessage = { readonly role: string; readonly text: string; readonly isCut: boolean }

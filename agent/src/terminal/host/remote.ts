@@ -24,13 +24,16 @@ export type RemoteListener = {
   readonly event: (event: UiEvent) => void
   readonly ask: (id: number, ask: Ask) => void
   readonly withdrawn: (id: number) => void
+  /** Something in the agent's thread wrote to its standard output or error, or Node warned there. */
+  readonly printed: (text: string) => void
   /** The agent's thread is gone although nobody closed it. */
   readonly lost: (why: string) => void
 }
 
 /** Runs the agent of this module in a thread of its own; `data` is the worker's `workerData`. */
 export function connectToWorker(module: URL, data: unknown, listener: RemoteListener): RemoteAgent {
-  const worker = new Worker(module, { workerData: data })
+  const worker = new Worker(module, { workerData: data, stdout: true, stderr: true })
+  for (const stream of [worker.stdout, worker.stderr]) stream.setEncoding('utf8').on('data', listener.printed)
   const pending = new Map<number, { readonly resolve: (value: never) => void; readonly reject: (why: Error) => void }>()
   let isStarted = false
   let isClosing = false

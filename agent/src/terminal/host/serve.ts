@@ -1,5 +1,7 @@
 // The agent's side of the thread: turns its events into what the terminal shows, and answers the terminal's calls.
 
+import { join } from 'node:path'
+import { sessionFolder } from 'everlong/node'
 import { textOf } from 'everlong/transcript'
 import type { Agent, Person } from '../../app.ts'
 import { reasonOf } from '../../reason-of.ts'
@@ -48,9 +50,14 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
   asking.onPermission(narrator.rememberDiff)
   receive = createReceiver(port, callsOf(agent, narrator, folder))
   const gauge = readGauge(agent)
+  const { path } = agent.session()
   port.postMessage({
     type: 'hello',
-    hello: { state: agent.state(), commands, past, notices, ...(gauge ? { gauge } : {}) },
+    hello: {
+      ...{ state: agent.state(), commands, past, notices },
+      ...(gauge ? { gauge } : {}),
+      ...(path === undefined ? {} : { logFile: join(sessionFolder(path), 'output.log') }),
+    },
   })
   for (const message of waiting) receive(message)
 }

@@ -24,8 +24,11 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
     case 'thinking':
       return { ...state, isThinking: true, retry: undefined }
     case 'retrying':
-      // What was streamed belongs to the attempt that failed.
-      return { ...state, answer: '', retry: { attempt: event.attempt, why: event.why, until: now + event.waitMs } }
+      return { ...state, retry: { attempt: event.attempt, why: event.why, until: now + event.waitMs } }
+    case 'retry-over':
+      return { ...state, retry: undefined }
+    case 'restarted':
+      return { ...state, answer: '' }
     case 'answer':
       return answered(state, event.text)
     case 'call-started':
@@ -38,7 +41,8 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
     case 'engine':
       return withEngineEvent(state, event.event, now)
     case 'prompt':
-      return event.isQueued ? state : withItem(flushed(state), { type: 'prompt', prompt: event.prompt })
+      if (event.isQueued) return state
+      return withItem({ ...flushed(state), hasSaid: true }, { type: 'prompt', prompt: event.prompt })
     case 'receipt': {
       const { receipt, line } = event
       const shown = withItem(flushed({ ...state, compaction: undefined }), { type: 'receipt', line })
@@ -62,7 +66,7 @@ function switched(
   now: number,
 ): TerminalState {
   let shown = withItem(
-    { ...flushed(state), details: [], overlay: undefined },
+    { ...flushed(state), details: [], overlay: undefined, hasSaid: false },
     { type: 'notice', text: `Session ${title}` },
   )
   for (const event of past) shown = hear(shown, event, now)

@@ -47,8 +47,25 @@ describe('events', () => {
       ready,
       { type: 'text', text: 'Half' },
       { type: 'retrying', attempt: 2, waitMs: 500, why: 'overloaded' },
+      { type: 'restarted' },
     )
     expect([retried.answer, retried.retry]).toEqual(['', { attempt: 2, why: 'overloaded', until: 500 }])
+  })
+
+  test('a session counts as one to come back to once something was said in it', () => {
+    const prompt = { type: 'prompt', prompt: { text: 'Hi' }, isQueued: false } as const
+    const said = after(ready, prompt)
+    const other = after(said, { type: 'session', title: 'new', past: [] })
+    const resumed = after(other, { type: 'session', title: 'old', past: [prompt] })
+    expect([ready, said, other, resumed].map(({ hasSaid }) => hasSaid)).toEqual([false, true, false, true])
+    expect(after(ready, { ...prompt, isQueued: true }).hasSaid).toBe(false)
+  })
+
+  test('a compaction that is sent again leaves the answer alone, and the wait ends with the first sign of life', () => {
+    const retry = { type: 'retrying', attempt: 2, waitMs: 500, why: 'overloaded' } as const
+    const retried = after(ready, { type: 'text', text: 'Half' }, retry)
+    expect([retried.answer, retried.retry?.attempt]).toEqual(['Half', 2])
+    expect(after(retried, { type: 'retry-over' }).retry).toBeUndefined()
   })
 
   test('a call runs, then it is one folded item that can be expanded', () => {

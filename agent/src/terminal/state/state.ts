@@ -117,6 +117,8 @@ export type TerminalState = {
   readonly armed: { readonly key: 'ctrl+c' | 'escape'; readonly at: number } | undefined
   /** When text was last typed. */
   readonly typedAt: number
+  /** The person has said something in this session. */
+  readonly hasSaid: boolean
   /** The demo is typing. */
   readonly isPlaying: boolean
 }
@@ -148,6 +150,7 @@ export const firstState: TerminalState = {
   hint: undefined,
   armed: undefined,
   typedAt: 0,
+  hasSaid: false,
   isPlaying: false,
 }
 

@@ -37,6 +37,10 @@ export type PlayData = {
   readonly window?: number
   /** Summaries are written without a model. */
   readonly isOffline?: boolean
+  /** Of the simulated model. */
+  readonly model?: string
+  /** Libraries print in both threads. */
+  readonly isNoisy?: boolean
   /** So many turns are played by themselves, and the heap of the terminal's thread is written to `heap.json`. */
   readonly turns?: number
   /** The session begins with about so many tokens. */
@@ -45,7 +49,7 @@ export type PlayData = {
 
 serveInWorker<PlayData>(async (data, person) => {
   const { folder, home, window, tokens = 0, isContinued = false, isOffline = false } = data
-  const name = 'claude-opus-4-5'
+  const { model: name = 'claude-opus-4-5' } = data
   const rules = [
     { when: asksForNotes, script: noteTaker() },
     { when: asksForSummary, script: held(summarizer(), join(folder, 'hold-summary')) },
@@ -124,6 +128,12 @@ function follow(folder: string): Script {
     if (verb === 'hold') {
       await whileThere(join(folder, rest))
       return text(`Held ${rest}.`)
+    }
+    if (verb === 'print') {
+      process.stdout.write(`${rest} on stdout\n`)
+      console.error(`${rest} on stderr`)
+      process.emitWarning(`${rest} as a warning`)
+      return text(`Printed ${rest}.`)
     }
     if (verb === 'fill') {
       const [words = '', name = ''] = rest.split(' ')

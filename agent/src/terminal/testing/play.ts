@@ -6,6 +6,7 @@ import type { PlayData } from './play-worker.ts'
 
 const data: PlayData = JSON.parse(process.argv[2] ?? '{}')
 const busiest = watchThread()
+const noise = data.isNoisy ? setInterval(printNoise, 20) : undefined
 process.exitCode = await runTerminal({
   worker: new URL('./play-worker.ts', import.meta.url),
   data,
@@ -14,9 +15,17 @@ process.exitCode = await runTerminal({
   stdout: process.stdout,
   env: process.env,
   historyFile: `${data.home}/history`,
+  leaving: (id) => `Left the session ${id}.`,
   ...(data.turns === undefined ? {} : { play: playTurns(data.turns) }),
 })
+clearInterval(noise)
 writeFileSync(`${data.home}/busiest-ms`, String(busiest()))
+
+function printNoise(): void {
+  process.stdout.write('noise on stdout\n')
+  console.error('noise on stderr')
+  process.emitWarning('noise as a warning')
+}
 
 /** Each with a tool call, a diff and an answer. */
 function playTurns(turns: number): Play {

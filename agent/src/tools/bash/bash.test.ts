@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { interrupted, runTools } from '../../run-tools.ts'
 import { until } from '../../testing/over-http.ts'
 import { benches } from '../../testing/with-bench.ts'
 
@@ -66,6 +67,11 @@ describe('a command', () => {
   })
 })
 
+function abortable() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
+
 describe('the end of a command', () => {
   test('comes after its timeout, for everything that it started', async () => {
     const bench = await setBench(allow)
@@ -85,6 +91,30 @@ describe('the end of a command', () => {
     controller.abort()
     expect(await running).toMatchObject({ isError: true, details: { interrupted: true } })
     expect(isAlive(Number(bench.read('pid')))).toBe(false)
+  })
+
+  test('comes with an interrupt, and the model gets what was printed until then', async () => {
+    const { tools, session, folder } = await setBench(allow)
+    const { signal, abort } = abortable()
+    const calls = [
+      { type: 'tool_use' as const, id: 't1', name: 'Bash', input: { command: 'echo begun; touch ready; sleep 60' } },
+    ]
+    const running = runTools({ session, tools: tools.tools, calls, signal, emit: () => undefined })
+    await until(() => existsSync(join(folder, 'ready')))
+    abort()
+    const content = 'The command was stopped by the user. Output until then:\nbegun'
+    expect(await running).toMatchObject([{ block: { content, is_error: true } }])
+  })
+
+  test('an interrupt while the person is asked runs nothing, and is called one', async () => {
+    const { signal, abort } = abortable()
+    const answer = async () => {
+      abort()
+      return { type: 'allow' } as const
+    }
+    const { call, folder } = await setBench({ answer })
+    expect(await call('Bash', { command: 'touch ran' }, signal)).toEqual({ content: interrupted, isError: true })
+    expect(existsSync(join(folder, 'ran'))).toBe(false)
   })
 
   test('is the end of what it left running, and that is said', async () => {

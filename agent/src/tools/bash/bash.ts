@@ -38,6 +38,7 @@ export function bashTool(kit: Kit, options: BashOptions): AnyTool {
     description:
       'Runs a shell command and returns its output and exit code. It has no terminal and no input. Processes that it leaves behind are ended: use run_in_background for servers. Prefer Read, Grep, Glob and Edit for files.',
     input,
+    endsOnAbort: true,
     plan: async (given, context) => {
       // Loaded with the first command: the agent starts faster without the parser.
       const { readScript } = await import('../../permissions/script.ts')

@@ -9,6 +9,7 @@ import type { Entry } from '../../core/transcript/format/entry.ts'
 import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { type Archive, openArchive } from '../archive/archive.ts'
 import { hasSqlite } from '../archive/database.ts'
+import type { Holder } from '../lease/lease.ts'
 import { forEachEntry, sniffFormat } from '../read/entries.ts'
 import { openLive } from '../read/live-file.ts'
 import { subagentPath } from '../read/subagents.ts'
@@ -38,7 +39,7 @@ type Read = {
 
 export type SessionFile =
   | ({ readonly type: 'opened' } & OpenedFile)
-  | { readonly type: 'failed'; readonly why: string; readonly reason: StoreErrorReason; readonly heldBy?: string }
+  | { readonly type: 'failed'; readonly why: string; readonly reason: StoreErrorReason; readonly heldBy?: Holder }
 
 export type SessionFileOptions = WriterOptions & {
   /** `new` refuses an existing file; `existing` accepts only a transcript; `existing-or-new` starts one if there is no file. */
@@ -52,7 +53,7 @@ export async function openSessionFile(path: string, { file, ...options }: Sessio
   const known = new Set<string>()
   const opened = await openWriter(path, { ...options, knows: (uuid) => known.has(uuid) })
   if (opened.type === 'held')
-    return { type: 'failed', why: heldMessage(path, opened.by), reason: 'held', heldBy: opened.by.owner }
+    return { type: 'failed', why: heldMessage(path, opened.by), reason: 'held', heldBy: opened.by }
   if (opened.type === 'open-failed') return { type: 'failed', why: opened.message, reason: storeReason(opened) }
   const { writer } = opened
   const found = readRepaired(writer, known)

@@ -66,7 +66,7 @@ async function open(folder: string, id: string, options: OpenOptions): Promise<O
   if (as === 'new' && isThere) return { type: 'exists' }
   if (as === 'new') makeFolderBelow(folder, dirname(path))
   const file = await openSessionFile(path, { file: as, owner, ...(isCopy ? { isCopy } : {}) })
-  if (file.type === 'failed' && file.heldBy !== undefined) return { type: 'held', by: file.heldBy, why: file.why }
+  if (file.type === 'failed' && file.heldBy !== undefined) return { type: 'held', by: file.heldBy.owner, why: file.why }
   if (file.type === 'failed') throw new StoreError(file.why, file)
   if (as === 'new' && user !== undefined) await writeUser(file.store, user)
   return { type: 'opened', session: heldFile(id, path, file) }

@@ -1,0 +1,84 @@
+// What a session has cost since it began, also before it was opened again or copied: read from its transcripts. Notes and
+// background summaries leave no usage there, so those count only since the session was opened.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PurposeUsage } from 'everlong/mechanisms'
+import { costOf, type TokenCounts } from 'everlong/models'
+import { collectingStatistics, type EngineSession, forEachEntry, sessionFolder } from 'everlong/node'
+import { type JsonObject, type ModelTokens, numberAt, objectAt, readBoundary } from 'everlong/transcript'
+
+export type Spent = PurposeUsage & { readonly purpose: string }
+
+/** `openedBytes`: the size of the transcript when the session was opened. */
+export async function spendingOf(session: EngineSession, openedBytes: number): Promise<readonly Spent[]> {
+  const now = session.spent()
+  const { path } = session
+  await session.stored()
+  // In memory only, or nothing was said yet.
+  if (path === undefined || !existsSync(path)) return named(now.turn, now.compact, now)
+  const subagents = join(sessionFolder(path), 'subagents')
+  const compactions = [...compactionsBefore(path, openedBytes), now.compact]
+  return [
+    ...named(sumOf(modelsIn(path).map(pricedUsage)), sumOf(compactions), now),
+    { purpose: 'sub-agents', ...sumOf(existsSync(subagents) ? modelsIn(subagents).map(pricedUsage) : []) },
+  ].filter(({ requests }) => requests > 0)
+}
+
+function named(turn: PurposeUsage, compact: PurposeUsage, now: ReturnType<EngineSession['spent']>): readonly Spent[] {
+  return [
+    { purpose: 'your turns', ...turn },
+    { purpose: 'compactions', ...compact },
+    { purpose: 'notes', ...now['session-memory'] },
+    { purpose: 'background summaries', ...now.collapse },
+  ].filter(({ requests }) => requests > 0)
+}
+
+function modelsIn(path: string): readonly ModelTokens[] {
+  const steps = collectingStatistics([path])
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value.models
+  }
+}
+
+function pricedUsage({ model, answers, tokens }: ModelTokens): PurposeUsage {
+  return { requests: answers, usage: tokens, cost: costOf(tokens, model) }
+}
+
+/** As their boundaries say. */
+function compactionsBefore(path: string, bytes: number): readonly PurposeUsage[] {
+  const found: PurposeUsage[] = []
+  forEachEntry(path, ({ record, position }) => {
+    if (position.offset >= bytes || readBoundary(record) === undefined) return
+    const own = objectAt(objectAt(record, 'everlong'), 'compaction')
+    const usage = countsAt(objectAt(own, 'usage'))
+    // Without a model nothing was spent.
+    if (total(usage) > 0) found.push({ requests: 1, usage, cost: numberAt(own, 'cost') })
+  })
+  return found
+}
+
+const countNames = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteHour'] as const
+
+function countsAt(usage: JsonObject | undefined): TokenCounts {
+  return combined((name) => numberAt(usage, name) ?? 0)
+}
+
+function combined(count: (name: keyof TokenCounts) => number): TokenCounts {
+  return Object.fromEntries(countNames.map((name) => [name, count(name)])) as TokenCounts
+}
+
+function total({ input, output, cacheRead, cacheWrite }: TokenCounts): number {
+  return input + output + cacheRead + cacheWrite
+}
+
+/** The cost is not known if one price is not known. */
+export function sumOf(parts: readonly PurposeUsage[]): PurposeUsage {
+  const used = parts.filter(({ requests }) => requests > 0)
+  const isPriced = used.every(({ cost }) => cost !== undefined)
+  return {
+    requests: used.reduce((sum, { requests }) => sum + requests, 0),
+    usage: combined((name) => used.reduce((sum, { usage }) => sum + usage[name], 0)),
+    cost: isPriced ? used.reduce((sum, { cost = 0 }) => sum + cost, 0) : undefined,
+  }
+}
