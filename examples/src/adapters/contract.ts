@@ -1,4 +1,4 @@
-// What every adapter must hold: an agent of 200 turns with parallel calls, images, thinking and faults, in a window that
+// What every adapter must hold: an agent of many turns with parallel calls, images, thinking and faults, in a window that
 // holds a fraction of it, over HTTP. Everything that the model saw is looked at by the simulator that plays it.
 import {
   type Answer,
@@ -90,7 +90,8 @@ export const rules: readonly string[] = [
   'Always answer in one sentence.',
   'Do not add a dependency without asking me.',
 ]
-const ruleTurns = [1, 60, 120]
+/** The turns in which the user states the rules, as shares of the conversation. */
+const ruleShares = [0, 0.3, 0.6]
 export const facts: readonly string[] = Array.from(
   { length: 10 },
   (_, at) => `service ${at} listens on port ${41_000 + 37 * at}`,
@@ -121,29 +122,32 @@ export function storedLists<Item>(storage: Map<string, unknown>) {
   }
 }
 
+export type ContractOptions = Pick<RunOptions, 'model' | 'window'> & { readonly turns: number }
+
 /** The same conversation with Everlong and without; then a provider whose window is smaller than it says. */
-export async function runAdapterContract(adapter: Adapter, model = 'claude-fable-5-1'): Promise<ContractReport> {
-  const bare = await runAdapter(adapter, { isManaged: false, model })
-  const managed = await runAdapter(adapter, { isManaged: true, model })
+export async function runAdapterContract(adapter: Adapter, options: ContractOptions): Promise<ContractReport> {
+  const conversation = { model: 'claude-fable-5-1', ...options }
+  const { turns } = conversation
+  const bare = await runAdapter(adapter, { ...conversation, isManaged: false })
+  const managed = await runAdapter(adapter, { ...conversation, isManaged: true })
   const broken = [
-    ...(bare.turns < 200 ? [] : ['without Everlong the conversation is too long']),
-    ...brokenBy(managed, 200),
+    ...(bare.turns < turns ? [] : ['without Everlong the conversation is too long']),
+    ...brokenBy(managed, turns),
     ...managed.refused.map((why) => `no request is refused: ${why}`),
     ...(managed.summaries > 0 ? [] : ['the conversation is compacted']),
     ...(managed.thinkingSeen > 0 || adapter.thinks === false ? [] : ['thinking goes to the model']),
     ...(managed.imagesSeen > 0 ? [] : ['images go to the model']),
   ]
   if (!adapter.recovers) return { broken, managed, bare }
-  const surprised = await runAdapter(adapter, { isManaged: true, model, turns: 60, toldWindow: 200_000 })
-  const recovery = surprised.refused.length > 0 ? brokenBy(surprised, 60) : ['the provider refuses what is too long']
+  const surprised = await runAdapter(adapter, { ...conversation, isManaged: true, turns: 40, toldWindow: 200_000 })
+  const recovery = surprised.refused.length > 0 ? brokenBy(surprised, 40) : ['the provider refuses what is too long']
   return { broken: [...broken, ...recovery.map((promise) => `after an overflow: ${promise}`)], managed, bare }
 }
 
 function brokenBy(run: Run, turns: number): readonly string[] {
-  const told = ruleTurns.filter((turn) => turn <= turns).length
   return [
     ...(run.turns === turns ? [] : [`all ${turns} turns are answered, not ${run.turns}: ${run.error}`]),
-    ...(run.rules === told ? [] : [`all ${told} rules are still there, not ${run.rules}`]),
+    ...(run.rules === rules.length ? [] : [`all ${rules.length} rules are still there, not ${run.rules}`]),
   ]
 }
 
@@ -167,7 +171,7 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
   const conversation = await adapter.start(input)
   try {
     for (let turn = 1; turn <= turns; turn++) {
-      const answer = await conversation.say(saidAt(turn))
+      const answer = await conversation.say(saidAt(turn, turns))
       if (!answer.includes(`Module ${turn}`)) throw new Error(`turn ${turn} was answered with: ${answer.slice(0, 200)}`)
       answered++
     }
@@ -193,8 +197,8 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
   }
 }
 
-function saidAt(turn: number): Said {
-  const rule = rules[ruleTurns.indexOf(turn)]
+function saidAt(turn: number, turns: number): Said {
+  const rule = rules.find((_, at) => turn === Math.max(1, Math.round((ruleShares[at] ?? 0) * turns)))
   const fact = turn % 20 === 5 ? facts[Math.floor(turn / 20)] : undefined
   const extra = [rule, fact && `For your information: ${fact}.`].filter((part) => part !== undefined).join(' ')
   const words = `Look into module ${turn} and tell me what it does. ${extra}`.trim()
