@@ -90,13 +90,17 @@ function withoutMedia({ runtime, failure, steps }: Attempt): Remedy | undefined 
   return isDone ? remedyFor(runtime) : undefined
 }
 
-/** Clears old results, however few. Enough when that covers the gap that the provider named. */
+/**
+ * Clears old results, however few and whatever that costs: a request that is refused costs more. Enough when it covers the
+ * gap that the provider named.
+ */
 async function clearResults({ runtime, failure, signal, steps }: Attempt): Promise<Remedy | undefined> {
   const context = contextFor(runtime, { cause: 'overflow', signal })
   const { reductions } = runtime.settings
   const settings = reductionSettings({
     ...reductions,
     microCompact: reductions?.microCompact === false ? false : 'always',
+    weigh: false,
     bySize: { ...reductions?.bySize, target: 0, least: 0 },
   })
   const situation = { ...context.situation, settings, client: { cacheEdits: false, contextManagement: false } }
