@@ -166,6 +166,7 @@ test('the boundary says what was done, and ours is in a field of its own', async
       'mechanism',
       'model',
       'reason',
+      'size',
       'tokens',
       'tried',
       'usage',

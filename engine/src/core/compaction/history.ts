@@ -13,7 +13,7 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { discoveredTools } from '../restore/state-book.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
-import type { CompactionJob } from './job.ts'
+import type { CompactionJob, SizedJob } from './job.ts'
 import { type Planned, piecesOf } from './plan.ts'
 
 export type History = {
@@ -29,7 +29,7 @@ export type History = {
 
 /** One compaction on its way. */
 export type Run = {
-  readonly job: CompactionJob
+  readonly job: SizedJob
   readonly plan: Planned
   readonly history: History
   readonly ports: CompactionPorts

@@ -7,7 +7,6 @@ import { defined, type JsonObject } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { ProviderSummary } from '../request/provider-summary.ts'
-import { withMargin } from '../tokens/estimate/counting.ts'
 import { type CompactionRecords, compactionRecords } from '../transcript/format/compaction-records.ts'
 import type { Summary } from './ask/ask.ts'
 import type { Assembled } from './assemble.ts'
@@ -38,11 +37,10 @@ type Figures = Pick<
 
 export function figuresOf({ job, plan, ports, usage, hitRate, history, started }: Run, made: Made): Figures {
   const { written, page, assembled } = made
-  const { before } = plan.tokens
-  const sizeOf = (tokens: number) => withMargin(tokens + (job.overhead ?? 0))
+  const { before, size } = plan.tokens
   return {
     tokens: { before, after: assembled.tokens },
-    size: { before: job.size ?? sizeOf(before), after: sizeOf(assembled.tokens) },
+    size: { before: size, after: job.scale.toReported(assembled.tokens + (job.overhead ?? 0)) },
     mechanism: page.isOffline ? 'offline' : written.mechanism,
     usage,
     ...defined({
@@ -64,6 +62,7 @@ export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRec
   const { size, chain, durationMs, ...rest } = figures
   const everlong: JsonObject = {
     ...rest,
+    size: { after: size.after, ...defined({ model: job.counting?.model }) },
     reason: job.reason,
     // What comes behind kept messages is counted with the messages, so only what was taken from before them is freed.
     freed: plan.tokens.before - assembled.frontTokens,

@@ -8,7 +8,7 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restoration } from '../ports/restore.ts'
 import { describeWorkspace } from '../ports/workspace.ts'
-import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
+import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { askForSummary, type Question } from './ask/ask.ts'
 import { note } from './ask/asker.ts'
@@ -16,8 +16,8 @@ import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreW
 import { checkSummary } from './check.ts'
 import { type ComposeInput, composePage, emptyPage, nextIn, type Page } from './compose.ts'
 import { historyOf, ledgerWith, type Run } from './history.ts'
-import type { Compacted, CompactionJob, CompactionResult } from './job.ts'
-import { planCompaction } from './plan.ts'
+import { type Compacted, type CompactionJob, type CompactionResult, freesTooLittle } from './job.ts'
+import { planCompaction, withSizes } from './plan.ts'
 import { figuresOf, type Made, recordsOf, type Written } from './records.ts'
 
 /** One compaction on its own: it also emits when it starts and how it ends. */
@@ -27,9 +27,9 @@ export async function runCompaction(
   signal?: AbortSignalPort,
 ): Promise<CompactionResult> {
   const { trigger, threshold } = job
-  const tokens = job.size ?? withMargin((job.viewTokens ?? 0) + (job.overhead ?? 0))
-  ports.emit({ type: 'compaction-started', trigger, tokens })
-  const result = await performCompaction(job, ports, signal).catch((error: unknown) => {
+  const sized = withSizes(job)
+  ports.emit({ type: 'compaction-started', trigger, tokens: sized.size })
+  const result = await performCompaction(sized, ports, signal).catch((error: unknown) => {
     // Listeners that show progress must see its end, also when the fault is ours.
     const detail = 'Something unexpected happened.'
     ports.emit({ type: 'compaction-failed', trigger, reason: 'no_summary', detail })
@@ -50,11 +50,12 @@ export async function runCompaction(
 
 /** The same without a word about start and end: for a ladder, which emits those itself. */
 export async function performCompaction(
-  job: CompactionJob,
+  given: CompactionJob,
   ports: CompactionPorts,
   signal?: AbortSignalPort,
 ): Promise<CompactionResult> {
   const started = ports.now()
+  const job = withSizes(given)
   const plan = planCompaction(job, ports.model)
   const none = { tried: [], usage: noTokens, notices: [] }
   if (plan.type === 'declined') return { type: 'failed', reason: 'nothing_to_compact', detail: plan.why, ...none }
@@ -121,11 +122,12 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   }
   if (isAborted(run, 'restoring')) return wasStopped
   const next = nextIn(composing)
-  const restored = await restoreWithin({ job, plan, next }, limit)
-  const room = limit - promisedTokens(restored, run)
+  const restored = await restoreWithin({ job, plan, next }, plan.tokens.limitOfRestored)
+  const promised = promisedTokens(restored, run)
+  const room = limit - promised
   const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
   if (!fitted) return stop('no_progress', whatIsTooLarge(run, frame.sizeWith('')))
-  const assembled = await restoreAndAssemble(run, { frame, restored, next, ...fitted })
+  const assembled = await restoreAndAssemble(run, { frame, restored, promised, next, ...fitted })
   if ('type' in assembled) return assembled
   return commit(run, { written, instructions, ledger, page: fitted.page, assembled })
 }
@@ -178,7 +180,13 @@ async function getSummary(run: Run, given: string | undefined, question: Questio
   return mayBeOffline ? without('offline', `no model could write it: ${why}`) : stop(reason, why)
 }
 
-type Restoring = { readonly frame: Frame; readonly restored: Restoration; readonly next: string }
+type Restoring = {
+  readonly frame: Frame
+  readonly restored: Restoration
+  /** Tokens that pinned items and the plan have in any case. */
+  readonly promised: number
+  readonly next: string
+}
 type Fitted = { readonly page: Page; readonly isShort: boolean }
 
 /**
@@ -204,11 +212,11 @@ function fitPage(
 
 async function restoreAndAssemble(
   run: Run,
-  { frame, page, isShort, restored: all, next }: Fitted & Restoring,
+  { frame, page, isShort, restored: all, promised, next }: Fitted & Restoring,
 ): Promise<Assembled | Stop> {
   const { job, ports, signal, plan } = run
-  const { limit } = plan.tokens
-  const left = limit - frame.sizeWith(frame.summaryWith(page.text, { isShort }))
+  const { limit, limitOfRestored } = plan.tokens
+  const left = Math.max(promised, limitOfRestored - frame.sizeWith(frame.summaryWith(page.text, { isShort })))
   // Where the page left less room than everything needs, files are chosen and cut again for the room there is.
   const restored = all.tokens <= left ? all : await restoreWithin({ job, plan, next }, left)
   const { context } = await runHooks(run, { event: 'SessionStart', source: 'compact' })
@@ -234,13 +242,15 @@ async function commit(run: Run, made: Made): Promise<Compacted | Stop> {
   if (signal?.aborted) return wasStopped
   const outcome = await job.commit?.(records)
   if (outcome?.type === 'failed') return stop(outcome.reason ?? 'write_failed', outcome.message)
+  // What was added to the conversation meanwhile may have been kept as well.
+  const size = { ...figures.size, ...defined({ after: outcome?.tokensAfter }) }
   ports.emit({ type: 'compaction-progressed', phase: 'hooks-after' })
   const after = await runHooks(run, {
     event: 'PostCompact',
     trigger: job.trigger,
     summary: assembled.summary,
-    tokensBefore: figures.size.before,
-    tokensAfter: figures.size.after,
+    tokensBefore: size.before,
+    tokensAfter: size.after,
     fidelity: page.report,
   })
   return {
@@ -252,6 +262,7 @@ async function commit(run: Run, made: Made): Promise<Compacted | Stop> {
     summaryUuid: summary,
     keptUuids: plan.parts.keptUuids,
     ...figures,
+    size,
     tried,
     fidelity: page.report,
     ledger,
@@ -264,15 +275,19 @@ async function commit(run: Run, made: Made): Promise<Compacted | Stop> {
 /** Which part leaves no room, and what a person can do about it. */
 function whatIsTooLarge({ job, plan }: Run, base: number): string {
   const { limit, kept, before } = plan.tokens
-  const around = job.overhead ?? 0
   if (plan.kept.length > 0 && kept > limit / 2) {
-    return `The messages to be kept alone have about ${formatNumber(kept)} tokens, and ${formatNumber(limit)} are allowed: choose a later message, or compact everything.`
+    const [which, what] = plan.parts.variant === 'from' ? ['an earlier', 'before'] : ['a later', 'after']
+    const problem =
+      job.trigger === 'manual'
+        ? `${freesTooLittle}: the messages ${what} the chosen one stay, and have about ${formatNumber(kept)} of ${formatNumber(before)} tokens`
+        : `The messages to be kept alone have about ${formatNumber(kept)} tokens, and ${formatNumber(limit)} are allowed`
+    return `${problem}. Choose ${which} message, or compact everything.`
   }
-  if (around > limit) {
+  if (limit <= 0) {
+    const around = job.scale.toReported(job.overhead ?? 0)
     return `The system prompt and the tools have about ${formatNumber(around)} tokens, and leave no room: remove tools or instructions, or choose a model with a larger window.`
   }
-  // Nothing limits it but its own size.
-  if (limit >= before - 1) {
+  if (job.trigger === 'manual' && job.budget === undefined) {
     return `The conversation is too short to be made smaller: it has about ${formatNumber(before)} tokens.`
   }
   return `Even the shortest summary does not fit into ${formatNumber(Math.max(0, limit - base))} tokens: allow a larger budget, choose a model with a larger window, or start a new conversation.`

@@ -71,6 +71,7 @@ function jobFor(context: MechanismContext, options: CompactMechanismOptions): Co
     viewTokens: situation.weigher.tokens(view.messages, counting),
     overhead,
     size,
+    scale: context.scale(),
     threshold: autoCompactThreshold.value,
     target,
     queued,
@@ -174,7 +175,7 @@ function declined(why: MemoryDeclined['why'], detail: string) {
 }
 
 async function planMemory(keeper: MemoryKeeper, context: MechanismContext, options: CompactMechanismOptions) {
-  const { instructions, range, size, overhead, view } = context
+  const { instructions, range, view } = context
   if (!keeper.settings.isOn) return declined('turned-off', 'Session memory is turned off.')
   if (instructions.trim() !== '' || range.from !== undefined || range.upTo !== undefined) {
     return declined('instructions-given', 'The notes were taken without what is asked for now.')
@@ -188,8 +189,6 @@ async function planMemory(keeper: MemoryKeeper, context: MechanismContext, optio
   if (uuid === undefined) return declined('nothing-to-summarize', 'What would be kept has no entry in the transcript.')
   const job: CompactionJob = {
     ...jobFor(context, options),
-    // Counting everything again would take half of the time.
-    viewTokens: Math.max(0, size.tokens - overhead),
     partial: { type: 'up-to', uuid },
     given: { text: made.summary, mechanism: memoryName, why: 'the notes of the session are the summary' },
   }

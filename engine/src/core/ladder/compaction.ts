@@ -1,5 +1,6 @@
 // One compaction from the decision to the transcript: try the mechanisms of the ladder, measure, write, report. Manual,
 // automatic and reactive compactions all go through here; whether one may run was decided before.
+import { freesTooLittle, minFreed } from '../compaction/job.ts'
 import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
 import { noTokens, type TokenCounts } from '../message/usage.ts'
@@ -10,7 +11,7 @@ import type { ModelChoice } from '../session/gauge.ts'
 import { type Runtime, summarizer, withFreed } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import type { View } from '../transcript/view/fold.ts'
+import { withSizeAfter } from '../transcript/format/compaction-records.ts'
 import { afterFailure, afterHand, breakerText, inARow } from './breaker.ts'
 import { earlyTarget } from './economy.ts'
 import { type Climbed, climb, type LadderTrigger, type Solution, type Unapplied } from './ladder.ts'
@@ -61,8 +62,9 @@ export async function compactNow(
   const context = contextFor(runtime, options, async (finished) => {
     const records = await gate(finished)
     if (typeof records === 'string') return { type: 'failed', reason: 'aborted', message: records }
-    const committed = commit(runtime, context, { records, fits: options.fits })
-    if (committed.type === 'committed') written = records
+    const { records: sized, ...measured } = measure(runtime, { records, fits: options.fits })
+    const committed = commit(runtime, context, { records: sized, ...measured })
+    if (committed.type === 'committed') written = sized
     return committed
   })
   ports.emit({ type: 'compaction-started', trigger: context.trigger, tokens: context.size.tokens })
@@ -102,6 +104,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions, commit 
     // A compaction that comes before the threshold has to get below a share of the size.
     target: cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
     size,
+    scale: () => gauge.scale(view, fits?.name),
     overhead: gauge.overhead(fits?.name),
     counting: gauge.counting(fits?.name),
     turnId: tracker.now().turnId,
@@ -127,23 +130,31 @@ function summarizerPorts(runtime: Runtime): CompactionPorts {
   }
 }
 
-/** Measures before it writes. */
-function commit(
+type Measured = { readonly records: readonly JsonObject[]; readonly before: number; readonly after: number }
+
+/** The sizes before and after these records, which then name the size that they leave. */
+function measure(
   { conversation, gauge }: Runtime,
-  context: MechanismContext,
   { records, fits }: { readonly records: readonly JsonObject[]; readonly fits: ModelChoice | undefined },
+): Measured {
+  const { name: model } = fits ?? gauge.model()
+  const view = conversation.view()
+  const after = gauge.scale(view, model).toReported(gauge.estimate(conversation.tryOut(records), model))
+  return { records: withSizeAfter(records, { after, model }), before: gauge.size(view, model).tokens, after }
+}
+
+/** Writes a compaction that frees enough. */
+function commit(
+  { conversation }: Runtime,
+  context: MechanismContext,
+  { records, before, after }: Measured,
 ): CommitResult {
   if (context.signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
-  const view = conversation.view()
-  const next = conversation.tryOut(records)
-  const before = gauge.size(view, fits?.name).tokens
-  const after = gauge.size(next, fits?.name).tokens
-  // The size before may be reported and the size after is estimated: counted the same way it may still be smaller.
-  const count = ({ messages }: View) => gauge.weigher().tokens(messages, gauge.counting(fits?.name))
-  const problem = problemWith(context, { before, after, isSmaller: after < before || count(next) < count(view) })
+  const problem = problemWith(context, { before, after })
   if (problem !== undefined) return { type: 'failed', reason: 'no_progress', message: problem }
   const stored = conversation.commit(records)
-  return stored.type === 'stored' ? { type: 'committed' } : { type: 'failed', message: stored.why }
+  if (stored.type !== 'stored') return { type: 'failed', message: stored.why }
+  return { type: 'committed', tokensAfter: after }
 }
 
 /** For a result that is not applied yet. */
@@ -153,16 +164,18 @@ function judge({ conversation, gauge }: Runtime, context: MechanismContext, solu
     solution.type === 'reduced'
       ? gauge.size(conversation.tryOut(conversation.editRecords(withFreed(solution)))).tokens
       : before - solution.freed
-  return problemWith(context, { before, after, isSmaller: after < before })
+  return problemWith(context, { before, after })
 }
 
-type Sizes = { readonly before: number; readonly after: number; readonly isSmaller: boolean }
-
-/** By hand, smaller is enough. An automatic compaction must get well below the threshold, or the next follows at once. */
-function problemWith({ trigger, target }: MechanismContext, { before, after, isSmaller }: Sizes): string | undefined {
+/** By hand, a tenth must go. An automatic compaction must get well below the threshold, or the next follows at once. */
+function problemWith(
+  { trigger, target }: MechanismContext,
+  { before, after }: Pick<Measured, 'before' | 'after'>,
+): string | undefined {
   const sizes = `${formatNumber(before)} → ${formatNumber(after)} tokens`
-  if (!isSmaller) return `It would not make the context smaller: ${sizes}.`
-  if (trigger === 'manual' || after < target) return undefined
+  if (after >= before) return `It would not make the context smaller: ${sizes}.`
+  if (trigger === 'manual') return after <= before * (1 - minFreed) ? undefined : `${freesTooLittle}: ${sizes}.`
+  if (after < target) return undefined
   return `It frees too little: ${sizes}, and the target is ${formatNumber(target)}.`
 }
 

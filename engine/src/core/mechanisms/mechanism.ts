@@ -14,6 +14,7 @@ import type { Restore } from '../ports/restore.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
+import type { SizeScale } from '../tokens/size-scale.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -162,6 +163,8 @@ export type MechanismContext = {
   /** What the user typed while the agent worked and no message holds. */
   readonly queued: readonly QueuedWords[]
   readonly size: ContextSize
+  /** How our estimates relate to the sizes that the provider reports. */
+  readonly scale: () => SizeScale
   /** System prompt and tools, which no compaction can reduce. */
   readonly overhead: number
   readonly counting: Counting

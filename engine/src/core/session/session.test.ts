@@ -117,7 +117,7 @@ describe('the ladder', () => {
   })
 
   test('what frees too little is not applied and counts as failed', async () => {
-    const world = sized(24_000, { compaction: [plainMechanism(words(14_000))] })
+    const world = sized(24_000, { compaction: [plainMechanism(words(2_000))] })
     const before = world.session.messages()
     const request = await world.session.prepare()
     expect(request.tried.at(-1)).toMatchObject({ mechanism: 'plain', outcome: 'failed' })
