@@ -135,6 +135,12 @@ export class Gauge {
     return this.weights.tokens(messages, this.counting(model)) + this.overhead(model)
   }
 
+  /** Tokens of an answer, if the host has limited them. */
+  maxOutput(): number | undefined {
+    const { settings, environment } = this.input
+    return resolveSettings({ settings, environment }).maxOutputTokens?.value
+  }
+
   private sizeOptions(model: string): SizeOptions {
     // The view, and the usage of the newest answer, still include what the provider was just asked to leave out.
     const { asked: leftOut = 0 } = this.input.tracker.now().cacheEdits

@@ -102,18 +102,18 @@ type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: bool
 
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
 async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
-  const { run, prompt, maxTokens } = work
+  const { run, prompt } = work
   const { model } = run.plan
   let left = opening(work)
   let dropped: readonly PreparedMessage[] = []
   let tooLong = sharing
   for (let retries = 0; ; ) {
-    const { window, room, fold } = limitsOf(work, tooLong?.overflow)
+    const { window, room, fold, output } = limitsOf(work, tooLong?.overflow)
     // More than one fold: to drop what does not fit would be to drop most of it.
-    if (room !== undefined && weightOf(work, left) > 2 * window) return inWindows(work, left, room)
+    if (room !== undefined && weightOf(work, left) > 2 * window) return inWindows(work, left, { room, output })
     const next = tooLong && lessOf(work, left, tooLong)
     if (next === 'only-one') {
-      if (room !== undefined) return inWindows(work, left, room)
+      if (room !== undefined) return inWindows(work, left, { room, output })
       return { type: 'none', reason: 'prompt_too_long', why: 'One round alone does not fit the summarizer’s window.' }
     }
     if (next) {
@@ -124,7 +124,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     }
     const mechanism = dropped.length > 0 ? 'direct-truncated' : 'direct'
     const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, tokens: fold })
-    const request = directRequest({ model, messages, prompt, maxTokens })
+    const request = directRequest({ model, messages, prompt, maxTokens: output })
     const asked = await askIn(work, { mechanism, request, sends: sendsEach })
     if (asked.type === 'summary') return shortEnough(work, asked, mechanism)
     if (asked.type !== 'overflow') return asked
@@ -150,7 +150,10 @@ function opening(work: Work): readonly PreparedMessage[] {
 
 const mostFolded = 6_000
 
-/** The summarizer's window, and the tokens in it for folded-in facts and for the conversation; no room if it is unknown. */
+/**
+ * The summarizer's window, and the tokens in it for folded-in facts, for the conversation and for the answer; no room if the
+ * window is unknown.
+ */
 function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overflow) {
   const { job, plan, ports } = run
   const { model } = plan
@@ -158,10 +161,12 @@ function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overfl
   const own = told ?? ports.model.capabilities(model).window ?? modelFacts(model)?.window
   const fold = Math.min(mostFolded, Math.floor((own ?? Number.POSITIVE_INFINITY) * 0.05))
   const window = overflow?.limit ?? own
-  if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold }
+  if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold, output: maxTokens }
   const quarter = Math.floor(window / 4)
-  const room = Math.max(quarter, window - Math.min(maxTokens, quarter) - countText(prompt) - fold)
-  return { window, room, fold }
+  // Many servers refuse a request whose prompt and output limit together are larger than the window.
+  const output = Math.min(maxTokens, quarter)
+  const room = Math.max(quarter, window - output - countText(prompt) - fold)
+  return { window, room, fold, output }
 }
 
 function weightOf({ weigh }: Work, messages: readonly Message[]): number {
@@ -188,8 +193,12 @@ const mostShrinks = 3
 const shareOfCarried = 0.25
 
 /** Oldest first; what was written about one window stands before the next. */
-async function inWindows(work: Work, messages: readonly PreparedMessage[], room: number): Promise<Outcome> {
-  const { run, weigh, countText, maxTokens } = work
+async function inWindows(
+  work: Work,
+  messages: readonly PreparedMessage[],
+  { room, output: maxTokens }: { readonly room: number; readonly output: number },
+): Promise<Outcome> {
+  const { run, weigh, countText } = work
   const { model } = run.plan
   let size = Math.floor(room * (1 - shareOfCarried))
   let windows = windowsOf(messages, { size, weigh })
