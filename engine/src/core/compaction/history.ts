@@ -37,8 +37,9 @@ export type Run = {
   readonly started: number
   readonly tried: Tried[]
   readonly notices: string[]
-  /** By all requests together. */
+  /** By all requests together, and how many there were. */
   usage: TokenCounts
+  attempts: number
   /** Of the request that shared the cache. */
   hitRate?: number | undefined
   /** The window that a refusal named, once it was told. */

@@ -138,6 +138,8 @@ export type Compacted = {
   readonly cost?: number
   /** Of the request that shared the cache: the share of its prompt that was read from there. */
   readonly hitRate?: number
+  /** Requests to a model. */
+  readonly attempts: number
   readonly fidelity: FidelityReport
   readonly chain: ChainInfo
   readonly ledger: Ledger
@@ -155,6 +157,10 @@ export type CompactionFailed = {
   readonly detail: string
   readonly tried: readonly Tried[]
   readonly usage: TokenCounts
+  readonly cost?: number
+  readonly hitRate?: number
+  readonly attempts: number
+  readonly durationMs: number
   readonly notices: readonly string[]
 }
 

@@ -32,10 +32,20 @@ export type Made = {
 
 type Figures = Pick<
   Compacted,
-  'tokens' | 'size' | 'mechanism' | 'model' | 'usage' | 'cost' | 'hitRate' | 'chain' | 'durationMs' | 'composition'
+  | 'tokens'
+  | 'size'
+  | 'mechanism'
+  | 'model'
+  | 'usage'
+  | 'cost'
+  | 'hitRate'
+  | 'attempts'
+  | 'chain'
+  | 'durationMs'
+  | 'composition'
 >
 
-export function figuresOf({ job, plan, ports, usage, hitRate, history, started }: Run, made: Made): Figures {
+export function figuresOf({ job, plan, ports, usage, hitRate, attempts, history, started }: Run, made: Made): Figures {
   const { written, page, assembled } = made
   const { before, size } = plan.tokens
   return {
@@ -49,6 +59,7 @@ export function figuresOf({ job, plan, ports, usage, hitRate, history, started }
       cost: totalOf(usage) === 0 ? undefined : costOf(usage, written.model ?? plan.model),
       hitRate,
     }),
+    attempts,
     chain: history.chain,
     durationMs: Math.max(0, ports.now() - started),
     composition: { ...page.composition, restored: assembled.restored.tokens },

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { costOf } from '../cache/economics.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
 import { blocksOf, textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import { noTokens } from '../message/usage.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { createStop } from '../ports/guarded.ts'
 import { type HookCall, type HookOutcome, noHooks, noOutcome } from '../ports/hooks.ts'
 import type { ModelClient, ModelRequest } from '../ports/model.ts'
+import type { Restoration } from '../ports/restore.ts'
 import { shortenedNote } from '../prompts/page.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
-import { type answerOf, scripted } from '../session/testing/world.ts'
+import { answerOf, scripted } from '../session/testing/world.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import type { CompactionJob } from './job.ts'
 import { runCompaction } from './run.ts'
@@ -83,6 +86,47 @@ const summaryOf = (count: number) =>
 const offline: ModelClient = { ...scripted(() => ''), provider: 'offline' }
 const direct = { shareCache: false }
 const textsOf = ({ messages }: ModelRequest) => messages.map(({ content }) => textOf(content))
+
+describe('what an attempt has cost', () => {
+  const usage = { ...noTokens, input: 900, output: 40, cacheRead: 8_100 }
+  const paid = (text: string) => scripted(() => answerOf(text, { usage }))
+
+  test('is told when nothing came of it: usage, price, attempts, hit rate, what was tried', async () => {
+    const conversationOf = { source: 'turn', model: 'claude-opus-4-5', messages: [] } as const
+    const settings = { offline: 'never' } as const
+    const model = paid('No.')
+    const { result, events } = await compactionOf(conversation(60), { model, settings, conversation: conversationOf })
+    const spent = {
+      usage: { ...noTokens, input: 1_800, output: 80, cacheRead: 16_200 },
+      cost: costOf({ ...noTokens, input: 1_800, output: 80, cacheRead: 16_200 }, 'claude-opus-4-5'),
+      attempts: 2,
+      hitRate: 0.9,
+    }
+    expect(result).toMatchObject({ type: 'failed', reason: 'no_summary', ...spent })
+    const tried = ['cache-sharing: failed', 'direct: failed']
+    expect(events.at(-1)).toMatchObject({ type: 'compaction-failed', ...spent, tried, durationMs: expect.any(Number) })
+  })
+
+  test('is told when one came', async () => {
+    const { events } = await compactionOf(conversation(60), { model: paid(summaryOf(20)) })
+    expect(events.find(({ type }) => type === 'compaction-finished')).toMatchObject({
+      usage,
+      attempts: 1,
+      tried: ['direct: done'],
+    })
+  })
+})
+
+test('a compaction that is stopped while code of the host hangs ends at once', async () => {
+  const stop = createStop()
+  const restore = () => {
+    stop.stop()
+    return new Promise<Restoration>(() => undefined)
+  }
+  const model = scripted(() => summaryOf(20))
+  const { result } = await compactionOf(conversation(60), { model, restore, signal: stop.signal })
+  expect(result).toMatchObject({ type: 'failed', reason: 'aborted' })
+})
 
 describe('asking', () => {
   test('the request tells the model how much its summary may use', async () => {

@@ -1,8 +1,10 @@
 // One compaction, in the order in which it happens: plan, hooks, ask, check, restore, compose, assemble, write, hooks.
 // Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
+import { costOf } from '../cache/economics.ts'
 import { defined } from '../message/json.ts'
-import { noTokens } from '../message/usage.ts'
-import type { CompactionFailure, CompactionPhase } from '../ports/events.ts'
+import { noTokens, totalOf } from '../message/usage.ts'
+import { type CompactionFailure, type CompactionPhase, outcomesOf } from '../ports/events.ts'
+import { untilAborted } from '../ports/guarded.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
@@ -32,17 +34,20 @@ export async function runCompaction(
   const result = await performCompaction(sized, ports, signal).catch((error: unknown) => {
     // Listeners that show progress must see its end, also when the fault is ours.
     const detail = 'Something unexpected happened.'
-    ports.emit({ type: 'compaction-failed', trigger, reason: 'no_summary', detail })
+    const none = { usage: noTokens, attempts: 0, tried: [], durationMs: 0 }
+    ports.emit({ type: 'compaction-failed', trigger, reason: 'no_summary', detail, ...none })
     throw error
   })
+  const { usage, cost, hitRate, attempts, durationMs } = result
+  const spent = { usage, attempts, durationMs, tried: outcomesOf(result.tried), ...defined({ cost, hitRate }) }
   if (result.type === 'failed') {
-    ports.emit({ type: 'compaction-failed', trigger, reason: result.reason, detail: result.detail })
+    ports.emit({ type: 'compaction-failed', trigger, reason: result.reason, detail: result.detail, ...spent })
     return result
   }
-  const { mechanism, size, durationMs, usage, cost, chain } = result
-  const figures = { mechanism, tokensBefore: size.before, tokensAfter: size.after, durationMs, usage, chain }
+  const { mechanism, size, chain } = result
+  const figures = { mechanism, tokensBefore: size.before, tokensAfter: size.after, chain }
   const restored = result.restored.pieces.length
-  ports.emit({ type: 'compaction-finished', trigger, ...figures, ...defined({ cost }), restored })
+  ports.emit({ type: 'compaction-finished', trigger, ...figures, ...spent, restored })
   if (threshold > 0 && size.after >= threshold)
     ports.emit({ type: 'still-over-threshold', tokens: size.after, threshold })
   return result
@@ -57,7 +62,7 @@ export async function performCompaction(
   const started = ports.now()
   const job = withSizes(given)
   const plan = planCompaction(job, ports.model)
-  const none = { tried: [], usage: noTokens, notices: [] }
+  const none = { tried: [], usage: noTokens, attempts: 0, durationMs: 0, notices: [] }
   if (plan.type === 'declined') return { type: 'failed', reason: 'nothing_to_compact', detail: plan.why, ...none }
   const run: Run = {
     job,
@@ -69,10 +74,14 @@ export async function performCompaction(
     tried: [],
     notices: [],
     usage: noTokens,
+    attempts: 0,
   }
   const result = await steps(run)
   if (result.type === 'compacted') return result
-  return { ...result, type: 'failed', tried: run.tried, usage: run.usage, notices: run.notices }
+  const { tried, usage, attempts, hitRate, notices } = run
+  const cost = totalOf(usage) === 0 ? undefined : costOf(usage, plan.model)
+  const spent = { usage, attempts, durationMs: Math.max(0, ports.now() - started), ...defined({ cost, hitRate }) }
+  return { ...result, type: 'failed', tried, notices, ...spent }
 }
 
 /** An expected end before anything was written. */
@@ -122,7 +131,8 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   }
   if (isAborted(run, 'restoring')) return wasStopped
   const next = nextIn(composing)
-  const restored = await restoreWithin({ job, plan, next }, plan.tokens.limitOfRestored)
+  const restored = await restore(run, { next, tokens: plan.tokens.limitOfRestored })
+  if (!restored) return wasStopped
   const promised = promisedTokens(restored, run)
   const room = limit - promised
   const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
@@ -180,6 +190,11 @@ async function getSummary(run: Run, given: string | undefined, question: Questio
   return mayBeOffline ? without('offline', `no model could write it: ${why}`) : stop(reason, why)
 }
 
+/** Undefined when it was stopped: code of the host may hang. */
+function restore({ job, plan, signal }: Run, { next, tokens }: { readonly next: string; readonly tokens: number }) {
+  return untilAborted(restoreWithin({ job, plan, next }, tokens), signal)
+}
+
 type Restoring = {
   readonly frame: Frame
   readonly restored: Restoration
@@ -214,11 +229,12 @@ async function restoreAndAssemble(
   run: Run,
   { frame, page, isShort, restored: all, promised, next }: Fitted & Restoring,
 ): Promise<Assembled | Stop> {
-  const { job, ports, signal, plan } = run
+  const { ports, signal, plan } = run
   const { limit, limitOfRestored } = plan.tokens
   const left = Math.max(promised, limitOfRestored - frame.sizeWith(frame.summaryWith(page.text, { isShort })))
   // Where the page left less room than everything needs, files are chosen and cut again for the room there is.
-  const restored = all.tokens <= left ? all : await restoreWithin({ job, plan, next }, left)
+  const restored = all.tokens <= left ? all : await restore(run, { next, tokens: left })
+  if (!restored) return wasStopped
   const { context } = await runHooks(run, { event: 'SessionStart', source: 'compact' })
   if (signal?.aborted) return wasStopped
   const assembled = assemble(frame, { page: page.text, isShort, restored, context: context.filter(hasText), limit })

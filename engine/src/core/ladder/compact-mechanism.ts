@@ -49,10 +49,11 @@ const notYetSeen =
   'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
 
 function mechanismResult(result: CompactionResult): MechanismResult {
-  const { tried, usage, notices } = result
-  if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
-  const { mechanism, cost, restored } = result
-  return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
+  const { tried, notices, usage, cost, attempts, hitRate } = result
+  const spent = { usage, cost, attempts, hitRate }
+  if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried, spent }
+  const { mechanism, restored } = result
+  return { type: 'compacted', mechanism, ...spent, restored: restored.pieces.length, tried, notices }
 }
 
 function jobFor(context: MechanismContext, options: CompactMechanismOptions): CompactionJob {

@@ -3,8 +3,8 @@
 import { freesTooLittle, minFreed } from '../compaction/job.ts'
 import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
-import { noTokens, type TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
+import type { TokenCounts } from '../message/usage.ts'
+import { type ChainInfo, type CompactionFailure, outcomesOf, type Tried } from '../ports/events.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
 import type { ModelChoice } from '../session/gauge.ts'
@@ -69,13 +69,14 @@ export async function compactNow(
   })
   ports.emit({ type: 'compaction-started', trigger: context.trigger, tokens: context.size.tokens })
   const rung = rungOf(options.cause)
-  const { solution, tried, reason } = await climb(ladder[rung], context, (found) => judge(runtime, context, found))
+  const climbed = await climb(ladder[rung], context, (found) => judge(runtime, context, found))
+  const { solution, tried, spent } = climbed
   const durationMs = ports.now() - started
-  if (!solution) return failed(runtime, context, { tried, reason })
+  if (!solution) return failed(runtime, context, { ...climbed, durationMs })
   if (solution.type === 'delegated') tracker.askServer(solution.request)
   if (solution.type === 'reduced') conversation.edit(withFreed(solution))
   const mechanism = solution.type === 'compacted' ? solution.mechanism : (tried.at(-1)?.mechanism ?? rung)
-  const figures = { mechanism, records: written, tried, durationMs }
+  const figures = { mechanism, records: written, tried, durationMs, spent }
   return succeeded(runtime, context, { solution, figures, fits: options.fits })
 }
 
@@ -181,7 +182,7 @@ function problemWith(
 
 type Success = {
   readonly solution: Solution
-  readonly figures: Pick<CompactionDone, 'mechanism' | 'records' | 'tried' | 'durationMs'>
+  readonly figures: Pick<CompactionDone, 'mechanism' | 'records' | 'tried' | 'durationMs'> & Pick<Climbed, 'spent'>
   readonly fits: ModelChoice | undefined
 }
 
@@ -196,23 +197,34 @@ function succeeded(runtime: Runtime, context: MechanismContext, { solution, figu
   gauge.weighAgain()
   for (const worker of runtime.background) worker.afterCompaction(after)
   cleanUps.run({ tokens: after })
-  const { records, tried, ...named } = figures
-  const spent = { ...named, usage: report?.usage ?? noTokens, ...defined({ cost: report?.cost }), chain }
+  const { records, tried, spent: all, mechanism, durationMs } = figures
+  const { usage, cost, hitRate, attempts = 0 } = all
+  const spent = { mechanism, durationMs, usage, ...defined({ cost }), chain }
+  const attempted = { attempts, tried: outcomesOf(tried), ...defined({ hitRate }) }
   const before = context.size.tokens
   const restored = report?.restored ?? 0
-  ports.emit({ type: 'compaction-finished', trigger, tokensBefore: before, tokensAfter: after, restored, ...spent })
+  const sizes = { tokensBefore: before, tokensAfter: after }
+  ports.emit({ type: 'compaction-finished', trigger, ...sizes, restored, ...spent, ...attempted })
   if (after >= chain.threshold) ports.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
   const notices = [...(report?.notices ?? []), ...(hasTripped(runtime, wasOpen) ? [breakerText] : [])]
   return { type: 'compacted', before, after, records, tried, notices, ...spent }
 }
 
-function failed(runtime: Runtime, context: MechanismContext, { tried, reason: last }: Climbed): CompactionNotDone {
+type Failure = Climbed & Pick<CompactionDone, 'durationMs'>
+
+function failed(
+  runtime: Runtime,
+  context: MechanismContext,
+  { tried, reason: last, spent, durationMs }: Failure,
+): CompactionNotDone {
   const { tracker, ports } = runtime
   const { trigger, signal } = context
   const reason = signal?.aborted ? 'aborted' : (last ?? 'nothing_to_compact')
   const cause = tried.findLast(({ outcome }) => outcome === 'failed') ?? tried.at(-1)
   const detail = cause?.why ?? 'Not enough messages to compact.'
-  ports.emit({ type: 'compaction-failed', trigger, reason, detail })
+  const { usage, attempts = 0, cost, hitRate } = spent
+  const attempted = { usage, attempts, tried: outcomesOf(tried), durationMs, ...defined({ cost, hitRate }) }
+  ports.emit({ type: 'compaction-failed', trigger, reason, detail, ...attempted })
   // An abort, or a manual compaction that cannot work, says nothing about the next automatic one.
   if (reason !== 'aborted' && trigger === 'auto') {
     const wasOpen = tracker.now().breaker.isOpen

@@ -3,7 +3,7 @@
 import { reductionSettings } from '../mechanisms/settings.ts'
 import { isText, isToolUse } from '../message/block.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
-import type { Tried } from '../ports/events.ts'
+import { outcomesOf, type Tried } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { overflowOfAnswer } from '../request/refusal.ts'
 import { type Runtime, reduceView } from '../session/runtime.ts'
@@ -61,7 +61,7 @@ export function isAboutLength({ reason }: ModelFailure): boolean {
 
 /** Called once it is known whether the second request went through. */
 export function reportRecovery({ gauge, ports }: Runtime, steps: readonly Tried[], isRecovered: boolean): void {
-  const names = steps.map(({ mechanism, outcome }) => `${mechanism}: ${outcome}`)
+  const names = outcomesOf(steps)
   if (!isRecovered) ports.emit({ type: 'overflow-unrecovered', steps: names })
   else ports.emit({ type: 'overflow-recovered', steps: names, tokens: gauge.size().tokens })
 }

@@ -196,13 +196,22 @@ export type MechanismResult =
       readonly reason: CompactionFailure
       readonly why: string
       readonly tried?: readonly Tried[]
+      /** What the attempt has cost. */
+      readonly spent?: Spent | undefined
     }
 
-/** About a compaction that was committed. */
-export type CompactionReport = {
-  readonly mechanism: string
+export type Spent = {
   readonly usage: TokenCounts
   readonly cost?: number | undefined
+  /** Requests to a model. */
+  readonly attempts?: number | undefined
+  /** Of the request that shared the cache. */
+  readonly hitRate?: number | undefined
+}
+
+/** About a compaction that was committed. */
+export type CompactionReport = Spent & {
+  readonly mechanism: string
   readonly restored: number
   readonly tried?: readonly Tried[]
   readonly notices?: readonly string[]

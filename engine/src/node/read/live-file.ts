@@ -102,7 +102,8 @@ function hasMargin(live: LiveWindow): boolean {
 function selected(loaded: readonly Loaded[], live: LiveWindow) {
   const entries = live.order.flatMap((index) => loaded[index]?.entry ?? [])
   const read = loaded.map(({ entry }) => entry)
-  const isOurs = ({ record }: Entry) => record.subtype === editSubtype || readCompaction(record).size.after !== undefined
+  const isOurs = ({ record }: Entry) =>
+    record.subtype === editSubtype || readCompaction(record).size.after !== undefined
   const isEdited = read.some(isOurs) || tornCompaction(read) !== undefined
   return { entries, read, stop: live.stop, isEdited }
 }
