@@ -588,3 +588,24 @@ describe('on the way', () => {
     expect(JSON.stringify(boundary)).toContain('Look at part 3 of the house.')
   })
 })
+
+test('the window of the conversation’s model does not limit a summarizer of another model', async () => {
+  const model = scripted(() => summaryOf(20))
+  const own: ModelRequest = { source: 'turn', model: 'a-small-local-model', messages: [] }
+  const settings = { model: 'claude-opus-4-5', shareCache: false }
+  await compacted(conversation(250), { model, settings, conversation: own, contextWindow: 8_000 })
+  expect(model.requests.map(({ messages }) => countTokens(messages) > 16_000)).toEqual([true])
+})
+
+test('a conversation that fits no summarizer fails with what to do', async () => {
+  const overflow = { type: 'failed', reason: 'overflow', message: 'too long', tries: 1 } as const
+  const settings = { offline: 'never' } as const
+  for (const rounds of [1, 30]) {
+    const { result } = await compactionOf(conversation(rounds), { model: scripted(() => overflow), settings })
+    expect(result).toMatchObject({
+      type: 'failed',
+      reason: 'prompt_too_long',
+      detail: expect.stringMatching(/\. Compact up to an earlier message, .* larger window summarize\.$/),
+    })
+  }
+})

@@ -123,6 +123,8 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     instructions,
     workspace: await workspaceNow(run),
     variant,
+    // Notes have sections of their own.
+    isSectioned: written.mechanism !== job.given?.mechanism,
     recall: job.recall === true,
     summaryTokens,
     userTokens,

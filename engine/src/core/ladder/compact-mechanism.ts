@@ -36,7 +36,8 @@ export function compactMechanism(options: CompactMechanismOptions = {}): Running
     run: async (context) => {
       const { ports, signal, range, view } = context
       // The unseen results come last, so a range without an end includes them.
-      if (range.from !== undefined && unseenResults(view) !== undefined) return { type: 'declined', why: notYetSeen }
+      const isThere = view.sources.some(({ uuids }) => uuids.includes(range.from ?? ''))
+      if (isThere && unseenResults(view) !== undefined) return { type: 'declined', why: notYetSeen }
       const conversation = context.request()
       const job = jobFor(context, options)
       const settings = { ...job.settings, shareCache: mayShareCache(context, { conversation, options }) }

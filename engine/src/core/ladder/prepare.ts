@@ -40,7 +40,7 @@ export type Ready = ModelRequest &
 
 export type Blocked = Prepared & {
   readonly type: 'blocked'
-  readonly why: 'blocking-limit' | 'nothing-to-send'
+  readonly why: 'blocking-limit' | 'nothing-to-send' | 'aborted'
   readonly detail: string
 }
 
@@ -55,6 +55,8 @@ export async function prepareTurn(
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
   const { conversation, gauge } = runtime
+  const stopped = { type: 'blocked', why: 'aborted', detail: 'It was stopped.' } as const
+  if (signal?.aborted) return { ...stopped, explanation: gauge.explanation(), tried: [], notices: [] }
   await gauge.describe()
   gauge.settle()
   const isOff = source !== 'turn' || compactionOff(runtime) !== undefined
@@ -67,6 +69,7 @@ export async function prepareTurn(
   const { explanation } = gauge.situation(view)
   const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }
   reportCrossing(runtime, explanation)
+  if (signal?.aborted) return { ...stopped, ...done }
   const nothingToSend = (detail: string): Blocked => ({ type: 'blocked', why: 'nothing-to-send', detail, ...done })
   if (view.messages.length === 0) return nothingToSend('There is no message to send yet.')
   if (explanation.isBlocking) {
@@ -91,13 +94,15 @@ function endsInAnswer({ conversation }: Runtime, { model, messages }: ModelReque
   return objectAt(conversation.record(uuid), 'message')?.stop_reason !== 'pause_turn'
 }
 
-function blockedBecause({ settings }: Runtime, { size, blocking }: Explanation): string {
-  const why = settings.collapse ? 'Collapse is on, and no finished part could make enough room. ' : ''
-  return (
-    `The context holds ${formatNumber(size.tokens)} tokens, and from ${formatNumber(blocking.value)} on no request is sent. ` +
-    why +
-    'Compact by hand, remove something large, or use a model with a larger window.'
-  )
+function blockedBecause(runtime: Runtime, { size, blocking }: Explanation): string {
+  const off = compactionOff(runtime)
+  const isCollapsing = off === undefined && runtime.settings.collapse === true
+  return [
+    `The context holds ${formatNumber(size.tokens)} tokens, and from ${formatNumber(blocking.value)} on no request is sent.`,
+    ...(isCollapsing ? ['Collapse is on, and no finished part could make enough room.'] : []),
+    ...(off === undefined ? ['Compact by hand,'] : [off, 'Turn it on,']),
+    'remove something large, or use a model with a larger window.',
+  ].join(' ')
 }
 
 /** The API would refuse a request with too many images, and every later one. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { compactNow } from '../ladder/compaction.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { EngineEvent } from '../ports/events.ts'
+import { createStop } from '../ports/guarded.ts'
 import { checkRequest } from '../request/check-request.ts'
 import type { EngineSettings } from './settings.ts'
 import { decliningMechanism, failingMechanism, plainMechanism } from './testing/mechanisms.ts'
@@ -154,6 +156,46 @@ describe('the ladder', () => {
     expect(request).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
     expect(request.type === 'blocked' && request.detail).toContain('33,000')
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'plain' })
+    expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
+  })
+
+  test('at the blocking limit nobody is told to compact where that is turned off', async () => {
+    for (const collapse of [true, false]) {
+      const { session } = sized(33_000, { settings: { ...small, collapse }, environment: { DISABLE_COMPACT: '1' } })
+      const request = await session.prepare()
+      expect(request).toMatchObject({
+        type: 'blocked',
+        detail: expect.stringMatching(/no request is sent\. Compaction is off: DISABLE_COMPACT\. Turn it on, remove/),
+      })
+    }
+  })
+})
+
+describe('a signal that is aborted', () => {
+  const signal = (isAborted: boolean) => {
+    const stop = createStop()
+    if (isAborted) stop.stop()
+    return stop
+  }
+
+  test('prepares and sends nothing', async () => {
+    const model = scripted(() => 'Done.')
+    const world = sized(23_000, { model, compaction: [plainMechanism('short')] })
+    const before = world.session.messages()
+    const options = { signal: signal(true).signal }
+    expect(await world.session.prepare(options)).toMatchObject({ type: 'blocked', why: 'aborted' })
+    expect(await world.session.send(options)).toMatchObject({ type: 'blocked', why: 'aborted', compactions: [] })
+    expect([world.session.messages(), model.requests, said(world, 'compaction-started')]).toEqual([before, [], []])
+  })
+
+  test('while a compaction runs: nothing is sent after it', async () => {
+    const { signal: own, stop } = signal(false)
+    const model = scripted(() => 'Done.')
+    const during = async () => stop()
+    const world = sized(23_000, { model, compaction: [plainMechanism('short', { during })] })
+    const before = world.session.messages()
+    expect(await world.session.send({ signal: own })).toMatchObject({ type: 'blocked', why: 'aborted' })
+    expect([world.session.messages(), model.requests]).toEqual([before, []])
     expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
   })
 })
@@ -388,4 +430,17 @@ describe('while a compaction runs', () => {
     expect(shapeOf(world.session.messages())).toBe('u a')
     expect(world.session.explain().size.source).toBe('estimate')
   })
+})
+
+test('background workers hear the size that a compaction left', async () => {
+  const { runtime } = sized(23_000, { compaction: [plainMechanism('In short.')] })
+  const heard: number[] = []
+  const worker = {
+    afterAnswer: () => undefined,
+    afterCompaction: (tokens: number) => void heard.push(tokens),
+    idle: async () => undefined,
+  }
+  const done = await compactNow({ ...runtime, background: [worker] }, { cause: 'person' })
+  expect(done).toMatchObject({ type: 'compacted', after: heard[0] })
+  expect(heard).toHaveLength(1)
 })

@@ -18,11 +18,14 @@ import { type BackgroundCompaction, startInBackground } from './background-compa
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
+  type CompactOptions,
+  compactInput,
   type MessageInput,
   parseAnswer,
   parseMessages,
   type RequestInput,
   requestBase,
+  snipInput,
 } from './input.ts'
 import {
   type EditOutcome,
@@ -38,13 +41,7 @@ import { type RecordInput, recordAnswer } from './record-answer.ts'
 import type { CleanUp, MemoryState, Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
 
-export type CompactOptions = {
-  readonly instructions?: string
-  /** Summarize from this entry on, or up to it; everything when neither is given. */
-  readonly from?: string
-  readonly upTo?: string
-  readonly signal?: AbortSignalPort
-}
+export type { CompactOptions }
 
 /** What was done to the conversation before a request was sent. */
 export type Preparation = {
@@ -215,7 +212,7 @@ class ManagedSession {
 
   compact = (options: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
     this.run(async () => {
-      const { instructions, from, upTo, signal } = options
+      const { instructions, from, upTo, signal } = compactInput(options)
       this.showImported()
       await this.cancelBackground()
       const detail = compactionOff(this.runtime)
@@ -250,7 +247,7 @@ class ManagedSession {
   }
 
   undo = (): Promise<UndoOutcome> => this.run(() => undoNewest(this.runtime))
-  snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, input))
+  snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, snipInput(input)))
   pin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
   unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
   /** Goes back to the view in which this entry was the newest. */

@@ -94,6 +94,8 @@ function promptOf({ plan }: Run, { instructions }: Pick<Question, 'instructions'
   return summaryPrompt({ variant, instructions, maxTokens: plan.tokens.summary, begins, window })
 }
 
+const whatToDo =
+  'Compact up to an earlier message, remove something large, go back a few messages, or let a model with a larger window summarize.'
 const mostRetries = 3
 const sendsEach = 3
 
@@ -114,7 +116,8 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     const next = tooLong && lessOf(work, left, tooLong)
     if (next === 'only-one') {
       if (room !== undefined) return inWindows(work, left, { room, output })
-      return { type: 'none', reason: 'prompt_too_long', why: 'One round alone does not fit the summarizer’s window.' }
+      const why = `One round alone does not fit the summarizer’s window. ${whatToDo}`
+      return { type: 'none', reason: 'prompt_too_long', why }
     }
     if (next) {
       if (++retries > mostRetries) break
@@ -130,7 +133,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     if (asked.type !== 'overflow') return asked
     tooLong = asked
   }
-  const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time.`
+  const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time. ${whatToDo}`
   note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt_too_long' })
   return { type: 'none', reason: 'prompt_too_long', why }
 }
@@ -223,7 +226,7 @@ async function inWindows(
     size = Math.floor(size * 0.6)
     windows = [...windows.slice(0, at), ...windowsOf(windows.slice(at).flat(), { size, weigh })]
   }
-  return { type: 'none', reason: 'prompt_too_long', why: 'Even a part of the conversation was too long.' }
+  return { type: 'none', reason: 'prompt_too_long', why: `Even a part of the conversation was too long. ${whatToDo}` }
 }
 
 /** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */
