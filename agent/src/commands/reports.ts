@@ -5,7 +5,7 @@ import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everl
 import { openMemory } from 'everlong/node'
 import { memoryFiles } from '../context/memory-files.ts'
 import { systemPrompt } from '../context/system-prompt.ts'
-import { count, exactDollars } from '../render/numbers.ts'
+import { count, exactDollars, percent } from '../render/numbers.ts'
 import { type CommandContext, type SlashCommand, text } from './command.ts'
 
 export const context: SlashCommand = {
@@ -14,10 +14,16 @@ export const context: SlashCommand = {
   run: (_, given) => {
     const { size, percentLeft, limit, model = 'unknown model' } = given.session().explain()
     const { kinds, unattributed } = contextBreakdown(given)
-    const rows = [...kinds, ...(unattributed > 0 ? [{ kind: 'other', tokens: unattributed }] : [])]
+    const rows = [...kinds, ...(unattributed > 0 ? [{ kind: 'unattributed', tokens: unattributed }] : [])]
     const width = Math.max(...rows.map(({ kind }) => kind.length), 0)
-    const lines = rows.map(
-      ({ kind, tokens }) => `${kind.padEnd(width)}  ${bar(tokens / size.tokens)}  ${count(tokens)}`,
+    const digits = Math.max(...rows.map(({ tokens }) => count(tokens).length), 0)
+    const lines = rows.map(({ kind, tokens }) =>
+      [
+        kind.padEnd(width),
+        bar(tokens / size.tokens),
+        count(tokens).padStart(digits),
+        percent(tokens, size.tokens).padStart(5),
+      ].join('  '),
     )
     const how = size.source === 'usage' ? 'reported' : 'estimated'
     return text(
