@@ -17,7 +17,7 @@ import { compactionOff } from '../tokens/settings.ts'
 import { breakerText } from './breaker.ts'
 import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
 import { paysToCompact } from './economy.ts'
-import { climb } from './ladder.ts'
+import { climb, type Unapplied } from './ladder.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 
 type Prepared = {
@@ -121,7 +121,7 @@ async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise
   const last = tracker.serverOptions()
   // Results that the server leaves out must stay out; everything else is requested anew each time.
   if (!last?.leftOut) tracker.askServer(undefined)
-  const { solution, tried } = await climb(ladder['every-request'], context)
+  const { solution, tried } = await climb(ladder['every-request'], context, (found) => whyFutile(runtime, found))
   // One request cannot ask for both, and what is left out must not come back.
   const isInTheWay = solution?.type === 'delegated' && last?.leftOut && !solution.request.leftOut
   if (!solution || isInTheWay) return tried
@@ -136,6 +136,16 @@ async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise
   const sizes = { tokensBefore: context.size.tokens, tokensAfter: gauge.size().tokens }
   ports.emit({ type: 'micro-compacted', mechanism, results, ...sizes })
   return tried
+}
+
+/** What is cleared right before a compaction is missing in its summary, and the cache it could have shared is broken. */
+function whyFutile(runtime: Runtime, { freed }: Unapplied): string | undefined {
+  const explanation = runtime.gauge.explanation()
+  const { autoCompact, autoCompactThreshold, isAboveThreshold, size } = explanation
+  const isEnough = size.tokens - freed < autoCompactThreshold.value
+  if (!isAboveThreshold || isEnough || autoCompact.mode !== true) return undefined
+  if (refusalOf(runtime, explanation, { source: 'turn', pays: false })) return undefined
+  return `It frees ${formatNumber(freed)} tokens, which is not enough: the compaction that follows reads the results.`
 }
 
 type Refusal = {

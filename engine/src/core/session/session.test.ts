@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compactNow } from '../ladder/compaction.ts'
+import type { Mechanism } from '../mechanisms/mechanism.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { createStop } from '../ports/guarded.ts'
@@ -429,6 +430,27 @@ describe('while a compaction runs', () => {
     await world.session.compact()
     expect(shapeOf(world.session.messages())).toBe('u a')
     expect(world.session.explain().size.source).toBe('estimate')
+  })
+})
+
+describe('clearing right before a compaction', () => {
+  const clearing = (freed: number): Mechanism => ({
+    name: 'clearing',
+    run: async () => ({ type: 'reduced', edits: [{ type: 'clear-results', toolUseIds: ['t1'] }], freed, results: 1 }),
+  })
+  const prepared = async (freed: number, settings: EngineSettings = {}) => {
+    const ladder = { 'every-request': [clearing(freed)] }
+    const options = { ladder, settings: { ...small, ...settings }, compaction: [plainMechanism('short')] }
+    const { session } = sized(23_000, options)
+    const { tried } = await session.prepare()
+    return tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)
+  }
+
+  test('is left to the compaction, unless it is enough or none may follow', async () => {
+    expect((await prepared(1))[0]).toBe('clearing done')
+    expect(await prepared(0)).toEqual(['clearing failed', 'plain done'])
+    expect(await prepared(0, { compaction: 'reactive' })).toEqual(['clearing done', 'guard declined'])
+    expect(await prepared(0, { compaction: 'manual' })).toEqual(['clearing done'])
   })
 })
 

@@ -7,6 +7,7 @@ import type { ModelRequest, Overflow } from '../../ports/model.ts'
 import { carriedText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
+import { messageOf } from '../../transcript/format/messages.ts'
 import type { Run } from '../history.ts'
 import { type Asked, type Asking, ask, type Got, note } from './asker.ts'
 import {
@@ -141,7 +142,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
 /** What stays in the context anyway is shown for understanding, and only where there is room for it. */
 function opening(work: Work): readonly PreparedMessage[] {
   const { summarized, kept, variant } = work.run.plan.parts
-  const recent = preparedMessages(summarized)
+  const recent = withOriginals(work, preparedMessages(summarized))
   const retained = preparedMessages(variant === 'from' ? kept : [])
   if (retained.length === 0) return recent
   const { room = Number.POSITIVE_INFINITY } = limitsOf(work)
@@ -149,6 +150,27 @@ function opening(work: Work): readonly PreparedMessage[] {
   const content = [{ type: 'text', text: partBegins }]
   const here: PreparedMessage = { role: 'user', content, piece: { role: 'user', origin: 'meta', content } }
   return [...retained, here, ...recent]
+}
+
+/** Results that were cleared from the view come back for the summarizer, the newest first, as far as its window has room. */
+function withOriginals(work: Work, prepared: readonly PreparedMessage[]): readonly PreparedMessage[] {
+  const { recordOf } = work.run.job
+  const { room } = limitsOf(work)
+  if (!recordOf || room === undefined) return prepared
+  let left = room - weightOf(work, prepared)
+  return prepared
+    .toReversed()
+    .map((message) => {
+      const { uuid, origin } = message.piece
+      const record = origin === 'tool-result' && uuid !== undefined ? recordOf(uuid) : undefined
+      const original = record && messageOf(record)
+      const [whole] = original ? preparedMessages([{ ...message.piece, content: original.content }]) : []
+      const more = whole ? work.weigh(whole) - work.weigh(message) : 0
+      if (!whole || more <= 0 || more > left) return message
+      left -= more
+      return whole
+    })
+    .toReversed()
 }
 
 const mostFolded = 6_000
