@@ -84,7 +84,7 @@ export const explain: SlashCommand = {
 
 function predictionText({ prediction, autoCompact }: SessionExplanation): string {
   if (autoCompact.mode === false) return 'No compaction comes by itself: auto-compact is off.'
-  if (!prediction) return 'It is too early to say when the next compaction comes.'
+  if (!prediction) return 'Nothing can be said about when the next compaction comes.'
   if (prediction.turns === 0) return 'The next compaction is due now.'
   return `The next compaction comes in about ${prediction.turns} turns; the median turn adds ${count(prediction.growth)} tokens.`
 }

@@ -170,6 +170,7 @@ test('the boundary says what was done, and ours is in a field of its own', async
       'size',
       'tokens',
       'tried',
+      'turns',
       'usage',
     ].toSorted(),
   )

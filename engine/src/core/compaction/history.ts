@@ -5,14 +5,15 @@ import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { textOf } from '../message/block.ts'
 import { groupBy } from '../message/group-by.ts'
-import { defined, stringAt } from '../message/json.ts'
+import { defined } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, Tried } from '../ports/events.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { discoveredTools } from '../restore/state-book.ts'
-import { readCompaction } from '../transcript/format/compaction-records.ts'
+import { rememberedTurns, type TurnSize, turnSizes } from '../tokens/predict.ts'
+import { boundaryBefore, readCompaction } from '../transcript/format/compaction-records.ts'
 import type { CompactionJob, SizedJob } from './job.ts'
 import { type Planned, piecesOf } from './plan.ts'
 
@@ -21,6 +22,8 @@ export type History = {
   /** Tokens that earlier compactions took out of the context. */
   readonly dropped: number
   readonly discoveredTools: readonly string[]
+  /** The sizes at the end of the turns so far. */
+  readonly turns: readonly TurnSize[]
   /** What was known before the view. */
   readonly carried: Ledger
   /** The text of the first summary in the view. */
@@ -65,6 +68,10 @@ export function historyOf({ view, recordOf, threshold, carried }: CompactionJob)
     },
     dropped: earlier.cumulativeDroppedTokens,
     discoveredTools: [...new Set([...earlier.discoveredTools, ...discoveredTools(pieces)])],
+    turns: [
+      ...(earlier.turns ?? []),
+      ...turnSizes(view.messages.filter(({ uuid = '' }) => !earlier.kept.includes(uuid))),
+    ].slice(-rememberedTurns),
     carried: carried ?? (earlier.ledger === undefined ? emptyLedger : fromJson(earlier.ledger)),
     summary: first && textOf(first.content),
   }
@@ -89,15 +96,4 @@ export function ledgerWith(
   }
   addQueued('')
   return book.ledger()
-}
-
-/** A summary hangs on its boundary; the last word of a compaction on what it restored, so the walk may take a while. */
-function boundaryBefore(summary: ViewMessage | undefined, recordOf: CompactionJob['recordOf']) {
-  let uuid = summary?.uuid
-  for (let steps = 0; uuid !== undefined && recordOf && steps < 200; steps++) {
-    const record = recordOf(uuid)
-    if (record?.subtype === 'compact_boundary') return record
-    uuid = stringAt(record, 'parentUuid')
-  }
-  return undefined
 }

@@ -78,6 +78,7 @@ export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRec
     // What comes behind kept messages is counted with the messages, so only what was taken from before them is freed.
     freed: plan.tokens.before - assembled.frontTokens,
     chain: { ...chain, ...defined({ turnId: job.turnId }) },
+    turns: history.turns,
     fidelity: page.report,
     tried,
     ledger: toJson(made.ledger),

@@ -4,6 +4,7 @@ import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladd
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
 import type { SnipInput } from '../mechanisms/ranges.ts'
+import { turnsIn } from '../mechanisms/turns.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
@@ -12,7 +13,7 @@ import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import type { Explanation } from '../tokens/explain.ts'
-import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
+import { endingNow, type Prediction, predictCompaction } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
 import type { ModelChoice } from './gauge.ts'
@@ -223,8 +224,9 @@ class ManagedSession {
   explain = (): SessionExplanation => {
     const { conversation, gauge, memoryState } = this.runtime
     const explanation = gauge.explanation()
-    const turns = turnSizes(conversation.view().messages, explanation.size.tokens)
-    const prediction = predictCompaction(turns, explanation.autoCompactThreshold.value)
+    const turns = turnsIn(conversation.view(), conversation.record) ?? []
+    const { size, autoCompactThreshold } = explanation
+    const prediction = predictCompaction(endingNow(turns, size.tokens), autoCompactThreshold.value)
     return { ...explanation, ...defined({ prediction, sessionMemory: memoryState?.() }) }
   }
 
