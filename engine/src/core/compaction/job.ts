@@ -51,10 +51,6 @@ export const defaultCompaction: CompactionSettings = {
   serverCompaction: 'off',
 }
 
-/** A compaction by hand that frees less is not worth the details it loses. */
-export const minFreed = 0.1
-export const freesTooLittle = 'It would free less than a tenth of the context'
-
 export type CompactionJob = {
   readonly trigger: Trigger
   /** Why now, for people and statistics: `manual`, `threshold`, `overflow` … */

@@ -8,14 +8,13 @@ import type { ModelClient } from '../ports/model.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { contextSize, modelOf } from '../tokens/context-size.ts'
 import { countTokens, withoutMargin } from '../tokens/estimate/counting.ts'
-import { type SizeScale, sizeScale } from '../tokens/size-scale.ts'
+import { minFreed, type SizeScale, sizeScale } from '../tokens/size-scale.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Source } from '../transcript/view/merge.ts'
 import {
   type CompactionJob,
   type CompactionSettings,
   defaultCompaction,
-  minFreed,
   type PartialChoice,
   type SizedJob,
 } from './job.ts'

@@ -1,6 +1,5 @@
 // One compaction from the decision to the transcript: try the mechanisms of the ladder, measure, write, report. Manual,
 // automatic and reactive compactions all go through here; whether one may run was decided before.
-import { freesTooLittle, minFreed } from '../compaction/job.ts'
 import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
 import type { TokenCounts } from '../message/usage.ts'
@@ -11,6 +10,7 @@ import type { ModelChoice } from '../session/gauge.ts'
 import { type Runtime, summarizer, withFreed } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
+import { freesTooLittle, minFreed } from '../tokens/size-scale.ts'
 import { withSizeAfter } from '../transcript/format/compaction-records.ts'
 import { afterFailure, afterHand, breakerText, inARow } from './breaker.ts'
 import { earlyTarget } from './economy.ts'

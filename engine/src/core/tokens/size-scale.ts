@@ -71,3 +71,7 @@ function prefixEstimates(messages: readonly ViewMessage[], options: SizeOptions)
     return scaled(sum, options)
   })
 }
+
+/** A compaction by hand that frees less is not worth the details it loses. */
+export const minFreed = 0.1
+export const freesTooLittle = 'It would free less than a tenth of the context'
