@@ -75,6 +75,7 @@ async function* iterate(
   const turn = yield* channel.until(session.send({ signal, onEvent, onPrepared }))
   const state = stateAfter(loop, turn, before)
   if (turn.type === 'blocked') {
+    if (turn.why === 'aborted') return [state, 'aborted']
     yield { type: 'blocked', detail: turn.detail, tried: turn.tried }
     return [state, 'blocked']
   }

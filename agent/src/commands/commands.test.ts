@@ -257,7 +257,10 @@ describe('reports', () => {
     expect(await run(agent, '/context')).toMatch(
       /^text: [\d,]+ tokens \(reported, claude-opus-4-5\), \d+ % left of [\d,]+\n/,
     )
-    expect(await run(agent, '/context')).toContain('system-prompt')
+    const [first = '', ...rows] = (await run(agent, '/context')).split('\n')
+    const numbers = rows.map((row) => Number(/([\d,]+) +<?\d+ %$/.exec(row)?.[1]?.replaceAll(',', '')))
+    expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(Number(/[\d,]+/.exec(first)?.[0].replaceAll(',', '')))
+    expect(rows.join('\n')).toContain('system-prompt')
     expect(await run(agent, '/explain')).toMatch(/context window\s+200,000 {2}/)
     expect(await run(agent, '/cost')).toMatch(/your turns\s+1 request: in [\d,]+, out [\d,]+, .*\nTotal: \$0\.\d+$/)
     expect(await run(agent, '/memory')).toBe(

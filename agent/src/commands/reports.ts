@@ -5,7 +5,7 @@ import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everl
 import { openMemory } from 'everlong/node'
 import { memoryFiles } from '../context/memory-files.ts'
 import { systemPrompt } from '../context/system-prompt.ts'
-import { count, counted, exactDollars } from '../render/numbers.ts'
+import { count, counted, exactDollars, percent } from '../render/numbers.ts'
 import { sumOf } from '../sessions/spending.ts'
 import { type CommandContext, type SlashCommand, text } from './command.ts'
 
@@ -15,10 +15,16 @@ export const context: SlashCommand = {
   run: (_, given) => {
     const { size, percentLeft, limit, model = 'unknown model' } = given.session().explain()
     const { kinds, unattributed } = contextBreakdown(given)
-    const rows = [...kinds, ...(unattributed > 0 ? [{ kind: 'other', tokens: unattributed }] : [])]
+    const rows = [...kinds, ...(unattributed > 0 ? [{ kind: 'unattributed', tokens: unattributed }] : [])]
     const width = Math.max(...rows.map(({ kind }) => kind.length), 0)
-    const lines = rows.map(
-      ({ kind, tokens }) => `${kind.padEnd(width)}  ${bar(tokens / size.tokens)}  ${count(tokens)}`,
+    const digits = Math.max(...rows.map(({ tokens }) => count(tokens).length), 0)
+    const lines = rows.map(({ kind, tokens }) =>
+      [
+        kind.padEnd(width),
+        bar(tokens / size.tokens),
+        count(tokens).padStart(digits),
+        percent(tokens, size.tokens).padStart(5),
+      ].join('  '),
     )
     const how = size.source === 'usage' ? 'reported' : 'estimated'
     return text(
@@ -79,7 +85,7 @@ export const explain: SlashCommand = {
 
 function predictionText({ prediction, autoCompact }: SessionExplanation): string {
   if (autoCompact.mode === false) return 'No compaction comes by itself: auto-compact is off.'
-  if (!prediction) return 'It is too early to say when the next compaction comes.'
+  if (!prediction) return 'Nothing can be said about when the next compaction comes.'
   if (prediction.turns === 0) return 'The next compaction is due now.'
   return `The next compaction comes in about ${prediction.turns} turns; the median turn adds ${count(prediction.growth)} tokens.`
 }

@@ -36,11 +36,11 @@ function howToUndo({ file, appendedFor }: CompactReport, screen: Screen): readon
 }
 
 function account(report: CompactReport, screen: Screen): readonly string[] {
-  const { tokens, fidelity, restored, notRestored, cost } = report
+  const { size, fidelity, restored, notRestored, cost } = report
   const human = fidelity?.humanMessages
   return facts(
     [
-      ['tokens', `${count(tokens.before)} → ${count(tokens.after)}`],
+      ['context', `${count(size.before)} → ${count(size.after)} tokens`],
       ['created by', [report.mechanism ?? '', report.model ?? ''].filter((part) => part !== '').join(', ')],
       ['messages', `${count(report.summarized)} summarized, ${count(report.kept)} kept`],
       ...(human
@@ -62,8 +62,8 @@ function planLines(plan: CompactionPlan, screen: Screen): readonly string[] {
       [
         ['summarized', `${count(parts.summarized.length)} entries, about ${count(tokens.summarized)} tokens`],
         ['kept', `${count(plan.kept.length)} entries, about ${count(tokens.kept)} tokens`],
-        ['now', `${count(tokens.before)} tokens`],
-        ['after', `${count(tokens.limit)} tokens at most`],
+        ['now', `${count(tokens.size)} tokens`],
+        ['after', `${count(tokens.maxSize)} tokens at most`],
         ['summary', `${count(tokens.summary)} tokens at most`],
         ['restored', `${count(tokens.restored)} tokens at most`],
         ['attempts', plan.mechanisms.join(', ')],

@@ -5,6 +5,7 @@ import { generatePiSession, generateWithTruth, session } from 'everlong/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { CompactReport } from './compact.ts'
+import type { ContextReport } from './context.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)
@@ -110,6 +111,7 @@ describe('everlong compact', () => {
   test('--append adds the compaction to the session, which goes on from it, and undo takes it back', async () => {
     const own = folder.write('appended.jsonl', records)
     const plain = await report<CompactReport>('compact', own)
+    expect(plain.size.before).toBe((await report<ContextReport>('context', own)).size.tokens)
     const { exitCode, stdout, stderr } = await everlong(['compact', own, '--append'])
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`To take it back: everlong undo ${own}`)
@@ -121,6 +123,9 @@ describe('everlong compact', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(added.map(({ type, subtype }) => subtype ?? type).slice(0, 2)).toEqual(['compact_boundary', 'user'])
+    const { preTokens, postTokens } = added[0].compactMetadata
+    expect([preTokens, postTokens]).toEqual([plain.size.before, plain.size.after])
+    expect((await report<ContextReport>('context', own)).size.tokens).toBe(postTokens)
     expect(JSON.stringify(plain.messages)).toContain(added[1].message.content.slice(0, 100).replaceAll('\n', '\\n'))
     await report('undo', own)
     expect((await report<CompactReport>('compact', own)).tokens.before).toBe(plain.tokens.before)

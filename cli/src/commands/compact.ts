@@ -53,7 +53,10 @@ export type CompactReport = {
   readonly before?: string
   /** The new context; as it was where nothing was done. */
   readonly messages: readonly Message[]
+  /** Of the messages, estimated: what `--budget` limits. */
   readonly tokens: { readonly before: number; readonly after: number }
+  /** Of the whole context: what was reported, and what the next answer is expected to report. */
+  readonly size: { readonly before: number; readonly after: number }
   readonly mechanism: string | undefined
   readonly model: string | undefined
   readonly fidelity: FidelityReport | undefined
@@ -182,13 +185,14 @@ async function compact(
 const bare = (messages: readonly ViewMessage[]): readonly Message[] =>
   messages.map(({ role, content }) => ({ role, content }))
 
-function unchanged(session: SessionAt, { counting = {} }: CompactionJob): CompactReport {
+function unchanged(session: SessionAt, { counting = {}, size = 0 }: CompactionJob): CompactReport {
   const { messages } = session.fold.view()
   const tokens = countTokens(messages, counting)
   return {
     file: session.path,
     messages: bare(messages),
     tokens: { before: tokens, after: tokens },
+    size: { before: size, after: size },
     mechanism: undefined,
     model: undefined,
     fidelity: undefined,
@@ -232,6 +236,7 @@ function reportOf(session: SessionAt, result: Compacted, options: Asked): Compac
     ...(options.before === undefined ? {} : { before: options.before }),
     messages: bare(result.messages),
     tokens: result.tokens,
+    size: result.size,
     mechanism: result.mechanism,
     model: result.model,
     fidelity: result.fidelity,

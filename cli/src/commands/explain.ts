@@ -3,11 +3,13 @@ import { count, counted, dateTime, fullnessOf, oneLine, padEnd, padStart, wrap }
 import {
   type ExplainedReduction,
   type Explanation,
+  endingNow,
   explainReductions,
   type Figure,
   type Prediction,
   predictCompaction,
   situationOf,
+  turnsIn,
   whereCompactionsWouldFall,
   worthInWords,
 } from 'everlong/mechanisms'
@@ -64,12 +66,12 @@ export function gather(
     const how = { ...measured, env: surroundings.env }
     const explanation = explainSession(session, how)
     const { live } = session
-    const { view } = session.edited ?? openView(path)
+    const { view, entry } = session.edited ?? openView(path)
     const scan = scanWithProgress(path, surroundings)
     const threshold = explanation.autoCompactThreshold.value
-    // The newest turn ends with what the context is now, the estimate of what came after the last answer included.
-    const last = scan.turns.at(-1)
-    const turns = last ? [...scan.turns.slice(0, -1), { ...last, tokens: explanation.size.tokens }] : []
+    // The turns as the session itself counts them; those of another client's session are in its file only.
+    const known = session.note === undefined ? undefined : turnsIn(view, (uuid) => entry(uuid)?.record)
+    const turns = endingNow(known ?? scan.turns, explanation.size.tokens)
     const report: ExplainReport = {
       path,
       now,
@@ -196,14 +198,20 @@ function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly 
   const { compactions, prediction } = report
   const past = pastInWords(compactions)
   if (report.autoCompact.mode === false) return ['None comes by itself: auto-compact is off.', past]
-  if (!prediction)
-    return [`Nothing can be said: ${report.turns < 2 ? 'fewer than two turns' : 'the context does not grow'}.`, past]
+  if (!prediction) return [`Nothing can be said: ${whyNoPrediction(report)}.`, past]
   const growth = `the median turn adds ${count(prediction.growth)} tokens`
   if (prediction.turns === 0) return [`Due now (${growth}).`, past]
   // In a session that rests since long ago, the pace so far leads to a time that has passed.
   const { time } = prediction
   const when = time === undefined || time < report.now ? '' : `, about ${dateTime(time, timeZone)} at the pace so far`
   return [`In about ${counted(prediction.turns, 'turn')}${when} (${growth}).`, past]
+}
+
+function whyNoPrediction({ turns, compactions }: ExplainReport): string {
+  if (turns < 2) return 'fewer than two turns'
+  return compactions.happened === 0
+    ? 'the context does not grow'
+    : 'the context does not grow evenly, and earlier predictions would have been wrong'
 }
 
 function pastInWords({ happened, wouldHaveFallen }: ExplainReport['compactions']): string {

@@ -69,6 +69,20 @@ const scenes: readonly Scene[] = [
     },
   },
   {
+    name: 'turns before and after a compaction',
+    act: async (session) => {
+      for (let at = 0; at < 6; at++) {
+        session.add({ role: 'user', content: words(50) })
+        answer(session, 10_000 + at * 7_000, words(2_000))
+      }
+      session.add({ role: 'user', content: 'Go on.' })
+      await session.prepare()
+      answer(session, 12_000, words(500))
+      session.add({ role: 'user', content: 'And on.' })
+      answer(session, 19_000, words(500))
+    },
+  },
+  {
     name: 'a snip',
     act: async (session) => {
       answer(session, 20_000)
@@ -179,6 +193,7 @@ test.each(scenes)('the numbers agree: $name', async ({ settings = small, act }) 
   })
   expect(pick(printed)).toEqual(pick(explained))
   expect(fullnessOf(printed)).toEqual(fullnessOf(explained))
+  expect(printed.prediction ?? undefined).toEqual(explained.prediction)
   const { size, warning } = await report<MicroReport>('micro', path)
   expect({ size, warning }).toEqual({ size: explained.size, warning: explained.warning.value })
   const bySize = printed.reductions.find(({ mechanism }) => mechanism === 'micro-by-size')?.reason ?? ''

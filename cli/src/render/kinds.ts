@@ -36,12 +36,9 @@ export function compositionBar(
   along: { readonly whole: number; readonly columns: number },
   screen: Screen,
 ): string {
-  const sum = composition.kinds.reduce((all, { tokens }) => all + tokens, 0)
-  // Where the kinds were estimated higher than what was counted, they share what was counted.
-  const scale = sum > composition.tokens ? composition.tokens / sum : 1
   const segments: readonly Segment[] = [
-    ...composition.kinds.map(({ kind, tokens }) => ({ ...looks[kind], size: tokens * scale })),
-    { ...looks.unattributed, size: Math.max(0, composition.unattributed) },
+    ...composition.kinds.map(({ kind, tokens }) => ({ ...looks[kind], size: tokens })),
+    { ...looks.unattributed, size: composition.unattributed },
   ]
   return segmentedBar(segments, along, screen)
 }
@@ -53,7 +50,7 @@ export function legend(composition: Composition, screen: Screen): readonly strin
     ...kinds.map(({ kind, tokens: own, parts }) => ({ look: looks[kind], tokens: own, note: partsInWords(parts) })),
     ...(unattributed === 0
       ? []
-      : [{ look: looks.unattributed, tokens: unattributed, note: unattributedNote(unattributed) }]),
+      : [{ look: looks.unattributed, tokens: unattributed, note: ['system prompt, tools, …'] }]),
   ]
   const most = Math.max(1, ...rows.map((row) => row.tokens))
   const names = Math.max(...rows.map(({ look }) => look.name.length))
@@ -73,10 +70,6 @@ function swatch({ style, letter }: Look, screen: Screen): string {
 
 function partsInWords(parts: KindTokens['parts']): readonly string[] {
   return parts.map(({ name, tokens }) => `${oneLine(name)} ${count(tokens)}`)
-}
-
-function unattributedNote(tokens: number): readonly string[] {
-  return tokens > 0 ? ['system prompt, tools, …'] : ['estimated too high above']
 }
 
 /** As many of the notes as fit, with an ellipsis for the rest. */

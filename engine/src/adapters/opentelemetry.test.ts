@@ -20,6 +20,9 @@ const finished: EngineEvent = {
   cost: 0.06,
   chain: { isRecompaction: false, threshold: 80_000, source: 'turn' },
   restored: 3,
+  attempts: 2,
+  hitRate: 0.97,
+  tried: ['cache-sharing: failed', 'direct: done'],
 }
 
 test('whatever is asked of a model beside the turns is counted by what it was for, also where nothing came of it', async () => {
@@ -32,6 +35,8 @@ test('whatever is asked of a model beside the turns is counted by what it was fo
   emit({ type: 'collapse-staged', tokens: 300, usage: usage(4_000), cost: 0.02 })
   emit({ type: 'collapse-failed', reason: 'no text', usage: usage(8_000) })
   emit({ type: 'collapse-failed', reason: 'no answer', usage: { ...usage(0), output: 0 } })
+  const failed = { type: 'compaction-failed', trigger: 'auto', detail: '', tried: ['direct: failed'] } as const
+  emit({ ...failed, reason: 'no_progress', usage: usage(16_000), cost: 0.04, attempts: 3, durationMs: 20 })
   await provider.forceFlush()
   const all = metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
   const points = (name: string) => all.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? []
@@ -45,10 +50,13 @@ test('whatever is asked of a model beside the turns is counted by what it was fo
     ['extract_memory', 'output', [2, 14]],
     ['collapse', 'input', [2, 12_000]],
     ['collapse', 'output', [2, 14]],
+    ['compact', 'input', [1, 16_000]],
+    ['compact', 'output', [1, 7]],
   ])
   expect(points('everlong.cost').map(({ attributes, value }) => [attributes['gen_ai.operation.name'], value])).toEqual([
     ['extract_memory', 0.01],
     ['collapse', 0.02],
+    ['compact', 0.04],
   ])
   await provider.shutdown()
 })
@@ -65,7 +73,16 @@ test('a compaction is one span with its phases, and its tokens, time and price a
   emit({ type: 'compaction-progressed', phase: 'summarizing', keepAlive: true })
   emit(finished)
   emit({ type: 'compaction-started', trigger: 'manual', tokens: 5 })
-  emit({ type: 'compaction-failed', trigger: 'manual', reason: 'vetoed', detail: '' })
+  const none = { usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }, attempts: 0 }
+  emit({
+    type: 'compaction-failed',
+    trigger: 'manual',
+    reason: 'vetoed',
+    detail: '',
+    ...none,
+    tried: [],
+    durationMs: 1,
+  })
   await provider.forceFlush()
 
   expect(
@@ -87,6 +104,9 @@ test('a compaction is one span with its phases, and its tokens, time and price a
         'everlong.tokens.after': 12_000,
         'gen_ai.usage.input_tokens': 80_010,
         'gen_ai.usage.output_tokens': 900,
+        'everlong.attempts': 2,
+        'everlong.tried': ['cache-sharing: failed', 'direct: done'],
+        'everlong.cache.hit_rate': 0.97,
       },
       events: ['summarizing'],
       status: 0,
@@ -98,6 +118,10 @@ test('a compaction is one span with its phases, and its tokens, time and price a
         'gen_ai.operation.name': 'compact',
         'everlong.trigger': 'manual',
         'error.type': 'vetoed',
+        'gen_ai.usage.input_tokens': 0,
+        'gen_ai.usage.output_tokens': 0,
+        'everlong.attempts': 0,
+        'everlong.tried': [],
       },
       events: [],
       status: 2,

@@ -44,9 +44,10 @@ function countEvents(meter: Meter, attributes: Attributes): Emit {
       const named = { ...attributes, 'everlong.mechanism': event.mechanism }
       freed.add(Math.max(0, event.tokensBefore - event.tokensAfter), named)
     }
-    if (type === 'compaction-finished') {
+    if (type === 'compaction-finished' || type === 'compaction-failed') {
       used('compact', event)
-      duration.record(event.durationMs / 1000, { ...attributes, 'gen_ai.operation.name': 'compact' })
+      const failure = type === 'compaction-failed' ? { 'error.type': event.reason } : {}
+      duration.record(event.durationMs / 1000, { ...attributes, 'gen_ai.operation.name': 'compact', ...failure })
     }
     // What failed was paid for as well.
     if (type === 'memory-extracted' || type === 'memory-failed') used('extract_memory', event)
@@ -75,14 +76,18 @@ function traceCompactions(tracer: Tracer, attributes: Attributes): Emit {
       span = tracer.startSpan('compact', { attributes: { ...attributes, ...own } })
     }
     if (event.type === 'compaction-progressed' && event.keepAlive !== true) span?.addEvent(event.phase)
-    if (event.type === 'compaction-failed') end({ 'error.type': event.reason }, event.reason)
-    if (event.type !== 'compaction-finished') return
-    end({
-      'everlong.mechanism': event.mechanism,
-      'everlong.tokens.before': event.tokensBefore,
-      'everlong.tokens.after': event.tokensAfter,
+    if (event.type !== 'compaction-finished' && event.type !== 'compaction-failed') return
+    const spent = {
       'gen_ai.usage.input_tokens': inputOf(event.usage),
       'gen_ai.usage.output_tokens': event.usage.output,
-    })
+      'everlong.attempts': event.attempts,
+      'everlong.tried': [...event.tried],
+      ...(event.hitRate === undefined ? {} : { 'everlong.cache.hit_rate': event.hitRate }),
+    }
+    if (event.type === 'compaction-failed') end({ 'error.type': event.reason, ...spent }, event.reason)
+    else {
+      const sizes = { 'everlong.tokens.before': event.tokensBefore, 'everlong.tokens.after': event.tokensAfter }
+      end({ 'everlong.mechanism': event.mechanism, ...sizes, ...spent })
+    }
   }
 }

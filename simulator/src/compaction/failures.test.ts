@@ -193,6 +193,8 @@ test('every phase is told in order, and a sign of life every half minute while t
     cost: result.cost,
     chain: result.chain,
     restored: 0,
+    attempts: 1,
+    tried: ['direct: done'],
   })
 })
 

@@ -156,6 +156,7 @@ test('the boundary says what was done, and ours is in a field of its own', async
   })
   expect(Object.keys(objectAt(everlong, 'compaction') ?? {}).toSorted()).toEqual(
     [
+      'attempts',
       'chain',
       'composition',
       'cost',
@@ -166,8 +167,10 @@ test('the boundary says what was done, and ours is in a field of its own', async
       'mechanism',
       'model',
       'reason',
+      'size',
       'tokens',
       'tried',
+      'turns',
       'usage',
     ].toSorted(),
   )

@@ -9,7 +9,9 @@ import { createChronicle, restorationInWords } from './acts.ts'
 
 const noTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 const chain = { isRecompaction: false, threshold: 31_000, source: 'turn' } as const
+const unpaid = { usage: noTokens, attempts: 0, tried: [], durationMs: 5 }
 const finished = {
+  ...unpaid,
   type: 'compaction-finished',
   trigger: 'auto',
   tokensBefore: 32_000,
@@ -38,8 +40,8 @@ test('each act is told in plain words with its numbers, and others are not told'
         cost: 0.04,
         restored: 0,
       },
-      { type: 'compaction-failed', trigger: 'manual', reason: 'aborted', detail: 'It was stopped.' },
-      { type: 'compaction-failed', trigger: 'auto', reason: 'no_progress', detail: 'It frees too little.' },
+      { type: 'compaction-failed', trigger: 'manual', reason: 'aborted', detail: 'It was stopped.', ...unpaid },
+      { type: 'compaction-failed', trigger: 'auto', reason: 'no_progress', detail: 'It frees too little.', ...unpaid },
     ),
   ).toEqual([
     ['micro-compact', '1 old tool result cleared, 31,200 → 18,400 tokens; nothing lost'],

@@ -24,6 +24,8 @@ export type ComposeInput = {
   readonly instructions: string
   readonly workspace: string | undefined
   readonly variant: SummaryVariant
+  /** Whether the summary was asked for with our sections. Default: true. */
+  readonly isSectioned?: boolean
   readonly recall: boolean
   /** What a summary may use, and what is added to one at the most. */
   readonly summaryTokens: number
@@ -136,7 +138,7 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
     report: {
       ...found,
       humanMessages: completed.counts,
-      missingSections: missingSections(readSections(text), input.variant),
+      missingSections: input.isSectioned === false ? [] : missingSections(readSections(text), input.variant),
       ledgerTokens: count(facts),
     },
     composition: {

@@ -5,7 +5,7 @@ import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { blocksOf, isText, textOf } from '../message/block.ts'
 import { groupBy } from '../message/group-by.ts'
-import { defined, stringAt } from '../message/json.ts'
+import { defined } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, Tried } from '../ports/events.ts'
@@ -13,8 +13,9 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { isContinuation } from '../prompts/continuation.ts'
 import { discoveredTools } from '../restore/state-book.ts'
-import { readCompaction } from '../transcript/format/compaction-records.ts'
-import type { CompactionJob } from './job.ts'
+import { rememberedTurns, type TurnSize, turnSizes } from '../tokens/predict.ts'
+import { boundaryBefore, readCompaction } from '../transcript/format/compaction-records.ts'
+import type { CompactionJob, SizedJob } from './job.ts'
 import { readPage } from './page/read-page.ts'
 import { type Planned, piecesOf } from './plan.ts'
 
@@ -23,6 +24,8 @@ export type History = {
   /** Tokens that earlier compactions took out of the context. */
   readonly dropped: number
   readonly discoveredTools: readonly string[]
+  /** The sizes at the end of the turns so far. */
+  readonly turns: readonly TurnSize[]
   /** What was known before the view. */
   readonly carried: Ledger
   /** Messages before the last summary that the carried facts include: read again, they would seem the newest. */
@@ -33,7 +36,7 @@ export type History = {
 
 /** One compaction on its way. */
 export type Run = {
-  readonly job: CompactionJob
+  readonly job: SizedJob
   readonly plan: Planned
   readonly history: History
   readonly ports: CompactionPorts
@@ -41,8 +44,9 @@ export type Run = {
   readonly started: number
   readonly tried: Tried[]
   readonly notices: string[]
-  /** By all requests together. */
+  /** By all requests together, and how many there were. */
   usage: TokenCounts
+  attempts: number
   /** Of the request that shared the cache. */
   hitRate?: number | undefined
   /** The window that a refusal named, once it was told. */
@@ -69,6 +73,10 @@ export function historyOf({ view, recordOf, threshold, carried }: CompactionJob)
     },
     dropped: earlier.cumulativeDroppedTokens,
     discoveredTools: [...new Set([...earlier.discoveredTools, ...discoveredTools(pieces)])],
+    turns: [
+      ...(earlier.turns ?? []),
+      ...turnSizes(view.messages.filter(({ uuid = '' }) => !earlier.kept.includes(uuid))),
+    ].slice(-rememberedTurns),
     carried: carried ?? (earlier.ledger === undefined ? quotedIn(pieces) : fromJson(earlier.ledger)),
     known: new Set(hasKept ? pieces.slice(0, Math.max(0, last)).map(({ uuid }) => uuid) : []),
     summary: first && textOf(first.content),
@@ -100,15 +108,4 @@ export function ledgerWith(
   }
   addQueued('')
   return book.ledger()
-}
-
-/** A summary hangs on its boundary; the last word of a compaction on what it restored, so the walk may take a while. */
-function boundaryBefore(summary: ViewMessage | undefined, recordOf: CompactionJob['recordOf']) {
-  let uuid = summary?.uuid
-  for (let steps = 0; uuid !== undefined && recordOf && steps < 200; steps++) {
-    const record = recordOf(uuid)
-    if (record?.subtype === 'compact_boundary') return record
-    uuid = stringAt(record, 'parentUuid')
-  }
-  return undefined
 }

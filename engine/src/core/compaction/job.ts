@@ -9,6 +9,7 @@ import type { ModelRequest } from '../ports/model.ts'
 import type { CommitResult } from '../ports/ports.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
+import type { SizeScale } from '../tokens/size-scale.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
 
@@ -71,8 +72,9 @@ export type CompactionJob = {
   readonly viewTokens?: number | undefined
   /** Estimated tokens of the system prompt and the tools. */
   readonly overhead?: number
-  /** The size that people see, where it is known; else it is estimated. */
+  /** The size that people see, and how estimates relate to it; left out, both are read off the view. */
   readonly size?: number | undefined
+  readonly scale?: SizeScale | undefined
   /** Of automatic compaction; 0 when there is none. */
   readonly threshold: number
   /** The size that an automatic compaction must get below; the default is a share of the threshold. */
@@ -96,6 +98,8 @@ export type CompactionJob = {
   /** Writes the records as one unit. Left out, they are only returned. */
   readonly commit?: (records: readonly JsonObject[]) => CommitResult | Promise<CommitResult>
 }
+
+export type SizedJob = CompactionJob & { readonly size: number; readonly scale: SizeScale }
 
 /** Estimated tokens of the new context by where they come from. */
 export type Composition = {
@@ -121,7 +125,7 @@ export type Compacted = {
   readonly keptUuids: readonly string[]
   /** By the same counter, without system prompt and tools. */
   readonly tokens: { readonly before: number; readonly after: number }
-  /** As the gauge shows them. */
+  /** As the gauge shows them: what the next answer is expected to report. */
   readonly size: { readonly before: number; readonly after: number }
   readonly mechanism: string
   readonly model?: string
@@ -130,6 +134,8 @@ export type Compacted = {
   readonly cost?: number
   /** Of the request that shared the cache: the share of its prompt that was read from there. */
   readonly hitRate?: number
+  /** Requests to a model. */
+  readonly attempts: number
   readonly fidelity: FidelityReport
   readonly chain: ChainInfo
   readonly ledger: Ledger
@@ -147,6 +153,10 @@ export type CompactionFailed = {
   readonly detail: string
   readonly tried: readonly Tried[]
   readonly usage: TokenCounts
+  readonly cost?: number
+  readonly hitRate?: number
+  readonly attempts: number
+  readonly durationMs: number
   readonly notices: readonly string[]
 }
 

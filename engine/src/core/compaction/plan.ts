@@ -6,11 +6,18 @@ import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
-import { modelOf } from '../tokens/context-size.ts'
-import { countTokens } from '../tokens/estimate/counting.ts'
+import { contextSize, modelOf } from '../tokens/context-size.ts'
+import { countTokens, withoutMargin } from '../tokens/estimate/counting.ts'
+import { minFreed, type SizeScale, sizeScale } from '../tokens/size-scale.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Source } from '../transcript/view/merge.ts'
-import { type CompactionJob, type CompactionSettings, defaultCompaction, type PartialChoice } from './job.ts'
+import {
+  type CompactionJob,
+  type CompactionSettings,
+  defaultCompaction,
+  type PartialChoice,
+  type SizedJob,
+} from './job.ts'
 
 type Declined = { readonly type: 'declined'; readonly why: string }
 
@@ -23,10 +30,15 @@ export type CompactionPlan =
       readonly kept: readonly ViewMessage[]
       readonly tokens: {
         readonly before: number
+        /** Of the whole context as people see it: now, and at most afterwards. */
+        readonly size: number
+        readonly maxSize: number
         readonly summarized: number
         readonly kept: number
         /** Of the new context, at most. */
         readonly limit: number
+        /** The same for as long as something is restored: that must not take back what is to be freed. */
+        readonly limitOfRestored: number
         /** What the model may use for its summary. */
         readonly summary: number
         readonly restored: number
@@ -57,7 +69,11 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   const kept = parts.removesThinking ? withoutThinking(parts.kept) : parts.kept
   const before = job.viewTokens ?? countTokens(view.messages, counting)
   const keptTokens = countTokens(kept, counting)
-  const limit = limitOf(job, { before, target, kept: keptTokens })
+  const { size, scale } = withSizes(job)
+  const limit = limitOf(job, { before, target, size, scale })
+  const share = job.threshold > 0 ? target / job.threshold : settings.targetShare
+  const isSharing = job.trigger === 'manual' && job.budget === undefined
+  const limitOfRestored = isSharing ? Math.min(limit, keptTokens + Math.floor((before - keptTokens) * share)) : limit
   const summarizer = settings.model ?? job.conversation?.model ?? client.model
   return {
     type: 'planned',
@@ -66,35 +82,48 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
     kept,
     tokens: {
       before,
+      size,
+      maxSize: scale.toReported(limit + (job.overhead ?? 0)),
       summarized: Math.max(0, before - keptTokens),
       kept: keptTokens,
       limit,
+      limitOfRestored,
       summary: Math.max(0, Math.min(settings.summaryTokens, Math.floor((limit - keptTokens) * summaryShare))),
-      restored: job.restore ? Math.max(0, Math.min(settings.restoreTokens, limit - keptTokens)) : 0,
+      restored: job.restore ? Math.max(0, Math.min(settings.restoreTokens, limitOfRestored - keptTokens)) : 0,
     },
     mechanisms: mechanismsFor(job, { settings, client, summarizer, isFull: parts.variant === 'full' }),
     model: summarizer,
   }
 }
 
-const leastPage = 1_000
+/** With the size before, and how estimates relate to it. */
+export function withSizes(job: CompactionJob): SizedJob {
+  const { size, scale, view, counting, overhead } = job
+  if (size !== undefined && scale !== undefined) return { ...job, size, scale }
+  const options = { ...counting, overhead, trusted: view.trusted }
+  const read = contextSize(view.messages, options)
+  return { ...job, size: size ?? read.tokens, scale: scale ?? sizeScale(view.messages, { ...options, size: read }) }
+}
+
+type Limits = {
+  readonly before: number
+  readonly target: number
+  readonly size: number
+  readonly scale: SizeScale
+}
 
 /**
- * How many tokens the new context may have: fewer than before, within the budget that was asked for, and after an
- * automatic compaction well below the threshold, as the gauge will show it with its margin of a third.
+ * How many tokens the new context may have, in our estimate: fewer than before, within the budget that was asked for, by hand
+ * a tenth below the size now, and after an automatic compaction below the target, with the margin of all estimates.
  */
 function limitOf(
-  { trigger, threshold, overhead = 0, budget = Number.POSITIVE_INFINITY, size }: CompactionJob,
-  { before, target, kept }: { readonly before: number; readonly target: number; readonly kept: number },
+  { trigger, threshold, overhead = 0, budget = Number.POSITIVE_INFINITY }: CompactionJob,
+  { before, target, size, scale }: Limits,
 ): number {
-  const most = Math.min(before - 1, budget)
-  if (trigger !== 'auto' || threshold <= 0) return most
-  const limit = Math.min(most, Math.floor((target * 3) / 4 - overhead) - 1)
-  if (kept === 0) return limit
-  // With messages kept, the gauge goes on from the usage that was reported, takes off what was freed, and adds what is
-  // restored with its margin. A page needs some room all the same.
-  const byGauge = Math.floor(((before - ((size ?? before) - target)) * 3) / 4) - 1
-  return Math.min(limit, Math.max(byGauge, kept + leastPage))
+  const max = Math.min(before - 1, budget)
+  if (trigger === 'manual') return Math.min(max, scale.toEstimated(size * (1 - minFreed)) - overhead)
+  if (threshold <= 0) return max
+  return Math.min(max, Math.min(Math.floor(withoutMargin(target)), scale.toEstimated(target)) - overhead - 1)
 }
 
 type Choosing = {

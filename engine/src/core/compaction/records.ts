@@ -7,7 +7,6 @@ import { defined, type JsonObject } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { ProviderSummary } from '../request/provider-summary.ts'
-import { withMargin } from '../tokens/estimate/counting.ts'
 import { type CompactionRecords, compactionRecords } from '../transcript/format/compaction-records.ts'
 import type { Summary } from './ask/ask.ts'
 import type { Assembled } from './assemble.ts'
@@ -33,16 +32,25 @@ export type Made = {
 
 type Figures = Pick<
   Compacted,
-  'tokens' | 'size' | 'mechanism' | 'model' | 'usage' | 'cost' | 'hitRate' | 'chain' | 'durationMs' | 'composition'
+  | 'tokens'
+  | 'size'
+  | 'mechanism'
+  | 'model'
+  | 'usage'
+  | 'cost'
+  | 'hitRate'
+  | 'attempts'
+  | 'chain'
+  | 'durationMs'
+  | 'composition'
 >
 
-export function figuresOf({ job, plan, ports, usage, hitRate, history, started }: Run, made: Made): Figures {
+export function figuresOf({ job, plan, ports, usage, hitRate, attempts, history, started }: Run, made: Made): Figures {
   const { written, page, assembled } = made
-  const { before } = plan.tokens
-  const sizeOf = (tokens: number) => withMargin(tokens + (job.overhead ?? 0))
+  const { before, size } = plan.tokens
   return {
     tokens: { before, after: assembled.tokens },
-    size: { before: job.size ?? sizeOf(before), after: sizeOf(assembled.tokens) },
+    size: { before: size, after: job.scale.toReported(assembled.tokens + (job.overhead ?? 0)) },
     mechanism: page.isOffline ? 'offline' : written.mechanism,
     usage,
     ...defined({
@@ -51,6 +59,7 @@ export function figuresOf({ job, plan, ports, usage, hitRate, history, started }
       cost: totalOf(usage) === 0 ? undefined : costOf(usage, written.model ?? plan.model),
       hitRate,
     }),
+    attempts,
     chain: history.chain,
     durationMs: Math.max(0, ports.now() - started),
     composition: { ...page.composition, restored: assembled.restored.tokens },
@@ -64,10 +73,12 @@ export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRec
   const { size, chain, durationMs, ...rest } = figures
   const everlong: JsonObject = {
     ...rest,
+    size: { after: size.after, ...defined({ model: job.counting?.model }) },
     reason: job.reason,
     // What comes behind kept messages is counted with the messages, so only what was taken from before them is freed.
     freed: plan.tokens.before - assembled.frontTokens,
     chain: { ...chain, ...defined({ turnId: job.turnId }) },
+    turns: history.turns,
     fidelity: page.report,
     tried,
     ledger: toJson(made.ledger),

@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import { costOf } from '../cache/economics.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
 import { blocksOf, textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import { noTokens } from '../message/usage.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { createStop } from '../ports/guarded.ts'
 import { type HookCall, type HookOutcome, noHooks, noOutcome } from '../ports/hooks.ts'
 import type { ModelClient, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Restoration } from '../ports/restore.ts'
 import { shortenedNote } from '../prompts/page.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
-import { type answerOf, scripted } from '../session/testing/world.ts'
+import { answerOf, scripted } from '../session/testing/world.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import type { CompactionJob } from './job.ts'
 import { runCompaction } from './run.ts'
@@ -86,6 +89,47 @@ const summaryOf = (count: number) =>
 const offline: ModelClient = { ...scripted(() => ''), provider: 'offline' }
 const direct = { shareCache: false }
 const textsOf = ({ messages }: ModelRequest) => messages.map(({ content }) => textOf(content))
+
+describe('what an attempt has cost', () => {
+  const usage = { ...noTokens, input: 900, output: 40, cacheRead: 8_100 }
+  const paid = (text: string) => scripted(() => answerOf(text, { usage }))
+
+  test('is told when nothing came of it: usage, price, attempts, hit rate, what was tried', async () => {
+    const conversationOf = { source: 'turn', model: 'claude-opus-4-5', messages: [] } as const
+    const settings = { offline: 'never' } as const
+    const model = paid('No.')
+    const { result, events } = await compactionOf(conversation(60), { model, settings, conversation: conversationOf })
+    const spent = {
+      usage: { ...noTokens, input: 1_800, output: 80, cacheRead: 16_200 },
+      cost: costOf({ ...noTokens, input: 1_800, output: 80, cacheRead: 16_200 }, 'claude-opus-4-5'),
+      attempts: 2,
+      hitRate: 0.9,
+    }
+    expect(result).toMatchObject({ type: 'failed', reason: 'no_summary', ...spent })
+    const tried = ['cache-sharing: failed', 'direct: failed']
+    expect(events.at(-1)).toMatchObject({ type: 'compaction-failed', ...spent, tried, durationMs: expect.any(Number) })
+  })
+
+  test('is told when one came', async () => {
+    const { events } = await compactionOf(conversation(60), { model: paid(summaryOf(20)) })
+    expect(events.find(({ type }) => type === 'compaction-finished')).toMatchObject({
+      usage,
+      attempts: 1,
+      tried: ['direct: done'],
+    })
+  })
+})
+
+test('a compaction that is stopped while code of the host hangs ends at once', async () => {
+  const stop = createStop()
+  const restore = () => {
+    stop.stop()
+    return new Promise<Restoration>(() => undefined)
+  }
+  const model = scripted(() => summaryOf(20))
+  const { result } = await compactionOf(conversation(60), { model, restore, signal: stop.signal })
+  expect(result).toMatchObject({ type: 'failed', reason: 'aborted' })
+})
 
 describe('asking', () => {
   test('the request tells the model how much its summary may use', async () => {
@@ -572,4 +616,54 @@ describe('on the way', () => {
     })
     expect(JSON.stringify(boundary)).toContain('Look at part 3 of the house.')
   })
+})
+
+test('the window of the conversation’s model does not limit a summarizer of another model', async () => {
+  const model = scripted(() => summaryOf(20))
+  const own: ModelRequest = { source: 'turn', model: 'a-small-local-model', messages: [] }
+  const settings = { model: 'claude-opus-4-5', shareCache: false }
+  await compacted(conversation(250), { model, settings, conversation: own, contextWindow: 8_000 })
+  expect(model.requests.map(({ messages }) => countTokens(messages) > 16_000)).toEqual([true])
+})
+
+test('a conversation that fits no summarizer fails with what to do', async () => {
+  const overflow = { type: 'failed', reason: 'overflow', message: 'too long', tries: 1 } as const
+  const settings = { offline: 'never' } as const
+  for (const rounds of [1, 30]) {
+    const { result } = await compactionOf(conversation(rounds), { model: scripted(() => overflow), settings })
+    expect(result).toMatchObject({
+      type: 'failed',
+      reason: 'prompt_too_long',
+      detail: expect.stringMatching(/\. Compact up to an earlier message, .* larger window summarize\.$/),
+    })
+  }
+})
+
+test('a summarizer that is asked directly reads results that were cleared, the newest first, as far as they fit', async () => {
+  const records: JsonObject[] = []
+  const add = (record: JsonObject) => {
+    const parentUuid = records.length === 0 ? null : `e-${records.length - 1}`
+    records.push({ ...record, uuid: `e-${records.length}`, parentUuid })
+  }
+  add({ type: 'user', message: { role: 'user', content: 'Look at the house.' } })
+  for (const at of [1, 2, 3]) {
+    const call = { type: 'tool_use', id: `t${at}`, name: 'Read', input: {} }
+    add({ type: 'assistant', message: { id: `m-${at}`, role: 'assistant', model: 'claude-opus-4-5', content: [call] } })
+    const result = {
+      type: 'tool_result',
+      tool_use_id: `t${at}`,
+      content: `ROOM-${at} ${'is painted green. '.repeat(900)}`,
+    }
+    add({ type: 'user', message: { role: 'user', content: [result] } })
+  }
+  const edit = { type: 'clear-results', toolUseIds: ['t1', 't2', 't3'] }
+  add({ type: 'system', subtype: 'everlong_edit', everlong: { edit } })
+  const seen = async (window: number) => {
+    const model = scripted(() => summaryOf(3), { capabilities: { window } })
+    await compactionOf(records, { model, settings: { ...direct, offline: 'never' } })
+    const [asked] = model.requests
+    return [1, 2, 3].filter((at) => JSON.stringify(asked?.messages).includes(`ROOM-${at}`))
+  }
+  expect(await seen(200_000)).toEqual([1, 2, 3])
+  expect(await seen(16_000)).toEqual([2, 3])
 })

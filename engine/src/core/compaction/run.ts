@@ -1,16 +1,19 @@
 // One compaction, in the order in which it happens: plan, hooks, ask, check, restore, compose, assemble, write, hooks.
 // Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
+import { costOf } from '../cache/economics.ts'
 import { defined } from '../message/json.ts'
-import { noTokens } from '../message/usage.ts'
-import type { CompactionFailure, CompactionPhase } from '../ports/events.ts'
+import { noTokens, totalOf } from '../message/usage.ts'
+import { type CompactionFailure, type CompactionPhase, outcomesOf } from '../ports/events.ts'
+import { untilAborted } from '../ports/guarded.ts'
 import { withoutSecretsFor } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restoration } from '../ports/restore.ts'
 import { describeWorkspace } from '../ports/workspace.ts'
-import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
+import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
+import { freesTooLittle } from '../tokens/size-scale.ts'
 import { askForSummary, type Question } from './ask/ask.ts'
 import { note } from './ask/asker.ts'
 import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
@@ -18,7 +21,7 @@ import { type Checked, checkSummary } from './check.ts'
 import { type ComposeInput, composePage, emptyPage, nextIn, type Page } from './compose.ts'
 import { historyOf, ledgerWith, type Run } from './history.ts'
 import type { Compacted, CompactionJob, CompactionResult } from './job.ts'
-import { planCompaction } from './plan.ts'
+import { planCompaction, withSizes } from './plan.ts'
 import { figuresOf, type Made, recordsOf, type Written } from './records.ts'
 
 /** One compaction on its own: it also emits when it starts and how it ends. */
@@ -28,22 +31,25 @@ export async function runCompaction(
   signal?: AbortSignalPort,
 ): Promise<CompactionResult> {
   const { trigger, threshold } = job
-  const tokens = job.size ?? withMargin((job.viewTokens ?? 0) + (job.overhead ?? 0))
-  ports.emit({ type: 'compaction-started', trigger, tokens })
-  const result = await performCompaction(job, ports, signal).catch((error: unknown) => {
+  const sized = withSizes(job)
+  ports.emit({ type: 'compaction-started', trigger, tokens: sized.size })
+  const result = await performCompaction(sized, ports, signal).catch((error: unknown) => {
     // Listeners that show progress must see its end, also when the fault is ours.
     const detail = 'Something unexpected happened.'
-    ports.emit({ type: 'compaction-failed', trigger, reason: 'no_summary', detail })
+    const none = { usage: noTokens, attempts: 0, tried: [], durationMs: 0 }
+    ports.emit({ type: 'compaction-failed', trigger, reason: 'no_summary', detail, ...none })
     throw error
   })
+  const { usage, cost, hitRate, attempts, durationMs } = result
+  const spent = { usage, attempts, durationMs, tried: outcomesOf(result.tried), ...defined({ cost, hitRate }) }
   if (result.type === 'failed') {
-    ports.emit({ type: 'compaction-failed', trigger, reason: result.reason, detail: result.detail })
+    ports.emit({ type: 'compaction-failed', trigger, reason: result.reason, detail: result.detail, ...spent })
     return result
   }
-  const { mechanism, size, durationMs, usage, cost, chain } = result
-  const figures = { mechanism, tokensBefore: size.before, tokensAfter: size.after, durationMs, usage, chain }
+  const { mechanism, size, chain } = result
+  const figures = { mechanism, tokensBefore: size.before, tokensAfter: size.after, chain }
   const restored = result.restored.pieces.length
-  ports.emit({ type: 'compaction-finished', trigger, ...figures, ...defined({ cost }), restored })
+  ports.emit({ type: 'compaction-finished', trigger, ...figures, ...spent, restored })
   if (threshold > 0 && size.after >= threshold)
     ports.emit({ type: 'still-over-threshold', tokens: size.after, threshold })
   return result
@@ -51,13 +57,14 @@ export async function runCompaction(
 
 /** The same without a word about start and end: for a ladder, which emits those itself. */
 export async function performCompaction(
-  job: CompactionJob,
+  given: CompactionJob,
   ports: CompactionPorts,
   signal?: AbortSignalPort,
 ): Promise<CompactionResult> {
   const started = ports.now()
+  const job = withSizes(given)
   const plan = planCompaction(job, ports.model)
-  const none = { tried: [], usage: noTokens, notices: [] }
+  const none = { tried: [], usage: noTokens, attempts: 0, durationMs: 0, notices: [] }
   if (plan.type === 'declined') return { type: 'failed', reason: 'nothing_to_compact', detail: plan.why, ...none }
   const run: Run = {
     job,
@@ -69,10 +76,14 @@ export async function performCompaction(
     tried: [],
     notices: [],
     usage: noTokens,
+    attempts: 0,
   }
   const result = await steps(run)
   if (result.type === 'compacted') return result
-  return { ...result, type: 'failed', tried: run.tried, usage: run.usage, notices: run.notices }
+  const { tried, usage, attempts, hitRate, notices } = run
+  const cost = totalOf(usage) === 0 ? undefined : costOf(usage, plan.model)
+  const spent = { usage, attempts, durationMs: Math.max(0, ports.now() - started), ...defined({ cost, hitRate }) }
+  return { ...result, type: 'failed', tried, notices, ...spent }
 }
 
 /** An expected end before anything was written. */
@@ -117,6 +128,8 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     instructions,
     workspace: await workspaceNow(run),
     variant,
+    // Notes have sections of their own.
+    isSectioned: written.mechanism !== job.given?.mechanism,
     recall: job.recall === true,
     summaryTokens,
     userTokens,
@@ -125,11 +138,13 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   }
   if (isAborted(run, 'restoring')) return wasStopped
   const next = nextIn(composing)
-  const restored = await restoreWithin({ job, plan, next }, limit)
-  const room = limit - promisedTokens(restored, run)
+  const restored = await restore(run, { next, tokens: plan.tokens.limitOfRestored })
+  if (!restored) return wasStopped
+  const promised = promisedTokens(restored, run)
+  const room = limit - promised
   const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
   if (!fitted) return stop('no_progress', whatIsTooLarge(run, frame.sizeWith('')))
-  const assembled = await restoreAndAssemble(run, { frame, restored, next, ...fitted })
+  const assembled = await restoreAndAssemble(run, { frame, restored, promised, next, ...fitted })
   if ('type' in assembled) return assembled
   // Kept messages before the summary are older than what it covers, so the facts to carry on must include them in order.
   const carried = variant === 'from' ? whole : ledger
@@ -190,7 +205,18 @@ async function getSummary(run: Run, given: string | undefined, question: Questio
   return mayBeOffline ? without('offline', `no model could write it: ${why}`) : stop(reason, why)
 }
 
-type Restoring = { readonly frame: Frame; readonly restored: Restoration; readonly next: string }
+/** Undefined when it was stopped: code of the host may hang. */
+function restore({ job, plan, signal }: Run, { next, tokens }: { readonly next: string; readonly tokens: number }) {
+  return untilAborted(restoreWithin({ job, plan, next }, tokens), signal)
+}
+
+type Restoring = {
+  readonly frame: Frame
+  readonly restored: Restoration
+  /** Tokens that pinned items and the plan have in any case. */
+  readonly promised: number
+  readonly next: string
+}
 type Fitted = { readonly page: Page; readonly isShort: boolean }
 
 /**
@@ -216,13 +242,14 @@ function fitPage(
 
 async function restoreAndAssemble(
   run: Run,
-  { frame, page, isShort, restored: all, next }: Fitted & Restoring,
+  { frame, page, isShort, restored: all, promised, next }: Fitted & Restoring,
 ): Promise<Assembled | Stop> {
-  const { job, ports, signal, plan } = run
-  const { limit } = plan.tokens
-  const left = limit - frame.sizeWith(frame.summaryWith(page.text, { isShort }))
+  const { ports, signal, plan } = run
+  const { limit, limitOfRestored } = plan.tokens
+  const left = Math.max(promised, limitOfRestored - frame.sizeWith(frame.summaryWith(page.text, { isShort })))
   // Where the page left less room than everything needs, files are chosen and cut again for the room there is.
-  const restored = all.tokens <= left ? all : await restoreWithin({ job, plan, next }, left)
+  const restored = all.tokens <= left ? all : await restore(run, { next, tokens: left })
+  if (!restored) return wasStopped
   const { context } = await runHooks(run, { event: 'SessionStart', source: 'compact' })
   if (signal?.aborted) return wasStopped
   const assembled = assemble(frame, { page: page.text, isShort, restored, context: context.filter(hasText), limit })
@@ -246,13 +273,15 @@ async function commit(run: Run, made: Made): Promise<Compacted | Stop> {
   if (signal?.aborted) return wasStopped
   const outcome = await job.commit?.(records)
   if (outcome?.type === 'failed') return stop(outcome.reason ?? 'write_failed', outcome.message)
+  // What was added to the conversation meanwhile may have been kept as well.
+  const size = { ...figures.size, ...defined({ after: outcome?.tokensAfter }) }
   ports.emit({ type: 'compaction-progressed', phase: 'hooks-after' })
   const after = await runHooks(run, {
     event: 'PostCompact',
     trigger: job.trigger,
     summary: assembled.summary,
-    tokensBefore: figures.size.before,
-    tokensAfter: figures.size.after,
+    tokensBefore: size.before,
+    tokensAfter: size.after,
     fidelity: page.report,
   })
   return {
@@ -264,6 +293,7 @@ async function commit(run: Run, made: Made): Promise<Compacted | Stop> {
     summaryUuid: summary,
     keptUuids: plan.parts.keptUuids,
     ...figures,
+    size,
     tried,
     fidelity: page.report,
     ledger,
@@ -276,15 +306,19 @@ async function commit(run: Run, made: Made): Promise<Compacted | Stop> {
 /** Which part leaves no room, and what a person can do about it. */
 function whatIsTooLarge({ job, plan }: Run, base: number): string {
   const { limit, kept, before } = plan.tokens
-  const around = job.overhead ?? 0
   if (plan.kept.length > 0 && kept > limit / 2) {
-    return `The messages to be kept alone have about ${formatNumber(kept)} tokens, and ${formatNumber(limit)} are allowed: choose a later message, or compact everything.`
+    const [which, what] = plan.parts.variant === 'from' ? ['an earlier', 'before'] : ['a later', 'after']
+    const problem =
+      job.trigger === 'manual'
+        ? `${freesTooLittle}: the messages ${what} the chosen one stay, and have about ${formatNumber(kept)} of ${formatNumber(before)} tokens`
+        : `The messages to be kept alone have about ${formatNumber(kept)} tokens, and ${formatNumber(limit)} are allowed`
+    return `${problem}. Choose ${which} message, or compact everything.`
   }
-  if (around > limit) {
+  if (limit <= 0) {
+    const around = job.scale.toReported(job.overhead ?? 0)
     return `The system prompt and the tools have about ${formatNumber(around)} tokens, and leave no room: remove tools or instructions, or choose a model with a larger window.`
   }
-  // Nothing limits it but its own size.
-  if (limit >= before - 1) {
+  if (job.trigger === 'manual' && job.budget === undefined) {
     return `The conversation is too short to be made smaller: it has about ${formatNumber(before)} tokens.`
   }
   return `Even the shortest summary does not fit into ${formatNumber(Math.max(0, limit - base))} tokens: allow a larger budget, choose a model with a larger window, or start a new conversation.`

@@ -1,5 +1,6 @@
 // Compaction as a mechanism of the ladder: of the whole conversation, or of the part that was named, or from the notes of
 // session memory. ladder/compaction.ts measures the result and emits the events.
+import { modelFacts } from '../catalog/models.ts'
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { planCompaction } from '../compaction/plan.ts'
 import { performCompaction } from '../compaction/run.ts'
@@ -8,6 +9,7 @@ import type { MechanismContext, MechanismResult, RunningMechanism } from '../mec
 import { type MemoryPlan, planFromMemory } from '../memory/plan.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
+import type { ModelRequest } from '../ports/model.ts'
 import type { Restore } from '../ports/restore.ts'
 import type { Memory, MemoryDeclined, MemoryKeeper } from '../session/memory-keeper.ts'
 import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
@@ -34,10 +36,12 @@ export function compactMechanism(options: CompactMechanismOptions = {}): Running
     run: async (context) => {
       const { ports, signal, range, view } = context
       // The unseen results come last, so a range without an end includes them.
-      if (range.from !== undefined && unseenResults(view) !== undefined) return { type: 'declined', why: notYetSeen }
-      return mechanismResult(
-        await performCompaction({ ...jobFor(context, options), conversation: context.request() }, ports, signal),
-      )
+      const isThere = view.sources.some(({ uuids }) => uuids.includes(range.from ?? ''))
+      if (isThere && unseenResults(view) !== undefined) return { type: 'declined', why: notYetSeen }
+      const conversation = context.request()
+      const job = jobFor(context, options)
+      const settings = { ...job.settings, shareCache: mayShareCache(context, { conversation, options }) }
+      return mechanismResult(await performCompaction({ ...job, settings, conversation }, ports, signal))
     },
   }
 }
@@ -46,19 +50,17 @@ const notYetSeen =
   'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
 
 function mechanismResult(result: CompactionResult): MechanismResult {
-  const { tried, usage, notices } = result
-  if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
-  const { mechanism, cost, restored } = result
-  return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
+  const { tried, notices, usage, cost, attempts, hitRate } = result
+  const spent = { usage, cost, attempts, hitRate }
+  if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried, spent }
+  const { mechanism, restored } = result
+  return { type: 'compacted', mechanism, ...spent, restored: restored.pieces.length, tried, notices }
 }
 
 function jobFor(context: MechanismContext, options: CompactMechanismOptions): CompactionJob {
   const { trigger, view, instructions, counting, overhead, target, queued, turnId, commit, place, situation } = context
-  const { autoCompactThreshold, contextWindow } = situation.explanation
-  const { settings, isAutonomous, recall } = options
-  const size = context.size.tokens
-  // Cache sharing sends the whole request again with the instruction at its end, which has to fit the window.
-  const shareCache = settings?.shareCache !== false && size + instructionRoom < contextWindow.value
+  const { autoCompactThreshold } = situation.explanation
+  const { settings = {}, isAutonomous, recall } = options
   return {
     trigger,
     reason: context.cause,
@@ -66,11 +68,12 @@ function jobFor(context: MechanismContext, options: CompactMechanismOptions): Co
     recordOf: context.record,
     instructions,
     partial: partialOf(context, options.keep),
-    settings: { ...settings, shareCache },
+    settings,
     counting,
     viewTokens: situation.weigher.tokens(view.messages, counting),
     overhead,
-    size,
+    size: context.size.tokens,
+    scale: context.scale(),
     threshold: autoCompactThreshold.value,
     target,
     queued,
@@ -87,6 +90,17 @@ function jobFor(context: MechanismContext, options: CompactMechanismOptions): Co
 
 /** Tokens for the instruction to summarize. */
 const instructionRoom = 3_000
+
+/** Cache sharing sends the whole request again with the instruction at its end, which has to fit the window. */
+function mayShareCache(
+  { size, situation }: MechanismContext,
+  { conversation, options }: { readonly conversation: ModelRequest; readonly options: CompactMechanismOptions },
+): boolean {
+  if (options.settings?.shareCache === false) return false
+  const { model, maxTokens = 0 } = conversation
+  const output = modelFacts(model)?.endsAtWindow ? 0 : maxTokens
+  return size.tokens + instructionRoom + output < situation.explanation.contextWindow.value
+}
 
 /** Everything before the first message that something keeps: the person, the settings, or that the model has not seen it. */
 function partialOf(context: MechanismContext, keep: Keep | undefined): PartialChoice | undefined {
@@ -174,7 +188,7 @@ function declined(why: MemoryDeclined['why'], detail: string) {
 }
 
 async function planMemory(keeper: MemoryKeeper, context: MechanismContext, options: CompactMechanismOptions) {
-  const { instructions, range, size, overhead, view } = context
+  const { instructions, range, view } = context
   if (!keeper.settings.isOn) return declined('turned-off', 'Session memory is turned off.')
   if (instructions.trim() !== '' || range.from !== undefined || range.upTo !== undefined) {
     return declined('instructions-given', 'The notes were taken without what is asked for now.')
@@ -188,8 +202,6 @@ async function planMemory(keeper: MemoryKeeper, context: MechanismContext, optio
   if (uuid === undefined) return declined('nothing-to-summarize', 'What would be kept has no entry in the transcript.')
   const job: CompactionJob = {
     ...jobFor(context, options),
-    // Counting everything again would take half of the time.
-    viewTokens: Math.max(0, size.tokens - overhead),
     partial: { type: 'up-to', uuid },
     given: { text: made.summary, mechanism: memoryName, why: 'the notes of the session are the summary' },
   }

@@ -2,15 +2,16 @@
 // automatic and reactive compactions all go through here; whether one may run was decided before.
 import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
-import { noTokens, type TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
+import type { TokenCounts } from '../message/usage.ts'
+import { type ChainInfo, type CompactionFailure, outcomesOf, type Tried } from '../ports/events.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
 import type { ModelChoice } from '../session/gauge.ts'
 import { type Runtime, summarizer, withFreed } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import type { View } from '../transcript/view/fold.ts'
+import { freesTooLittle, minFreed } from '../tokens/size-scale.ts'
+import { withSizeAfter } from '../transcript/format/compaction-records.ts'
 import { afterFailure, afterHand, breakerText, inARow } from './breaker.ts'
 import { earlyTarget } from './economy.ts'
 import { type Climbed, climb, type LadderTrigger, type Solution, type Unapplied } from './ladder.ts'
@@ -61,19 +62,21 @@ export async function compactNow(
   const context = contextFor(runtime, options, async (finished) => {
     const records = await gate(finished)
     if (typeof records === 'string') return { type: 'failed', reason: 'aborted', message: records }
-    const committed = commit(runtime, context, { records, fits: options.fits })
-    if (committed.type === 'committed') written = records
+    const { records: sized, ...measured } = measure(runtime, { records, fits: options.fits })
+    const committed = commit(runtime, context, { records: sized, ...measured })
+    if (committed.type === 'committed') written = sized
     return committed
   })
   ports.emit({ type: 'compaction-started', trigger: context.trigger, tokens: context.size.tokens })
   const rung = rungOf(options.cause)
-  const { solution, tried, reason } = await climb(ladder[rung], context, (found) => judge(runtime, context, found))
+  const climbed = await climb(ladder[rung], context, (found) => judge(runtime, context, found))
+  const { solution, tried, spent } = climbed
   const durationMs = ports.now() - started
-  if (!solution) return failed(runtime, context, { tried, reason })
+  if (!solution) return failed(runtime, context, { ...climbed, durationMs })
   if (solution.type === 'delegated') tracker.askServer(solution.request)
   if (solution.type === 'reduced') conversation.edit(withFreed(solution))
   const mechanism = solution.type === 'compacted' ? solution.mechanism : (tried.at(-1)?.mechanism ?? rung)
-  const figures = { mechanism, records: written, tried, durationMs }
+  const figures = { mechanism, records: written, tried, durationMs, spent }
   return succeeded(runtime, context, { solution, figures, fits: options.fits })
 }
 
@@ -102,6 +105,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions, commit 
     // A compaction that comes before the threshold has to get below a share of the size.
     target: cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
     size,
+    scale: () => gauge.scale(view, fits?.name),
     overhead: gauge.overhead(fits?.name),
     counting: gauge.counting(fits?.name),
     turnId: tracker.now().turnId,
@@ -127,23 +131,31 @@ function summarizerPorts(runtime: Runtime): CompactionPorts {
   }
 }
 
-/** Measures before it writes. */
-function commit(
+type Measured = { readonly records: readonly JsonObject[]; readonly before: number; readonly after: number }
+
+/** The sizes before and after these records, which then name the size that they leave. */
+function measure(
   { conversation, gauge }: Runtime,
-  context: MechanismContext,
   { records, fits }: { readonly records: readonly JsonObject[]; readonly fits: ModelChoice | undefined },
+): Measured {
+  const { name: model } = fits ?? gauge.model()
+  const view = conversation.view()
+  const after = gauge.scale(view, model).toReported(gauge.estimate(conversation.tryOut(records), model))
+  return { records: withSizeAfter(records, { after, model }), before: gauge.size(view, model).tokens, after }
+}
+
+/** Writes a compaction that frees enough. */
+function commit(
+  { conversation }: Runtime,
+  context: MechanismContext,
+  { records, before, after }: Measured,
 ): CommitResult {
   if (context.signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
-  const view = conversation.view()
-  const next = conversation.tryOut(records)
-  const before = gauge.size(view, fits?.name).tokens
-  const after = gauge.size(next, fits?.name).tokens
-  // The size before may be reported and the size after is estimated: counted the same way it may still be smaller.
-  const count = ({ messages }: View) => gauge.weigher().tokens(messages, gauge.counting(fits?.name))
-  const problem = problemWith(context, { before, after, isSmaller: after < before || count(next) < count(view) })
+  const problem = problemWith(context, { before, after })
   if (problem !== undefined) return { type: 'failed', reason: 'no_progress', message: problem }
   const stored = conversation.commit(records)
-  return stored.type === 'stored' ? { type: 'committed' } : { type: 'failed', message: stored.why }
+  if (stored.type !== 'stored') return { type: 'failed', message: stored.why }
+  return { type: 'committed', tokensAfter: after }
 }
 
 /** For a result that is not applied yet. */
@@ -153,22 +165,24 @@ function judge({ conversation, gauge }: Runtime, context: MechanismContext, solu
     solution.type === 'reduced'
       ? gauge.size(conversation.tryOut(conversation.editRecords(withFreed(solution)))).tokens
       : before - solution.freed
-  return problemWith(context, { before, after, isSmaller: after < before })
+  return problemWith(context, { before, after })
 }
 
-type Sizes = { readonly before: number; readonly after: number; readonly isSmaller: boolean }
-
-/** By hand, smaller is enough. An automatic compaction must get well below the threshold, or the next follows at once. */
-function problemWith({ trigger, target }: MechanismContext, { before, after, isSmaller }: Sizes): string | undefined {
+/** By hand, a tenth must go. An automatic compaction must get well below the threshold, or the next follows at once. */
+function problemWith(
+  { trigger, target }: MechanismContext,
+  { before, after }: Pick<Measured, 'before' | 'after'>,
+): string | undefined {
   const sizes = `${formatNumber(before)} → ${formatNumber(after)} tokens`
-  if (!isSmaller) return `It would not make the context smaller: ${sizes}.`
-  if (trigger === 'manual' || after < target) return undefined
+  if (after >= before) return `It would not make the context smaller: ${sizes}.`
+  if (trigger === 'manual') return after <= before * (1 - minFreed) ? undefined : `${freesTooLittle}: ${sizes}.`
+  if (after < target) return undefined
   return `It frees too little: ${sizes}, and the target is ${formatNumber(target)}.`
 }
 
 type Success = {
   readonly solution: Solution
-  readonly figures: Pick<CompactionDone, 'mechanism' | 'records' | 'tried' | 'durationMs'>
+  readonly figures: Pick<CompactionDone, 'mechanism' | 'records' | 'tried' | 'durationMs'> & Pick<Climbed, 'spent'>
   readonly fits: ModelChoice | undefined
 }
 
@@ -183,23 +197,34 @@ function succeeded(runtime: Runtime, context: MechanismContext, { solution, figu
   gauge.weighAgain()
   for (const worker of runtime.background) worker.afterCompaction(after)
   cleanUps.run({ tokens: after })
-  const { records, tried, ...named } = figures
-  const spent = { ...named, usage: report?.usage ?? noTokens, ...defined({ cost: report?.cost }), chain }
+  const { records, tried, spent: all, mechanism, durationMs } = figures
+  const { usage, cost, hitRate, attempts = 0 } = all
+  const spent = { mechanism, durationMs, usage, ...defined({ cost }), chain }
+  const attempted = { attempts, tried: outcomesOf(tried), ...defined({ hitRate }) }
   const before = context.size.tokens
   const restored = report?.restored ?? 0
-  ports.emit({ type: 'compaction-finished', trigger, tokensBefore: before, tokensAfter: after, restored, ...spent })
+  const sizes = { tokensBefore: before, tokensAfter: after }
+  ports.emit({ type: 'compaction-finished', trigger, ...sizes, restored, ...spent, ...attempted })
   if (after >= chain.threshold) ports.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
   const notices = [...(report?.notices ?? []), ...(hasTripped(runtime, wasOpen) ? [breakerText] : [])]
   return { type: 'compacted', before, after, records, tried, notices, ...spent }
 }
 
-function failed(runtime: Runtime, context: MechanismContext, { tried, reason: last }: Climbed): CompactionNotDone {
+type Failure = Climbed & Pick<CompactionDone, 'durationMs'>
+
+function failed(
+  runtime: Runtime,
+  context: MechanismContext,
+  { tried, reason: last, spent, durationMs }: Failure,
+): CompactionNotDone {
   const { tracker, ports } = runtime
   const { trigger, signal } = context
   const reason = signal?.aborted ? 'aborted' : (last ?? 'nothing_to_compact')
   const cause = tried.findLast(({ outcome }) => outcome === 'failed') ?? tried.at(-1)
   const detail = cause?.why ?? 'Not enough messages to compact.'
-  ports.emit({ type: 'compaction-failed', trigger, reason, detail })
+  const { usage, attempts = 0, cost, hitRate } = spent
+  const attempted = { usage, attempts, tried: outcomesOf(tried), durationMs, ...defined({ cost, hitRate }) }
+  ports.emit({ type: 'compaction-failed', trigger, reason, detail, ...attempted })
   // An abort, or a manual compaction that cannot work, says nothing about the next automatic one.
   if (reason !== 'aborted' && trigger === 'auto') {
     const wasOpen = tracker.now().breaker.isOpen

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
+import { noTokens } from '../message/usage.ts'
 import { climb } from './ladder.ts'
 
 /** Climbs these mechanisms, and says which were tried. */
@@ -51,5 +52,5 @@ test.each(['vetoed', 'aborted'] as const)('what a person %s is not tried by othe
 
 test('nothing is tried for somebody who has stopped it', async () => {
   const { ran, climbed } = await climbing([reduced(20)], { isAborted: true })
-  expect([ran, climbed]).toEqual([[], { tried: [], reason: 'aborted' }])
+  expect([ran, climbed]).toEqual([[], { tried: [], reason: 'aborted', spent: { usage: noTokens } }])
 })

@@ -1,10 +1,10 @@
 // The ladder: for each trigger the mechanisms in the order in which they are tried, and how they are tried. A mechanism may be
 // the host's own code: it ends in bounded time with a valid result, and what it committed stays committed.
-import type { Mechanism, MechanismContext, MechanismResult, PlanningMechanism } from '../mechanisms/mechanism.ts'
+import type { Mechanism, MechanismContext, MechanismResult, PlanningMechanism, Spent } from '../mechanisms/mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from '../mechanisms/micro.ts'
 import { native } from '../mechanisms/native.ts'
 import { defined, isObject, type JsonObject } from '../message/json.ts'
-import { noTokens } from '../message/usage.ts'
+import { addCounts, noTokens, totalOf } from '../message/usage.ts'
 import type { CompactionFailure, Tried } from '../ports/events.ts'
 import { describeValue, guarded, slowTimeoutMs } from '../ports/guarded.ts'
 
@@ -46,6 +46,8 @@ export type Climbed = {
   readonly solution?: Solution
   /** Why the last mechanism failed, if none succeeded. */
   readonly reason?: CompactionFailure | undefined
+  /** By all mechanisms together. */
+  readonly spent: Spent
 }
 
 /**
@@ -59,29 +61,52 @@ export async function climb(
 ): Promise<Climbed> {
   const tried: Tried[] = []
   let reason: CompactionFailure | undefined
+  let spent: Spent = { usage: noTokens }
   const note = (mechanism: string, outcome: Tried['outcome'], why: string) => {
     tried.push({ mechanism, outcome, why })
     context.ports.emit({ type: 'mechanism-tried', mechanism, outcome, why })
   }
   for (const mechanism of mechanisms) {
     const { name } = mechanism
-    if (context.signal?.aborted) return { tried, reason: 'aborted' }
+    if (context.signal?.aborted) return { tried, reason: 'aborted', spent }
     const result = await runMechanism(mechanism, context)
     if ('tried' in result) tried.push(...(result.tried ?? []))
+    spent = together(spent, spentBy(result))
     if (result.type === 'declined') note(name, 'declined', result.why)
     else if (result.type === 'failed') {
       note(name, 'failed', result.why)
       reason = result.reason
       // A person or a hook that said no means the remaining mechanisms too.
-      if (reason === 'aborted' || reason === 'vetoed') return { tried, reason }
+      if (reason === 'aborted' || reason === 'vetoed') return { tried, reason, spent }
     } else {
       const problem = result.type === 'compacted' ? undefined : judge(result)
       note(name, problem === undefined ? 'done' : 'failed', problem ?? describe(result))
-      if (problem === undefined) return { tried, solution: result }
+      if (problem === undefined) return { tried, solution: result, spent }
       reason = 'no_progress'
     }
   }
-  return { tried, ...defined({ reason }) }
+  return { tried, spent, ...defined({ reason }) }
+}
+
+function spentBy(result: MechanismResult): Spent | undefined {
+  if (result.type === 'failed') return result.spent
+  return result.type === 'compacted' ? result : undefined
+}
+
+/** A cost that is not known stays unknown. */
+function together(before: Spent, more: Spent | undefined): Spent {
+  if (!more) return before
+  const isFree = totalOf(before.usage) === 0
+  const cost = isFree ? more.cost : totalOf(more.usage) === 0 ? before.cost : sumOf(before.cost, more.cost)
+  return {
+    usage: addCounts(before.usage, more.usage),
+    attempts: (before.attempts ?? 0) + (more.attempts ?? 0),
+    ...defined({ cost, hitRate: more.hitRate ?? before.hitRate }),
+  }
+}
+
+function sumOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? undefined : one + other
 }
 
 function describe(solution: Solution): string {
@@ -159,7 +184,8 @@ function isResult({ type, why, ...value }: JsonObject): boolean {
   if (type === 'reduced') return isCounted && Array.isArray(value.edits) && value.edits.every(isObject)
   if (type === 'delegated') return isCounted && isObject(value.request)
   if (type === 'declined') return typeof why === 'string'
-  if (type === 'failed') return typeof why === 'string' && typeof value.reason === 'string'
+  const isPaid = value.spent === undefined || (isObject(value.spent) && isObject(value.spent.usage))
+  if (type === 'failed') return typeof why === 'string' && typeof value.reason === 'string' && isPaid
   const isMeasured = isObject(value.usage) && Number.isFinite(value.restored)
   return type === 'compacted' && typeof value.mechanism === 'string' && isMeasured
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SessionMemory } from '../memory/extract.ts'
 import { parseNotes } from '../memory/notes.ts'
 import { noProgress } from '../memory/trigger.ts'
+import { objectAt } from '../message/json.ts'
 import { MemoryKeeper } from '../session/memory-keeper.ts'
 import { plainMechanism } from '../session/testing/mechanisms.ts'
 import { createTestWorld } from '../session/testing/world.ts'
@@ -49,6 +50,12 @@ describe('compacting from the notes of the session', () => {
     expect(text).toContain('Never touch the file legacy.sql.')
     expect(text).toContain('Look at part 3.')
     expect(text).toContain(newest)
+  })
+
+  test('misses no sections: notes have their own', async () => {
+    const done = await worldWith(notes).session.compact()
+    const own = done.type === 'compacted' ? objectAt(objectAt(done.records[0], 'everlong'), 'compaction') : undefined
+    expect(objectAt(own, 'fidelity')?.missingSections).toEqual([])
   })
 
   test.each([

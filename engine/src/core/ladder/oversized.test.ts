@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textOf } from '../message/block.ts'
+import { blocksOf, textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
@@ -7,6 +7,7 @@ import { nothingLearned } from '../session/gauge.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from '../session/testing/world.ts'
 import { compactMechanism } from './compact-mechanism.ts'
+import { shortenUnseen } from './oversized.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
@@ -117,4 +118,24 @@ test('compactions that follow one another after hardly an answer open the breake
   world.session.record(answerOf('Done.', { id: 'last' }))
   world.session.add({ role: 'user', content: 'I am here now.' })
   expect(world.session.tracking().breaker.isOpen).toBe(false)
+})
+
+test('a pinned result stays whole, though no answer has seen it', async () => {
+  const result = 'lorem ipsum '.repeat(6_000)
+  const sizes: number[] = []
+  for (const isPinned of [false, true]) {
+    const world = createTestWorld({ settings: { contextWindow: 40_000, maxOutputTokens: 4_000 } })
+    world.session.add({ role: 'user', content: 'Find the error code.' })
+    world.session.record(answerOf([{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'cat log' } }]))
+    world.session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: result }] })
+    const uuid = world.runtime.conversation.view().sources.at(-1)?.uuids.at(-1) ?? ''
+    if (isPinned) expect(await world.session.pin(uuid)).not.toMatchObject({ type: 'declined' })
+    const tried = shortenUnseen(world.runtime)
+    // It says that it did something only where it did.
+    expect(tried).toHaveLength(isPinned ? 0 : 1)
+    const [block] = blocksOf(world.runtime.conversation.view().messages.at(-1)?.content)
+    sizes.push(textOf(block?.content).length)
+  }
+  expect(sizes[0]).toBeLessThan(result.length)
+  expect(sizes[1]).toBe(result.length)
 })

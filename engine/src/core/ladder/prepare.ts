@@ -19,7 +19,7 @@ import { compactionOff } from '../tokens/settings.ts'
 import { breakerText } from './breaker.ts'
 import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
 import { paysToCompact } from './economy.ts'
-import { climb } from './ladder.ts'
+import { climb, type Unapplied } from './ladder.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 
 type Prepared = {
@@ -42,7 +42,7 @@ export type Ready = ModelRequest &
 
 export type Blocked = Prepared & {
   readonly type: 'blocked'
-  readonly why: 'blocking-limit' | 'nothing-to-send'
+  readonly why: 'blocking-limit' | 'nothing-to-send' | 'aborted'
   readonly detail: string
 }
 
@@ -57,6 +57,8 @@ export async function prepareTurn(
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
   const { conversation, gauge } = runtime
+  const stopped = { type: 'blocked', why: 'aborted', detail: 'It was stopped.' } as const
+  if (signal?.aborted) return { ...stopped, explanation: gauge.explanation(), tried: [], notices: [] }
   await gauge.describe()
   gauge.settle()
   const isOff = source !== 'turn' || compactionOff(runtime) !== undefined
@@ -69,6 +71,7 @@ export async function prepareTurn(
   const { explanation } = gauge.situation(view)
   const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }
   reportCrossing(runtime, explanation)
+  if (signal?.aborted) return { ...stopped, ...done }
   const nothingToSend = (detail: string): Blocked => ({ type: 'blocked', why: 'nothing-to-send', detail, ...done })
   if (view.messages.length === 0) return nothingToSend('There is no message to send yet.')
   if (explanation.isBlocking) {
@@ -95,13 +98,15 @@ function endsInAnswer({ conversation }: Runtime, { model, messages }: ModelReque
   return objectAt(conversation.record(uuid), 'message')?.stop_reason !== 'pause_turn'
 }
 
-function blockedBecause({ settings }: Runtime, { size, blocking }: Explanation): string {
-  const why = settings.collapse ? 'Collapse is on, and no finished part could make enough room. ' : ''
-  return (
-    `The context holds ${formatNumber(size.tokens)} tokens, and from ${formatNumber(blocking.value)} on no request is sent. ` +
-    why +
-    'Compact by hand, remove something large, or use a model with a larger window.'
-  )
+function blockedBecause(runtime: Runtime, { size, blocking }: Explanation): string {
+  const off = compactionOff(runtime)
+  const isCollapsing = off === undefined && runtime.settings.collapse === true
+  return [
+    `The context holds ${formatNumber(size.tokens)} tokens, and from ${formatNumber(blocking.value)} on no request is sent.`,
+    ...(isCollapsing ? ['Collapse is on, and no finished part could make enough room.'] : []),
+    ...(off === undefined ? ['Compact by hand,'] : [off, 'Turn it on,']),
+    'remove something large, or use a model with a larger window.',
+  ].join(' ')
 }
 
 /** The API would refuse a request with too many images, and every later one. */
@@ -124,6 +129,7 @@ async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise
   const { solution, tried } = await climb(
     all.filter((mechanism) => !isAdditive(mechanism)),
     context,
+    (found) => whyFutile(runtime, found),
   )
   // One request cannot ask for both, and what is left out must not come back.
   const isInTheWay = solution?.type === 'delegated' && last?.leftOut && !solution.request.leftOut
@@ -170,6 +176,16 @@ async function addToServer(
   const now = edits.length === 0 ? undefined : { contextManagement: { edits }, betas }
   tracker.addToServer(now)
   return { tried, results: JSON.stringify(before) === JSON.stringify(now) ? 0 : results }
+}
+
+/** What is cleared right before a compaction is missing in its summary, and the cache it could have shared is broken. */
+function whyFutile(runtime: Runtime, { freed }: Unapplied): string | undefined {
+  const explanation = runtime.gauge.explanation()
+  const { autoCompact, autoCompactThreshold, isAboveThreshold, size } = explanation
+  const isEnough = size.tokens - freed < autoCompactThreshold.value
+  if (!isAboveThreshold || isEnough || autoCompact.mode !== true) return undefined
+  if (refusalOf(runtime, explanation, { source: 'turn', pays: false })) return undefined
+  return `It frees ${formatNumber(freed)} tokens, which is not enough: the compaction that follows reads the results.`
 }
 
 type Refusal = {

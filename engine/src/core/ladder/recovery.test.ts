@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Mechanism } from '../mechanisms/mechanism.ts'
+import { noTokens } from '../message/usage.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { plainMechanism } from '../session/testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
@@ -79,6 +80,37 @@ describe('recovery', () => {
     const { session } = worldWith({ model })
     expect(await session.send()).toMatchObject({ type: 'answered', answer: { content: [call] } })
     expect(model.requests).toHaveLength(1)
+  })
+
+  /** Old results that a warm cache holds: between requests, clearing them would not pay yet. */
+  function youngWorld(options: Parameters<typeof createTestWorld>[0] = {}) {
+    const world = createTestWorld({ compaction: [plainMechanism('In short.')], ...options })
+    const { session } = world
+    session.add({ role: 'user', content: 'Build it.' })
+    for (let at = 1; at <= 12; at++) {
+      const call = { type: 'tool_use', id: `t${at}`, name: 'Bash', input: { command: `make ${at}` } }
+      session.record(answerOf([call], { id: `m${at}`, usage: { ...noTokens, cacheRead: at * 9_000 } }))
+      const result = { type: 'tool_result', tool_use_id: `t${at}`, content: 'parse the record '.repeat(1_700) }
+      session.add({ role: 'user', content: [result] })
+    }
+    session.record(answerOf('Built.', { id: 'm13', usage: { ...noTokens, cacheRead: 117_000 } }))
+    session.add({ role: 'user', content: 'And now?' })
+    return world
+  }
+
+  test.each<[string, NonNullable<Parameters<typeof createTestWorld>[0]>, ModelFailure]>([
+    ['by hand', { settings: { compaction: 'manual' } }, tooLong()],
+    ['automatic compaction turned off', { environment: { DISABLE_AUTO_COMPACT: '1' } }, tooLong()],
+    ['automatic', {}, tooLong({ actual: 201_000, limit: 200_000 })],
+  ])('clears old results whatever that costs: %s', async (_, options, failure) => {
+    const { session } = youngWorld(options)
+    const prepared = await session.prepare()
+    expect(prepared.tried.at(-1)?.why).toMatch(/^(below-warning|does-not-pay|not-due)/)
+    const recovery = await session.recover(failure)
+    expect(recovery).toMatchObject({ type: 'recovered' })
+    expect(recovery).not.toHaveProperty('compaction')
+    const cleared = recovery.type === 'recovered' ? recovery.request.messages : []
+    expect(JSON.stringify(cleared).split('Old tool result content cleared').length - 1).toBe(9)
   })
 
   test('sends again what was cleared where no compaction may run', async () => {

@@ -3,7 +3,7 @@
 import { reductionSettings } from '../mechanisms/settings.ts'
 import { isText, isToolUse } from '../message/block.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
-import type { Tried } from '../ports/events.ts'
+import { outcomesOf, type Tried } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { overflowOfAnswer } from '../request/refusal.ts'
 import { type Runtime, reduceView } from '../session/runtime.ts'
@@ -61,7 +61,7 @@ export function isAboutLength({ reason }: ModelFailure): boolean {
 
 /** Called once it is known whether the second request went through. */
 export function reportRecovery({ gauge, ports }: Runtime, steps: readonly Tried[], isRecovered: boolean): void {
-  const names = steps.map(({ mechanism, outcome }) => `${mechanism}: ${outcome}`)
+  const names = outcomesOf(steps)
   if (!isRecovered) ports.emit({ type: 'overflow-unrecovered', steps: names })
   else ports.emit({ type: 'overflow-recovered', steps: names, tokens: gauge.size().tokens })
 }
@@ -90,13 +90,17 @@ function withoutMedia({ runtime, failure, steps }: Attempt): Remedy | undefined 
   return isDone ? remedyFor(runtime) : undefined
 }
 
-/** Clears old results, however few. Enough when that covers the gap that the provider named. */
+/**
+ * Clears old results, however few and whatever that costs: a request that is refused costs more. Enough when it covers the
+ * gap that the provider named.
+ */
 async function clearResults({ runtime, failure, signal, steps }: Attempt): Promise<Remedy | undefined> {
   const context = contextFor(runtime, { cause: 'overflow', signal })
   const { reductions } = runtime.settings
   const settings = reductionSettings({
     ...reductions,
     microCompact: reductions?.microCompact === false ? false : 'always',
+    weigh: false,
     bySize: { ...reductions?.bySize, target: 0, least: 0 },
   })
   const situation = { ...context.situation, settings, client: { cacheEdits: false, contextManagement: false } }

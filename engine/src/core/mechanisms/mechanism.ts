@@ -14,6 +14,7 @@ import type { Restore } from '../ports/restore.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
+import type { SizeScale } from '../tokens/size-scale.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -164,6 +165,8 @@ export type MechanismContext = {
   /** What the user typed while the agent worked and no message holds. */
   readonly queued: readonly QueuedWords[]
   readonly size: ContextSize
+  /** How our estimates relate to the sizes that the provider reports. */
+  readonly scale: () => SizeScale
   /** System prompt and tools, which no compaction can reduce. */
   readonly overhead: number
   readonly counting: Counting
@@ -195,13 +198,22 @@ export type MechanismResult =
       readonly reason: CompactionFailure
       readonly why: string
       readonly tried?: readonly Tried[]
+      /** What the attempt has cost. */
+      readonly spent?: Spent | undefined
     }
 
-/** About a compaction that was committed. */
-export type CompactionReport = {
-  readonly mechanism: string
+export type Spent = {
   readonly usage: TokenCounts
   readonly cost?: number | undefined
+  /** Requests to a model. */
+  readonly attempts?: number | undefined
+  /** Of the request that shared the cache. */
+  readonly hitRate?: number | undefined
+}
+
+/** About a compaction that was committed. */
+export type CompactionReport = Spent & {
+  readonly mechanism: string
   readonly restored: number
   readonly tried?: readonly Tried[]
   readonly notices?: readonly string[]

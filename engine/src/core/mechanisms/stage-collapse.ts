@@ -47,7 +47,7 @@ export async function stageCollapse(input: StageInput): Promise<Staging> {
       model,
       system: collapseSystem,
       messages: [...messages, { role: 'user', content: collapsePrompt }],
-      maxTokens: mostOutput,
+      maxTokens: Math.min(mostOutput, client.capabilities(model).maxOutput ?? mostOutput),
     },
     defined({ signal }),
   )

@@ -47,6 +47,16 @@ export type EngineEvent = EventSource & WhatHappened
 
 type Reduced = { readonly mechanism: string; readonly tokensBefore: number; readonly tokensAfter: number }
 type Spent = { readonly usage: TokenCounts; readonly cost?: number }
+/** What was done to get a summary, whether one came of it or not. */
+type Attempted = Spent & {
+  /** Requests to a model. */
+  readonly attempts: number
+  /** Of the request that shared the cache: the share of its prompt that was read from there. */
+  readonly hitRate?: number
+  /** Mechanisms and their outcomes, in order: `cache-sharing: failed`. */
+  readonly tried: readonly string[]
+  readonly durationMs: number
+}
 
 type WhatHappened =
   | {
@@ -70,17 +80,16 @@ type WhatHappened =
   | ({
       readonly type: 'compaction-finished'
       readonly trigger: Trigger
-      readonly durationMs: number
       readonly chain: ChainInfo
       readonly restored: number
     } & Reduced &
-      Spent)
-  | {
+      Attempted)
+  | ({
       readonly type: 'compaction-failed'
       readonly trigger: Trigger
       readonly reason: CompactionFailure
       readonly detail: string
-    }
+    } & Attempted)
   | ({ readonly type: 'mechanism-tried' } & Omit<Tried, 'reason'>)
   | {
       readonly type: 'prompt-too-long-retried'
@@ -118,3 +127,8 @@ export type ChainInfo = {
 }
 
 export type Emit = (event: EngineEvent) => void
+
+/** For events, which carry no text of the conversation or of a provider. */
+export function outcomesOf(tried: readonly Tried[]): readonly string[] {
+  return tried.map(({ mechanism, outcome }) => `${mechanism}: ${outcome}`)
+}

@@ -54,6 +54,17 @@ export async function guarded<T>(call: () => T | Promise<T>, options: GuardOptio
   return result
 }
 
+/** Undefined as soon as the signal is aborted; the work then goes on unheeded. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignalPort | undefined): Promise<T | undefined> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const end = () => resolve(undefined)
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
+}
+
 const longestProblem = 300
 
 /** One line, whatever was thrown. */

@@ -22,6 +22,7 @@ export type CompactionPorts = {
 }
 
 export type CommitResult =
-  | { readonly type: 'committed' }
+  /** The size of the context that was written, where the caller has measured it. */
+  | { readonly type: 'committed'; readonly tokensAfter?: number }
   /** Nothing was written. The reason is `write_failed` unless another is given. */
   | { readonly type: 'failed'; readonly message: string; readonly reason?: CompactionFailure }

@@ -3,6 +3,6 @@
 export { piecesOf } from '../compaction/plan.ts'
 export { compactMechanism, memoryMechanism } from '../ladder/compact-mechanism.ts'
 export { stageCollapse } from '../mechanisms/stage-collapse.ts'
-export { rulePlaces } from '../restore/from-disk.ts'
+export { isRuleFile, rulePlaces } from '../restore/from-disk.ts'
 export { restoreContext } from '../restore/restore.ts'
 export { touchedFiles } from '../restore/touched.ts'

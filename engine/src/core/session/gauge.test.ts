@@ -39,19 +39,24 @@ describe('the gauge while time goes on', () => {
     expect(after.source).toBe('usage+estimate')
   })
 
-  test('rests on the newest answer before a part that was summarized', async () => {
+  test('shows after a partial compaction what that one says it left, until an answer reports', async () => {
     const world = createTestWorld({
       settings: { ...small, contextWindow: 60_000 },
       compaction: [compactMechanism({ settings: { offline: 'always' } })],
     })
     talk(world, 4, 4_000)
-    const kept = world.session.explain().size
+    const kept = world.session.explain().size.tokens
     const [detour = ''] = talk(world, 2, 4_000, 4)
-    const before = world.session.explain().size
-    expect(await world.session.compact({ from: detour })).toMatchObject({ type: 'compacted' })
-    const after = world.session.explain().size
-    expect(after).toMatchObject({ reported: kept.tokens, anchorUuid: kept.anchorUuid, source: 'usage+estimate' })
-    expect(after.tokens).toBeLessThan(before.tokens)
+    const done = await world.session.compact({ from: detour })
+    const after = done.type === 'compacted' ? done.after : 0
+    expect(after).toBeGreaterThan(kept)
+    expect(after).toBeLessThan(kept + 4_000)
+    const told = { tokens: after, reported: 0, estimated: after, source: 'estimate' }
+    expect(world.session.explain().size).toEqual(told)
+    world.session.add({ role: 'user', content: 'Go on.' })
+    expect(world.session.explain().size.tokens).toBe(after + 5)
+    world.session.record(answerOf('Done.', { id: 'msg_9', usage: usage(17_000) }))
+    expect(world.session.explain().size).toMatchObject({ tokens: 17_000, reported: 17_000, source: 'usage' })
   })
 
   test('takes off what a summary freed from the usage of the messages kept behind it', async () => {
@@ -60,20 +65,22 @@ describe('the gauge while time goes on', () => {
       compaction: [compactMechanism({ settings: { offline: 'always' } })],
     })
     const asked = talk(world, 6, 4_000)
-    const before = world.session.explain().size
-    expect(await world.session.compact({ upTo: asked[2] ?? '' })).toMatchObject({ type: 'compacted' })
-    const after = world.session.explain().size
-    expect(after).toMatchObject({ anchorUuid: before.anchorUuid })
-    expect(after.tokens).toBeLessThan(before.tokens)
+    const before = world.session.explain().size.tokens
+    const done = await world.session.compact({ upTo: asked[2] ?? '' })
+    const { tokens } = world.session.explain().size
+    expect(done).toMatchObject({ type: 'compacted', before, after: tokens })
+    // Two of six turns went, and a summary came.
+    expect(tokens / before).toBeGreaterThan(4 / 6)
+    expect(tokens / before).toBeLessThan(5 / 6)
   })
 
-  test('does not rise when a compaction by hand replaces little', async () => {
+  test('counts what a compaction left by the same measure as what it began with', async () => {
     const world = createTestWorld({ settings: small, compaction: [plainMechanism(words(1_500))] })
     world.session.add({ role: 'user', content: words(3_000) })
     world.session.record(answerOf('Done.', { usage: usage(1_200) }))
-    expect(await world.session.compact()).toMatchObject({ type: 'compacted', before: 1_200, after: 1_200 })
+    expect(await world.session.compact()).toMatchObject({ type: 'compacted', before: 1_200, after: 600 })
     world.session.add({ role: 'user', content: words(900) })
-    expect(world.session.explain().size.tokens).toBeGreaterThan(2_000)
+    expect(world.session.explain().size.tokens).toBeGreaterThan(1_400)
   })
 
   test('keeps a share for what is left, however much an estimate says was freed', async () => {

@@ -3,7 +3,7 @@
 import { modelFacts } from '../catalog/models.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
-import { viewSize } from '../mechanisms/size.ts'
+import { viewScale, viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import { defined } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -11,18 +11,20 @@ import type { Usage } from '../message/usage.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import type { ContextSize } from '../tokens/context-size.ts'
+import type { ContextSize, SizeOptions } from '../tokens/context-size.ts'
 import {
   type Calibration,
   type Calibrations,
   type Counting,
   calibrationOf,
-  familyFactor,
+  convertedTokens,
   recalibrateModel,
+  withoutMargin,
 } from '../tokens/estimate/counting.ts'
 import { type Explanation, leastUsable, resolveWindows, type WindowFacts } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
 import { type Environment, resolveSettings, type TokenSettings } from '../tokens/settings.ts'
+import type { SizeScale } from '../tokens/size-scale.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
@@ -118,12 +120,31 @@ export class Gauge {
   }
 
   size(view = this.input.conversation.view(), model = this.choice.name): ContextSize {
-    const overhead = this.overhead(model)
-    // The view, and the usage of the newest answer, still include what the provider was just asked to leave out.
-    const { asked: leftOut = 0 } = this.input.tracker.now().cacheEdits
-    const size = viewSize(view, { ...this.counting(model), measure: this.weights.measured, overhead, leftOut })
+    const size = viewSize(view, this.sizeOptions(model))
     const answer = view.messages.findLast(({ uuid }) => uuid === size.anchorUuid)
     return converted(size, { model, answered: answer?.model })
+  }
+
+  /** Between estimates and what the provider reports in this conversation. */
+  scale(view = this.input.conversation.view(), model = this.choice.name): SizeScale {
+    return viewScale(view, { ...this.sizeOptions(model), size: this.size(view, model) })
+  }
+
+  /** Estimated tokens of a context with these messages, system prompt and tools included, without the margin. */
+  estimate({ messages }: Pick<View, 'messages'>, model = this.choice.name): number {
+    return this.weights.tokens(messages, this.counting(model)) + this.overhead(model)
+  }
+
+  /** Tokens of an answer, if the host has limited them. */
+  maxOutput(): number | undefined {
+    const { settings, environment } = this.input
+    return resolveSettings({ settings, environment }).maxOutputTokens?.value
+  }
+
+  private sizeOptions(model: string): SizeOptions {
+    // The view, and the usage of the newest answer, still include what the provider was just asked to leave out.
+    const { asked: leftOut = 0 } = this.input.tracker.now().cacheEdits
+    return { ...this.counting(model), measure: this.weights.measured, overhead: this.overhead(model), leftOut }
   }
 
   /** Throws a ConfigurationError when the settings cannot work. */
@@ -230,8 +251,9 @@ export class Gauge {
     if (freed !== undefined || (source === 'estimate' && view.edits.length > 0)) return
     const reported = usage.input + usage.cacheRead + usage.cacheWrite - before
     if (usage.iterations || reported <= 0) return
-    // Without the margin of a third and without the calibration.
-    const estimated = (guess * 3) / 4 / (this.counting().calibration?.factor ?? 1)
+    // Right after a compaction the size is no plain estimate, so everything is counted.
+    const counted = source === 'estimate' ? this.estimate(view) : withoutMargin(guess)
+    const estimated = counted / (this.counting().calibration?.factor ?? 1)
     learned.calibrations = recalibrateModel(learned.calibrations, this.choice.name, { estimated, reported })
   }
 
@@ -261,12 +283,10 @@ function overheadMessages({ system, tools }: RequestBase): readonly Message[] {
   return parts.map((content) => ({ role: 'user', content }))
 }
 
-/** What another model counted, in tokens of this one. */
 function converted(
   size: ContextSize,
   { model, answered }: { readonly model: string; readonly answered: string | undefined },
 ): ContextSize {
-  if (answered === undefined || answered === model || size.reported === 0) return size
-  const reported = Math.ceil((size.reported * familyFactor(model)) / familyFactor(answered))
-  return { ...size, reported, tokens: reported + size.estimated }
+  const reported = convertedTokens(size.reported, { from: answered, to: model })
+  return reported === size.reported ? size : { ...size, reported, tokens: reported + size.estimated }
 }

@@ -1,6 +1,8 @@
 // What a host hands in by mistake: told at once, in words that say what to do, and nothing of it is written.
 import { describe, expect, test } from 'vitest'
+import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import type { JsonObject } from '../message/json.ts'
+import type { Session } from './session.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const blank = { role: 'user', content: 'x' }
@@ -105,5 +107,50 @@ describe('a session whose last message is an answer', () => {
 
   test('can be prepared for another purpose: whoever asks puts a message behind it', async () => {
     expect(await worldOf('claude-sonnet-4-6').prepare({ source: 'compact' })).toMatchObject({ type: 'ready' })
+  })
+})
+
+describe('options that are no options', () => {
+  const bad: readonly (readonly [string, (session: Session) => Promise<unknown>, RegExp])[] = [
+    ['compact(null)', (session) => session.compact(null as never), /^compact\(\): the options are null\. Pass \{/],
+    ['compact a text', (session) => session.compact('all' as never), /^compact\(\): the options are a string\./],
+    [
+      'from a number',
+      (session) => session.compact({ from: 7 as never }),
+      /^compact\(\): from is a number, not a text\./,
+    ],
+    ['from and upTo', (session) => session.compact({ from: 'a', upTo: 'b' }), /^compact\(\): from and upTo exclude/],
+    [
+      'snip(undefined)',
+      (session) => session.snip(undefined as never),
+      /^snip\(\): the options are undefined\. Pass \{ from, to/,
+    ],
+    [
+      'snip without an end',
+      (session) => session.snip({ from: 'a' } as never),
+      /^snip\(\): to is undefined, not a text\./,
+    ],
+  ]
+
+  test.each(bad)('%s is refused with what to pass, and nothing happens', async (_, call, words) => {
+    const { session, records } = createTestWorld()
+    session.add({ role: 'user', content: 'Hello.' })
+    const before = records().length
+    await expect(call(session)).rejects.toThrow(words)
+    expect(records()).toHaveLength(before)
+    expect(await session.prepare()).toMatchObject({ type: 'ready' })
+  })
+
+  test('an entry that is not there is named, also while results wait to be seen', async () => {
+    const { session } = createTestWorld({ compaction: [compactMechanism()] })
+    session.add({ role: 'user', content: 'Read it.' })
+    session.record({ content: [{ type: 'tool_use', id: 't1', name: 'Read', input: {} }] })
+    session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'text' }] })
+    for (const range of [{ from: 'unknown' }, { upTo: 'unknown' }]) {
+      expect(await session.compact(range)).toMatchObject({
+        reason: 'nothing_to_compact',
+        detail: 'unknown is no message of the current context.',
+      })
+    }
   })
 })

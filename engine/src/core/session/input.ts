@@ -1,11 +1,12 @@
 // Parses what a host passes in (prompts, results, answers, typed as loosely as any SDK's messages) and turns it into
 // transcript records in the Claude Code format, which get their ids and time later.
+import type { SnipInput } from '../mechanisms/ranges.ts'
 import { type Block, blocksOf, type Content, isBlock, isMedia, isText, isToolResult } from '../message/block.ts'
 import { fromChatAnswer, fromChatContent, fromChatTool, isChatMessage } from '../message/chat-completions.ts'
 import { defined, isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
-import type { ModelAnswer } from '../ports/model.ts'
+import type { AbortSignalPort, ModelAnswer } from '../ports/model.ts'
 
 /** Accepts any SDK's own types, which have no index signature. */
 export type InputBlock = Block | { readonly type: string }
@@ -234,4 +235,43 @@ function attached(content: ApiMessage['content']): string | readonly Block[] {
     (block): Block => (isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }),
   )
   return blocks.every(isText) ? blocks.map(({ text }) => text).join('\n') : blocks
+}
+
+export type CompactOptions = {
+  readonly instructions?: string
+  /** Summarize from this entry on, or up to it; everything when neither is given. */
+  readonly from?: string
+  readonly upTo?: string
+  readonly signal?: AbortSignalPort
+}
+
+export function compactInput(options: CompactOptions): CompactOptions {
+  const names = ['instructions', 'from', 'upTo'] as const
+  const wrong = wrongInOptions(options, { names, example: "{ instructions: 'Keep the numbers.' }" })
+  if (wrong !== undefined) throw new TypeError(`compact(): ${wrong}`)
+  if (options.from !== undefined && options.upTo !== undefined)
+    throw new TypeError('compact(): from and upTo exclude each other. Pass one of them.')
+  return options
+}
+
+export function snipInput(input: SnipInput): SnipInput {
+  const example = '{ from, to }, the uuids of two entries'
+  const wrong = wrongInOptions(input, { names: ['from', 'to', 'marker'], required: ['from', 'to'], example })
+  if (wrong !== undefined) throw new TypeError(`snip(): ${wrong}`)
+  return input
+}
+
+type Expected = {
+  /** Of fields with a text. */
+  readonly names: readonly string[]
+  readonly required?: readonly string[]
+  readonly example: string
+}
+
+function wrongInOptions(given: unknown, { names, required = [], example }: Expected): string | undefined {
+  if (!isObject(given)) return `the options are ${kindOf(given)}. Pass ${example}.`
+  const wrong = names.find(
+    (name) => typeof given[name] !== 'string' && (given[name] !== undefined || required.includes(name)),
+  )
+  return wrong === undefined ? undefined : `${wrong} is ${kindOf(given[wrong])}, not a text. Pass ${example}.`
 }

@@ -8,7 +8,7 @@ import { noTokens } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
-import { createTestWorld } from './testing/world.ts'
+import { createTestWorld, type WorldOptions } from './testing/world.ts'
 
 const someNotes: Notes = parseNotes('# Current state\n_now_\nAt work.\n')
 
@@ -56,8 +56,8 @@ function inTheMiddle(calls: number): View {
 }
 
 /** The session of a keeper; its context has as many tokens as the test says. */
-function bench(tokens: () => number) {
-  const world = createTestWorld()
+function bench(tokens: () => number, options: WorldOptions = {}) {
+  const world = createTestWorld(options)
   const { conversation, gauge, closing } = world.runtime
   let newest = conversation.view()
   gauge.size = () => ({ tokens: tokens(), reported: 0, estimated: tokens(), source: 'estimate' })
@@ -92,6 +92,22 @@ describe('the keeper of the notes', () => {
     asked[1]?.end(extracted)
     await keeper.idle()
     expect(keeper.progress()).toEqual({ tokens: 20_000, lastSeen: 'two', failures: 0 })
+  })
+
+  test('nothing is noted where nothing may compact, because nothing would use it', () => {
+    for (const options of [{ environment: { DISABLE_COMPACT: '1' } }, { settings: { compaction: 'off' } } as const]) {
+      const { store, asked } = storeOf()
+      bench(() => 12_000, options).look(new MemoryKeeper({ store, isResumed: false }), viewOf('one'))
+      expect(asked).toEqual([])
+    }
+  })
+
+  test('failures of an earlier process do not stop this one', () => {
+    const { store, asked } = storeOf()
+    const keeper = new MemoryKeeper({ store: { ...store, progress: () => ({ failures: 3 }) }, isResumed: true })
+    expect(keeper.state().hasStopped).toBe(false)
+    bench(() => 12_000).look(keeper, viewOf('one'))
+    expect(asked.map(({ seen }) => seen)).toEqual(['one'])
   })
 
   test('a compaction while it runs: what it saw last is out of the conversation, and is not remembered', async () => {

@@ -21,6 +21,7 @@ import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
+import { compactionOff } from '../tokens/settings.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type BackgroundWorker, type MemoryState, type Runtime, summarizer } from './runtime.ts'
 import type { MemoryChoices } from './settings.ts'
@@ -97,6 +98,8 @@ export class MemoryKeeper implements BackgroundWorker {
   private startIfDue(runtime: Runtime): void {
     const { conversation, gauge, closing } = runtime
     if (!this.settings.isOn || this.current.failures >= mostFailures || closing.signal.aborted) return
+    // Only a compaction uses the notes.
+    if (compactionOff(runtime) !== undefined) return
     const newest = newestBlocks(runtime)
     if (this.running || newest.some(isToolUse)) return
     const view = conversation.view()

@@ -88,3 +88,28 @@ test('what the host names may be read anywhere, rules beside the files at work i
   await restoring.restore(request, conversation)
   expect(paths.map(restoring.permitted)).toEqual(['anywhere', 'anywhere', 'inside', undefined, undefined, undefined])
 })
+
+test('a rule file that the client injected may be read in the workspace as it is now, any other file it names not', async () => {
+  const asked: (readonly [string, string | undefined])[] = []
+  const { restoring, conversation } = opened({
+    root: '/work',
+    files: {
+      read: async (path) => {
+        asked.push([path, restoring.permitted(path)])
+        return { type: 'text', text: 'Changed since.' }
+      },
+    },
+  })
+  const inject = (path: string) =>
+    conversation.append([
+      { type: 'attachment', attachment: { type: 'nested_memory', path, content: { path, content: 'As it was.' } } },
+    ])
+  inject('/work/sub/CLAUDE.md')
+  inject('/work/sub/.env')
+  const { pieces } = await restoring.restore(request, conversation)
+  expect(asked).toEqual([
+    ['/work/sub/CLAUDE.md', 'inside'],
+    ['/work/sub/.env', undefined],
+  ])
+  expect(pieces[0]).toMatchObject({ path: '/work/sub/CLAUDE.md', text: 'Changed since.' })
+})

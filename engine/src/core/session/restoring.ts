@@ -58,7 +58,7 @@ export class Restoring {
     this.input = input
   }
 
-  /** Files that may be read although no result showed them: those the host named, and rules next to the files in use. */
+  /** Files that may be read although no result showed them: those the host named, and rule files of the workspace. */
   permitted = (path: string): 'anywhere' | 'inside' | undefined => {
     if (this.hostPaths.has(path)) return 'anywhere'
     return this.rulePaths.has(path) ? 'inside' : undefined
@@ -83,15 +83,16 @@ export class Restoring {
   async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
     const { kept, budget, countTokens, next } = request
     const { root, named, files, ofTurnOnly } = this.input
-    const { piecesOf, touchedFiles, rulePlaces, restoreContext } = await loadCompaction()
+    const { piecesOf, touchedFiles, isRuleFile, rulePlaces, restoreContext } = await loadCompaction()
     const host = (await this.input.host?.()) ?? {}
     // Only what the view holds counts: what came since the last compaction, and what that one restored.
     const pieces = piecesOf(conversation.view())
     const asked = ofTurnOnly ? lastWorkedOn(pieces) : -1
     const touched = touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: conversation.record })
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
-    this.rulePaths = new Set(rulePlaces(touched, root))
-    const state = { ...this.book.state(), ...host, pinned: await this.pinned(kept, conversation) }
+    const known = this.book.state()
+    this.rulePaths = new Set([...rulePlaces(touched, root), ...known.memoryFiles.filter(isRuleFile)])
+    const state = { ...known, ...host, pinned: await this.pinned(kept, conversation) }
     const { transcript: transcriptPath } = conversation.place()
     return restoreContext(
       { files, countTokens, touched, kept, next, state, root, named, recordOf: conversation.record, transcriptPath },

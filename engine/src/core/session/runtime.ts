@@ -1,4 +1,5 @@
 // Everything a session works with. No field is ever assigned again: what changes is inside the part that owns it.
+import { modelFacts } from '../catalog/models.ts'
 import type { Ladder } from '../ladder/ladder.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
 import { defined } from '../message/json.ts'
@@ -105,8 +106,12 @@ export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient
     ...client,
     capabilities: (model) => {
       const known = client.capabilities(model)
-      const window = model === name ? gauge.window() : (gauge.limit(client, model) ?? known.window)
-      return { ...known, ...defined({ window }) }
+      const isOwn = model === name
+      const window = isOwn ? gauge.window() : (gauge.limit(client, model) ?? known.window)
+      // What the host says about answers holds for its own model, and for others of which nothing is known.
+      const table = known.maxOutput ?? modelFacts(model)?.maxOutput
+      const maxOutput = isOwn ? (gauge.maxOutput() ?? table) : (table ?? gauge.maxOutput())
+      return { ...known, ...defined({ window, maxOutput }) }
     },
     send: async (request, options) => {
       try {

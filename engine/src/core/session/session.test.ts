@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { compactNow } from '../ladder/compaction.ts'
+import type { Mechanism } from '../mechanisms/mechanism.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { EngineEvent } from '../ports/events.ts'
+import { createStop } from '../ports/guarded.ts'
 import { checkRequest } from '../request/check-request.ts'
 import type { EngineSettings } from './settings.ts'
 import { decliningMechanism, failingMechanism, plainMechanism } from './testing/mechanisms.ts'
@@ -128,7 +131,7 @@ describe('the ladder', () => {
   })
 
   test('what frees too little is not applied and counts as failed', async () => {
-    const world = sized(24_000, { compaction: [plainMechanism(words(14_000))] })
+    const world = sized(24_000, { compaction: [plainMechanism(words(2_000))] })
     const before = world.session.messages()
     const request = await world.session.prepare()
     expect(request.tried.at(-1)).toMatchObject({ mechanism: 'plain', outcome: 'failed' })
@@ -165,6 +168,46 @@ describe('the ladder', () => {
     expect(request).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
     expect(request.type === 'blocked' && request.detail).toContain('33,000')
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'plain' })
+    expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
+  })
+
+  test('at the blocking limit nobody is told to compact where that is turned off', async () => {
+    for (const collapse of [true, false]) {
+      const { session } = sized(33_000, { settings: { ...small, collapse }, environment: { DISABLE_COMPACT: '1' } })
+      const request = await session.prepare()
+      expect(request).toMatchObject({
+        type: 'blocked',
+        detail: expect.stringMatching(/no request is sent\. Compaction is off: DISABLE_COMPACT\. Turn it on, remove/),
+      })
+    }
+  })
+})
+
+describe('a signal that is aborted', () => {
+  const signal = (isAborted: boolean) => {
+    const stop = createStop()
+    if (isAborted) stop.stop()
+    return stop
+  }
+
+  test('prepares and sends nothing', async () => {
+    const model = scripted(() => 'Done.')
+    const world = sized(23_000, { model, compaction: [plainMechanism('short')] })
+    const before = world.session.messages()
+    const options = { signal: signal(true).signal }
+    expect(await world.session.prepare(options)).toMatchObject({ type: 'blocked', why: 'aborted' })
+    expect(await world.session.send(options)).toMatchObject({ type: 'blocked', why: 'aborted', compactions: [] })
+    expect([world.session.messages(), model.requests, said(world, 'compaction-started')]).toEqual([before, [], []])
+  })
+
+  test('while a compaction runs: nothing is sent after it', async () => {
+    const { signal: own, stop } = signal(false)
+    const model = scripted(() => 'Done.')
+    const during = async () => stop()
+    const world = sized(23_000, { model, compaction: [plainMechanism('short', { during })] })
+    const before = world.session.messages()
+    expect(await world.session.send({ signal: own })).toMatchObject({ type: 'blocked', why: 'aborted' })
+    expect([world.session.messages(), model.requests]).toEqual([before, []])
     expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
   })
 })
@@ -431,4 +474,38 @@ describe('while a compaction runs', () => {
     expect(shapeOf(world.session.messages())).toBe('u a')
     expect(world.session.explain().size.source).toBe('estimate')
   })
+})
+
+describe('clearing right before a compaction', () => {
+  const clearing = (freed: number): Mechanism => ({
+    name: 'clearing',
+    run: async () => ({ type: 'reduced', edits: [{ type: 'clear-results', toolUseIds: ['t1'] }], freed, results: 1 }),
+  })
+  const prepared = async (freed: number, settings: EngineSettings = {}) => {
+    const ladder = { 'every-request': [clearing(freed)] }
+    const options = { ladder, settings: { ...small, ...settings }, compaction: [plainMechanism('short')] }
+    const { session } = sized(23_000, options)
+    const { tried } = await session.prepare()
+    return tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)
+  }
+
+  test('is left to the compaction, unless it is enough or none may follow', async () => {
+    expect((await prepared(1))[0]).toBe('clearing done')
+    expect(await prepared(0)).toEqual(['clearing failed', 'plain done'])
+    expect(await prepared(0, { compaction: 'reactive' })).toEqual(['clearing done', 'guard declined'])
+    expect(await prepared(0, { compaction: 'manual' })).toEqual(['clearing done'])
+  })
+})
+
+test('background workers hear the size that a compaction left', async () => {
+  const { runtime } = sized(23_000, { compaction: [plainMechanism('In short.')] })
+  const heard: number[] = []
+  const worker = {
+    afterAnswer: () => undefined,
+    afterCompaction: (tokens: number) => void heard.push(tokens),
+    idle: async () => undefined,
+  }
+  const done = await compactNow({ ...runtime, background: [worker] }, { cause: 'person' })
+  expect(done).toMatchObject({ type: 'compacted', after: heard[0] })
+  expect(heard).toHaveLength(1)
 })

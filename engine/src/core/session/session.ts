@@ -4,6 +4,7 @@ import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladd
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
 import type { SnipInput } from '../mechanisms/ranges.ts'
+import { turnsIn } from '../mechanisms/turns.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
@@ -13,17 +14,20 @@ import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import { StoreError } from '../ports/store.ts'
 import type { Explanation } from '../tokens/explain.ts'
-import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
+import { endingNow, type Prediction, predictCompaction } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
+  type CompactOptions,
+  compactInput,
   type MessageInput,
   parseAnswer,
   parseMessages,
   type RequestInput,
   requestBase,
+  snipInput,
 } from './input.ts'
 import {
   clearContext,
@@ -40,13 +44,7 @@ import { type RecordInput, recordAnswer } from './record-answer.ts'
 import type { CleanUp, MemoryState, Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
 
-export type CompactOptions = {
-  readonly instructions?: string
-  /** Summarize from this entry on, or up to it; everything when neither is given. */
-  readonly from?: string
-  readonly upTo?: string
-  readonly signal?: AbortSignalPort
-}
+export type { CompactOptions }
 
 /** What was done to the conversation before a request was sent. */
 export type Preparation = {
@@ -217,7 +215,7 @@ class ManagedSession {
 
   compact = (options: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
     this.run(async () => {
-      const { instructions, from, upTo, signal } = options
+      const { instructions, from, upTo, signal } = compactInput(options)
       this.showImported()
       await this.cancelBackground()
       const detail = compactionOff(this.runtime)
@@ -228,8 +226,9 @@ class ManagedSession {
   explain = (): SessionExplanation => {
     const { conversation, gauge, memoryState, warnings: unusable = [] } = this.runtime
     const explanation = gauge.explanation()
-    const turns = turnSizes(conversation.view().messages, explanation.size.tokens)
-    const prediction = predictCompaction(turns, explanation.autoCompactThreshold.value)
+    const turns = turnsIn(conversation.view(), conversation.record) ?? []
+    const { size, autoCompactThreshold } = explanation
+    const prediction = predictCompaction(endingNow(turns, size.tokens), autoCompactThreshold.value)
     const warnings = [...unusable, ...explanation.warnings]
     return { ...explanation, warnings, ...defined({ prediction, sessionMemory: memoryState?.() }) }
   }
@@ -253,7 +252,7 @@ class ManagedSession {
   }
 
   undo = (): Promise<UndoOutcome> => this.run(() => undoNewest(this.runtime))
-  snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, input))
+  snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, snipInput(input)))
   pin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
   unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
   /** Begins an empty context, as soon as a message is added. What was said before stays in the transcript. */

@@ -25,7 +25,9 @@ export function buildRequest(
   const { gauge, settings, tracker } = runtime
   const { client, name: model } = gauge.model()
   const base = wellFormedValue(gauge.base())
-  const { system, tools, maxTokens } = base
+  const { system, tools } = base
+  const limits = [base.maxTokens, gauge.maxOutput()].filter((limit) => limit !== undefined)
+  const maxTokens = limits.length === 0 ? undefined : Math.min(...limits)
   const { messages: repaired, repairs } = requestMessages(view, { model })
   const isManual = base.thinking?.type === 'enabled'
   const mended = isManual ? withThinkingFirst(repaired) : repaired

@@ -73,10 +73,20 @@ describe('the breakdown', () => {
     })
   })
 
-  test('shows a negative remainder where the parts were estimated higher than the API counted', () => {
-    expect(breakdown({ messages: [...conversation, assistant('', 1_000)], estimator: 'chars/4' }).unattributed).toBe(
-      1_000 - 2_287,
-    )
+  test('shares what the API counted where the parts were estimated higher', () => {
+    const { kinds, unattributed, duplicateReads } = breakdown({
+      messages: [...conversation, assistant('', 1_000)],
+      estimator: 'chars/4',
+    })
+    expect(kinds.reduce((sum, { tokens }) => sum + tokens, unattributed)).toBe(1_000)
+    expect(unattributed).toBeLessThanOrEqual(2)
+    // 2,000 and 210 of 2,287 tokens; 100 of them were read twice.
+    expect(kinds.slice(0, 2).map(({ kind, tokens }) => [kind, tokens])).toEqual([
+      ['images', 875],
+      ['tool-results', 92],
+    ])
+    expect(kinds[1]?.parts).toEqual([{ name: 'Read', tokens: 92 }])
+    expect(duplicateReads.tokens).toBe(44)
   })
 
   test('always adds up to the context size', () => {
@@ -90,6 +100,7 @@ describe('the breakdown', () => {
       fc.property(fc.array(fc.oneof(message, answer)), fc.string(), (messages, systemPrompt) => {
         const { kinds, size, unattributed } = breakdown({ messages, systemPrompt, model: 'claude-opus-5' })
         expect(kinds.reduce((sum, { tokens }) => sum + tokens, unattributed)).toBe(size.tokens)
+        expect(Math.min(0, unattributed, ...kinds.map(({ tokens }) => tokens))).toBe(0)
       }),
     )
   })

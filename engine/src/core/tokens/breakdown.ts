@@ -1,4 +1,5 @@
-// What the context consists of. The kinds and the unattributed rest, which may be negative, add up to the size.
+// What the context consists of. The kinds and the unattributed rest add up to the size. Where the kinds were estimated higher than
+// the provider counted, they share what it counted.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
@@ -46,7 +47,7 @@ export type ToolDefinition = {
 
 export type Breakdown = {
   readonly size: ContextSize
-  /** Largest first. With `unattributed` they add up to the size. */
+  /** Largest first. With `unattributed`, which is never negative, they add up to the size. */
   readonly kinds: readonly KindTokens[]
   readonly unattributed: number
   /** Tool definitions by MCP server; the others are "built-in". */
@@ -74,15 +75,24 @@ export function breakdown(given: BreakdownInput): Breakdown {
   }
   bookMessages(input, book)
   bookRequest(input, book, servers)
-  const found = [...measured].map(([kind, { all, parts }]) => ({ kind, tokens: Math.round(all), parts: ranked(parts) }))
-  const overhead = total(found.filter(({ kind }) => outsideMessages.includes(kind)))
+  const sumOf = (some: Iterable<readonly [Kind, { readonly all: number }]>) =>
+    [...some].reduce((sum, [, { all }]) => sum + all, 0)
+  const overhead = Math.round(sumOf([...measured].filter(([kind]) => outsideMessages.includes(kind))))
   const size = input.size ?? contextSize(input.messages, { ...input, overhead: input.overhead ?? overhead })
+  const scale = Math.min(1, size.tokens / Math.max(1, sumOf(measured)))
+  const found = [...measured]
+    .map(([kind, { all, parts }]) => ({ kind, tokens: Math.round(all * scale), parts: ranked(parts, scale) }))
+    .toSorted((a, b) => b.tokens - a.tokens)
+  // Rounding may have added a few tokens; the largest kind does without them.
+  const [largest, ...others] = found
+  const extra = Math.max(0, total(found) - size.tokens)
+  const kinds = largest ? [{ ...largest, tokens: largest.tokens - extra }, ...others] : []
   return {
     size,
-    kinds: found.filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens),
-    unattributed: size.tokens - total(found),
-    toolServers: ranked(servers),
-    duplicateReads: duplicatesOf(input),
+    kinds: kinds.filter(({ tokens }) => tokens > 0),
+    unattributed: size.tokens - total(kinds),
+    toolServers: ranked(servers, scale),
+    duplicateReads: duplicatesOf(input, scale),
   }
 }
 
@@ -134,20 +144,23 @@ function bookRequest(input: BreakdownInput, book: Book, servers: Map<string, num
   }
 }
 
-function duplicatesOf(input: BreakdownInput): Breakdown['duplicateReads'] {
+function duplicatesOf(input: BreakdownInput, scale: number): Breakdown['duplicateReads'] {
   const files = new Map<string, { reads: number; tokens: number }>()
   for (const read of duplicateReads(input.messages)) {
     const file = files.get(read.path) ?? { reads: 0, tokens: 0 }
     files.set(read.path, file)
     file.reads++
-    file.tokens += Math.round(scaled(measureContent([read.result], input), input))
+    file.tokens += Math.round(scaled(measureContent([read.result], input), input) * scale)
   }
   const list = [...files].map(([path, file]) => ({ path, ...file })).toSorted((a, b) => b.tokens - a.tokens)
   return { tokens: total(list), files: list }
 }
 
-function ranked(parts: ReadonlyMap<string, number>): readonly { readonly name: string; readonly tokens: number }[] {
+function ranked(
+  parts: ReadonlyMap<string, number>,
+  scale: number,
+): readonly { readonly name: string; readonly tokens: number }[] {
   return [...parts]
-    .map(([name, tokens]) => ({ name, tokens: Math.round(tokens) }))
+    .map(([name, tokens]) => ({ name, tokens: Math.round(tokens * scale) }))
     .toSorted((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1))
 }

@@ -85,7 +85,16 @@ function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefine
   return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
 }
 
-/** The newest answer with valid usage, in pieces, and everything after its first piece that is none of them. */
+/** The answers whose usage is valid, with the tokens that were removed from their context since. */
+export function freshAnswers(messages: readonly ViewMessage[], options: SizeOptions) {
+  const isFresh = freshness(messages, options)
+  return messages.flatMap((message, index) => {
+    const usage = isFresh(message, index) ? usableUsage(message, options.window) : undefined
+    return usage ? [{ index, usage, freed: options.trusted?.get(index) ?? 0 }] : []
+  })
+}
+
+/** The newest answer with valid usage (it may span several messages), and every later message that is not part of it. */
 function findAnchor(messages: readonly ViewMessage[], options: SizeOptions) {
   const isFresh = freshness(messages, options)
   const usageAt = (message: ViewMessage, index: number) =>

@@ -10,14 +10,31 @@ describe('the prediction', () => {
     expect(predictCompaction(turns, 100_000)).toEqual({ turns: 17, growth: 2_000, time: (4 + 17) * minute })
   })
 
+  const grown = (length: number, step: number, from = 20_000) =>
+    Array.from({ length }, (_, index) => ({ tokens: from + index * step }))
+
   test('looks at the last twenty turns only, and past compactions', () => {
-    const early = Array.from({ length: 30 }, (_, index) => ({ tokens: index * 9_000 }))
-    const late = Array.from({ length: 21 }, (_, index) => ({ tokens: 20_000 + index * 1_000 }))
-    expect(predictCompaction([...early, ...late], 45_000)).toEqual({ turns: 5, growth: 1_000 })
+    const early = grown(30, 3_000)
+    const late = grown(21, 1_000)
+    expect(predictCompaction([...early, ...late], 110_000)).toEqual({ turns: 70, growth: 1_000 })
     expect(predictCompaction([{ tokens: 90_000 }, { tokens: 20_000 }, { tokens: 21_000 }], 25_000)).toEqual({
       turns: 4,
       growth: 1_000,
     })
+  })
+
+  test('is made only if the last ones were right within a factor of two', () => {
+    const even = grown(10, 8_000)
+    expect(predictCompaction([...even, ...grown(4, 8_000)], 100_000)).toMatchObject({ turns: 7 })
+    // Small steps, then one that is as large as all of them: the middle promised many more turns.
+    const jump = [...grown(9, 500), { tokens: 99_000 }]
+    expect(predictCompaction([...jump, ...grown(4, 500)], 100_000)).toBeUndefined()
+    // Compacted by hand long before: it was wrong, too.
+    expect(predictCompaction([...grown(6, 2_000), ...grown(4, 2_000)], 100_000)).toBeUndefined()
+    // It counts no more when enough compactions have passed.
+    const rounds = [1, 2, 3, 4].flatMap(() => even)
+    expect(predictCompaction([...jump, ...rounds, ...grown(4, 8_000)], 100_000)).toMatchObject({ turns: 7 })
+    expect(predictCompaction([...jump, ...even, ...even, ...grown(4, 8_000)], 100_000)).toBeUndefined()
   })
 
   test('is now when the threshold is reached, and none when nothing grows', () => {

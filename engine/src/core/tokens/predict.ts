@@ -1,4 +1,5 @@
 // When the next compaction will happen, and where compactions would have happened.
+import { defined } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { turnsOf } from '../message/rounds.ts'
 import { contextTokens } from '../message/usage.ts'
@@ -6,14 +7,18 @@ import { contextTokens } from '../message/usage.ts'
 /** The context size at the end of a turn, and its time if known. */
 export type TurnSize = { readonly tokens: number; readonly time?: number | undefined }
 
-/** How full the context was at the end of each turn, and `now`. A turn starts with what a person asked. */
-export function turnSizes(messages: readonly ViewMessage[], now: number): readonly TurnSize[] {
-  const ended = turnsOf(messages, ({ origin }) => isRequest(origin)).flatMap(({ start, end }): readonly TurnSize[] => {
+/** How full the context was at the end of each turn. A turn starts with what a person asked. */
+export function turnSizes(messages: readonly ViewMessage[]): readonly TurnSize[] {
+  return turnsOf(messages, ({ origin }) => isRequest(origin)).flatMap(({ start, end }): readonly TurnSize[] => {
     const last = messages.slice(start, end).findLast(({ usage }) => usage !== undefined)
-    return last?.usage ? [{ tokens: contextTokens(last.usage), time: last.time }] : []
+    return last?.usage ? [{ tokens: contextTokens(last.usage), ...defined({ time: last.time }) }] : []
   })
-  const last = ended.at(-1)
-  return last ? [...ended.slice(0, -1), { ...last, tokens: now }] : []
+}
+
+/** The newest turn ends with what the context is now, the estimate of what came after its last answer included. */
+export function endingNow(turns: readonly TurnSize[], now: number): readonly TurnSize[] {
+  const last = turns.at(-1)
+  return last ? [...turns.slice(0, -1), { ...last, tokens: now }] : []
 }
 
 export type Prediction = {
@@ -24,9 +29,31 @@ export type Prediction = {
 }
 
 const recentTurns = 20
+/** So many are remembered from one compaction to the next. */
+export const rememberedTurns = 60
 
-/** Undefined with fewer than two turns, or if the context does not grow. */
+/** Undefined with fewer than two turns, if the context does not grow, or if the last predictions were wrong. */
 export function predictCompaction(turns: readonly TurnSize[], threshold: number): Prediction | undefined {
+  const known = turns.slice(-rememberedTurns)
+  return wasRight(known, threshold) ? predict(known, threshold) : undefined
+}
+
+const judgedCompactions = 3
+
+/** Whether a prediction in the middle between two of the last compactions was right within a factor of two. */
+function wasRight(turns: readonly TurnSize[], threshold: number): boolean {
+  // A turn that shrank the context was a compaction.
+  const drops = turns.flatMap(({ tokens }, at) => (tokens < (turns[at - 1]?.tokens ?? 0) ? [at] : []))
+  return drops.slice(-judgedCompactions).every((drop) => {
+    const start = drops[drops.indexOf(drop) - 1] ?? 0
+    const middle = Math.ceil((start + drop) / 2)
+    const expected = predict(turns.slice(0, middle), threshold)?.turns
+    const actual = drop - middle
+    return expected === undefined || (Math.max(1, expected) <= 2 * actual && expected >= actual / 2)
+  })
+}
+
+function predict(turns: readonly TurnSize[], threshold: number): Prediction | undefined {
   const recent = turns.slice(-recentTurns - 1)
   const last = recent.at(-1)
   // A turn that shrank the context was a compaction.

@@ -74,6 +74,8 @@ describe('shell commands', () => {
       trigger: 'manual',
       custom_instructions: 'keep the schema',
     })
+    await shell('PreCompact', `cat > ${out}`).run({ event: 'PreCompact', trigger: 'auto', instructions: '' })
+    expect(JSON.parse(readFileSync(out, 'utf8'))).toMatchObject({ trigger: 'auto', custom_instructions: null })
     await shell('PostCompact', `cat > ${out}`).run(after)
     expect(JSON.parse(readFileSync(out, 'utf8'))).toMatchObject({
       compact_summary: 'all of it',

@@ -84,7 +84,11 @@ function stdinOf(call: HookCall, { id, path = '', cwd }: HookedSession): JsonObj
   const common = { session_id: id, transcript_path: path, cwd, hook_event_name: call.event }
   switch (call.event) {
     case 'PreCompact':
-      return { ...common, trigger: call.trigger, custom_instructions: call.instructions }
+      return {
+        ...common,
+        trigger: call.trigger,
+        custom_instructions: call.trigger === 'auto' ? null : call.instructions,
+      }
     case 'PostCompact': {
       const { trigger, summary, tokensBefore, tokensAfter, fidelity } = call
       const told = { trigger, compact_summary: summary, tokens_before: tokensBefore, tokens_after: tokensAfter }

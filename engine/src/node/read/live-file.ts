@@ -1,7 +1,7 @@
 // Opens the live window of a transcript (what the next request is built from) by reading the file from its end. Memory
 // depends on the size of the window, not of the file.
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { tornCompaction } from '../../core/transcript/format/compaction-records.ts'
+import { readCompaction, tornCompaction } from '../../core/transcript/format/compaction-records.ts'
 import { editSubtype } from '../../core/transcript/format/edits.ts'
 import { type Entry, type Head, headOf } from '../../core/transcript/format/entry.ts'
 import { createTranscriptReader } from '../../core/transcript/format/foreign/reader.ts'
@@ -16,7 +16,7 @@ export type LiveFile = {
   /** Everything that was read, in file order, including edits and side entries. */
   readonly read: readonly Entry[]
   readonly stop: LiveWindow['stop']
-  /** Edits or half a compaction were read: the fold decides what a request contains. */
+  /** Edits, a compaction of ours or half of one were read: the fold decides what a request contains and how large it is. */
   readonly isEdited: boolean
   readonly bytesRead: number
   readonly isWhole: boolean
@@ -102,6 +102,8 @@ function hasMargin(live: LiveWindow): boolean {
 function selected(loaded: readonly Loaded[], live: LiveWindow) {
   const entries = live.order.flatMap((index) => loaded[index]?.entry ?? [])
   const read = loaded.map(({ entry }) => entry)
-  const isEdited = read.some(({ record }) => record.subtype === editSubtype) || tornCompaction(read) !== undefined
+  const isOurs = ({ record }: Entry) =>
+    record.subtype === editSubtype || readCompaction(record).size.after !== undefined
+  const isEdited = read.some(isOurs) || tornCompaction(read) !== undefined
   return { entries, read, stop: live.stop, isEdited }
 }

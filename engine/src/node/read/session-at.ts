@@ -4,14 +4,16 @@ import { modelFacts } from '../../core/catalog/models.ts'
 import type { CompactionJob } from '../../core/compaction/job.ts'
 import { emptyLedger, type Ledger } from '../../core/ledger/facts.ts'
 import { createLedger } from '../../core/ledger/ledger.ts'
+import { viewScale, viewSize } from '../../core/mechanisms/size.ts'
 import { textOf } from '../../core/message/block.ts'
-import { type JsonObject, stringAt } from '../../core/message/json.ts'
+import { defined, type JsonObject, stringAt } from '../../core/message/json.ts'
 import type { ViewMessage } from '../../core/message/message.ts'
 import type { Restore } from '../../core/ports/restore.ts'
 import { restoreContext } from '../../core/restore/restore.ts'
 import { createSeenFiles, seenFileStore } from '../../core/restore/seen-files.ts'
 import { createStateBook } from '../../core/restore/state-book.ts'
 import { touchedFiles } from '../../core/restore/touched.ts'
+import { type ContextNote, readContextNote } from '../../core/session/context-note.ts'
 import { readBoundary } from '../../core/transcript/format/boundary.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
@@ -49,6 +51,8 @@ export type SessionAt = {
   readonly sessionId: string
   readonly lastUuid: string | undefined
   readonly envelope: JsonObject
+  /** What the session itself counted with, where an engine of ours wrote it. */
+  readonly note: ContextNote | undefined
   /** The summary that the model wrote, if `before` names a compaction. */
   readonly recordedSummary: string | undefined
 }
@@ -109,6 +113,7 @@ function sessionFrom(loaded: Loaded, facts: Facts): SessionAt {
     sessionId: stringAt(last, 'sessionId') ?? 'unknown',
     lastUuid: stringAt(last, 'uuid'),
     envelope: picked(last ?? {}, envelopeKeys),
+    note: readContextNote(loaded.entries),
     recordedSummary: summary === undefined ? undefined : recordedProse(summary),
   }
 }
@@ -185,9 +190,12 @@ function pinnedIn(fold: Fold, kept: readonly ViewMessage[]) {
 export type CompactAtOptions = Pick<CompactionJob, 'partial' | 'instructions' | 'budget'>
 
 export function compactionJobAt(session: SessionAt, options: CompactAtOptions = {}): CompactionJob {
-  const { carried, queued, restore, sessionId, lastUuid, envelope } = session
+  const { carried, queued, restore, sessionId, lastUuid, envelope, note } = session
   const view = session.fold.view()
-  const model = view.messages.findLast((message) => message.model !== undefined && modelFacts(message.model))?.model
+  const answered = view.messages.findLast((message) => message.model !== undefined && modelFacts(message.model))?.model
+  const { overhead = 0, calibration, model = answered } = note ?? {}
+  const counting = defined({ model, calibration })
+  const size = viewSize(view, { ...counting, overhead })
   return {
     trigger: 'manual',
     reason: 'command line',
@@ -195,7 +203,10 @@ export function compactionJobAt(session: SessionAt, options: CompactAtOptions = 
     recordOf: (uuid) => session.fold.entry(uuid)?.record,
     ...{ carried, queued, restore, sessionId, lastUuid, envelope },
     ...options,
-    ...(model === undefined ? {} : { counting: { model } }),
+    counting,
+    overhead,
+    size: size.tokens,
+    scale: viewScale(view, { ...counting, overhead, size }),
     threshold: 0,
     transcriptPath: session.path,
   }

@@ -7,6 +7,7 @@ import type { ModelRequest, Overflow } from '../../ports/model.ts'
 import { carriedText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
+import { messageOf } from '../../transcript/format/messages.ts'
 import type { Run } from '../history.ts'
 import { type Asked, type Asking, ask, type Got, note } from './asker.ts'
 import {
@@ -94,6 +95,8 @@ function promptOf({ plan }: Run, { instructions }: Pick<Question, 'instructions'
   return summaryPrompt({ variant, instructions, maxTokens: plan.tokens.summary, begins, window })
 }
 
+const whatToDo =
+  'Compact up to an earlier message, remove something large, go back a few messages, or let a model with a larger window summarize.'
 const mostRetries = 3
 const sendsEach = 3
 
@@ -102,19 +105,20 @@ type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: bool
 
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
 async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
-  const { run, prompt, maxTokens } = work
+  const { run, prompt } = work
   const { model } = run.plan
   let left = opening(work)
   let dropped: readonly PreparedMessage[] = []
   let tooLong = sharing
   for (let retries = 0; ; ) {
-    const { window, room, fold } = limitsOf(work, tooLong?.overflow)
+    const { window, room, fold, output } = limitsOf(work, tooLong?.overflow)
     // More than one fold: to drop what does not fit would be to drop most of it.
-    if (room !== undefined && weightOf(work, left) > 2 * window) return inWindows(work, left, room)
+    if (room !== undefined && weightOf(work, left) > 2 * window) return inWindows(work, left, { room, output })
     const next = tooLong && lessOf(work, left, tooLong)
     if (next === 'only-one') {
-      if (room !== undefined) return inWindows(work, left, room)
-      return { type: 'none', reason: 'prompt_too_long', why: 'One round alone does not fit the summarizer’s window.' }
+      if (room !== undefined) return inWindows(work, left, { room, output })
+      const why = `One round alone does not fit the summarizer’s window. ${whatToDo}`
+      return { type: 'none', reason: 'prompt_too_long', why }
     }
     if (next) {
       if (++retries > mostRetries) break
@@ -124,13 +128,13 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     }
     const mechanism = dropped.length > 0 ? 'direct-truncated' : 'direct'
     const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, tokens: fold })
-    const request = directRequest({ model, messages, prompt, maxTokens })
+    const request = directRequest({ model, messages, prompt, maxTokens: output })
     const asked = await askIn(work, { mechanism, request, sends: sendsEach })
     if (asked.type === 'summary') return shortEnough(work, asked, mechanism)
     if (asked.type !== 'overflow') return asked
     tooLong = asked
   }
-  const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time.`
+  const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time. ${whatToDo}`
   note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt_too_long' })
   return { type: 'none', reason: 'prompt_too_long', why }
 }
@@ -138,7 +142,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
 /** What stays in the context anyway is shown for understanding, and only where there is room for it. */
 function opening(work: Work): readonly PreparedMessage[] {
   const { summarized, kept, variant } = work.run.plan.parts
-  const recent = preparedMessages(summarized)
+  const recent = withOriginals(work, preparedMessages(summarized))
   const retained = preparedMessages(variant === 'from' ? kept : [])
   if (retained.length === 0) return recent
   const { room = Number.POSITIVE_INFINITY } = limitsOf(work)
@@ -148,9 +152,33 @@ function opening(work: Work): readonly PreparedMessage[] {
   return [...retained, here, ...recent]
 }
 
+/** Results that were cleared from the view come back for the summarizer, the newest first, as far as its window has room. */
+function withOriginals(work: Work, prepared: readonly PreparedMessage[]): readonly PreparedMessage[] {
+  const { recordOf } = work.run.job
+  const { room } = limitsOf(work)
+  if (!recordOf || room === undefined) return prepared
+  let left = room - weightOf(work, prepared)
+  return prepared
+    .toReversed()
+    .map((message) => {
+      const { uuid, origin } = message.piece
+      const record = origin === 'tool-result' && uuid !== undefined ? recordOf(uuid) : undefined
+      const original = record && messageOf(record)
+      const [whole] = original ? preparedMessages([{ ...message.piece, content: original.content }]) : []
+      const more = whole ? work.weigh(whole) - work.weigh(message) : 0
+      if (!whole || more <= 0 || more > left) return message
+      left -= more
+      return whole
+    })
+    .toReversed()
+}
+
 const mostFolded = 6_000
 
-/** The summarizer's window, and the tokens in it for folded-in facts and for the conversation; no room if it is unknown. */
+/**
+ * The summarizer's window, and the tokens in it for folded-in facts, for the conversation and for the answer; no room if the
+ * window is unknown.
+ */
 function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overflow) {
   const { job, plan, ports } = run
   const { model } = plan
@@ -158,10 +186,12 @@ function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overfl
   const own = told ?? ports.model.capabilities(model).window ?? modelFacts(model)?.window
   const fold = Math.min(mostFolded, Math.floor((own ?? Number.POSITIVE_INFINITY) * 0.05))
   const window = overflow?.limit ?? own
-  if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold }
+  if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold, output: maxTokens }
   const quarter = Math.floor(window / 4)
-  const room = Math.max(quarter, window - Math.min(maxTokens, quarter) - countText(prompt) - fold)
-  return { window, room, fold }
+  // Many servers refuse a request whose prompt and output limit together are larger than the window.
+  const output = Math.min(maxTokens, quarter)
+  const room = Math.max(quarter, window - output - countText(prompt) - fold)
+  return { window, room, fold, output }
 }
 
 function weightOf({ weigh }: Work, messages: readonly Message[]): number {
@@ -188,8 +218,12 @@ const mostShrinks = 3
 const shareOfCarried = 0.25
 
 /** Oldest first; what was written about one window stands before the next. */
-async function inWindows(work: Work, messages: readonly PreparedMessage[], room: number): Promise<Outcome> {
-  const { run, weigh, countText, maxTokens } = work
+async function inWindows(
+  work: Work,
+  messages: readonly PreparedMessage[],
+  { room, output: maxTokens }: { readonly room: number; readonly output: number },
+): Promise<Outcome> {
+  const { run, weigh, countText } = work
   const { model } = run.plan
   let size = Math.floor(room * (1 - shareOfCarried))
   let windows = windowsOf(messages, { size, weigh })
@@ -214,7 +248,7 @@ async function inWindows(work: Work, messages: readonly PreparedMessage[], room:
     size = Math.floor(size * 0.6)
     windows = [...windows.slice(0, at), ...windowsOf(windows.slice(at).flat(), { size, weigh })]
   }
-  return { type: 'none', reason: 'prompt_too_long', why: 'Even a part of the conversation was too long.' }
+  return { type: 'none', reason: 'prompt_too_long', why: `Even a part of the conversation was too long. ${whatToDo}` }
 }
 
 /** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */

@@ -76,8 +76,10 @@ function isTooLong(answer: ModelAnswer | ModelFailure): boolean {
 }
 
 /** A client may have tried several times itself; all tries together count. */
-async function send({ request, sends }: Asking, { ports, signal }: Run): Promise<ModelAnswer | ModelFailure> {
+async function send({ request, sends }: Asking, run: Run): Promise<ModelAnswer | ModelFailure> {
+  const { ports, signal } = run
   for (let sent = 0; ; ) {
+    run.attempts++
     const answer = await keptAlive(ports, () =>
       ports.model.send(request, {
         ...(signal ? { signal } : {}),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Block, blocksOf, isText } from '../../message/block.ts'
+import { type Block, blocksOf, isText, textOf } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { type PreparedMessage, truncationMarker } from './request.ts'
-import { gapOf, truncated, withFoldedIn } from './too-long.ts'
+import { gapOf, truncated, windowsOf, withFoldedIn } from './too-long.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 function message(role: 'user' | 'assistant', text: string): PreparedMessage {
@@ -72,4 +72,21 @@ describe('what was dropped', () => {
     const left = [message('user', 'x')]
     expect(withFoldedIn({ dropped: [], left }, { countTokens, tokens: 2_000 })).toBe(left)
   })
+})
+
+test('a round with a result that is larger than the window is cut to fit it', () => {
+  const message = (role: 'user' | 'assistant', content: PreparedMessage['content']): PreparedMessage => ({
+    role,
+    content,
+    piece: { role, content, origin: role === 'user' ? 'tool-result' : 'assistant' },
+  })
+  const weigh = ({ content }: { readonly content: unknown }) => Math.ceil(JSON.stringify(content).length / 4)
+  const round = [
+    message('assistant', [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'cat log' } }]),
+    message('user', [{ type: 'tool_result', tool_use_id: 't1', content: `BEGIN ${'log line '.repeat(5_000)} END` }]),
+  ]
+  const [window = []] = windowsOf(round, { size: 2_000, weigh })
+  expect(window.reduce((sum, each) => sum + weigh(each), 0)).toBeLessThanOrEqual(2_000)
+  const text = textOf((window[1]?.content[0] as { content?: unknown } | undefined)?.content)
+  expect(text).toMatch(/^BEGIN [\s\S]+ END$/)
 })

@@ -124,6 +124,20 @@ export function withMargin(estimate: number): number {
   return Math.max(0, Math.ceil((estimate * 4) / 3 - 1e-6))
 }
 
+/** The estimate that `withMargin` was given. */
+export function withoutMargin(tokens: number): number {
+  return (tokens * 3) / 4
+}
+
+/** What another model counted, in tokens of this one. */
+export function convertedTokens(
+  tokens: number,
+  { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
+): number {
+  if (from === undefined || to === undefined || from === to) return tokens
+  return Math.ceil((tokens * familyFactor(to)) / familyFactor(from))
+}
+
 /** Estimated, without margin. */
 export function countTokens(messages: readonly Message[], how: Counting = {}): number {
   const sum = messages.reduce((before, { content }) => addMeasures(before, measureContent(content, how)), nothing)

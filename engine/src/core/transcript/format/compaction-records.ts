@@ -1,6 +1,7 @@
 // What a compaction leaves in the transcript, as records in the Claude Code format: boundary, summary, restored context,
 // what hooks said. They are to be appended in this order, all of them in one write. Ids and times are handed in.
-import { type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+import { defined, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+import type { ViewMessage } from '../../message/message.ts'
 import { readBoundary } from './boundary.ts'
 import { type Edit, type EditPlace, editRecord, readEdit } from './edits.ts'
 import type { Entry } from './entry.ts'
@@ -108,6 +109,28 @@ function metadataOf(facts: CompactionFacts, uuids: readonly string[], anchorUuid
   }
 }
 
+/** The records of any compaction, with the size that it leaves: in tokens of this model. */
+export function withSizeAfter(
+  records: readonly JsonObject[],
+  size: { readonly after: number; readonly model: string },
+): readonly JsonObject[] {
+  const last = records.findLast(({ uuid }) => typeof uuid === 'string')?.uuid
+  return records.map((record) => {
+    const metadata = objectAt(record, 'compactMetadata')
+    if (record.subtype !== 'compact_boundary' || !metadata) return record
+    const everlong = objectAt(record, 'everlong')
+    const [before = 0, told = 0] = [numberAt(metadata, 'preTokens'), numberAt(metadata, 'postTokens')]
+    const dropped = numberAt(metadata, 'cumulativeDroppedTokens')
+    const gone = (after: number) => Math.max(0, before - after)
+    const cumulativeDroppedTokens = dropped === undefined ? undefined : dropped - gone(told) + gone(size.after)
+    return {
+      ...record,
+      compactMetadata: { ...metadata, postTokens: size.after, ...defined({ cumulativeDroppedTokens }) },
+      everlong: { ...everlong, compaction: { last, ...objectAt(everlong, 'compaction'), size } },
+    }
+  })
+}
+
 /** The boundary of our newest compaction if its write was cut short: the last record that it names is not there. */
 export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
   const boundary = entries.findLast(({ record }) => readBoundary(record) !== undefined)?.record
@@ -141,11 +164,26 @@ export function undoOfTorn(
   return { record, position: tip.position }
 }
 
+/** A summary hangs on its boundary; the last word of a compaction on what it restored, so the walk may take a while. */
+export function boundaryBefore(
+  summary: Pick<ViewMessage, 'uuid'> | undefined,
+  recordOf: ((uuid: string) => JsonObject | undefined) | undefined,
+): JsonObject | undefined {
+  let uuid = summary?.uuid
+  for (let steps = 0; uuid !== undefined && recordOf && steps < 200; steps++) {
+    const record = recordOf(uuid)
+    if (record?.subtype === 'compact_boundary') return record
+    uuid = stringAt(record, 'parentUuid')
+  }
+  return undefined
+}
+
 /** What an earlier boundary of ours says, as far as the next compaction goes on from it. */
 export function readCompaction(record: JsonObject | undefined) {
   const metadata = objectAt(record, 'compactMetadata')
   const own = objectAt(objectAt(record, 'everlong'), 'compaction')
   const tokens = objectAt(own, 'tokens')
+  const size = objectAt(own, 'size')
   const [before, after] = [numberAt(tokens, 'before'), numberAt(tokens, 'after')]
   return {
     ledger: own?.ledger,
@@ -157,5 +195,15 @@ export function readCompaction(record: JsonObject | undefined) {
     freed: numberAt(own, 'freed') ?? (before === undefined || after === undefined ? undefined : before - after),
     /** The last of its records. */
     last: stringAt(own, 'last'),
+    /** The sizes at the end of the turns before it, if it remembers them. */
+    turns: Array.isArray(own?.turns) ? own.turns.flatMap(turnIn) : undefined,
+    kept: stringsAt(objectAt(metadata, 'preservedMessages'), 'uuids'),
+    /** Of the context that it left, in tokens of this model. */
+    size: defined({ after: numberAt(size, 'after'), model: stringAt(size, 'model') }),
   }
+}
+
+function turnIn(value: unknown): readonly { readonly tokens: number; readonly time?: number }[] {
+  const [tokens, time] = [numberAt(value, 'tokens'), numberAt(value, 'time')]
+  return tokens === undefined ? [] : [{ tokens, ...defined({ time }) }]
 }

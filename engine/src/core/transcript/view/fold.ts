@@ -21,10 +21,19 @@ export type View = {
   readonly pins: readonly string[]
   /** Answers whose usage still tells the size, with the tokens freed since. Absent while nothing has changed. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
-  /** Of the newest change that tells the size it was made at: that size, and what the view showed right after it. */
-  readonly reduced?: { readonly tokens: number; readonly uuids: ReadonlySet<string> } | undefined
+  /** The newest change that names the size before it. */
+  readonly reduced?: Reduced | undefined
   /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
   readonly changed: ReadonlySet<number>
+}
+
+export type Reduced = {
+  /** Tokens of the context before it, and after it if it names them: tokens of this model. */
+  readonly before: number
+  readonly after?: number | undefined
+  readonly model?: string | undefined
+  /** The entries that the view showed right after it. */
+  readonly uuids: ReadonlySet<string>
 }
 
 export type Fold = {
@@ -120,17 +129,16 @@ function pinsOf(edits: readonly EditAt[], { pinned }: Effects): readonly string[
   return [...new Set(pins)]
 }
 
-/** The newest change in force that tells the size it was made at, and what the view showed right after it. */
-function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly Piece[]): View['reduced'] {
+function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly Piece[]): Reduced | undefined {
   for (const { row, edit } of inForce.toReversed()) {
     const known = live.rows[row]
-    const tokens = edit ? edit.size : known?.head.boundary?.preTokens
-    if (tokens === undefined) continue
+    const before = edit ? edit.size : known?.head.boundary?.preTokens
+    if (before === undefined) continue
     if (!edit && live.placeOf(row) < 0 && live.placeOf(row + 1) < 0) continue
-    const last = edit ? undefined : readCompaction(known?.entry.record).last
+    const { last, size } = readCompaction(edit ? undefined : known?.entry.record)
     const end = edit ? row : last === undefined ? row + 1 : live.rowOf(last)
     const shown = pieces.flatMap((piece) => (piece.row <= end ? (piece.message.uuid ?? []) : []))
-    return { tokens, uuids: new Set(shown) }
+    return { before, ...size, uuids: new Set(shown) }
   }
   return undefined
 }

@@ -1,0 +1,85 @@
+// The host's `maxOutputTokens` holds for every request of a session, and prompt and output together fit the window.
+import { expect, test } from 'vitest'
+import { compactMechanism } from '../ladder/compact-mechanism.ts'
+import { noTokens } from '../message/usage.ts'
+import type { ModelRequest } from '../ports/model.ts'
+import { countTokens } from '../tokens/estimate/counting.ts'
+import type { EngineSettings } from './settings.ts'
+import { answerOf, createTestWorld, scripted } from './testing/world.ts'
+
+const model = 'my-own-model'
+const window = 32_000
+const settings: EngineSettings = {
+  contextWindow: window,
+  maxOutputTokens: 4_000,
+  reductions: { microCompact: false },
+}
+const words = (count: number) => 'parse the record '.repeat(count)
+const promptOf = ({ messages, system }: ModelRequest) =>
+  countTokens(messages) + countTokens([{ role: 'user', content: typeof system === 'string' ? system : '' }])
+const summary = '<summary>\n1. Primary request and intent:\n- Build the parser.\n</summary>'
+
+/** A server that refuses what it could not answer in full, as vLLM does. */
+const strict = () =>
+  scripted(
+    (request) => {
+      const { maxTokens = window } = request
+      if (maxTokens > 4_000) return { type: 'failed', reason: 'invalid', message: `max_tokens: ${maxTokens}`, tries: 1 }
+      const actual = promptOf(request)
+      if (actual + maxTokens <= window) return answerOf(summary, { model })
+      const overflow = { actual, maxTokens, limit: window }
+      return { type: 'failed', reason: 'overflow', message: 'too long', tries: 1, overflow }
+    },
+    { model },
+  )
+
+function grown(rounds: number, more: EngineSettings = {}) {
+  const client = strict()
+  const world = createTestWorld({ settings: { ...settings, ...more }, model: client, compaction: [compactMechanism()] })
+  for (let at = 1; at <= rounds; at++) {
+    world.turn(1_000)
+    world.session.add({ role: 'user', content: `Build part ${at}: ${words(900)}` })
+    const usage = { ...noTokens, input: at * 2_720 }
+    world.session.record(answerOf(`Part ${at} is built.`, { id: `m${at}`, model, usage }))
+  }
+  return { ...world, client }
+}
+
+test.each([
+  ['with the cache of the conversation', 6, 'cache-sharing', 1],
+  ['directly, because prompt, instruction and output are too much together', 10, 'direct', 1],
+  ['in parts', 40, 'windows', 6],
+])('a summary is asked for within the limits: %s', async (_, rounds, mechanism, requests) => {
+  const { session, client } = grown(rounds)
+  const done = await session.compact()
+  expect(done).toMatchObject({ type: 'compacted', mechanism })
+  expect(done.tried.filter(({ outcome }) => outcome === 'failed')).toEqual([])
+  expect(client.requests).toHaveLength(requests)
+  expect(new Set(client.requests.map(({ maxTokens }) => maxTokens))).toEqual(new Set([4_000]))
+})
+
+test('a turn and a staged collapse keep to it as well', async () => {
+  const { session, client } = grown(8, { collapse: true })
+  await session.idle()
+  session.add({ role: 'user', content: 'Go on.' })
+  await session.prepare()
+  await session.send()
+  expect(client.requests.map(({ source }) => source)).toContain('collapse')
+  expect(client.requests.at(-1)?.source).toBe('turn')
+  for (const { maxTokens = window } of client.requests) expect(maxTokens).toBeLessThanOrEqual(4_000)
+})
+
+test('the smaller of two limits of the host holds', async () => {
+  for (const [maxTokens, expected] of [
+    [1_000, 1_000],
+    [9_000, 4_000],
+  ] as const) {
+    const { session } = createTestWorld({ settings, model: strict(), base: { maxTokens } })
+    session.add({ role: 'user', content: 'Hello.' })
+    expect(await session.prepare()).toMatchObject({
+      type: 'ready',
+      maxTokens: expected,
+      body: { max_tokens: expected },
+    })
+  }
+})
