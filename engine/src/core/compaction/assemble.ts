@@ -9,6 +9,7 @@ import { missingText, pieceText } from '../restore/restore.ts'
 import { condensed } from '../text/condense.ts'
 import { neutralize } from '../text/neutralize.ts'
 import { countTokens, createTextCounter } from '../tokens/estimate/counting.ts'
+import { attachmentContent } from '../transcript/format/attachments.ts'
 import type { AttachmentFacts } from '../transcript/format/compaction-records.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
 import type { CompactionJob } from './job.ts'
@@ -167,8 +168,10 @@ function hookAttachment(content: string): AttachmentFacts {
   return { type: 'hook_additional_context', content, hookEvent: 'SessionStart', hookName: 'SessionStart:compact' }
 }
 
-function asSeen({ type, content }: AttachmentFacts): ViewMessage {
-  return { role: 'user', content, origin: 'attachment', attachment: type }
+/** As the record will be read, so that the new context is the one that was measured. */
+function asSeen(attachment: AttachmentFacts): ViewMessage {
+  const content = attachmentContent(attachment)
+  return { role: 'user', content, origin: 'attachment', attachment: attachment.type }
 }
 
 function asSummary(content: string): ViewMessage {

@@ -159,8 +159,8 @@ test('400 hostile sessions: at most 3 attempts in vain, one clear word, and usab
     { numRuns: 400 },
   )
   // Otherwise they were not hostile enough, or too much so.
-  expect(met.impossible).toBeLessThan(500)
-  expect(met.tripped).toBeGreaterThan(50)
-  expect(met.compacted).toBeGreaterThan(20)
-  expect(met.blocked).toBeGreaterThan(100)
+  expect(met.impossible).toBeLessThan(200)
+  expect(met.tripped).toBeGreaterThan(20)
+  expect(met.compacted).toBeGreaterThan(8)
+  expect(met.blocked).toBeGreaterThan(40)
 })
