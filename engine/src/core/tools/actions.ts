@@ -30,7 +30,7 @@ const patterns: readonly (readonly [Action, RegExp])[] = [
   ['publish', taskPattern({ task: 'publish', program: '(?:npm|pnpm|yarn|cargo) publish|twine upload|gem push' })],
   [
     'migrate',
-    taskPattern({ task: '(?:db:)?migrate', program: 'alembic upgrade|prisma migrate|\\S*manage\\.py migrate' }),
+    taskPattern({ task: '(?:db:)?migrate', program: 'alembic upgrade|prisma migrate|manage\\.py migrate' }),
   ],
   [
     'install',
