@@ -158,9 +158,13 @@ describe('commands are answered without the agent', () => {
   const ask = async (name: string) => JSON.parse((await hook('UserPromptExpansion', { command_name: name })) ?? '{}')
 
   test('lost', async () => {
-    expect(await ask('everlong:lost')).toEqual({ decision: 'block', reason: 'This session was not compacted yet.' })
+    const reason = 'Nothing was lost: this session was never compacted.'
+    expect(await ask('everlong:lost')).toEqual({ decision: 'block', reason })
     write(conversation().boundary({ uuid: 'b1' }).summary(summary).records)
-    expect((await ask('everlong:lost')).reason).toContain(wish)
+    const lost = (await ask('everlong:lost')).reason.replace(/\s+/g, ' ')
+    expect(lost).toContain('This session lost 3 things that may still matter: 1 instruction, 1 request, 1 command.')
+    expect([rule, wish].filter((words) => !lost.includes(words))).toEqual([])
+    expect(lost).not.toContain('everlong recall')
   })
 
   test('context', async () => {
