@@ -32,7 +32,8 @@ export { createRecallTool, createRecallTools, type RecallTool } from './node/rec
 
 // Reading transcripts
 
-export type { Lost, LostCompaction, LostFact, LostType } from './core/compaction/lost/lost.ts'
+export type { LostFact, LostType } from './core/compaction/lost/facts.ts'
+export type { Lost, LostCompaction } from './core/compaction/lost/lost.ts'
 export {
   type MissingOptions,
   missingFromSummary,

@@ -7,7 +7,7 @@ import { toolJob } from '../../tools/names.ts'
 import { isConsent } from '../page/claims.ts'
 import { isPassedOver } from '../page/state.ts'
 import { type Context, topicOf } from './contexts.ts'
-import type { KnownFacts, LostFact } from './lost.ts'
+import type { KnownFacts, LostFact } from './facts.ts'
 
 export type Candidate = Pick<LostFact, 'type' | 'text' | 'about' | 'cause' | 'by'> & {
   /** When it was last said or done, in the ledger's time. */

@@ -1,5 +1,6 @@
 // The contexts of a session, one for each epoch, as they were when the epoch ended: what the agent could still see.
 import { blocksOf, isText, isToolUse } from '../../message/block.ts'
+import { objectAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { isRuleFile } from '../../restore/from-disk.ts'
 import { changedBy, toolCall } from '../../tools/call.ts'
@@ -16,6 +17,8 @@ export type Context = {
   /** The index of the entry that it starts with. */
   readonly start: number
   readonly uuids: ReadonlySet<string>
+  /** The compaction was undone, or the conversation went back to before it. */
+  readonly isUndone: boolean
   /** False if the summary is encrypted or not in the file, so that nobody knows what the context says. */
   readonly isReadable: boolean
   /** Everything in it, tool calls and results included, in plain words. */
@@ -57,7 +60,7 @@ export function contextsOf(entries: readonly Entry[]): readonly Context[] {
   let start = 0
   const close = (end: number) => {
     const { openedBy } = epochs[contexts.length] ?? {}
-    contexts.push(contextOf(piecesOf(fold.view()), { openedBy, start, written: [...written] }))
+    contexts.push(contextOf(piecesOf(fold.view()), { openedBy, start, written: [...written], before: contexts.at(-1) }))
     start = end
   }
   for (const [at, entry] of entries.entries()) {
@@ -73,20 +76,23 @@ export function contextsOf(entries: readonly Entry[]): readonly Context[] {
 /** What the agent wrote into AGENTS.md and the like: clients put these files into every context. */
 function writtenRules({ record }: Entry): readonly string[] {
   if (record.type !== 'assistant') return []
-  const { message } = record
-  const content = typeof message === 'object' && message !== null && 'content' in message ? message.content : []
-  return blocksOf(content)
+  return blocksOf(objectAt(record, 'message')?.content)
     .filter(isToolUse)
     .filter((block) => changedBy(toolCall(block)).some(isRuleFile))
     .map(({ input }) => JSON.stringify(input).replaceAll('\\n', '\n'))
 }
 
-type Made = Pick<Context, 'openedBy' | 'start'> & { readonly written: readonly string[] }
+type Made = Pick<Context, 'openedBy' | 'start'> & {
+  readonly written: readonly string[]
+  readonly before: Context | undefined
+}
 
-function contextOf(pieces: readonly ViewMessage[], { openedBy, start, written }: Made): Context {
+function contextOf(pieces: readonly ViewMessage[], { openedBy, start, written, before }: Made): Context {
+  const uuids = new Set(pieces.flatMap(({ uuid }) => uuid ?? []))
+  const [first] = before?.uuids ?? []
+  const isUndone = openedBy?.isUndone === true || (first !== undefined && uuids.has(first))
   const summaries = pieces.filter(({ origin }) => origin === 'summary').map(proseOf)
-  const isReadable =
-    openedBy === undefined || openedBy.isUndone === true || summaries.some((text) => text.trim() !== '')
+  const isReadable = openedBy === undefined || isUndone || summaries.some((text) => text.trim() !== '')
   const prose = once(() => [...pieces.map(proseOf), ...written].join('\n'))
   const text = once(() => [...pieces.map(sourceText), ...written].join('\n'))
   const plain = once(() => plainWords(text()))
@@ -96,7 +102,8 @@ function contextOf(pieces: readonly ViewMessage[], { openedBy, start, written }:
   return {
     openedBy,
     start,
-    uuids: new Set(pieces.flatMap(({ uuid }) => uuid ?? [])),
+    uuids,
+    isUndone,
     isReadable,
     text,
     holds: (words) => holdsWords(plain(), plainWords(words)),

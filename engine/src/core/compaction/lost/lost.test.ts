@@ -8,7 +8,8 @@ import { editRecord } from '../../transcript/format/edits.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { createTranscriptReader } from '../../transcript/format/foreign/reader.ts'
 import { topicOf } from './contexts.ts'
-import { lostIn, lostTypes } from './lost.ts'
+import { lostTypes } from './facts.ts'
+import { lostIn } from './lost.ts'
 
 const entriesOf = (records: readonly JsonObject[]): readonly Entry[] => {
   const reader = createTranscriptReader()
@@ -115,6 +116,14 @@ test('nothing is lost without a compaction, and nothing by one that was undone',
   )
   const { compactions, facts } = lostFrom(begun().boundary().summary(dry).raw(undo))
   expect([compactions.map(({ isUndone }) => isUndone), facts]).toEqual([[true], []])
+})
+
+test('nothing is lost where the conversation went back to before the compaction', () => {
+  const back = begun().boundary().summary(dry).from('a2').user('Go on.').assistant('I go on.')
+  const { compactions, facts, unknown } = lostFrom(back)
+  expect([compactions.map(({ isUndone }) => isUndone), facts, unknown]).toEqual([[true], [], undefined])
+  const second = begun().boundary().summary(dry).user('Sort them.').assistant('Sorted.').boundary().summary('Sorted.')
+  expect(lostFrom(second.from('a3').user('Go on.')).compactions.map(({ isUndone }) => isUndone)).toEqual([false, true])
 })
 
 test('what the user rewound before the compaction is taken back, not lost', () => {

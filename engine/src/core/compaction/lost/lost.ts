@@ -8,29 +8,7 @@ import { messageOf } from '../../transcript/format/messages.ts'
 import { queuedWords } from '../../transcript/format/queued-words.ts'
 import { type Candidate, candidatesIn } from './candidates.ts'
 import { type Context, contextsOf } from './contexts.ts'
-
-/** The most harmful first. */
-export const lostTypes = ['rule', 'decision', 'request', 'failure', 'command', 'file'] as const
-
-export type LostType = (typeof lostTypes)[number]
-
-export type LostFact = {
-  readonly type: LostType
-  /** The user's words, the command or the path, verbatim; of a failure, the line that reported it. */
-  readonly text: string
-  /** The question that was answered, the call that was rejected, the command that failed; of a command, how it failed. */
-  readonly about?: string
-  /** What the agent found out about a failure. */
-  readonly cause?: string
-  /** Set if another agent said it, not a person. */
-  readonly by?: 'agent'
-  /** The message it comes from. */
-  readonly uuid: string
-  readonly line: number
-  readonly time?: string
-  /** The compaction after which no context had it: 1 is the first. */
-  readonly compaction: number
-}
+import { type KnownFacts, type LostFact, lostTypes } from './facts.ts'
 
 export type LostCompaction = {
   readonly number: number
@@ -69,25 +47,16 @@ export function lostIn(entries: readonly Entry[]): Lost {
   }
 }
 
-function compactionOf({ openedBy, isReadable }: Context, number: number): readonly LostCompaction[] {
+function compactionOf({ openedBy, isUndone, isReadable }: Context, number: number): readonly LostCompaction[] {
   if (openedBy === undefined) return []
-  const { uuid, line, trigger, time, isUndone = false } = openedBy
+  const { uuid, line, trigger, time } = openedBy
   return [{ number, uuid, line, trigger, time, isUndone, isReadable }]
-}
-
-export type KnownFacts = {
-  readonly ledger: Ledger
-  /** The ledger at each compaction that was not undone, oldest first. */
-  readonly before: readonly Ledger[]
-  /** The entry of each time of the ledger. */
-  readonly entryAt: (time: number) => Entry | undefined
-  readonly entryOf: (uuid: string) => Entry | undefined
 }
 
 /** Reads only messages that were in a context when it ended: what the user rewound is not lost but taken back. */
 function factsOf(entries: readonly Entry[], contexts: readonly Context[]): KnownFacts {
   const seen = new Set(contexts.flatMap(({ uuids }) => [...uuids]))
-  const boundaries = new Set(contexts.flatMap(({ openedBy, start }) => (openedBy && !openedBy.isUndone ? start : [])))
+  const boundaries = new Set(contexts.flatMap(({ openedBy, isUndone, start }) => (openedBy && !isUndone ? start : [])))
   const book = createLedger()
   const before: Ledger[] = []
   const read: Entry[] = []
