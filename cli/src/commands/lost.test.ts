@@ -175,6 +175,18 @@ describe('without a path', () => {
   })
 })
 
+test('an instruction of an older session comes before what a newer one lost otherwise', async () => {
+  write('f/old.jsonl', compacted(talk()), 1_000)
+  const asked = session().user('List the files.').toolUse('t1', 'AskUserQuestion')
+  asked.toolResult('t1', 'Answered.', { toolUseResult: { answers: { 'Which database?': 'ClickHouse' } } })
+  write('f/new.jsonl', compacted(asked.assistant('Three.')), 2_000)
+  const { stdout } = await lost([join(home, 'f')])
+  expect([...stdout.matchAll(/^ {2}(instruction|decision) .*$/gm)].map(([, kind]) => kind)).toEqual([
+    'instruction',
+    'decision',
+  ])
+})
+
 test('of many sessions the newest are read, and that is said; a named file is always read', async () => {
   for (let at = 0; at < 30; at++) write(`many/${at}.jsonl`, compacted(talk()), 1_000 + at)
   const folder = join(home, 'many')
@@ -215,11 +227,17 @@ test('nothing of a file takes over the terminal or becomes a word of a command',
   const made = session()
     .user(`Never${evil} drop it.`, { uuid })
     .assistant('Yes.')
+    .toolUse('t1', 'Edit', { file_path: `/p/a${evil}.ts`, old_string: 'a', new_string: 'b' })
+    .toolResult('t1', 'Updated.')
+    .toolUse('t2', 'Bash', { command: `rm ${evil}` })
+    .toolResult('t2', "The user doesn't want to proceed with this tool use.", { isError: true })
+    .toolUse('t3', 'AskUserQuestion')
+    .toolResult('t3', 'Answered.', { toolUseResult: { answers: { [`Which${evil} one?`]: 'ClickHouse' } } })
     .user('List the files.')
     .assistant('Three.')
   const path = write("it's $(here).jsonl", compacted(made))
   const { stdout } = await lost([path], { isTTY: true, columns: 200 })
-  expect(stdout).toContain('This session lost 1 thing')
+  expect(stdout).toContain('1 instruction, 2 decisions, 1 changed file.')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
   expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
   expect(stdout).toContain(`it'\\''s $(here).jsonl' --read 'x'\\''; touch owned;`)

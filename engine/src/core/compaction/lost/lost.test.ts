@@ -186,8 +186,15 @@ describe('a request', () => {
     ])
   })
 
+  test('of a sub-agent does not count: the newest is that of the main conversation', () => {
+    const talk = session().user(open).assistant('I ask an agent.')
+    talk.sidechain('a9', (agent) => agent.user('Find the reports for me.').assistant('There are two.'))
+    expect(texts(talk.boundary().summary('Nothing was done yet.'))).toEqual([`request: ${open}`])
+  })
+
   test('is not lost if the summary quotes its beginning or speaks of a part of it', () => {
-    const long = `${open} ${'Then check what the importers of the old files do with that. '.repeat(30)}`
+    const places = 'invoices, receipts, journals, budgets, forecasts, payrolls, shipments, contracts and warranties'
+    const long = `Rename the column total to amount in ${places}. Then check what the importers of the old files do with that.`
     const talk = () => session().user('Hello there, agent.').assistant('Hello.').user(long).assistant('I begin.')
     expect(texts(talk().boundary().summary('The user asked: "Rename the column total to amount…"'))).toEqual([])
     expect(texts(talk().boundary().summary('Check what importers do with the old files.'))).toEqual([])
