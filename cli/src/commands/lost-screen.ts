@@ -164,7 +164,7 @@ function itemLines({ fact, session }: Item, { screen, all, isAlone }: ItemOption
 /** Texts come from files: one line each, without control characters. */
 function wordsOf({ type, text, about = '', cause = '', by }: ReportedFact): string {
   const [said, topic, found] = [oneLine(text), oneLine(about), oneLine(cause)]
-  if (type === 'failure') return `“${found}” That is why this failed: ${topic} (${said})`
+  if (type === 'failure') return `“${found}”, said the agent after this failed: ${topic} (${said})`
   if (type === 'command' || type === 'file') return topic === '' ? said : `${said} (last run failed: ${topic})`
   if (type === 'decision' && said === '') return `You rejected: ${topic}`
   const whose = by === 'agent' ? ' (from the agent that started this one)' : ''
@@ -197,7 +197,7 @@ function remedies({ installable, program }: LostReport, { fact, session }: Item,
     [
       [`${program} recall ${file} --read ${shellWord(visible(fact.uuid))}`, 'the first one, with all that was said'],
       ...(fact.type === 'rule' ? [compact] : []),
-      ...installable.map((name) => [`${program} install ${name}`, 'keeps it from happening again'] as const),
+      ...installable.map((name) => [`${program} install ${name}`, 'gives back what later compactions lose'] as const),
     ],
     screen,
   )
