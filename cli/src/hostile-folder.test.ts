@@ -59,7 +59,7 @@ async function faultsOf(
   return found
 }
 
-const looking = ['inspect', 'epochs', 'tree', 'context', 'explain', 'micro', 'stats', 'fsck', 'memory', 'compact']
+const looking = 'inspect epochs tree context explain micro stats lost fsck memory compact'.split(' ')
 const everyWay = [
   ...looking.flatMap((name) => [[name], [name, '--json']]),
   ['recall', 'walrus'],
@@ -100,7 +100,7 @@ describe('in a folder of hostile files', () => {
   test('what is no transcript is said to be none by every command, and what is one is read', async () => {
     const wrong: string[] = []
     for (const { path, isTranscript } of hostile.files) {
-      for (const name of ['inspect', 'tree', 'stats', 'recall']) {
+      for (const name of ['inspect', 'tree', 'stats', 'lost', 'recall']) {
         const { stderr } = await everlong([name, path, ...(name === 'recall' ? ['walrus'] : [])])
         const isRefused = / is empty\.| does not look like a transcript/.test(stderr)
         if (isRefused === isTranscript) wrong.push(`${name} ${path}: ${stderr}`)

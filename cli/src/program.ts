@@ -12,6 +12,7 @@ import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
 import { addEditing } from './editing.ts'
 import { addInstalling } from './installing.ts'
+import { addLost } from './lost-command.ts'
 import {
   collected,
   day,
@@ -118,6 +119,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   const show = createShow(surroundings, end)
   addAgent(program, { end, surroundings })
   addShowing(program, { show, end }, surroundings)
+  addLost({ command: (name, words) => command(program, name, words), show, surroundings })
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
   addReducing(program, show, surroundings)
@@ -142,6 +144,7 @@ const examples = `Examples:
   everlong agent                      work with an agent in a folder
   everlong demo                       watch an agent manage its context
   everlong tour                       a guided look at a sample session
+  everlong lost                       what compactions have lost
   everlong inspect session.jsonl      an overview of one session
   everlong context session.jsonl      what fills its context
   everlong micro session.jsonl        what could be cleared

@@ -32,6 +32,8 @@ export { createRecallTool, createRecallTools, type RecallTool } from './node/rec
 
 // Reading transcripts
 
+export type { LostFact, LostType } from './core/compaction/lost/facts.ts'
+export type { Lost, LostCompaction } from './core/compaction/lost/lost.ts'
 export {
   type MissingOptions,
   missingFromSummary,
@@ -45,6 +47,7 @@ export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
 export { type FsckReport, fsck } from './node/read/fsck.ts'
 export { type LedgerFile, readLedger } from './node/read/ledger-file.ts'
 export { type LiveFile, openLive } from './node/read/live-file.ts'
+export { type LostFile, lostOfRecords, readLost } from './node/read/lost-file.ts'
 export {
   compactionJobAt,
   forEachRecordAt,

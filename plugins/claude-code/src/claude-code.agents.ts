@@ -133,7 +133,7 @@ inClaudeCode('/everlong:compact, and resuming from it; undo, and resuming from b
   await person.say(wish, '--continue')
   sinceLast()
   expect(await person.say('/everlong:context', '--continue')).toContain('By kind')
-  expect(await person.say('/everlong:lost', '--continue')).toContain('This session was not compacted yet.')
+  expect(await person.say('/everlong:lost', '--continue')).toContain('this session was never compacted')
   expect(await person.say('/everlong:compact', '--continue')).toContain('claude --resume')
   // No request was made for any of these.
   expect(sinceLast()).toEqual([])

@@ -2,12 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Screen } from '@everlong/cli/screen'
+import { plainScreen } from '../../shared/screen.ts'
 import type { Planned } from './at-end.ts'
 import { type Environment, projectFolder, sessionName } from './project.ts'
-
-/** A hook's text is shown without colors, below a few words of Claude Code's. */
-const screen: Screen = { width: 72, isTerminal: false, isColored: false, timeZone: undefined, paint: (_, text) => text }
 
 /** Names of commands come from outside. */
 export const commandNames = ['context', 'compact', 'undo', 'lost'] as const
@@ -40,7 +37,7 @@ export async function answerAbout(command: string, transcript: string, env: Envi
 async function context(transcript: string, env: Environment): Promise<Answer> {
   const { gather, render } = await import('@everlong/cli/commands/context')
   const outcome = gather(transcript, { env })
-  return { text: outcome.type === 'failed' ? outcome.message : render(outcome.report, screen).join('\n') }
+  return { text: outcome.type === 'failed' ? outcome.message : render(outcome.report, plainScreen).join('\n') }
 }
 
 async function compact(transcript: string, env: Environment): Promise<Answer> {
@@ -90,8 +87,9 @@ function howToResume(transcript: string): string {
 }
 
 async function lost(transcript: string): Promise<Answer> {
-  const { lastLost } = await import('./lost.ts')
-  const text = lastLost(transcript)
-  if (text === undefined) return { text: 'This session was not compacted yet.' }
-  return { text: text === '' ? 'The last summary left nothing out that code can find.' : text }
+  const [{ readLost }, { renderSession }] = await Promise.all([
+    import('everlong/node'),
+    import('@everlong/cli/commands/lost-screen'),
+  ])
+  return { text: renderSession(readLost(transcript), plainScreen).join('\n') }
 }

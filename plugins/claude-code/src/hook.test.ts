@@ -159,10 +159,13 @@ describe('commands are answered without the agent', () => {
 
   test('lost', async () => {
     const title = 'This is the answer of Everlong, not an error. Nothing was sent to the model.'
-    const reason = `${title}\n\nThis session was not compacted yet.`
+    const reason = `${title}\n\nNothing was lost: this session was never compacted.`
     expect(await ask('everlong:lost')).toEqual({ decision: 'block', reason })
     write(conversation().boundary({ uuid: 'b1' }).summary(summary).records)
-    expect((await ask('everlong:lost')).reason).toContain(wish)
+    const lost = (await ask('everlong:lost')).reason.replace(/\s+/g, ' ')
+    expect(lost).toContain('This session lost 3 things that may still matter: 1 instruction, 1 request, 1 command.')
+    expect([rule, wish].filter((words) => !lost.includes(words))).toEqual([])
+    expect(lost).not.toContain('everlong recall')
   })
 
   test('context', async () => {

@@ -1,7 +1,6 @@
-// What a summary of Claude Code's left out, compared with the transcript.
-import { compactionJobAt, forEachEntry, leftOutText, missingFromSummary, openSessionAt } from 'everlong/node'
+// What a summary of Claude Code's left out, compared with the transcript, as a text for the agent.
+import { forEachEntry, leftOutText, openSessionAt } from 'everlong/node'
 import { readBoundary } from 'everlong/transcript'
-import { lastCompaction } from './last-compaction.ts'
 
 export type Compared = {
   readonly summary: string
@@ -25,12 +24,4 @@ function boundaryAfter(transcript: string, bytes: number): string | undefined {
   }
   forEachEntry(transcript, visit, { from: bytes })
   return found
-}
-
-/** What the last recorded compaction left out, for a person. Undefined if there was none. */
-export function lastLost(transcript: string): string | undefined {
-  const last = lastCompaction(transcript)
-  const session = last && openSessionAt(transcript, { before: last.boundary })
-  if (session?.type !== 'session') return undefined
-  return missingFromSummary(compactionJobAt(session), { summary: session.recordedSummary ?? '' })
 }

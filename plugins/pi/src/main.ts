@@ -62,8 +62,7 @@ export default function everlong(pi: Pi): void {
 
 function registerCommands(pi: Pi, search: (words: string, context: Context) => string): void {
   pi.registerCommand('everlong', {
-    description:
-      'context | lost: what the last compaction left out | recall WORDS | undo the last compaction or clearing',
+    description: 'context | lost: what compactions lost | recall WORDS | undo the last compaction or clearing',
     getArgumentCompletions: (prefix) => completionsOf(prefix).map((word) => ({ value: word, label: word })),
     handler: async (typed, context) => context.ui.notify(await answer(typed.trim(), context)),
   })

@@ -103,7 +103,9 @@ test('what a summary of pi left out is shown, and what was kept is not', () => {
   const lost = lostText(testContext({ branch }).context)
   expect(lost).toContain(rule)
   expect(lost).not.toContain('Rename the column')
-  expect(lostText(testContext({ branch: branch.slice(0, 4) }).context)).toBe('This session was not compacted yet.')
+  expect(lostText(testContext({ branch: branch.slice(0, 4) }).context)).toBe(
+    'Nothing was lost: this session was never compacted.',
+  )
 })
 
 test('undo goes back to before the compaction, and asks where messages followed', async () => {

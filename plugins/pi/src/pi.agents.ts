@@ -145,7 +145,7 @@ inPi('the summary is one call, and the conversation in it is read from the promp
 
 inPi('the commands search the session and take a compaction back', async () => {
   await withCompaction(async (pi) => {
-    expect(await pi.command('/everlong lost')).toContain('left nothing out')
+    expect(await pi.command('/everlong lost')).toContain('Nothing was lost')
     expect(await pi.command('/everlong recall schema.sql')).toContain(rule)
     expect(await pi.command('/everlong undo')).toContain('The compaction is undone')
     sinceLast()

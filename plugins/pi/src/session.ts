@@ -6,10 +6,18 @@ import type { CompactionSettings, Context, Model, SessionEntry } from './pi-api.
 /** The current branch, or these entries of it. */
 export function openBranch(
   { sessionManager }: Pick<Context, 'sessionManager'>,
-  entries: readonly SessionEntry[] = sessionManager.getBranch(),
+  entries?: readonly SessionEntry[],
 ): SessionAt {
+  return sessionOfRecords(recordsOf({ sessionManager }, entries), sessionManager.getSessionFile() ?? '')
+}
+
+/** As the session file has them. */
+export function recordsOf(
+  { sessionManager }: Pick<Context, 'sessionManager'>,
+  entries: readonly SessionEntry[] = sessionManager.getBranch(),
+): readonly JsonObject[] {
   const header = sessionManager.getHeader() ?? { type: 'session', id: sessionManager.getSessionId(), cwd: '' }
-  return sessionOfRecords([header, ...entries], sessionManager.getSessionFile() ?? '')
+  return [header, ...entries]
 }
 
 const defaults: CompactionSettings = { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000 }
@@ -34,10 +42,6 @@ export function thresholdOf(window: number, { enabled, reserveTokens }: Compacti
 
 export function isMessage({ type, message }: SessionEntry, role?: string): boolean {
   return type === 'message' && isObject(message) && (role === undefined || stringAt(message, 'role') === role)
-}
-
-export function lastCompaction(branch: readonly SessionEntry[]): SessionEntry | undefined {
-  return branch.findLast(({ type }) => type === 'compaction')
 }
 
 /** An edit that clears a tool result, as ours do. pi makes edits of its own when it tries again. */

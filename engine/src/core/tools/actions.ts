@@ -28,10 +28,7 @@ const patterns: readonly (readonly [Action, RegExp])[] = [
     }),
   ],
   ['publish', taskPattern({ task: 'publish', program: '(?:npm|pnpm|yarn|cargo) publish|twine upload|gem push' })],
-  [
-    'migrate',
-    taskPattern({ task: '(?:db:)?migrate', program: 'alembic upgrade|prisma migrate|manage\\.py migrate' }),
-  ],
+  ['migrate', taskPattern({ task: '(?:db:)?migrate', program: 'alembic upgrade|prisma migrate|manage\\.py migrate' })],
   [
     'install',
     /^(?:npm|pnpm|yarn|bun|poetry|composer|cargo|uv)(?: -\S+)* (?:i|install|ci|add|sync)\b|^yarn$|\b(?:pip3?|uv pip|brew|apt|apt-get|apk|dnf|yum|gem|bundle|go) (?:-\S+ )*(?:install|add|get)\b/,

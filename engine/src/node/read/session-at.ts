@@ -71,11 +71,17 @@ export function openSessionAt(path: string, options: SessionAtOptions = {}): Ses
 /** The same for records that somebody holds in memory; `path` is where they are stored, for the texts that name it. */
 export function sessionOfRecords(records: readonly JsonObject[], path: string): SessionAt {
   const facts = createFacts()
-  const reader = createTranscriptReader()
-  const entries = records.flatMap((record, at) => reader.read(record, { line: at + 1, offset: at, length: 1, nth: 0 }))
+  const { entries, format } = entriesOfRecords(records)
   for (const entry of entries) facts.add(entry)
   const cutoff = createCutoff(undefined)
-  return sessionFrom({ path, entries, shortened: 0, format: reader.format(), bytes: 0, cutoff }, facts)
+  return sessionFrom({ path, entries, shortened: 0, format, bytes: 0, cutoff }, facts)
+}
+
+/** As if each record were a line of a transcript. */
+export function entriesOfRecords(records: readonly JsonObject[]): Pick<Loaded, 'entries' | 'format'> {
+  const reader = createTranscriptReader()
+  const entries = records.flatMap((record, at) => reader.read(record, { line: at + 1, offset: at, length: 1, nth: 0 }))
+  return { entries, format: reader.format() }
 }
 
 function sessionFrom(loaded: Loaded, facts: Facts): SessionAt {

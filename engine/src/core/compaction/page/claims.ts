@@ -48,9 +48,14 @@ export function annotateQuotes(text: string, isSaid: (quote: string) => boolean)
 
 const shortConsent = /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go ahead|approved?|lgtm|do it|proceed|ship it|merge it)\b/i
 
+/** "Yes", "go ahead": agrees with something and says nothing else first. */
+export function isConsent(text: string): boolean {
+  return shortConsent.test(text)
+}
+
 /** One or two words in marks are mostly a name; a consent is a quotation however short it is. */
 function isSentence(quote: string): boolean {
-  return shortConsent.test(quote) || quote.split(/\s+/).length >= 3 || /[\u3040-\u30ff\u4e00-\u9fff]{4}/.test(quote)
+  return isConsent(quote) || quote.split(/\s+/).length >= 3 || /[\u3040-\u30ff\u4e00-\u9fff]{4}/.test(quote)
 }
 
 const longestLead = 400

@@ -6,7 +6,7 @@ import { oneLine } from '../../ledger/text.ts'
 import { withoutCode } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
-import { contentWords } from './plain-words.ts'
+import { contentWords, createPassages } from './plain-words.ts'
 import { isLeadIn, type ProseBlock, proseBlocks } from './sections.ts'
 
 export type FactsOptions = TokenLimit & {
@@ -18,9 +18,6 @@ export type FactsOptions = TokenLimit & {
   readonly isThin: boolean
 }
 
-/** A line counts as said when so much of what it is about stands together in one passage. */
-const saidShare = 0.6
-const passage = 1_200
 /** A line about fewer things is mostly a lead-in or a pleasantry. */
 const leastWords = 6
 const longestLine = 600
@@ -164,13 +161,4 @@ function unsaidIn({ lead, lines, isDeed }: Told, isSaid: (words: readonly string
   const isMost = lines.length > 1 && unsaid.length * 2 > lines.length
   const told = isMost ? lines : unsaid.filter((line) => isDeed || contentWords(line).length >= leastWords)
   return told.length === 0 || lead === undefined ? told : [lead, ...told]
-}
-
-/** The content words of overlapping passages of a text, each looked at once. */
-function createPassages(text: string): (words: readonly string[]) => boolean {
-  const passages: ReadonlySet<string>[] = []
-  for (let at = 0; at < text.length; at += passage / 2) {
-    passages.push(new Set(contentWords(text.slice(at, at + passage))))
-  }
-  return (words) => passages.some((known) => words.filter((word) => known.has(word)).length >= words.length * saidShare)
 }

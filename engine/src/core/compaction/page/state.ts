@@ -153,7 +153,7 @@ function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly s
 }
 
 /** A message that the next one repeats or extends was not passed over. */
-function isPassedOver(exchange: Exchange, next: Exchange | undefined): boolean {
+export function isPassedOver(exchange: Exchange, next: Exchange | undefined): boolean {
   if (next === undefined || exchange.text === '' || !['message', 'queued'].includes(exchange.kind)) return false
   const isExtended = holdsWords(plainWords(next.text), plainWords(exchange.text).trimEnd())
   return !isBegun(exchange) && exchange.steps === undefined && !isExtended

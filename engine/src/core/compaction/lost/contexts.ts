@@ -1,0 +1,130 @@
+// The contexts of a session, one for each epoch, as they were when the epoch ended: what the agent could still see.
+import { blocksOf, isText, isToolUse } from '../../message/block.ts'
+import { objectAt } from '../../message/json.ts'
+import type { ViewMessage } from '../../message/message.ts'
+import { isRuleFile } from '../../restore/from-disk.ts'
+import { changedBy, toolCall } from '../../tools/call.ts'
+import type { Entry } from '../../transcript/format/entry.ts'
+import { createScanner, type Epoch } from '../../transcript/tree/scan.ts'
+import { createFold } from '../../transcript/view/fold.ts'
+import { sourceText } from '../check.ts'
+import { areComparable, contentWords, createPassages, holdsWords, plainWords } from '../page/plain-words.ts'
+import { piecesOf } from '../plan.ts'
+
+export type Context = {
+  /** The compaction that it starts with; undefined for the first. */
+  readonly openedBy: Epoch['openedBy']
+  /** The index of the entry that it starts with. */
+  readonly start: number
+  readonly uuids: ReadonlySet<string>
+  /** The compaction was undone, or the conversation went back to before it. */
+  readonly isUndone: boolean
+  /** False if the summary is encrypted or not in the file, so that nobody knows what the context says. */
+  readonly isReadable: boolean
+  /** Everything in it, tool calls and results included, in plain words. */
+  readonly holds: (words: string) => boolean
+  /** Everything in it, as it is. */
+  readonly text: () => string
+  /** What somebody wrote in it says this in any words: the summary, the user, the agent, the client. */
+  readonly says: (words: readonly string[]) => boolean
+  /** Some line that somebody wrote has all of these names. */
+  readonly names: (names: readonly string[]) => boolean
+  /** Some passage says this in any words, tool calls and results included. */
+  readonly shows: (words: readonly string[]) => boolean
+  /** A sentence of this text could be recognized in it in other words. */
+  readonly isComparable: (text: string) => boolean
+}
+
+/** What a text is about, for `says` and `shows`. */
+export function topicOf(text: string): readonly string[] {
+  return contentWords(text.replaceAll(/n['’]t\b/g, ' not'), stemOf)
+}
+
+const stemLength = 5
+
+/** "Lists", "listed" and "listing" have one stem, and so have "drop" and "dropped", "class" and "classes". */
+function stemOf(word: string): string {
+  const [, bare = word] = /^(.{3,}?)(?:es|(?<!s)s|ed|ing|e)$/.exec(word) ?? []
+  return bare.replace(/(?<=.{2})([bdgklmnprt])\1$/, '$1').slice(0, stemLength)
+}
+
+/** Oldest first; the last one is the current context. Entries in the order of the file. */
+export function contextsOf(entries: readonly Entry[]): readonly Context[] {
+  const scanner = createScanner()
+  for (const entry of entries) scanner.add(entry)
+  const { epochs } = scanner.finish()
+  if (epochs.length < 2) return []
+  const fold = createFold()
+  const written: string[] = []
+  const contexts: Context[] = []
+  let start = 0
+  const close = (end: number) => {
+    const { openedBy } = epochs[contexts.length] ?? {}
+    contexts.push(contextOf(piecesOf(fold.view()), { openedBy, start, written: [...written], before: contexts.at(-1) }))
+    start = end
+  }
+  for (const [at, entry] of entries.entries()) {
+    const next = epochs[contexts.length + 1]?.openedBy
+    if (next && next.line === entry.position.line && next.uuid === (entry.record.uuid ?? '')) close(at)
+    fold.add(entry)
+    written.push(...writtenRules(entry))
+  }
+  close(entries.length)
+  return contexts
+}
+
+/** What the agent wrote into AGENTS.md and the like: clients put these files into every context. */
+function writtenRules({ record }: Entry): readonly string[] {
+  if (record.type !== 'assistant') return []
+  return blocksOf(objectAt(record, 'message')?.content)
+    .filter(isToolUse)
+    .filter((block) => changedBy(toolCall(block)).some(isRuleFile))
+    .map(({ input }) => JSON.stringify(input).replaceAll('\\n', '\n'))
+}
+
+type Made = Pick<Context, 'openedBy' | 'start'> & {
+  readonly written: readonly string[]
+  readonly before: Context | undefined
+}
+
+function contextOf(pieces: readonly ViewMessage[], { openedBy, start, written, before }: Made): Context {
+  const uuids = new Set(pieces.flatMap(({ uuid }) => uuid ?? []))
+  const [first] = before?.uuids ?? []
+  const isUndone = openedBy?.isUndone === true || (first !== undefined && uuids.has(first))
+  const summaries = pieces.filter(({ origin }) => origin === 'summary').map(proseOf)
+  const isReadable = openedBy === undefined || isUndone || summaries.some((text) => text.trim() !== '')
+  const prose = once(() => [...pieces.map(proseOf), ...written].join('\n'))
+  const text = once(() => [...pieces.map(sourceText), ...written].join('\n'))
+  const plain = once(() => plainWords(text()))
+  const lines = once(() => prose().split('\n'))
+  const said = once(() => createPassages(prose(), topicOf))
+  const shown = once(() => createPassages(text(), topicOf))
+  return {
+    openedBy,
+    start,
+    uuids,
+    isUndone,
+    isReadable,
+    text,
+    holds: (words) => holdsWords(plain(), plainWords(words)),
+    says: (words) => said()(words),
+    names: (names) => lines().some((line) => names.every((name) => line.includes(name))),
+    shows: (words) => shown()(words),
+    isComparable: (other) => areComparable(other, summaries.length === 0 ? prose() : summaries.join('\n')),
+  }
+}
+
+function proseOf({ content }: ViewMessage): string {
+  return blocksOf(content)
+    .filter(isText)
+    .map(({ text }) => text)
+    .join('\n')
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
