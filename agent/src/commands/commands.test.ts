@@ -42,6 +42,17 @@ function interruptAt(agent: Agent, phase: string): () => boolean {
 }
 
 describe('/compact', () => {
+  test('a second time, the original begins at the first compaction', async () => {
+    const { agent, events } = await answering()
+    for (const rounds of [6, 4]) {
+      fill(agent.session(), { rounds, tokens: 800 })
+      await run(agent, '/compact')
+    }
+    const uuids = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt.uuid] : []))
+    const originals = await Promise.all(uuids.map((uuid) => originalOf(agent.session(), uuid)))
+    expect(originals.map((messages) => messages.filter(({ origin }) => origin === 'human').length)).toEqual([6, 4])
+  })
+
   test('shrinks the conversation and gives a receipt with everything in it; /undo brings all of it back', async () => {
     const { agent, events } = await answering()
     await agent.submit({ text: 'Always answer in English.' })

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { syntheticRepository, text, agent as worker } from '@everlong/simulator'
-import type { ModelRequest } from 'everlong'
+import type { ModelRequest, Workspace } from 'everlong'
 import { isObject } from 'everlong/transcript'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { agentStages } from '../testing/agent-stage.ts'
 import { repositoryTools } from '../testing/stage.ts'
 import { createEnvironmentNews } from './environment.ts'
@@ -117,6 +117,39 @@ test('date and git are told once, and again when they change or were forgotten',
   expect((await news.next())?.content).toContain('Date: 2026-03-03')
   news.forget()
   expect((await news.next())?.content).toContain('Date: 2026-03-03')
+})
+
+test('another branch is told, and other changes in it are not', async () => {
+  const none = { items: [], count: 0 }
+  const clean = {
+    type: 'state',
+    staged: none,
+    unstaged: none,
+    untracked: none,
+    conflicts: none,
+    isPartial: false,
+  } as const
+  let state: Awaited<ReturnType<Workspace['state']>> = { ...clean, branch: 'main' }
+  const news = createEnvironmentNews({ now: () => 0, workspace: { state: async () => state } })
+  expect((await news.next())?.content).toContain('On branch main')
+  state = { ...state, untracked: { items: [{ path: 'a.ts' }], count: 1 } }
+  expect(await news.next()).toBeUndefined()
+  state = { ...clean, branch: 'fix' }
+  expect((await news.next())?.content).toContain('On branch fix')
+})
+
+test.each([
+  ['Pacific/Kiritimati', '2026-03-03'],
+  ['Pacific/Pago_Pago', '2026-03-02'],
+])('the date is the one in %s', async (zone, day) => {
+  vi.stubEnv('TZ', zone)
+  try {
+    const workspace = { state: async () => ({ type: 'unknown', why: 'no git' }) as const }
+    const news = createEnvironmentNews({ now: () => Date.parse('2026-03-02T23:00:00Z'), workspace })
+    expect((await news.next())?.content).toBe(`Date: ${day}\nGit: no git`)
+  } finally {
+    vi.unstubAllEnvs()
+  }
 })
 
 const stage = agentStages()

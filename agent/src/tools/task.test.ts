@@ -103,4 +103,12 @@ describe('recall', () => {
     expect(await bench.say('recall', { read: 'toolu_1' })).toContain('1\thello')
     expect(await bench.say('recall', { read: 'nothing' })).toMatch(/^ERROR: Nothing/)
   })
+
+  test('says so when its thread has ended, and works again with the next call', async () => {
+    const bench = await setBench({ isOnDisk: true })
+    bench.session.add({ role: 'user', content: 'The launch code is heliotrope.' })
+    process.once('worker', (worker) => void worker.terminate())
+    expect(await bench.say('recall', { query: 'heliotrope' })).toBe('ERROR: Recall failed: its thread has ended')
+    expect(await bench.say('recall', { query: 'heliotrope' })).toContain('The launch code is heliotrope.')
+  })
 })

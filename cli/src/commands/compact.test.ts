@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServer, summarizer } from '@everlong/simulator'
 import { generatePiSession, generateWithTruth, session } from 'everlong/testing'
@@ -129,6 +129,27 @@ describe('everlong compact', () => {
     expect(JSON.stringify(plain.messages)).toContain(added[1].message.content.slice(0, 100).replaceAll('\n', '\\n'))
     await report('undo', own)
     expect((await report<CompactReport>('compact', own)).tokens.before).toBe(plain.tokens.before)
+  })
+
+  test('--append writes nothing to a session that went on while its compaction was made', async () => {
+    const own = folder.write('went-on.jsonl', records)
+    const parentUuid = String(records.findLast(({ uuid }) => typeof uuid === 'string')?.uuid)
+    const message = { role: 'user', content: 'One more thing.' }
+    const line = `${JSON.stringify({ type: 'user', uuid: 'late', parentUuid, message })}\n`
+    let isLate = false
+    // The compaction asks for the time after the session was read.
+    const now = () => {
+      if (!isLate) appendFileSync(own, line)
+      isLate = true
+      return 0
+    }
+    const { exitCode, stderr } = await everlong(['compact', own, '--append'], { now })
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'everlong: nothing was written. The session went on meanwhile. Try again.\n',
+    ])
+    expect(readFileSync(own, 'utf8')).toBe(`${bytes}${line}`)
+    expect((await everlong(['compact', own, '--append'])).exitCode).toBe(0)
   })
 
   test('a session of pi gets a compaction entry of pi, appended or in a copy', async () => {

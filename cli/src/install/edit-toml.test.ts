@@ -21,6 +21,13 @@ test.each<[string, string, string]>([
   expect(added(before, lines).text).toBe(after)
 })
 
+test.each(['start', 'end'] as const)('a byte order mark stays first when lines go to the %s', (where) => {
+  const before = '\ufeffa = 1\n'
+  const { text, piece } = added(before, top, where)
+  expect(text).toBe(where === 'start' ? `\ufeff${top}\n\na = 1\n` : `\ufeffa = 1\n\n${top}\n`)
+  expect(removeFromToml(text, top, piece)).toEqual({ type: 'removed', text: before })
+})
+
 test('keys without a table go to the start, before any table', () => {
   expect(added('# mine\n[a]\nb = 1\n', top, 'start').text).toBe(`${top}\n\n# mine\n[a]\nb = 1\n`)
   expect(addToToml('[a]\nb = 1\n', top, 'end')).toEqual({

@@ -234,6 +234,22 @@ test.each([undefined, null, 'opened', { type: 'opened' }, { type: 'opened', sess
   },
 )
 
+test.each(['append', 'all', 'recall', 'read', 'release', 'version', 'entries', 'isWhole'])(
+  'a store that opens a session without %s is named as the cause',
+  async (missing) => {
+    const store = memorySessions()
+    const open: SessionStore['open'] = async (id, options) => {
+      const result = await store.open(id, options)
+      if (result.type !== 'opened') return result
+      return { type: 'opened', session: { ...result.session, [missing]: undefined } }
+    }
+    await expect(createEngine({ model: offline(), store: { ...store, open } }).start()).rejects.toMatchObject({
+      name: 'StoreError',
+      reason: 'invalid',
+    })
+  },
+)
+
 test('a session whose queued messages cannot be written is released all the same', async () => {
   const path = join(folder, 'queued', 'chat.jsonl')
   const engine = createNodeEngine({ model: offline() })

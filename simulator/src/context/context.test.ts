@@ -245,6 +245,7 @@ describe('compaction by an edit', () => {
     expect(seen[0]?.messages.length).toBe(13)
     const next = [...long.messages, { role: 'assistant', content: told.body.content }, say('Next.')]
     expect((await ask(simulator, { ...long, messages: next }, { headers })).status).toBe(200)
+    expect(seen[1]?.messages.length).toBe(15)
   })
 
   test('takes instructions in place of its own', async () => {

@@ -214,6 +214,18 @@ describe('choosing a fault', () => {
     expect(await statuses({ ...plan, seed: 10 }, 30)).not.toEqual(await statuses(plan, 30))
   })
 
+  test('by probability: each rule has a chance of its own', async () => {
+    const rules: readonly FaultRule[] = [
+      { probability: 0.5, fault: { type: 'overloaded' } },
+      { probability: 0.5, fault: { type: 'server-error' } },
+    ]
+    const all = await statuses({ seed: 9, rules }, 1_000)
+    const counts = [529, 500, 200].map((status) => all.filter((each) => each === status).length)
+    for (const [at, expected] of [500, 250, 250].entries()) {
+      expect(Math.abs((counts[at] ?? 0) - expected)).toBeLessThan(60)
+    }
+  })
+
   test('a header asks for one, before all rules', async () => {
     const faulty = withFaults(streaming, { rules: [{ fault: { type: 'overloaded' } }] })
     const response = await faulty(post({ 'x-everlong-fault': 'cut-during; after-bytes=7' }))

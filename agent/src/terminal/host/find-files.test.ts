@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { setFolder } from '../../testing/folder.ts'
 import { bestMatches, createFileFinder } from './find-files.ts'
 
@@ -25,4 +25,20 @@ test('files that .gitignore names are not offered', async () => {
   for (const path of ['dist/main.js', 'main.ts']) writeFileSync(join(folder, path), '')
   writeFileSync(join(folder, '.gitignore'), 'dist\n')
   expect(await createFileFinder(folder)('main')).toEqual(['main.ts'])
+})
+
+test('a new file is offered when the list is no longer fresh', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const folder = temporary()
+    writeFileSync(join(folder, 'main.ts'), '')
+    const find = createFileFinder(folder)
+    expect(await find('main')).toEqual(['main.ts'])
+    writeFileSync(join(folder, 'main.test.ts'), '')
+    expect(await find('main')).toEqual(['main.ts'])
+    vi.advanceTimersByTime(5_001)
+    expect(await find('main')).toEqual(['main.ts', 'main.test.ts'])
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -270,6 +270,15 @@ describe('dialogs', () => {
     ])
   })
 
+  test('each of several questions starts without ticks, at its first answer, and without the text typed before', () => {
+    const options = [{ label: 'A' }, { label: 'B' }]
+    const question = { question: 'Which?', options, isMultiple: true }
+    const state = asked(ready, 8, { type: 'questions', questions: [question, question, question] })
+    const second = pressed(state, 'down', typed(' '), 'enter').state
+    const third = pressed(second, 'up', 'enter', typed('mine'), 'enter').state
+    expect(pressed(third, 'enter').effects).toEqual([{ type: 'answer', id: 8, answer: [['B'], ['mine'], ['A']] }])
+  })
+
   test('a picker filters, moves and runs what was chosen', () => {
     const choices = ['one', 'two', 'three'].map((label) => ({ label, command: `/resume ${label}` }))
     const state: TerminalState = {

@@ -58,3 +58,18 @@ test('a request that continues the conversation is made like its calls, streamin
   const { abortSignal: _, ...call } = model.calls[0] ?? {}
   expect(call).toEqual({ ...own.params, prompt: [own.head[0], { role: 'user', content: 'the very message' }] })
 })
+
+test('a request of its own takes the headers of the conversation’s calls, and nothing else of them', async () => {
+  const model = fakeModel(() => 'A summary.')
+  const headers = { 'x-gateway-key': 'k' }
+  const own = {
+    params: { tools: ['t'], temperature: 0.5, headers },
+    isStreaming: true,
+    head: [{ role: 'system', content: 'Be brief.' } as const],
+    toForeign: () => [],
+  }
+  await languageModelClient(model, { converter, ownCall: () => own }).send(request)
+  const { abortSignal: _, prompt, ...call } = model.calls[0] ?? {}
+  expect(prompt).toContainEqual({ role: 'system', content: 'You summarize.' })
+  expect(call).toEqual({ maxOutputTokens: 500, headers })
+})

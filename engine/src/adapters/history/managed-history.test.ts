@@ -101,6 +101,21 @@ describe('a history', () => {
     expect([...(await history.session.entries())].filter(({ record }) => record.type === 'user')).toHaveLength(5)
   })
 
+  test('that was put together differently is the same history, also where it says the same thing twice', async () => {
+    const history = await started()
+    const steps = [
+      user('one'),
+      assistant('I look', 'a', 'b'),
+      results('a', 'b'),
+      assistant('I look', 'c'),
+      results('c'),
+    ]
+    await history.prepare(steps)
+    const regrouped = [user('one'), assistant('I look', 'a'), assistant('I look', 'b', 'c'), results('a', 'b', 'c')]
+    const { messages: sent } = await history.prepare([...regrouped, assistant('done'), user('two')])
+    expect(sent).toEqual([...steps, assistant('done'), user('two')])
+  })
+
   test('with another beginning gets a new session', async () => {
     const history = await started()
     await history.prepare([user('one'), assistant('two'), user('three')])

@@ -184,6 +184,9 @@ test('a cleared result keeps every other field of its item, and reasoning stays 
     reasoning,
     { ...call, arguments: '{"path":"cleared"}' },
   ])
+  const shell = { type: 'shell_call', id: 's', callId: 'b', status: 'completed', action: { commands: ['cat log'] } }
+  const cut = { type: 'tool_use', id: 'b', name: 'shell', input: { action: { commands: ['cleared'] } } }
+  expect(writeItems({ role: 'assistant', content: [cut] }, 'agents', [shell])).toEqual([{ ...shell, ...cut.input }])
 })
 
 test('nothing that only one side knows reaches a summary as an unknown block', () => {

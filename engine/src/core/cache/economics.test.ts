@@ -168,6 +168,15 @@ describe('the state of the cache', () => {
   test.each(cases)('%s', (_, more, now, state) => {
     expect(cacheStateOf({ messages: [answer(more)], now })).toEqual(state)
   })
+
+  test('the newest answer that wrote says how long, and one that only read changes nothing', () => {
+    const forHour = answer({ time: 0, usage: { ...written, cacheWriteHour: 100 } })
+    const forMinutes = answer({ time: minute, usage: written })
+    const read = answer({ time: 2 * minute, usage: { ...written, cacheRead: 100, cacheWrite: 0 } })
+    const lifetime = (...messages: readonly ViewMessage[]) => cacheStateOf({ messages, now: 3 * minute }).lifetime
+    expect(lifetime(forHour, read)).toBe(60 * minute)
+    expect(lifetime(forHour, forMinutes, read)).toBe(5 * minute)
+  })
 })
 
 const million = 1_000_000

@@ -54,3 +54,23 @@ test('nothing is tried for somebody who has stopped it', async () => {
   const { ran, climbed } = await climbing([reduced(20)], { isAborted: true })
   expect([ran, climbed]).toEqual([[], { tried: [], reason: 'aborted', spent: { usage: noTokens } }])
 })
+
+test('what all mechanisms spent is added up, and a cost that is not known stays unknown', async () => {
+  const paid = (input: number, cost?: number): MechanismResult => ({
+    type: 'failed',
+    reason: 'api_error',
+    why: 'no',
+    spent: { usage: { ...noTokens, input }, attempts: 1, ...(cost === undefined ? {} : { cost }) },
+  })
+  const spentOn = async (...results: readonly MechanismResult[]) => (await climbing(results)).climbed.spent
+  expect(await spentOn(paid(10, 0.5), declined, paid(5, 0.25))).toEqual({
+    usage: { ...noTokens, input: 15 },
+    attempts: 2,
+    cost: 0.75,
+  })
+  const unknown = { usage: { ...noTokens, input: 15 }, attempts: 2 }
+  expect(await spentOn(paid(10, 0.5), paid(5))).toEqual(unknown)
+  expect(await spentOn(paid(10), paid(5, 0.25))).toEqual(unknown)
+  // A request that was refused before anything was read costs nothing.
+  expect(await spentOn(paid(0), paid(5, 0.25), paid(0))).toMatchObject({ attempts: 3, cost: 0.25 })
+})

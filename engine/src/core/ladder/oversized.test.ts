@@ -139,3 +139,32 @@ test('a pinned result stays whole, though no answer has seen it', async () => {
   expect(sizes[0]).toBeLessThan(result.length)
   expect(sizes[1]).toBe(result.length)
 })
+
+/** Entries with so many images each, of which some are pinned; then how many images each has in the next request. */
+async function imagesLeft(counts: readonly number[], pinned: readonly number[] = []): Promise<readonly number[]> {
+  // The limit of 100 images is the model’s, whatever the window.
+  const { session, runtime } = createTestWorld({ settings: { contextWindow: 1_000_000 } })
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
+  for (const [at, count] of counts.entries()) {
+    session.add({ role: 'user', content: [{ type: 'text', text: `${at}` }, ...Array(count).fill(image)] })
+    const uuid = runtime.conversation.view().sources.at(-1)?.uuids.at(-1) ?? ''
+    if (pinned.includes(at)) expect(await session.pin(uuid)).not.toMatchObject({ type: 'declined' })
+    session.record(answerOf('Seen.', { id: `msg_${at}` }))
+  }
+  session.add({ role: 'user', content: 'Go on.' })
+  const prepared = await session.prepare()
+  if (prepared.type === 'blocked') throw new Error(prepared.detail)
+  const sent = prepared.messages.filter(({ role }) => role === 'user').slice(0, counts.length)
+  return sent.map(({ content }) => blocksOf(content).filter(({ type }) => type === 'image').length)
+}
+
+test('images leave oldest first, well below the limit, and never while they keep to it', async () => {
+  expect(await imagesLeft([30, 30, 40])).toEqual([30, 30, 40])
+  expect(await imagesLeft([10, 20, 30, 41])).toEqual([0, 0, 30, 41])
+})
+
+test('pinned images count, stay, and leave the newest entry only the rest', async () => {
+  expect(await imagesLeft([30, 30, 41], [0])).toEqual([30, 0, 41])
+  expect(await imagesLeft([30, 10, 90], [0])).toEqual([30, 0, 70])
+  expect(await imagesLeft([110, 5], [0])).toEqual([110, 0])
+})

@@ -190,6 +190,18 @@ describe('the repairer', () => {
     expect(shapesOf(whole)).toEqual({ shape: 'u a[su sr t] u', did: [] })
   })
 
+  test('leaves a paused server tool where something else has to be repaired', () => {
+    const go = u(text(''), text('go'))
+    const did = ['empty-dropped']
+    expect(shapesOf([go, a(text('looking'), serverUse('s1'))])).toEqual({ shape: 'u a[t su]', did })
+    expect(shapesOf([go, a(serverUse('s1'), use('t1')), u(result('t1'))])).toEqual({ shape: 'u a[su tu] u[tr]', did })
+    // Only the last answer can be paused.
+    expect(shapesOf([go, a(serverUse('s1'), text('so')), u(text('ok')), a(use('t1')), u(result('t1'))])).toEqual({
+      shape: 'u a u a[tu] u[tr]',
+      did: ['empty-dropped', 'server-block-dropped'],
+    })
+  })
+
   test('takes empty texts out of results, which may be empty but may not hold one', () => {
     const request = [
       u(text('go')),

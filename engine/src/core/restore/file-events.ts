@@ -90,12 +90,12 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
   }
 }
 
-/** It was never run. */
+/** It was never run. A shell’s own “Permission denied” says nothing about the commands before it. */
 function isDenied({ is_error, content }: ToolResultBlock, record: JsonObject | undefined): boolean {
   if (record?.toolDenialKind !== undefined) return true
   return (
     is_error === true &&
-    /\bdoesn't want to (?:proceed|take this action)|\bwas rejected\b|\bPermission\b.{0,200}\bdenied\b/.test(
+    /\bdoesn't want to (?:proceed|take this action)|\bwas rejected\b|\bPermission\b.{0,200}\b(?:been|was) denied\b/.test(
       textOf(content).slice(0, 500),
     )
   )

@@ -118,9 +118,9 @@ describe('a file that may have changed since it was shown is named, not shown', 
   })
 
   test('also by a command that failed, but not by one that was turned down or only looks', async () => {
-    const fails = (content: string, record?: JsonObject) => {
+    const fails = (content: string, record?: JsonObject, command = 'git checkout main') => {
       const seen = shown()
-      const input = { command: 'git checkout main' }
+      const input = { command }
       seen.add({
         role: 'assistant',
         origin: 'assistant',
@@ -132,7 +132,14 @@ describe('a file that may have changed since it was shown is named, not shown', 
     }
     const sure = { type: 'text', text: '- [ ] drop the table' }
     expect(await fails('Exit code 1')).toEqual(stale)
+    expect(await fails('rm: tasks.md: Permission denied', undefined, 'rm tasks.md')).toEqual(stale)
+    const half = "sed -i 's/x/y/' tasks.md && ./deploy.sh"
+    expect(await fails('bash: ./deploy.sh: Permission denied', undefined, half)).toEqual(stale)
+    const pushed = 'git checkout main && git push'
+    expect(await fails('ERROR: Permission to me/app.git denied to you.', undefined, pushed)).toEqual(stale)
     expect(await fails("The user doesn't want to proceed with this tool use.")).toEqual(sure)
+    expect(await fails('Permission to use Bash has been denied.')).toEqual(sure)
+    expect(await fails('Permission was denied by the user: Run it.')).toEqual(sure)
     expect(await fails('No.', { toolDenialKind: 'user-rejected' })).toEqual(sure)
     const seen = shown()
     call(seen, { name: 'Bash', input: { command: 'cat tasks.md && npm test' } })

@@ -96,6 +96,23 @@ test('touched files come newest first, with what was put into them and which lin
   expect(touchedFiles(messages)).toHaveLength(4)
 })
 
+test('of many edits and reads of one file the newest eight are remembered', () => {
+  const nine = Array.from({ length: 9 }, (_, at) => at + 1)
+  const messages = nine.flatMap((at) => [
+    ...use('Edit', { file_path: '/a.ts', old_string: 'x', new_string: `text ${at}` }),
+    ...use('Read', { file_path: '/a.ts', offset: at, limit: 1 }, `${at}\tx`),
+  ])
+  const newest = nine.slice(1)
+  expect(touchedFiles(messages)).toEqual([
+    {
+      path: '/a.ts',
+      isEdited: true,
+      inserted: newest.map((at) => `text ${at}`),
+      seen: newest.map((at) => [at, at]),
+    },
+  ])
+})
+
 test('what was touched before the user spoke for the third-last time is earlier; a command to the client is no message', () => {
   const said = (content: string): ViewMessage => ({ role: 'user', origin: 'human', content })
   const read = (path: string) => use('Read', { file_path: path })

@@ -168,6 +168,22 @@ test('a folder is searched as a whole, with copies of the same entry shown once'
   archive.close()
 })
 
+test('copies of an entry take no room from other matches', () => {
+  const folder = folders.next()
+  const copied = session().user('heron')
+  for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, `${name}.jsonl`), copied.text)
+  writeFileSync(join(folder, 'whole.jsonl'), copied.user('a heron that stands in the water all day').text)
+  const archive = openArchive(folder, { folder: false })
+  const found = (limit: number) => {
+    const { matches, more } = archive.search({ words: 'heron', limit })
+    return { snippets: matches.map(({ snippet }) => snippet), more }
+  }
+  const both = ['heron', 'a heron that stands in the water all day']
+  expect(found(2)).toEqual({ snippets: both, more: false })
+  expect(found(1)).toEqual({ snippets: ['heron'], more: false })
+  archive.close()
+})
+
 test('entries of other agents, whose ids come again in every file, are read from their own', () => {
   const folder = folders.next()
   for (const seed of [3, 4]) {

@@ -33,9 +33,9 @@ test('only before a tool runs can a hook change its input; the first counts', ()
   expect(mergeOutcomes([{}, { input: { a: 1 } }, { input: { a: 2 } }])).toEqual({ ...noOutcome, input: { a: 1 } })
 })
 
-test('words of a matcher may have spaces around them', () => {
+test('a matcher takes whole words, which may have spaces around them', () => {
   const hook = { type: 'command', command: 'x' } as const
   const settings = { PreCompact: [{ matcher: 'auto | manual', hooks: [hook] }] }
   expect(commandsFor(settings, 'PreCompact', 'manual')).toEqual([hook])
-  expect(commandsFor(settings, 'PreCompact', 'man')).toEqual([])
+  for (const word of ['man', 'automatic', 'semi-manual']) expect(commandsFor(settings, 'PreCompact', word)).toEqual([])
 })

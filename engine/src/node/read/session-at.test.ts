@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { runCompaction } from '../../core/compaction/run.ts'
 import type { JsonObject } from '../../core/message/json.ts'
+import type { ViewMessage } from '../../core/message/message.ts'
 import { noHooks } from '../../core/ports/hooks.ts'
 import type { RestoreRequest } from '../../core/ports/restore.ts'
 import { editRecord } from '../../core/transcript/format/edits.ts'
@@ -83,6 +84,30 @@ test('an entry that is not there is said not to be', () => {
 })
 
 const unbroken = generateWithTruth({ seed: 8, turns: 14, boundaries: 0 })
+
+test('a pinned message is restored, unless it stays in the context', async () => {
+  const place = { parentUuid: null, timestamp: '2026-11-03T00:00:00.000Z', sessionId: 's' }
+  const pins = (uuids: readonly string[]) =>
+    uuids.map((uuid) => editRecord({ type: 'pin', uuid, mechanism: 'manual' }, { ...place, uuid: `pin-${uuid}` }))
+  const said = opened(written(unbroken.records))
+    .fold.view()
+    .sources.flatMap(({ pieces }) => pieces)
+    .filter(({ uuid, origin }) => uuid !== undefined && origin === 'human')
+  const uuids = said.map(({ uuid }) => String(uuid)).slice(0, 2)
+  const session = opened(written([...unbroken.records, ...pins(uuids)]))
+  const restored = async (kept: readonly ViewMessage[]) => {
+    const { pieces } = await session.restore({
+      kept,
+      budget: 50_000,
+      countTokens: (text) => text.length / 4,
+      next: '',
+      removed: [],
+    })
+    return pieces.flatMap(({ kind, entry }) => (kind === 'pinned' ? entry : []))
+  }
+  expect(await restored([])).toEqual(uuids)
+  expect(await restored(said.slice(1))).toEqual(uuids.slice(0, 1))
+})
 
 test.for([1500, 3000, 6000])(
   'a plan is restored within a budget of %d, however much is missing beside it',

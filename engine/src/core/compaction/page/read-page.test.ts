@@ -4,6 +4,7 @@ import { assistant, human, type Said } from '../../../testing/talk.ts'
 import { type Exchange, emptyLedger, type Ledger } from '../../ledger/facts.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { continuationText } from '../../prompts/continuation.ts'
+import { pageTitles } from '../../prompts/page.ts'
 import { estimateTokens } from '../../tokens/estimate/estimate.ts'
 import { checkSummary } from '../check.ts'
 import { composePage } from '../compose.ts'
@@ -22,16 +23,17 @@ type Writing = {
   readonly since?: number
   readonly tokens?: number
   readonly end?: string
+  readonly earlier?: string
 }
 
 /** The context that a compaction writes; by code if there is no summary. */
-function contextOf({ ledger, summary, since = 0, tokens = 20_000, end }: Writing): string {
+function contextOf({ ledger, summary, since = 0, tokens = 20_000, end, earlier }: Writing): string {
   const page = composePage(
     {
       checked: summary === undefined ? undefined : checkSummary(summary, { messages: [], ledger }),
       ledger,
       since,
-      earlierSummary: undefined,
+      earlierSummary: earlier,
       instructions: '',
       workspace: undefined,
       variant: 'full',
@@ -86,6 +88,12 @@ describe('a context that a compaction wrote', () => {
       { text: 'Never push.', by: 'human' },
       { text: 'Do not touch docs/.', by: 'agent' },
     ])
+  })
+
+  test('gives back the words from before an earlier summary and those since', () => {
+    const text = contextOf({ ledger: everyKind, since: 4, earlier: 'The parser works. The log does not.' })
+    expect(text).toContain(`## ${pageTitles.since}`)
+    expect(saidIn(readPage(text))).toEqual(saidIn(everyKind))
   })
 
   test('gives back rules that were told long ago, and how many have no room', () => {
