@@ -255,18 +255,23 @@ describe('the hooks', () => {
     expect(output).toEqual({ systemMessage: expect.stringMatching(/from now on.*word for word/) })
   })
 
-  const compaction = {
-    ...entry(4, ''),
-    type: 'system',
-    subtype: 'compact_boundary',
-    parentUuid: null,
-    message: undefined,
-  }
-  const summaryEntry = { ...entry(5, 'Summary: They talked.'), isCompactSummary: true }
+  /** Boundary and summary, the same words each time. */
+  const compactionAt = (at: number) => [
+    { ...entry(at, ''), type: 'system', subtype: 'compact_boundary', parentUuid: null, message: undefined },
+    { ...entry(at + 1, 'Summary: They talked.'), isCompactSummary: true },
+  ]
+  const twice = [
+    ...talk.slice(0, 2),
+    ...compactionAt(2),
+    entry(4, 'The port is 41037.'),
+    entry(5, 'Noted.', 'assistant'),
+    ...compactionAt(6),
+  ]
 
   test.each([
     ['before it is in the transcript', talk],
-    ['when it is there already', [...talk, compaction, summaryEntry]],
+    ['when it is there already', [...talk, ...compactionAt(4)]],
+    ['when an earlier summary has the same words', twice],
   ])('bring rules back after a compaction, and with the next message what it left out: %s', async (_, entries) => {
     const { hooks } = agent()
     writeFileSync(join(folder, 'session.jsonl'), entries.map((one) => `${JSON.stringify(one)}\n`).join(''))

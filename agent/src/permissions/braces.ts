@@ -36,7 +36,8 @@ function partsAt(text: string, open: number): { readonly inner: readonly string[
 
 function sequence(text: string, max: number): readonly string[] | undefined {
   const numbers = /^(-?\d{1,9})\.\.(-?\d{1,9})$/.exec(text)
-  const letters = /^([a-zA-Z])\.\.([a-zA-Z])$/.exec(text)
+  // Not across cases: the characters in between mean something to Bash, which removes the backslash among them.
+  const letters = /^([a-z])\.\.([a-z])$/.exec(text) ?? /^([A-Z])\.\.([A-Z])$/.exec(text)
   // Leading zeros pad the numbers.
   if (!letters && (!numbers || /(?:^|\.)-?0\d/.test(text))) return undefined
   const codeOf = (end: string | undefined) => (letters ? (end ?? '').charCodeAt(0) : Number(end))

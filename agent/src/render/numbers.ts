@@ -20,8 +20,8 @@ export function short(value: number): string {
 
 export function bytes(value: number): string {
   if (value < 1_000) return `${value} bytes`
-  if (value < 1_000_000) return `${Math.round(value / 1_000)} kB`
-  return value < 1_000_000_000 ? `${(value / 1_000_000).toFixed(1)} MB` : `${(value / 1_000_000_000).toFixed(2)} GB`
+  if (value < 999_500) return `${Math.round(value / 1_000)} kB`
+  return value < 999_950_000 ? `${(value / 1_000_000).toFixed(1)} MB` : `${(value / 1_000_000_000).toFixed(2)} GB`
 }
 
 /** A share of a whole, in percent; "<1 %" for what is there but rounds to nothing. */

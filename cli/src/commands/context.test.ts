@@ -61,6 +61,20 @@ test('the model is that of the newest answer unless one is given, and the window
   expect(small.marks.contextWindow.source).toBe('--window')
 })
 
+test.each([
+  [5, undefined],
+  [6, '… and 1 more file'],
+])('of %i files that were read twice, five are named', async (files, rest) => {
+  const built = session().user('look')
+  for (let at = 0; at < 2 * files; at++) {
+    const id = `r${at}`
+    built.toolUse(id, 'Read', { file_path: `/p/${at % files}.ts` }).toolResult(id, 'const a = 1\n'.repeat(50))
+  }
+  const { stdout } = await everlong(['context', folder.write(`twice-${files}.jsonl`, built.records)])
+  expect(stdout.match(/\/p\/\d\.ts/g)).toHaveLength(5)
+  expect(/… and .* more files?/.exec(stdout)?.[0]).toBe(rest)
+})
+
 test('the environment holds as everywhere', async () => {
   const { stdout } = await everlong(['context', file, '--json'], { env: { DISABLE_AUTO_COMPACT: '1' } })
   expect(JSON.parse(stdout)).toMatchObject({ isAutoCompactOn: false, limit: 980_000 })

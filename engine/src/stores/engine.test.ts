@@ -8,6 +8,7 @@ import { StoreError } from '../core/ports/store.ts'
 import { createEngine, type EngineSession } from '../engine.ts'
 import { offline } from '../models/offline.ts'
 import { createEngine as createNodeEngine } from '../node-engine.ts'
+import { session as transcript } from '../testing/index.ts'
 import { jsonlSessions } from './disk/jsonl.ts'
 import { memorySessions } from './memory.ts'
 import { everyStore } from './testing/every-store.ts'
@@ -249,6 +250,28 @@ test.each(['append', 'all', 'recall', 'read', 'release', 'version', 'entries', '
     })
   },
 )
+
+test('a session with half a compaction is mended when it is opened, and released if that cannot be stored', async () => {
+  const store = memorySessions()
+  const engineOn = (on: SessionStore) => createEngine({ model: offline(), store: on })
+  const opened = await store.open('copied', { as: 'new', isCopy: true })
+  if (opened.type !== 'opened') throw new Error(opened.type)
+  const { records } = transcript()
+    .user('Read the report.')
+    .assistant('It is read.')
+    .boundary({ fields: { everlong: { compaction: { last: 'never-written' } } } })
+    .summary('They read.')
+  const stored = records.map((record) => ({ id: String(record.uuid), record }))
+  expect((await opened.session.append(stored, opened.session.version)).type).toBe('stored')
+  await opened.session.release()
+
+  await expect(engineOn(failing(store)).open('copied')).rejects.toMatchObject({ reason: 'denied' })
+  expect((await store.list()).map(({ isHeld }) => isHeld)).toEqual([false])
+  const mended = await engineOn(store).open('copied')
+  expect(mended.messages().map(({ uuid }) => uuid)).toEqual(['u1', 'a1'])
+  await mended.close()
+  await store.close()
+})
 
 test('a session whose queued messages cannot be written is released all the same', async () => {
   const path = join(folder, 'queued', 'chat.jsonl')

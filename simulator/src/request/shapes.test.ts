@@ -168,6 +168,10 @@ describe('settings', () => {
       `${edit}: \`compact_20260112\` is not supported on this model`,
     )
     expect(await status({ ...base, ...compact }, management)).toBe(200)
+    // The header of another edit does not make it known.
+    expect(await refusal({ ...base, ...compact }, betas('context-management-2025-06-27'))).toBe(
+      `${edit}: Input tag 'compact_20260112' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919', 'clear_thinking_20251015'`,
+    )
   })
 
   test('of output are known, and a task budget needs its beta', async () => {

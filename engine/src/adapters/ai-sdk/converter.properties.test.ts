@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { blocksOf } from '../../core/message/block.ts'
 import { createEngine } from '../../engine.ts'
 import { offline } from '../../models/offline.ts'
 import { convert } from '../history/converter.ts'
@@ -153,6 +154,39 @@ test('messages that were cleared keep the parts that were not', () => {
       expect(given.map(asParts)).toEqual(expected.map(asParts))
     }),
   )
+})
+
+test.each([
+  ['first', [1, 2]],
+  ['second', [0, 2]],
+  ['last', [0, 1]],
+])('a result whose %s file left the context keeps the others, whatever else the SDK put there', (_, stay) => {
+  const files = ['AAAA', 'BBBB', 'CCCC'].map((data) => ({ type: 'image-data', data, mediaType: 'image/png' }))
+  const note = { type: 'custom', providerOptions: { own: { id: 7 } } }
+  const result: AiMessage = {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: 't',
+        toolName: 'look',
+        output: { type: 'content', value: [{ type: 'text', text: 'Three.' }, ...files, note] },
+      },
+    ],
+  }
+  const block = converter.read(result).content[0] ?? { type: 'none' }
+  const seen = blocksOf(block.content)
+  const content = seen.filter(({ type }, at) => type === 'text' || stay.includes(at - 1))
+  const [written] = converter.write({ role: 'user', content: [{ ...block, content }] }, () => result)
+  expect(written?.content).toEqual([
+    expect.objectContaining({
+      toolName: 'look',
+      output: {
+        type: 'content',
+        value: [{ type: 'text', text: `Three.\n${JSON.stringify(note)}` }, ...stay.map((at) => files[at])],
+      },
+    }),
+  ])
 })
 
 function clearedMessage(message: AiMessage): AiMessage {

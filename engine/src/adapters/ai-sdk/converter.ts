@@ -10,15 +10,15 @@ import {
   isToolUse,
   textOf,
 } from '../../core/message/block.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Converter, OriginOf } from '../history/converter.ts'
 import { writeParts } from '../parts.ts'
 import {
   type AiMessage,
   anthropicOptions,
   blockOf,
-  isPart,
   isSystem,
+  itemBlock,
   type Part,
   partsIn,
   readMessage,
@@ -87,9 +87,8 @@ function outputOf(block: Block, part: Part | undefined, { files }: Writing): Jso
   const left = Array.isArray(block.content) ? blocksOf(block.content).filter(isMedia) : []
   const text = textOf(block.content)
   if (left.length === 0) return { type: block.is_error === true ? 'error-text' : 'text', value: text }
-  const given = arrayAt(part?.output, 'value').filter(isPart)
-  const own = given.filter(({ type }) => type !== 'text').slice(-left.length)
-  const media = own.length === left.length ? own : left.map((item) => filePart(item, files))
+  const given = partsIn(objectAt(part, 'output')?.value).map((item) => ({ block: itemBlock(item), part: item }))
+  const media = writeParts(left, given, (item) => [filePart(item, files)])
   return { type: 'content', value: [{ type: 'text', text }, ...media] }
 }
 

@@ -24,7 +24,7 @@ export function partsIn(content: unknown): readonly Part[] {
   return Array.isArray(content) ? content.filter(isPart) : []
 }
 
-export function isPart(value: unknown): value is Part {
+function isPart(value: unknown): value is Part {
   return isObject(value) && typeof value.type === 'string'
 }
 
@@ -91,7 +91,7 @@ function resultBlock({ output, ...rest }: Part, id: string): Block {
 }
 
 /** An item of a result: text, a file by one of its many names, or something of the provider's. */
-function itemBlock(item: Part): Block {
+export function itemBlock(item: Part): Block {
   if (item.type === 'text') return textBlock(textOfPart(item))
   return item.data !== undefined || item.url !== undefined ? mediaBlock(item) : unknownBlock(item)
 }

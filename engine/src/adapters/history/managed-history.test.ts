@@ -125,6 +125,26 @@ describe('a history', () => {
     expect(history.session.id).not.toBe(id)
   })
 
+  test('with another beginning gets a session that counts the same system prompt', async () => {
+    const history = await started()
+    const base = { system: 'Be brief. '.repeat(1_000) }
+    await history.prepare([user('one')], { base })
+    const { tokens } = history.session.explain().size
+    expect(tokens).toBeGreaterThan(2_000)
+    await history.prepare([user('zero')], { base })
+    expect(history.session.explain().size.tokens).toBe(tokens)
+  })
+
+  test('with another beginning gets a session for the model of this call, not for that of the first', async () => {
+    const history = await started()
+    const model = (name: string) => ({ name, client: offline() })
+    await history.prepare([user('one')], { model: model('claude-sonnet-4-5') })
+    await history.prepare([user('one')], { model: model('gpt-4o') })
+    expect(history.session.explain().model).toBe('gpt-4o')
+    await history.prepare([user('zero')], { model: model('gpt-4o') })
+    expect(history.session.explain().model).toBe('gpt-4o')
+  })
+
   test('with another beginning is refused where the host gave the session', async () => {
     const history = new ManagedHistory({ converter: plainConverter, session: await engine.start() })
     await history.prepare([user('one')])

@@ -83,6 +83,8 @@ export class ManagedHistory<Foreign> {
   private usage: TokenCounts | undefined
   private base: string | undefined
   private model: string | undefined
+  /** The model that a new session has: that of the first call. */
+  private firstModel: string | undefined
   private claimed: (Conversion<Foreign> & { readonly messages: readonly Foreign[] }) | undefined
   private isSeeded = false
   /** A request was prepared whose answer has not come back yet. */
@@ -186,6 +188,7 @@ export class ManagedHistory<Foreign> {
     if (model && model.name !== this.model) {
       if (this.model !== undefined) await this.current.useModel(model)
       this.model = model.name
+      this.firstModel ??= model.name
     }
     await this.writeAll(fresh)
     this.handed = given.known
@@ -256,7 +259,7 @@ export class ManagedHistory<Foreign> {
     // A stored session is the same one again: what it has is not part of this history.
     if (this.current.messages().length > 0) await this.current.clear()
     this.base = undefined
-    this.model = undefined
+    this.model = this.firstModel
     this.known = []
   }
 

@@ -66,6 +66,14 @@ test('a chat message that nothing happened to is written as it was', () => {
   )
 })
 
+test.each([
+  ['user', undefined],
+  ['system', 'meta'],
+  ['developer', 'meta'],
+])('a chat message of the role %s has the origin %s', (role, origin) => {
+  expect(chat.read({ role, content: 'Never use tabs.' } as never).origin).toBe(origin)
+})
+
 test('what we say survives chat completions', () => {
   fc.assert(
     fc.property(ourMessage({ media: true, images: 'user' }), (message) => {

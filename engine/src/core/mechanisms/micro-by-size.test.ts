@@ -108,14 +108,18 @@ describe('micro-compact by size', () => {
     expect(outcomeOf(built)).toBe('nothing-to-do')
   })
 
-  test('older copies of a memory file go in the same pass', () => {
+  /** Two copies of a memory file, `old` and `new`, with four large results between them. */
+  const withMemory = () => {
     const built = session()
       .user('go')
       .attachment('nested_memory', { path: '/p/AGENTS.md', body: text(500) }, { uuid: 'old' })
       .attachment('nested_memory', { path: '/p/other.md', body: text(500) }, { uuid: 'other' })
     for (const id of ['t1', 't2', 't3', 't4']) built.toolUse(id, 'Bash', {}).toolResult(id, text(20_000))
-    built.attachment('nested_memory', { path: '/p/AGENTS.md', body: text(600) }, { uuid: 'new' })
-    const plan = planOf(built)
+    return built.attachment('nested_memory', { path: '/p/AGENTS.md', body: text(600) }, { uuid: 'new' })
+  }
+
+  test('older copies of a memory file go in the same pass', () => {
+    const plan = planOf(withMemory())
     expect(plan.type === 'planned' && plan.outcome).toEqual({
       type: 'edits',
       edits: [
@@ -130,11 +134,20 @@ describe('micro-compact by size', () => {
     })
   })
 
+  const pinned = (built: SessionBuilder, uuid: string) => {
+    const place = { uuid: 'pin', parentUuid: built.last, timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
+    return built.raw(editRecord({ type: 'pin', uuid }, place))
+  }
+
   test('what is pinned stays', () => {
     const built = shells(30_000, 30_000, 10_000, 10_000, 10_000)
     const target = viewOf(built.records).messages[2]?.uuid ?? ''
-    const place = { uuid: 'pin', parentUuid: built.last, timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
-    expect(outcomeOf(built.raw(editRecord({ type: 'pin', uuid: target }, place)))).toEqual(['t2'])
+    expect(outcomeOf(pinned(built, target))).toEqual(['t2'])
+  })
+
+  test('an older copy of a memory file stays if it is pinned', () => {
+    expect(outcomeOf(withMemory())).toEqual(['old', 't1'])
+    expect(outcomeOf(pinned(withMemory(), 'old'))).toEqual(['t1'])
   })
 })
 

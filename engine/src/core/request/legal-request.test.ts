@@ -129,6 +129,11 @@ describe('blocks for the Messages API', () => {
     ],
     ['fields of its source', image({ ...png, detail: 'high' }), image(png)],
     [
+      'parts of a document',
+      document({ type: 'content', content: [{ ...text('a'), index: 3 }, image({ ...png, media_type: 'image/jpeg' })] }),
+      document({ type: 'content', content: [text('a'), image(png)] }),
+    ],
+    [
       'a text of another kind',
       document({ type: 'text', media_type: 'text/markdown', data: '# a' }),
       document({ type: 'text', media_type: 'text/plain', data: '# a' }),

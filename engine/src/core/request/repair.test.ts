@@ -186,6 +186,9 @@ describe('the repairer', () => {
     // A call of the client's in the same answer is run meanwhile.
     const both = [u(text('go')), a(serverUse('s1'), use('t1')), u(result('t1'))]
     expect(shapesOf(both)).toEqual({ shape: 'u a[su tu] u[tr]', did: [] })
+    // Words of the user beside the result end the pause.
+    const typed = [u(text('go')), a(serverUse('s1'), use('t1')), u(result('t1'), text('wait'))]
+    expect(shapesOf(typed)).toEqual({ shape: 'u a[tu] u[tr t]', did: ['server-block-dropped'] })
     const whole = [u(text('go')), a(serverUse('s1'), serverResult('s1'), text('so')), u(text('ok'))]
     expect(shapesOf(whole)).toEqual({ shape: 'u a[su sr t] u', did: [] })
   })

@@ -336,6 +336,21 @@ describe('under a small budget', () => {
     }
   })
 
+  test('earlier skills get what all skills in use together leave of their budget', async () => {
+    const skills = ['now', 'too', 'a', 'b', 'c', 'd'].map((name, at) => ({
+      name,
+      text: words(9_000),
+      isRunning: at < 2,
+    }))
+    const restored = await restoreContext(inputOf({ state: { ...emptyState, skills } }), { budget: 60_000 })
+    expect(restored.pieces.map(({ title }) => title)).toEqual([
+      ...['now', 'too'].map((name) => `Skill ${name}, invoked recently`),
+      ...['a', 'b', 'c'].map((name) => `Skill ${name}, invoked earlier`),
+    ])
+    expect(restored.notRestored.map(({ what }) => what)).toEqual(['Skill d, invoked earlier'])
+    expect(restored.pieces.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(25_000)
+  })
+
   test('all skills come, the latest first, each with its head and together within their budget', async () => {
     const skills = [
       { name: 'now', path: '/skills/now.md', text: words(9_000), isRunning: true },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compactNow } from '../ladder/compaction.ts'
-import type { Mechanism } from '../mechanisms/mechanism.ts'
+import type { Mechanism, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { createStop } from '../ports/guarded.ts'
@@ -140,6 +140,23 @@ describe('the ladder', () => {
     expect(world.records().filter(({ subtype }) => subtype === 'compact_boundary')).toEqual([])
     expect(said(world, 'compaction-failed')).toMatchObject([{ reason: 'no_progress' }])
     expect(world.session.tracking().breaker.failures).toBe(1)
+  })
+
+  test('what was spent in vain is told, of all mechanisms together', async () => {
+    const paid = (name: string, cost: number): RunningMechanism => ({
+      name,
+      run: async () => ({
+        type: 'failed',
+        reason: 'api_error',
+        why: 'No.',
+        spent: { usage: usage(600), cost, attempts: 1 },
+      }),
+    })
+    const world = sized(24_000, { compaction: [paid('first', 0.25), paid('second', 0.5)] })
+    await world.session.prepare()
+    expect(said(world, 'compaction-failed')).toMatchObject([
+      { cost: 0.75, attempts: 2, usage: { input: 1_000, output: 200 } },
+    ])
   })
 
   test('by hand, what counts as smaller is done, though a guess with its margin is above what was reported', async () => {

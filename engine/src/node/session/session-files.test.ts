@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { noPosition } from '../../core/ports/store.ts'
 import type { SessionFiles, SessionFilesInput } from '../../core/session/platform.ts'
 import { sessionFiles } from './session-files.ts'
 
@@ -39,6 +40,17 @@ test('a file that nothing showed is not read, and one that is gone is', async ()
   expect(await files.read('a.ts')).toEqual({ type: 'refused', why: 'nothing in this session shows what is in it' })
   expect(await files.read('none.ts')).toEqual({ type: 'missing' })
   expect(await files.read(join(folder, 'key'))).toEqual(outside)
+})
+
+test('a session belongs to the machine that has its latest folder', async () => {
+  const gone = join(folder, 'gone')
+  const whyNot = async (...folders: readonly string[]) => {
+    const entries = folders.map((cwd) => ({ record: { cwd }, position: noPosition }))
+    const found = await open({ entries }).files.read('a.ts')
+    return found.type === 'refused' ? found.why : found.type
+  }
+  expect(await whyNot(gone, root)).toBe('nothing in this session shows what is in it')
+  expect(await whyNot(root, gone)).toBe('the transcript never shows what is in it')
 })
 
 test('a file comes back if a result showed lines of it, inside and outside', async () => {

@@ -131,6 +131,14 @@ describe.runIf(server)('a database that can be reached', () => {
     await reading.close()
   })
 
+  test('gets no connection back that is still in a failed transaction: the pool may be the host’s', async () => {
+    await server.query('CREATE ROLE shopkeeper LOGIN')
+    const pool = new pg.Pool({ connectionString: at('shopkeeper'), max: 1 })
+    await expect(postgres({ pool, schema: 'private' }).ready()).rejects.toMatchObject({ reason: 'denied' })
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    await pool.end()
+  })
+
   test('can be used by a role that may not create tables, once they are there', async () => {
     await server.store({ schema: 'shared' }).ready()
     await server.query('CREATE ROLE worker LOGIN')

@@ -231,6 +231,16 @@ describe('legacy compaction records', () => {
     expect(windowOf(records).uuids).toEqual(['boundary-at-byte-7', 'a3', 'u4'])
   })
 
+  test('a second one that counts more messages than there are since the first brings back none from before it', () => {
+    const { records } = before()
+      .raw(compacted(1))
+      .user('more', { parent: null, fields: { logicalParentUuid: 'a2' } })
+      .assistant('more')
+      .raw(compacted(4))
+      .user('new', { parent: null, fields: { logicalParentUuid: 'a3' } })
+    expect(windowOf(records).uuids).toEqual(['boundary-at-byte-7', 'u3', 'a3', 'u4'])
+  })
+
   test('a root that continues an earlier message without any record of a compaction starts the window', () => {
     const { records } = before().user('new', { parent: null, fields: { logicalParentUuid: 'a2' } })
     expect(windowOf(records)).toMatchObject({ uuids: ['u3'], stop: 'continued' })

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { plainMechanism } from './testing/mechanisms.ts'
+import { answerOf, createTestWorld } from './testing/world.ts'
+
+const settings = {
+  contextWindow: 40_000,
+  maxOutputTokens: 4_000,
+  reductions: { microCompact: false },
+  background: { from: 0.5 },
+} as const
+const usage = { input: 15_000, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
+
+test('what is said while a compaction is prepared stays behind its summary, and is still there after an undo', async () => {
+  const { session } = createTestWorld({ settings, compaction: [plainMechanism('In short.')] })
+  session.add({ role: 'user', content: 'Go on.' })
+  session.record(answerOf('lorem ipsum '.repeat(1_200), { id: 'msg_1', usage }))
+  session.add({ role: 'user', content: 'And on.' })
+  await session.prepare()
+  await new Promise((resolve) => setTimeout(resolve))
+  session.record(answerOf('Meanwhile.', { id: 'msg_2', usage }))
+  session.add({ role: 'user', content: 'And now?' })
+  const before = session.messages()
+
+  expect(await session.prepare()).toMatchObject({ type: 'ready', compaction: { mechanism: 'plain' } })
+  const compacted = session.messages()
+  expect(compacted[0]?.origin).toBe('summary')
+  expect(compacted.slice(1)).toEqual(before.slice(-2))
+  await session.undo()
+  expect(session.messages()).toEqual(before)
+})
