@@ -6,7 +6,7 @@ export type Hit = {
   /** Higher is newer. */
   readonly id: number
   readonly session: number
-  /** The number of the text in its file, so that neighbors are known. */
+  /** The number of the text in its file, or of the entry that it is a part of, so that neighbors are known. */
   readonly place: number
   /** Texts of different files are no neighbors. */
   readonly file: number
@@ -68,7 +68,7 @@ export function rank(terms: readonly TermHits[], searched: Searched): readonly R
       candidates.set(hit.id, found)
     }
   }
-  const byPlace = new Map([...candidates.values()].map((found) => [placeKey(found.hit, 0), found.own]))
+  const byPlace = bestByPlace(candidates.values())
   const bySession = sessionScores(terms, searched)
   const required = terms.filter(({ isRequired }) => isRequired).length
   const withRequired = [...candidates.values()].filter((found) => found.required === required)
@@ -83,6 +83,15 @@ export function rank(terms: readonly TermHits[], searched: Searched): readonly R
       return { id: hit.id, score, hasAll: count === terms.length }
     })
     .toSorted((a, b) => Number(b.hasAll) - Number(a.hasAll) || b.score - a.score || b.id - a.id)
+}
+
+function bestByPlace(candidates: Iterable<Candidate>): ReadonlyMap<number, number> {
+  const best = new Map<number, number>()
+  for (const { hit, own } of candidates) {
+    const key = placeKey(hit, 0)
+    best.set(key, Math.max(own, best.get(key) ?? 0))
+  }
+  return best
 }
 
 /** BM25 of whole sessions, as if each were one text. It decides nothing within one session. */

@@ -2,13 +2,14 @@
 import { inflectionsOf, isFunctionWord, withoutPossessive } from './english.ts'
 
 /** Scripts without spaces: the tokenizer would take a whole sentence as one word. */
-const unspaced = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆〇]`
+const scripts = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer']
+const unspaced = `[${scripts.map((script) => `\\p{Script=${script}}`).join('')}ー々〆〇]`
 /** In bounded runs: a match over megabytes overflows the stack. */
 const unspacedRun = new RegExp(`${unspaced}{1,4096}`, 'gu')
 const unspacedParts = new RegExp(`(${unspaced}+)`, 'u')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'u')
 /** A cheap test that never misses such a run. */
-const maybeUnspaced = /[\u1100-\uffdc\u{16fe0}-\u{3ffff}]/u
+const maybeUnspaced = /[\u0e00-\uffdc\u{16fe0}-\u{3ffff}]/u
 const humps = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
 const camelCase = /(?<![A-Za-z0-9])[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g
 /** Base64 in the middle of text would bloat the index, and nobody searches for it. */
@@ -114,6 +115,10 @@ function termsOf({ text, isPrefix, isExact }: Part): readonly Term[] {
     return { text: phrase, isPrefix: isPrefix && isLast && prefix.test(part), isExact, forms: [] }
   })
   return terms.filter((term) => wordsOf(term).length > 0)
+}
+
+export function isUnspaced(text: string): boolean {
+  return startsUnspaced.test(text)
 }
 
 export function wordsOf(term: Term): readonly string[] {

@@ -47,6 +47,8 @@ test.each([
   ['压缩rateLimit函数', 'limit压缩', true],
   ['𠮷野家で食べる', '野家', true],
   ['ファイルを編集', 'ファイル', true],
+  ['ฉันไปตลาดเมื่อวานนี้', 'ตลาด', true],
+  ['ฉันไปตลาดเมื่อวานนี้', 'วานตลาด', false],
   ['she painted a sunrise', 'paintings', true],
   ['she painted a sunrise', '"paint"', false],
   ['she painted a sunrise', 'paint*', true],

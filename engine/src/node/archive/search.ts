@@ -1,10 +1,10 @@
 // Searches pieces by words and filters, and reads the texts of the matches from the files.
+import { snippetOf } from '../../core/recall/snippet.ts'
 import type { Term } from '../../core/recall/terms.ts'
 import type { PieceKind } from '../../core/transcript/format/record-pieces.ts'
 import { contentProblem } from './database.ts'
 import { findPieces } from './find.ts'
 import { type Card, cardOf, type Lookup, type PieceRow, piecesWhere, pieceText, StalePlace } from './originals.ts'
-import { snippetOf } from './snippet.ts'
 
 export type SearchQuery = {
   /**

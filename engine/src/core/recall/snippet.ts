@@ -1,7 +1,7 @@
 // The part of a text that is shown with a match.
-import { type Term, wordsOf } from '../../core/recall/terms.ts'
-import { headOf, tailOf } from '../../core/text/cut.ts'
-import { wellFormed } from '../../core/text/well-formed.ts'
+import { headOf, tailOf } from '../text/cut.ts'
+import { wellFormed } from '../text/well-formed.ts'
+import { isUnspaced, type Term, wordsOf } from './terms.ts'
 
 const hitsPerTerm = 200
 const width = 240
@@ -28,7 +28,7 @@ function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {
 function patternOf(term: Term): RegExp {
   const words = wordsOf(term)
   // Character pairs overlap: the first stands for all.
-  const isPairs = words.length > 1 && words.every((word) => /^[\u1100-\uffdc\u{16fe0}-\u{3ffff}]{2}$/u.test(word))
+  const isPairs = words.length > 1 && words.every(isUnspaced)
   const typed = isPairs ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}')
   return new RegExp([typed, ...term.forms].join('|'), 'giu')
 }
