@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { frequencyWeight, type Hit, rank, rarity, type TermHits } from './rank.ts'
+import { frequencyWeight, fuse, type Hit, rank, rarity, type TermHits } from './rank.ts'
 
 const hit = (id: number, more: Partial<Hit> = {}): Hit => ({
   id,
@@ -107,4 +107,15 @@ test('a rarer word says more, and no word says less than nothing', () => {
       expect(rarity(having + 1, all)).toBeLessThanOrEqual(rarity(having, all))
     }),
   )
+})
+
+test('of merged lists, what is high in both comes first, then what is high in one', () => {
+  expect(
+    fuse([
+      [1, 2, 3],
+      [2, 4],
+    ]),
+  ).toEqual([2, 1, 4, 3])
+  expect(fuse([[], [5, 6]])).toEqual([5, 6])
+  expect(fuse([])).toEqual([])
 })

@@ -118,3 +118,14 @@ function placeKey({ file, place }: Hit, offset: number): number {
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0)
 }
+
+/** The usual constant of reciprocal rank fusion: the first few places of a list differ little. */
+const fusionOffset = 60
+
+/** Merges lists that are ordered by different measures: what is high in several comes first. */
+export function fuse(lists: readonly (readonly number[])[]): readonly number[] {
+  const scores = new Map<number, number>()
+  for (const list of lists)
+    for (const [at, id] of list.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (fusionOffset + at + 1))
+  return [...scores].toSorted(([a, ofA], [b, ofB]) => ofB - ofA || b - a).map(([id]) => id)
+}

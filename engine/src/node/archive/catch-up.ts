@@ -236,7 +236,11 @@ function idFrom(row: unknown): number {
 
 function removeAfter(sql: DatabaseSync, source: number, line: number): void {
   const after = 'source = ? AND line > ?'
-  sql.prepare(`DELETE FROM words WHERE rowid IN (SELECT id FROM pieces WHERE ${after})`).get(source, line)
+  for (const [table, id] of [
+    ['words', 'rowid'],
+    ['vectors', 'piece'],
+  ])
+    sql.prepare(`DELETE FROM ${table} WHERE ${id} IN (SELECT id FROM pieces WHERE ${after})`).get(source, line)
   for (const table of ['pieces', 'skipped']) sql.prepare(`DELETE FROM ${table} WHERE ${after}`).get(source, line)
 }
 

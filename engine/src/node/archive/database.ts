@@ -34,6 +34,7 @@ const schema = `
   CREATE TABLE touched (path TEXT NOT NULL, call INTEGER NOT NULL, PRIMARY KEY (path, call)) WITHOUT ROWID;
   CREATE INDEX touched_by_call ON touched (call);
   CREATE TABLE skipped (source INTEGER NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL);
+  CREATE TABLE vectors (piece INTEGER PRIMARY KEY, model TEXT NOT NULL, vector BLOB NOT NULL);
   CREATE VIRTUAL TABLE words USING fts5 (text, content='', contentless_delete=1,
     tokenize="unicode61 remove_diacritics 2");
   PRAGMA user_version = ${version};

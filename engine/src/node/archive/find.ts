@@ -13,9 +13,38 @@ import { parseTerms, type Term, wordsOf } from '../../core/recall/terms.ts'
 import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 import { sessionOf } from './files.ts'
 import { matchAll, matchAny, matchesOf } from './match.ts'
-import type { SearchQuery, SearchResult } from './search.ts'
 
-export type Found = Pick<SearchResult, 'matched'> & { readonly ids: readonly number[]; readonly terms: readonly Term[] }
+export type SearchQuery = {
+  /**
+   * A question in its own words, or words, "phrases", prefix*, paths, identifiers. Matches have the phrases and prefixes
+   * if any text has them; what has all the words comes first.
+   */
+  readonly words?: string
+  readonly kinds?: readonly PieceKind[]
+  readonly role?: 'user' | 'assistant'
+  /** Case-insensitive; for an MCP tool the last part is enough. */
+  readonly tool?: string
+  /** A file or folder named by a call: the whole path or some consecutive parts; `*` matches within a part. */
+  readonly path?: string
+  readonly epoch?: number
+  /** Milliseconds since 1970, inclusive. */
+  readonly since?: number
+  readonly until?: number
+  /** Default: best first with words, else newest first. */
+  readonly order?: 'best' | 'newest'
+  /** Default 10, at most 100. */
+  readonly limit?: number
+}
+
+/** Whether the first match has all words (in some form, without "the", "what" and the like) or some; 'none' without words. */
+export type Matched = 'all' | 'any' | 'none'
+
+export type Found = {
+  /** Best or newest first. */
+  readonly ids: readonly number[]
+  readonly terms: readonly Term[]
+  readonly matched: Matched
+}
 
 /**
  * A word that more texts have is common. Of common words alone, only this many of the newest matches are ranked:
@@ -190,7 +219,7 @@ const valueList = '(SELECT value FROM json_each(?))'
 const ofTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
 const ofPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
 
-function conditions(sql: DatabaseSync, query: SearchQuery): Where {
+export function conditions(sql: DatabaseSync, query: SearchQuery): Where {
   const { kinds: named = pieceKinds, role, tool, path } = query
   const kinds = pieceKinds.filter(
     (kind) => named.includes(kind) && (role === undefined || (role === 'assistant') === assistantKinds.includes(kind)),

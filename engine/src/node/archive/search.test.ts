@@ -12,7 +12,7 @@ import {
 } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { type Archive, openArchive } from './archive.ts'
-import type { SearchQuery } from './search.ts'
+import type { SearchQuery } from './find.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)

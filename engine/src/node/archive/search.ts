@@ -1,47 +1,55 @@
 // Searches pieces by words and filters, and reads the texts of the matches from the files.
+import { fuse } from '../../core/recall/rank.ts'
 import { snippetOf } from '../../core/recall/snippet.ts'
 import type { Term } from '../../core/recall/terms.ts'
-import type { PieceKind } from '../../core/transcript/format/record-pieces.ts'
 import { contentProblem } from './database.ts'
-import { findPieces } from './find.ts'
+import { type Found, findPieces, type Matched, type SearchQuery } from './find.ts'
+import { type MeaningOptions, nearestPieces, type Steps } from './meaning.ts'
 import { type Card, cardOf, type Lookup, type PieceRow, piecesWhere, pieceText, StalePlace } from './originals.ts'
-
-export type SearchQuery = {
-  /**
-   * A question in its own words, or words, "phrases", prefix*, paths, identifiers. Matches have the phrases and prefixes
-   * if any text has them; what has all the words comes first.
-   */
-  readonly words?: string
-  readonly kinds?: readonly PieceKind[]
-  readonly role?: 'user' | 'assistant'
-  /** Case-insensitive; for an MCP tool the last part is enough. */
-  readonly tool?: string
-  /** A file or folder named by a call: the whole path or some consecutive parts; `*` matches within a part. */
-  readonly path?: string
-  readonly epoch?: number
-  /** Milliseconds since 1970, inclusive. */
-  readonly since?: number
-  readonly until?: number
-  /** Default: best first with words, else newest first. */
-  readonly order?: 'best' | 'newest'
-  /** Default 10, at most 100. */
-  readonly limit?: number
-}
 
 export type Match = Card & { readonly snippet: string }
 
 export type SearchResult = {
   readonly matches: readonly Match[]
-  /** Whether the first match has all words (in some form, without "the", "what" and the like) or some; 'none' without words. */
-  readonly matched: 'all' | 'any' | 'none'
+  readonly matched: Matched
   /** Whether the limit cut the list. */
   readonly more: boolean
 }
 
 export function searchPieces(lookup: Lookup, query: SearchQuery): SearchResult {
-  const limit = Number.isNaN(query.limit) ? 10 : Math.min(100, Math.max(1, Math.floor(query.limit ?? 10)))
-  // A few extra: forked or resumed sessions contain the same entries in several files.
-  const { ids, terms, matched } = findPieces(lookup.sql, query, limit * 3 + 1)
+  return shown(lookup, query, findPieces(lookup.sql, query, wantedOf(query)))
+}
+
+export type MeaningResult = SearchResult & {
+  /** How many texts have no vector yet: they were found by words only. */
+  readonly missing: number
+  /** Why only words were searched. */
+  readonly problem?: string
+}
+
+/** What has the words and what is near in meaning, merged. */
+export async function searchByMeaning(run: Steps, query: SearchQuery, options: MeaningOptions): Promise<MeaningResult> {
+  const { ids: nearest, ...rest } = await nearestPieces(run, query, options)
+  const result = run((lookup) => {
+    const found = findPieces(lookup.sql, query, Math.max(nearest.length, wantedOf(query)))
+    if (nearest.length === 0 || query.order === 'newest') return shown(lookup, query, found)
+    const ids = fuse([found.ids, nearest]).slice(0, wantedOf(query))
+    return shown(lookup, query, { ...found, ids, matched: found.ids.length === 0 ? 'any' : found.matched })
+  })
+  return { ...result, ...rest }
+}
+
+function limitOf({ limit = 10 }: SearchQuery): number {
+  return Number.isNaN(limit) ? 10 : Math.min(100, Math.max(1, Math.floor(limit)))
+}
+
+/** A few extra: forked or resumed sessions contain the same entries in several files. */
+function wantedOf(query: SearchQuery): number {
+  return limitOf(query) * 3 + 1
+}
+
+function shown(lookup: Lookup, query: SearchQuery, { ids, terms, matched }: Found): SearchResult {
+  const limit = limitOf(query)
   const found = piecesWhere(lookup.sql, 'p.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids))
   const byId = new Map(found.map((row) => [row.id, row]))
   const rows = withoutCopies(ids.flatMap((id) => byId.get(id) ?? []))

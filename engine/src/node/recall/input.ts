@@ -2,7 +2,7 @@
 import { defined, isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
 import { pointedId } from '../../core/prompts/recall.ts'
 import { pieceKinds } from '../../core/transcript/format/record-pieces.ts'
-import type { SearchQuery } from '../archive/search.ts'
+import type { SearchQuery } from '../archive/find.ts'
 
 export type ReadRequest = {
   readonly id: string
