@@ -14,6 +14,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/message`]: { rooms: [`${core}/text`] },
   [`${core}/tools`]: { rooms: [`${core}/text`, `${core}/message`] },
   [`${core}/catalog`]: { rooms: [] },
+  [`${core}/recall`]: { rooms: [`${core}/text`] },
   [`${core}/tokens`]: { rooms: base },
   [`${core}/cache`]: { rooms: base },
   [`${core}/transcript`]: { rooms: base },

@@ -15,6 +15,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   'built-ins': () => import('./built-ins/run.ts'),
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
+  locomo: () => import('./recall/locomo.ts'),
   micro: () => import('./micro/run.ts'),
   speed: () => import('./speed/run.ts'),
   rounds: () => import('./rounds/run.ts'),

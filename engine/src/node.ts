@@ -21,11 +21,12 @@ export { jsonlSessions } from './stores/disk/jsonl.ts'
 
 // Archive and recall
 
+export type { Embedder } from './core/ports/embedder.ts'
 export { type Archive, type ArchiveOptions, archiveFolder, openArchive } from './node/archive/archive.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
-
+export type { SearchQuery } from './node/archive/find.ts'
 export type { Reading } from './node/archive/originals.ts'
-export type { Match, SearchQuery, SearchResult } from './node/archive/search.ts'
+export type { Match, MeaningResult, SearchResult } from './node/archive/search.ts'
 export { cardLine } from './node/recall/cards.ts'
 export { parseSearch } from './node/recall/input.ts'
 export { createRecallTool, createRecallTools, type RecallTool } from './node/recall/tool.ts'

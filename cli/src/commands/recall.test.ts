@@ -31,9 +31,15 @@ afterAll(() => {
 const recall = (...words: readonly string[]) => everlong(['recall', file, ...words])
 
 test('a search shows a card for each match', async () => {
-  expect(await recall('const', 'heron')).toEqual({
+  expect(await recall('find', 'the', 'const', '--until', '2026-03-02T09:00:03Z')).toEqual({
     exitCode: 0,
-    stdout: 't1 · 2026-03-02T09:00:03Z · epoch 0 · tool-result · Read src/heron.ts\n  const heron = 1 red\n',
+    stdout: [
+      'No match for all words; these match some of them.\n',
+      'u1 · 2026-03-02T09:00:01Z · epoch 0 · human',
+      '  find the heron',
+      't1 · 2026-03-02T09:00:03Z · epoch 0 · tool-result · Read src/heron.ts',
+      '  const heron = 1 red\n',
+    ].join('\n'),
     stderr: '',
   })
 })

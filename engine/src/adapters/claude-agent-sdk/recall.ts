@@ -4,7 +4,7 @@ import { isObject, stringAt } from '../../core/message/json.ts'
 import type { SessionStore } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
 import { recallDescription, recalledNotice } from '../../core/prompts/recall.ts'
-import { readFrom, recallFrom } from '../../core/session/platform.ts'
+import { readFrom, recallFrom } from '../../core/session/recall-entries.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { ownSubpath, storedId } from './session-store.ts'
 import type { AgentEntry, AgentSessionKey, HookInput } from './types.ts'
@@ -49,11 +49,13 @@ async function entriesOf(store: SessionStore, key: AgentSessionKey): Promise<rea
 
 function found(entries: readonly Entry[], query: string): string {
   const { matches, more } = recallFrom(entries, query, mostMatches)
-  if (matches.length === 0) return 'Nothing was found. All words must occur in one text: try fewer.'
+  if (matches.length === 0) return 'Nothing was found. Try other words.'
   const cards = matches.map(
     ({ id, kind, time, snippet }) => `${id} (${[kind, time].filter(Boolean).join(', ')})\n${snippet}`,
   )
-  return [...cards, ...(more ? ['There are more matches: add words.'] : [])].join('\n\n')
+  return [...cards, ...(more ? ['There are more matches: add words, or put an exact phrase in quotes.'] : [])].join(
+    '\n\n',
+  )
 }
 
 function answered(text: string): ToolAnswer {

@@ -5,16 +5,13 @@ import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
 import type { FileStore, GuardedRedact } from '../ports/restore.ts'
-import type { Recalled, RecallMatch } from '../ports/session-store.ts'
+import type { Recalled } from '../ports/session-store.ts'
 import { memoryStore, type Store } from '../ports/store.ts'
 import type { Workspace } from '../ports/workspace.ts'
 import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
-import { headOf, tailOf } from '../text/cut.ts'
-import { wellFormed } from '../text/well-formed.ts'
 import type { Environment } from '../tokens/settings.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
 import type { Conversation } from './conversation.ts'
 import type { KeeperInput, MemoryKeeper } from './memory-keeper.ts'
 
@@ -95,11 +92,12 @@ export function sessionIdIn(entries: readonly Entry[]): string | undefined {
   return entries.map(({ record }) => stringAt(record, 'sessionId')).find((id) => id !== undefined)
 }
 
-/** Recall without an index: every search reads all entries. */
+/** Recall without an index: every search reads all entries. Its code is loaded by the first one. */
 export function fromEntries(entries: Store['entries']): Pick<OpenedSession, 'recall' | 'read'> {
+  const load = () => import('./recall-entries.ts')
   return {
-    recall: async (words, limit) => recallFrom(await entries(), words, limit),
-    read: async (id) => readFrom(await entries(), id),
+    recall: async (words, limit) => (await load()).recallFrom(await entries(), words, limit),
+    read: async (id) => (await load()).readFrom(await entries(), id),
   }
 }
 
@@ -108,60 +106,16 @@ export function withQueued(
   { recall, read }: Pick<OpenedSession, 'recall' | 'read'>,
   queued: () => readonly Entry[],
 ): Pick<OpenedSession, 'recall' | 'read'> {
+  const inQueue = fromEntries(queued)
   return {
     recall: async (words, limit) => {
-      const first = recallFrom(queued(), words, limit)
+      const first = await inQueue.recall(words, limit)
       const then = await recall(words, limit)
       // One that left the queue in the meantime is in both.
       const ids = new Set(first.matches.map(({ id }) => id))
       const all = [...first.matches, ...then.matches.filter(({ id }) => !ids.has(id))]
       return { matches: all.slice(0, limit), more: first.more || then.more || all.length > limit }
     },
-    read: async (id) => readFrom(queued(), id) ?? read(id),
+    read: async (id) => (await inQueue.read(id)) ?? read(id),
   }
-}
-
-const snippetLength = 300
-/** A pasted book would be searched word by word. */
-const mostWords = 32
-const longestQuery = 4_000
-
-export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10): Recalled {
-  const wanted = headOf(words, longestQuery)
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .slice(0, mostWords)
-  if (wanted.length === 0) return { matches: [], more: false }
-  const found: RecallMatch[] = []
-  for (const { record } of entries) {
-    const { uuid, timestamp } = record
-    if (typeof uuid !== 'string') continue
-    const time = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? timestamp : undefined
-    for (const piece of piecesOf(record)) {
-      const { text } = piece
-      const low = text.toLowerCase()
-      // Edits and boundaries are no messages.
-      if (piece.kind === 'system' || !wanted.every((word) => low.includes(word))) continue
-      const at = Math.max(0, low.indexOf(wanted[0] ?? '') - snippetLength / 3)
-      const snippet = wellFormed(headOf(tailOf(text, text.length - at), snippetLength))
-      found.push({ id: idOf(piece) ?? uuid, kind: piece.kind, time, snippet })
-    }
-  }
-  return { matches: found.toReversed().slice(0, limit), more: found.length > limit }
-}
-
-/** An entry by its uuid, or a tool result by the id of its tool use. */
-export function readFrom(entries: Iterable<Entry>, id: string): string | undefined {
-  for (const { record } of entries) {
-    const pieces = piecesOf(record)
-    const chosen = record.uuid === id ? pieces : pieces.filter((piece) => idOf(piece) === id)
-    if (chosen.length > 0) return chosen.map(({ text }) => text).join('\n\n')
-  }
-  return undefined
-}
-
-/** A tool result has the id of its tool use. */
-function idOf({ kind, toolUseId }: Piece): string | undefined {
-  return kind === 'tool-result' ? toolUseId : undefined
 }

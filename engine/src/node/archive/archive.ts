@@ -7,6 +7,8 @@ import { indexFolder } from '../index/sidecar.ts'
 import { type CatchUpOptions, type CaughtUp, catchUp, removeSources } from './catch-up.ts'
 import { discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
 import { listFiles } from './files.ts'
+import type { SearchQuery } from './find.ts'
+import type { MeaningOptions } from './meaning.ts'
 import {
   type Lookup,
   type Original,
@@ -18,7 +20,7 @@ import {
   readText,
   StalePlace,
 } from './originals.ts'
-import { type SearchQuery, type SearchResult, searchPieces } from './search.ts'
+import { type MeaningResult, type SearchResult, searchByMeaning, searchPieces } from './search.ts'
 
 export type ArchiveOptions = CatchUpOptions & {
   /** The folder of the database; `false` keeps it in memory. */
@@ -32,6 +34,8 @@ export type Archive = {
   /** Indexes what was appended since. Cheap if nothing was. */
   readonly refresh: (options?: CatchUpOptions) => CaughtUp
   readonly search: (query: SearchQuery) => SearchResult
+  /** Also finds texts that are near in meaning, with an embedder of the host. Texts without a vector get one first. */
+  readonly searchByMeaning: (query: SearchQuery, options: MeaningOptions) => Promise<MeaningResult>
   /** By the entry's uuid, or by its line: `line-12@session.jsonl`. */
   readonly record: (id: string) => Original | undefined
   /** The records of one API response, in order. */
@@ -82,6 +86,7 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
     path: root,
     refresh: (how) => withRetries(() => bringUpToDate(how)),
     search: (query) => withRetries((lookup) => searchPieces(lookup, query)),
+    searchByMeaning: (query, how) => searchByMeaning(withRetries, query, how),
     record: (id) => withRetries((lookup) => readRecord(lookup, id)),
     message: (id) => withRetries((lookup) => readMessage(lookup, id)),
     toolResult: (id) => withRetries((lookup) => readResult(lookup, id)),

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
@@ -28,7 +29,11 @@ const lines = [...generateSession({ seed: 5, turns: 6, boundaries: 2, subagents:
 /** Everything that can be seen of an archive: all cards with what they show, by several searches. */
 function picture(archive: Archive): unknown {
   const searches = [{}, { words: 'the' }, { words: 'src', tool: 'Read' }, { epoch: 1 }, { words: 'const', path: 'src' }]
-  return searches.map((query) => archive.search({ ...query, order: 'newest', limit: 100 }))
+  const question = 'what is the result of running the tests of the session store?'
+  return [
+    ...searches.map((query) => archive.search({ ...query, order: 'newest', limit: 100 })),
+    archive.search({ words: question, limit: 100 }),
+  ]
 }
 
 function pictureAnew(path: string): unknown {
@@ -249,6 +254,7 @@ test.each([
   ['is cut short', (file: string) => truncateSync(file, Math.floor(statSync(file).size / 2))],
   ['is empty', (file: string) => writeFileSync(file, '')],
   ['has garbage in its middle', spoilMiddle],
+  ['has the tables of an older version', makeOlder],
 ])('a database that %s is made anew', (_, spoil) => {
   const { path, folder } = place()
   writeFileSync(path, lines.join(''))
@@ -264,6 +270,13 @@ function spoilMiddle(file: string): void {
   const bytes = readFileSync(file)
   bytes.fill(0xa5, 4096)
   writeFileSync(file, bytes)
+}
+
+/** As the version before left it: texts had no number in their file. */
+function makeOlder(file: string): void {
+  const sql = new DatabaseSync(file)
+  sql.exec('ALTER TABLE pieces DROP COLUMN place; ALTER TABLE sources DROP COLUMN texts; PRAGMA user_version = 3')
+  sql.close()
 }
 
 test('where the cache folder cannot be written, the archive is kept in memory', () => {

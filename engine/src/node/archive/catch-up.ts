@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { stringAt } from '../../core/message/json.ts'
+import { indexable } from '../../core/recall/terms.ts'
 import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
 import { type Piece, piecesOf } from '../../core/transcript/format/record-pieces.ts'
@@ -11,8 +12,7 @@ import { markAt } from '../index/cache-place.ts'
 import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine, type Line } from '../read/lines.ts'
 import { contentProblem, inTransaction, sizeProblem } from './database.ts'
-import type { ArchiveFile } from './files.ts'
-import { indexable } from './words.ts'
+import { type ArchiveFile, sessionOf } from './files.ts'
 
 export type CaughtUp = {
   /** False if the time ran out. What was indexed so far can be searched. */
@@ -41,6 +41,7 @@ type Source = {
   readonly bytes: number
   readonly lines: number
   readonly epoch: number
+  readonly texts: number
   readonly mark: string
 }
 
@@ -108,11 +109,13 @@ function step(sql: DatabaseSync, file: ArchiveFile): number {
   if (known !== undefined && !continues) removeSources(sql, [known.id])
   const source = continues ? known : addSource(sql, file)
   removeAfter(sql, source.id, source.lines)
-  const { bytes, lines, epoch, isWhole } = addFile(sql, file, source)
+  const { bytes, lines, epoch, texts, isWhole } = addFile(sql, file, source)
   const { size, modified } = isWhole ? file : { size: -1, modified: 0 }
   sql
-    .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, mark = ? WHERE id = ?')
-    .get(size, modified, bytes, lines, epoch, markAt(file.path, bytes), source.id)
+    .prepare(
+      'UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, texts = ?, mark = ? WHERE id = ?',
+    )
+    .get(size, modified, bytes, lines, epoch, texts, markAt(file.path, bytes), source.id)
   return isWhole ? file.size : bytes
 }
 
@@ -125,27 +128,27 @@ function continuesIn(known: Source, file: ArchiveFile): boolean {
 
 function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
   const format = (file.type === 'transcript' && sniffFormat(file.path)) || 'claude-code'
-  const columns = 'name, type, format, size, modified, bytes, lines, epoch, mark'
-  const insert = sql.prepare(`INSERT INTO sources (${columns}) VALUES (?, ?, ?, -1, 0, 0, 0, 0, '') RETURNING *`)
+  const columns = 'name, type, format, size, modified, bytes, lines, epoch, texts, mark'
+  const insert = sql.prepare(`INSERT INTO sources (${columns}) VALUES (?, ?, ?, -1, 0, 0, 0, 0, 0, '') RETURNING *`)
   return insert.get(file.name, file.type, format) as Source
 }
 
 const stepBytes = 16 << 20
 
 /** Where the last whole line ends, and the state there. */
-type Part = Pick<Source, 'bytes' | 'lines' | 'epoch'> & { readonly isWhole: boolean }
+type Part = Pick<Source, 'bytes' | 'lines' | 'epoch' | 'texts'> & { readonly isWhole: boolean }
 
 function addFile(sql: DatabaseSync, file: ArchiveFile, source: Source): Part {
   const adder = createAdder(sql, source)
   if (file.type === 'result') {
     adder.orSkip(1, () => adder.addResult(file))
-    return { bytes: file.size, lines: 0, epoch: 0, isWhole: true }
+    return { bytes: file.size, lines: 0, epoch: 0, texts: 1, isWhole: true }
   }
   const sink = {
     reader: { read: createRecordReader(source.format), format: () => source.format },
     visit: (entry: Entry) => adder.orSkip(entry.position.line, () => adder.addEntry(entry)),
   }
-  let { bytes, lines, epoch } = source
+  let { bytes, lines, epoch, texts } = source
   let isWhole = true
   const visit = (line: Line) => {
     adder.orSkip(line.number, () => readLine(line, sink))
@@ -154,11 +157,12 @@ function addFile(sql: DatabaseSync, file: ArchiveFile, source: Source): Part {
     bytes = line.offset + (line.end - line.start) + 1
     lines = line.number
     epoch = adder.epoch()
+    texts = adder.texts()
     isWhole = source.format !== 'claude-code' || bytes < source.bytes + stepBytes || bytes >= file.size
     return isWhole
   }
   forEachLine(file.path, visit, { from: source.bytes, linesBefore: source.lines })
-  return { bytes, lines, epoch, isWhole }
+  return { bytes, lines, epoch, texts, isWhole }
 }
 
 /**
@@ -170,7 +174,7 @@ function prepare(sql: DatabaseSync) {
     sql.prepare(`INSERT ${into} (${columns}) VALUES (${columns.replace(/\w+/g, '?')}) ${rest}`)
   const place = 'source, line, offset, length, nth, part, uuid, message, epoch, time, sidechain'
   return {
-    piece: insert('INTO pieces', `${place}, piece, kind, call, characters`, 'RETURNING id'),
+    piece: insert('INTO pieces', `${place}, piece, kind, call, characters, place`, 'RETURNING id'),
     words: insert('INTO words', 'rowid, text'),
     call: insert('INTO calls', 'session, tool_use_id', 'ON CONFLICT DO UPDATE SET tool = tool RETURNING id'),
     tool: sql.prepare('UPDATE calls SET tool = ? WHERE id = ?'),
@@ -181,9 +185,8 @@ function prepare(sql: DatabaseSync) {
 
 function createAdder(sql: DatabaseSync, source: Source) {
   const { piece: addRow, words, call: addCall, tool: setTool, touch, skip } = prepare(sql)
-  // Sub-agents and stored results are in the session's folder.
-  const session = source.name.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
-  let { epoch } = source
+  const session = sessionOf(source.name)
+  let { epoch, texts } = source
   // Several entries can come from one foreign record; they are numbered.
   let last = { offset: -1, nth: -1 }
   let part = 0
@@ -192,11 +195,12 @@ function createAdder(sql: DatabaseSync, source: Source) {
     const call = piece.toolUseId === undefined ? null : idFrom(addCall.get(session, piece.toolUseId))
     if (call !== null && piece.tool !== undefined) setTool.get(piece.tool, call)
     if (call !== null) for (const path of piece.paths ?? []) touch.get(path, call)
-    words.get(idFrom(addRow.get(...place, nth, piece.kind, call, piece.text.length)), indexable(piece.text))
+    words.get(idFrom(addRow.get(...place, nth, piece.kind, call, piece.text.length, texts++)), indexable(piece.text))
   }
   return {
     /** The number of compactions of the main conversation so far. */
     epoch: () => epoch,
+    texts: () => texts,
     addEntry: (entry: Entry) => {
       const { boundary, sidechain, line, offset, length, nth, uuid = null, messageId = null } = headOf(entry)
       if (boundary && !sidechain) epoch++
@@ -206,7 +210,7 @@ function createAdder(sql: DatabaseSync, source: Source) {
       const ids = [source.id, line, offset, length, nth, part, uuid, messageId]
       const place = [...ids, epoch, Number.isNaN(time) ? null : time, sidechain ? 1 : 0]
       const pieces = piecesOf(entry.record)
-      if (pieces.length === 0) addRow.get(...place, 0, null, null, 0)
+      if (pieces.length === 0) addRow.get(...place, 0, null, null, 0, texts)
       for (const [at, piece] of pieces.entries()) addPiece(place, piece, at)
     },
     /** The file is named after the tool use id. */
@@ -232,7 +236,11 @@ function idFrom(row: unknown): number {
 
 function removeAfter(sql: DatabaseSync, source: number, line: number): void {
   const after = 'source = ? AND line > ?'
-  sql.prepare(`DELETE FROM words WHERE rowid IN (SELECT id FROM pieces WHERE ${after})`).get(source, line)
+  for (const [table, id] of [
+    ['words', 'rowid'],
+    ['vectors', 'piece'],
+  ])
+    sql.prepare(`DELETE FROM ${table} WHERE ${id} IN (SELECT id FROM pieces WHERE ${after})`).get(source, line)
   for (const table of ['pieces', 'skipped']) sql.prepare(`DELETE FROM ${table} WHERE ${after}`).get(source, line)
 }
 

@@ -8,21 +8,22 @@ import { numberAt, stringAt } from '../../core/message/json.ts'
 import { diskProblem, nodeDisk } from '../write/disk.ts'
 
 /** Raise it with every change of the tables or their contents. */
-const version = 3
+const version = 4
 
 /**
  * A row for each piece of a record, and one without a kind for a record without text. A call's id is unique within its
  * session, including sub-agents and stored results: the call and its result may be in different files. `sources.bytes`
- * is the end of the last whole line; pieces after it are removed when the file grows.
+ * is the end of the last whole line; pieces after it are removed when the file grows. `texts` counts the pieces up to
+ * there, and `place` is a piece's number among them.
  */
 const schema = `
   CREATE TABLE sources (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, format TEXT NOT NULL,
     size INTEGER NOT NULL, modified REAL NOT NULL, bytes INTEGER NOT NULL, lines INTEGER NOT NULL,
-    epoch INTEGER NOT NULL, mark TEXT NOT NULL);
+    epoch INTEGER NOT NULL, texts INTEGER NOT NULL, mark TEXT NOT NULL);
   CREATE TABLE pieces (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, line INTEGER NOT NULL, offset INTEGER NOT NULL,
     length INTEGER NOT NULL, nth INTEGER NOT NULL, part INTEGER NOT NULL, uuid TEXT, message TEXT,
     epoch INTEGER NOT NULL, time INTEGER, sidechain INTEGER NOT NULL, piece INTEGER NOT NULL, kind TEXT, call INTEGER,
-    characters INTEGER NOT NULL);
+    characters INTEGER NOT NULL, place INTEGER NOT NULL);
   CREATE INDEX pieces_by_place ON pieces (source, line);
   CREATE INDEX pieces_by_uuid ON pieces (uuid) WHERE uuid IS NOT NULL;
   CREATE INDEX pieces_by_message ON pieces (message) WHERE message IS NOT NULL;
@@ -33,6 +34,7 @@ const schema = `
   CREATE TABLE touched (path TEXT NOT NULL, call INTEGER NOT NULL, PRIMARY KEY (path, call)) WITHOUT ROWID;
   CREATE INDEX touched_by_call ON touched (call);
   CREATE TABLE skipped (source INTEGER NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL);
+  CREATE TABLE vectors (piece INTEGER PRIMARY KEY, model TEXT NOT NULL, vector BLOB NOT NULL);
   CREATE VIRTUAL TABLE words USING fts5 (text, content='', contentless_delete=1,
     tokenize="unicode61 remove_diacritics 2");
   PRAGMA user_version = ${version};

@@ -18,6 +18,11 @@ export type ArchiveFile = {
   readonly modified: number
 }
 
+/** The name of the session that a file belongs to: its sub-agents and stored results are in its folder. */
+export function sessionOf(name: string): string {
+  return name.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
+}
+
 /** The current files, oldest first. `includes` picks transcripts of a folder that many projects share. */
 export function listFiles(root: string, includes: (path: string) => boolean = () => true): readonly ArchiveFile[] {
   const isFolder = statSync(root).isDirectory()

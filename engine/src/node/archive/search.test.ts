@@ -12,7 +12,7 @@ import {
 } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { type Archive, openArchive } from './archive.ts'
-import type { SearchQuery } from './search.ts'
+import type { SearchQuery } from './find.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -99,7 +99,7 @@ test('without words, the newest come first; with words, that order can be asked 
   expect(ordered.matches.map(({ id }) => id)).toEqual(['t3', 't2', 't1'])
 })
 
-test('the best comes first: what speaks most of the words, and of a path alone the shortest text', () => {
+test('the best comes first: what has all words, then what is next to it, and of a path alone the shortest text', () => {
   const archive = archiveOf(
     session()
       .user(`a heron once, and then ${'something else '.repeat(40)}`)
@@ -108,12 +108,16 @@ test('the best comes first: what speaks most of the words, and of a path alone t
       .user('see src/heron.ts').text,
   )
   const order = (words: string) => archive.search({ words }).matches.map(({ id }) => id)
-  expect([order('heron')[0], order('src/heron.ts'), order('again heron')]).toEqual(['u2', ['u4', 'u3'], ['u2']])
+  expect([order('heron')[0], order('src/heron.ts'), order('again heron')]).toEqual([
+    'u2',
+    ['u4', 'u3'],
+    ['u2', 'u3', 'u1', 'u4'],
+  ])
   archive.close()
 })
 
 test('a card says what it is of, when, where, and shows the words', () => {
-  expect(told.search({ words: 'export heron' }).matches).toEqual([
+  expect(told.search({ words: 'export heron', limit: 1 }).matches).toEqual([
     {
       id: 't1',
       kind: 'tool-result',

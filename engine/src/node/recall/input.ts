@@ -2,7 +2,7 @@
 import { defined, isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
 import { pointedId } from '../../core/prompts/recall.ts'
 import { pieceKinds } from '../../core/transcript/format/record-pieces.ts'
-import type { SearchQuery } from '../archive/search.ts'
+import type { SearchQuery } from '../archive/find.ts'
 
 export type ReadRequest = {
   readonly id: string
@@ -22,7 +22,7 @@ const whole = (description: string) => ({ type: 'integer', description })
 
 export const searchProperties = {
   query: text(
-    'Words to search for; all must occur. "exact phrase", prefix*, paths and identifiers work. Without it, the newest are listed.',
+    'A question in its own words, or words to search for. An "exact phrase" or prefix* must occur; paths and identifiers work. Without it, the newest are listed.',
   ),
   kind: { type: 'string', enum: [...pieceKinds], description: 'Only this kind of text.' },
   role: { type: 'string', enum: ['user', 'assistant'], description: 'Only what one side said.' },

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { HeldSession, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
-import { recallFrom } from '../../core/session/platform.ts'
+import { recallFrom } from '../../core/session/recall-entries.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { generateSession } from '../../testing/sessions/session.ts'
 import { runStoreContract } from '../../testing/stores/contract.ts'
@@ -114,27 +114,38 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     await session.release()
   })
 
-  test('find what a search in memory finds', async () => {
+  test('find what a search in memory finds, in the same order', async () => {
     const store = server.store()
-    const records = longSession()
+    // So few that the index leaves out none.
+    const records = longSession().slice(0, 90)
     const session = await take(store, 's')
     await session.append(storedRecords(records), 0)
     const entries = records.map((record) => ({ record, position: noPosition }))
     for (const words of [
       'error',
       'src/',
-      'function return',
-      'test failed',
-      '.ts',
+      'why did the tests fail in the store?',
+      '"the tests" failing',
+      'func* returns',
       'import { ',
       'nowhere-to-be-found',
     ]) {
       expect([words, await session.recall(words, 20)]).toEqual([words, recallFrom(entries, words, 20)])
     }
-    await session.append([user('cjk', '東京へ行きます。parseRecord(snake_case)')], records.length)
-    for (const words of ['京へ行', 'Record', 'case', 'parserecord', 'parse']) {
-      expect([words, (await session.recall(words, 5)).matches[0]?.id]).toEqual([words, 'cjk'])
+    await session.append([user('cjk', '東京へ行きます。zebraRecord(snake_stripe) zebra는 ตลาดเมื่อวาน')], records.length)
+    for (const words of ['京へ行', 'zebra', 'stripe', 'zebrarecord', 'zebra는', 'snake_stripe', 'เมื่อ']) {
+      expect([words, (await session.recall(words, 5)).matches.map(({ id }) => id)]).toEqual([words, ['cjk']])
     }
+    await session.release()
+  })
+
+  test('of many entries with a common word, find those that have the others too, however old', async () => {
+    const store = server.store()
+    const session = await take(store, 's')
+    const common = Array.from({ length: 300 }, (_, at) => user(`u${at}`, `the heron of day ${at}`))
+    await session.append([user('old', 'a heron and a zeppelin'), ...common], 0)
+    const { matches, more } = await session.recall('what about the heron on a zeppelin?', 3)
+    expect([matches.map(({ id }) => id), more]).toEqual([['old', 'u0', 'u1'], true])
     await session.release()
   })
 

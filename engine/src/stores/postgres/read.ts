@@ -1,7 +1,9 @@
 // Reads entries: all of them in pages, the end of a session from which its view can be computed, or what a search finds.
-import type { Recalled, RecallMatch, StoredRecord } from '../../core/ports/session-store.ts'
+import type { Recalled, StoredRecord } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
-import { readFrom, recallFrom } from '../../core/session/platform.ts'
+import { rank } from '../../core/recall/rank.ts'
+import { parseTerms, type Term } from '../../core/recall/terms.ts'
+import { readFrom, recallAt } from '../../core/session/recall-entries.ts'
 import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
 import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
@@ -103,33 +105,45 @@ async function firstOf({ schema, run }: SessionTables, ids: readonly string[], b
   return row?.seq === null || row?.seq === undefined ? undefined : Number(row.seq)
 }
 
-const candidatePage = 50
-/** Entries that have the words but not next to each other are read in vain, so there is an end. */
-const mostPages = 20
+/** Of each term, this many of the newest entries are considered. */
+const mostOfTerm = 1_000
+/** So many entries are read in full, the best by the index. */
+const mostRead = 100
 
-/** Newest first. The index chooses entries of this session, and their texts decide. */
+/** The index chooses entries of this session, and their texts decide. */
 export async function recallIn(tables: SessionTables, words: string, limit: number): Promise<Recalled> {
-  const query = queryFor(words, tables.key)
-  const matches: RecallMatch[] = []
-  let before = 2 ** 31 - 1
-  for (let page = 0; query !== undefined && page < mostPages; page++) {
-    const found = await candidates(tables, query, before)
-    matches.push(...recallFrom(entriesOf(found.toReversed()), words, Number.POSITIVE_INFINITY).matches)
-    if (found.length < candidatePage) return { matches: matches.slice(0, limit), more: matches.length > limit }
-    if (matches.length > limit) break
-    before = found.at(-1)?.seq ?? 0
-  }
-  return { matches: matches.slice(0, limit), more: query !== undefined }
-}
-
-async function candidates(tables: SessionTables, query: string, before: number): Promise<readonly SeqRecord[]> {
+  const terms = parseTerms(words)
+  if (terms.length === 0) return { matches: [], more: false }
+  const chosen = await candidates(tables, terms)
   const { schema, run } = tables
   const rows = await run(
     `SELECT seq, id, body, cuts FROM ${schema}.entry
-     WHERE tenant = $1 AND session = $2 AND words @@ $3::tsquery AND seq < $4 ORDER BY seq DESC LIMIT ${candidatePage}`,
-    [query, before],
+     WHERE tenant = $1 AND session = $2 AND seq = ANY($3) ORDER BY seq`,
+    [chosen.slice(0, Math.max(mostRead, limit))],
   )
-  return recordsOf(tables, rows)
+  const entries = (await recordsOf(tables, rows)).map(({ seq, record }) => ({ record, place: seq }))
+  const { matches, more } = recallAt(entries, words, limit)
+  return { matches, more: more || chosen.length > entries.length }
+}
+
+/** The positions of entries that have words of the terms, best first by what the index knows: which have which. */
+async function candidates({ schema, run, key }: SessionTables, terms: readonly Term[]): Promise<readonly number[]> {
+  const rows = await run(
+    `SELECT term.nth, entry.seq FROM unnest($3::text[]) WITH ORDINALITY AS term (query, nth)
+     CROSS JOIN LATERAL (
+       SELECT seq FROM ${schema}.entry WHERE tenant = $1 AND session = $2 AND words @@ term.query::tsquery
+       ORDER BY seq DESC LIMIT ${mostOfTerm}
+     ) AS entry`,
+    [terms.map((term) => queryFor(term, key))],
+  )
+  const found = terms.map((_, at) => {
+    const seqs = rows.filter(({ nth }) => Number(nth) === at + 1).map(({ seq }) => Number(seq))
+    const hits = seqs.map((seq) => ({ id: seq, place: seq, file: 0, session: 0, weight: 1 }))
+    // Whether a phrase is there, the texts decide.
+    return { hits, texts: hits.length, isRequired: false }
+  })
+  const texts = new Set(rows.map(({ seq }) => Number(seq))).size
+  return rank(found, { texts, sessions: new Map([[0, texts]]) }).map(({ id }) => id)
 }
 
 /** By an entry's uuid, or by the id of the call whose result it is. */

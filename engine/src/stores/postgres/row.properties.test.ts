@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { noPosition } from '../../core/ports/store.ts'
-import { recallFrom } from '../../core/session/platform.ts'
+import { parseTerms } from '../../core/recall/terms.ts'
+import { recallFrom } from '../../core/session/recall-entries.ts'
 import { hashesIn, queryFor, recordOf, rowOf, wordsOf } from './row.ts'
 
 const large = fc.string({ unit: 'binary', maxLength: 20 }).map((text) => `${text}|`.repeat(2_100))
@@ -50,6 +51,9 @@ test('whatever a search in memory finds by whole words, the index lets through',
       '東京',
       'ΟΔΟΣ',
       "it's",
+      'painted',
+      'herons',
+      'ตลาดเมื่อวาน',
       'a'.repeat(90),
       '--flag=1',
     ),
@@ -58,10 +62,9 @@ test('whatever a search in memory finds by whole words, the index lets through',
     fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), fc.nat(), (words, at) => {
       const record = { type: 'user', uuid: 'u', message: { role: 'user', content: words.join(' ') } }
       const asked = words[at % words.length] ?? ''
-      const query = queryFor(asked, 'session')
-      if (query === undefined) return
       const isFound = recallFrom([{ record, position: noPosition }], asked).matches.length > 0
-      if (isFound) expect(unmatched(query, wordsOf(record, 'session'))).toEqual([])
+      const queries = parseTerms(asked).map((term) => queryFor(term, 'session'))
+      if (isFound) expect(queries.filter((query) => matches(query, wordsOf(record, 'session')))).not.toEqual([])
     }),
     { numRuns: 500 },
   )
@@ -73,10 +76,18 @@ test('a boundary of the conversation begins a window, one of a sub-agent does no
   expect(rowOf({ id: 'b', record: { ...record, isSidechain: true } }, 's').row.boundary).toBe(false)
 })
 
-/** The terms of a query that no word of the entry matches. */
-function unmatched(query: string, words: readonly string[]): readonly string[] {
-  return query.split(' & ').filter((term) => {
-    const [, wanted = '', isPrefix] = /^'(.*)'(:\*)?$/.exec(term) ?? []
-    return !words.some((each) => (isPrefix ? each.startsWith(wanted) : each === wanted))
-  })
+/** What `words @@ query` says, for the queries that are made here: 'session' & (('a':* & 'b':*) | 'c'). */
+function matches(query: string, words: readonly string[]): boolean {
+  const said = query.replace(/'([^']*)'(:\*)?/g, (_, wanted: string, isPrefix?: string) =>
+    String(words.some((each) => (isPrefix ? each.startsWith(wanted) : each === wanted))),
+  )
+  if (!/^[a-z &|()]+$/.test(said)) throw new Error(`This is no query: ${query}`)
+  return isTrue(said)
+}
+
+/** Evaluates true, false, &, | and parentheses, from the inside. */
+function isTrue(said: string): boolean {
+  const [inner, text = ''] = /\(([^()]*)\)/.exec(said) ?? []
+  if (inner !== undefined) return isTrue(said.replace(inner, String(isTrue(text))))
+  return said.split('|').some((part) => part.split('&').every((each) => each.trim() === 'true'))
 }

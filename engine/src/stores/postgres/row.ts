@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { isObject, type JsonObject, parseObject } from '../../core/message/json.ts'
 import type { StoredRecord } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
+import { isUnspaced, type Term } from '../../core/recall/terms.ts'
 import { headOf as cutTo } from '../../core/text/cut.ts'
 import { headOf } from '../../core/transcript/format/entry.ts'
 import { piecesOf } from '../../core/transcript/format/record-pieces.ts'
@@ -94,8 +95,6 @@ export function hashOf(text: string): string {
 /** A tsvector holds a megabyte; this stays below it even if every character takes four bytes. */
 const mostCharacters = 200_000
 const longestWord = 40
-const mostWordsAsked = 32
-const longestQuery = 4_000
 
 /** Scripts that put no spaces between words: every character is a word. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/gu
@@ -118,12 +117,27 @@ export function wordsOf(record: JsonObject, session: string): readonly string[] 
   return [...found]
 }
 
-/** A tsquery; undefined when there is no word to look for. */
-export function queryFor(words: string, session: string): string | undefined {
-  const asked = cutTo(words, longestQuery).split(/\s+/).slice(0, mostWordsAsked)
-  const wanted = new Set(asked.flatMap((each) => [...plainWordsIn(each)]))
-  if (wanted.size === 0) return undefined
-  return [`'${sessionWord(session)}'`, ...[...wanted].map((each) => `'${each}':*`)].join(' & ')
+/**
+ * A tsquery for entries that may have the term: the words of a phrase may be anywhere in them, and a word may go on,
+ * because Korean adds to words without a space.
+ */
+export function queryFor(term: Term, session: string): string {
+  const words = new Set(plainWordsIn(isUnspaced(term.text) ? withoutPairs(term.text) : term.text))
+  const typed = [...words].map(prefixQuery).join(' & ')
+  const forms = [`(${typed})`, ...term.forms.map((form) => `'${form}'`)]
+  return `'${sessionWord(session)}' & (${forms.join(' | ')})`
+}
+
+/** Older entries were indexed as they were written, with accents composed or not. */
+function prefixQuery(word: string): string {
+  const apart = word.normalize('NFD')
+  return apart === word ? `'${word}':*` : `('${word}':* | '${apart}':*)`
+}
+
+/** 会話 話の → 会話の */
+function withoutPairs(text: string): string {
+  const [first = '', ...others] = text.split(' ')
+  return first + others.map((pair) => [...pair].at(-1)).join('')
 }
 
 export function resultQuery(toolUseId: string, session: string): string {
@@ -137,7 +151,8 @@ function* wordsIn(text: string): Generator<string> {
 }
 
 function* plainWordsIn(text: string): Generator<string> {
-  for (const [found] of text.toLowerCase().replace(unspaced, ' $& ').matchAll(word)) yield cutTo(found, longestWord)
+  for (const [found] of text.normalize('NFC').toLowerCase().replace(unspaced, ' $& ').matchAll(word))
+    yield cutTo(found, longestWord)
 }
 
 /** So that the index itself separates sessions: a word that is common everywhere costs no more than in one session. */

@@ -1,14 +1,15 @@
-// What is indexed for a text, and the match expression for a query. Both must split words the same way. User input
-// never reaches FTS5 as syntax.
+// The terms of a query, and the form in which texts are searched for them. Both must split words the same way.
+import { inflectionsOf, isFunctionWord, withoutPossessive } from './english.ts'
 
 /** Scripts without spaces: the tokenizer would take a whole sentence as one word. */
-const unspaced = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆〇]`
+const scripts = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer']
+const unspaced = `[${scripts.map((script) => `\\p{Script=${script}}`).join('')}ー々〆〇]`
 /** In bounded runs: a match over megabytes overflows the stack. */
 const unspacedRun = new RegExp(`${unspaced}{1,4096}`, 'gu')
 const unspacedParts = new RegExp(`(${unspaced}+)`, 'u')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'u')
 /** A cheap test that never misses such a run. */
-const maybeUnspaced = /[\u1100-\uffdc\u{16fe0}-\u{3ffff}]/u
+const maybeUnspaced = /[\u0e00-\uffdc\u{16fe0}-\u{3ffff}]/u
 const humps = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
 const camelCase = /(?<![A-Za-z0-9])[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g
 /** Base64 in the middle of text would bloat the index, and nobody searches for it. */
@@ -37,7 +38,14 @@ function withPairs(text: string): string {
 }
 
 /** Consecutive words, the last one possibly a prefix. */
-export type Term = { readonly text: string; readonly isPrefix: boolean }
+export type Term = {
+  readonly text: string
+  readonly isPrefix: boolean
+  /** In quotes, or with a star: matches must have it as typed. */
+  readonly isExact: boolean
+  /** Other words that stand for it: its inflections. */
+  readonly forms: readonly string[]
+}
 
 const maxTerms = 32
 const maxTermLength = 256
@@ -46,47 +54,73 @@ const maxQueryLength = 4000
 const maxPhraseWords = 32
 const wordSet = String.raw`\p{L}\p{N}\p{Co}`
 const words = new RegExp(`[${wordSet}]+`, 'gu')
+const isWord = new RegExp(`^[${wordSet}]+$`, 'u')
+const around = new RegExp(`^[^${wordSet}]+|[^${wordSet}]+$`, 'gu')
 /** Collecting all words with a given first letter takes too long. */
 const prefix = new RegExp(`[${wordSet}]{2}$`, 'u')
 const longPhrase = new RegExp(`^[^${wordSet}]*[${wordSet}]+(?:[^${wordSet}]+[${wordSet}]+){${maxPhraseWords - 1}}`, 'u')
 
-/** Words, "phrases", prefix*, paths and identifiers. */
+/**
+ * Words, "phrases", prefix*, paths and identifiers. Function words are left out unless there is nothing else: a question
+ * is not a list of words that must all occur.
+ */
 export function parseTerms(typed: string): readonly Term[] {
-  // By what is searched: a word that is typed twice finds no more, and FTS5 pays for it at every occurrence.
-  const terms = new Map<string, Term>()
   const clean = typed.slice(0, maxQueryLength).replaceAll('\0', ' ').normalize('NFC')
-  for (const [, quoted, quotedStar, bare] of clean.matchAll(/"([^"]*)"?(\*)?|([^\s"]+)/g)) {
+  const parts = [...clean.matchAll(/"([^"]*)"?(\*)?|([^\s"]+)/g)].map(([, quoted, star, bare]): Part => {
     const text = (quoted ?? bare ?? '').slice(0, maxTermLength)
-    const isPrefix = quotedStar !== undefined || bare?.endsWith('*') === true
-    for (const term of termsOf(text.replace(/\*+$/, ''), isPrefix)) terms.set(matchOf(term).toLowerCase(), term)
+    const isPrefix = star !== undefined || bare?.endsWith('*') === true
+    return { text: text.replace(/\*+$/, ''), isPrefix, isExact: isPrefix || quoted !== undefined }
+  })
+  const telling = distinct(parts.filter(({ text, isExact }) => isExact || !isFunctionWord(bareWord(text))))
+  return telling.length > 0 ? telling : distinct(parts)
+}
+
+type Part = Omit<Term, 'forms'>
+
+/** A word that is typed twice, or in two forms, is searched once: it finds no more, and each costs time. */
+function distinct(parts: readonly Part[]): readonly Term[] {
+  const terms = new Map<string, Term>()
+  const covered = new Set<string>()
+  for (const term of parts.flatMap(termsOf)) {
+    const low = term.text.toLowerCase()
+    const key = `${low} ${term.isPrefix} ${term.isExact}`
+    if (terms.has(key) || (!term.isExact && covered.has(low))) continue
+    terms.set(key, term)
+    for (const form of term.forms) covered.add(form)
+    if (terms.size === maxTerms) break
   }
-  return [...terms.values()].slice(0, maxTerms)
+  return [...terms.values()]
+}
+
+/** Without punctuation around it. */
+function bareWord(text: string): string {
+  return text.replace(around, '')
 }
 
 /** Text in a script without spaces is searched by pairs, the rest of the term separately. */
-function termsOf(text: string, isPrefix: boolean): readonly Term[] {
+function termsOf({ text, isPrefix, isExact }: Part): readonly Term[] {
   const terms = text.split(unspacedParts).map((part, at, parts): Term => {
     if (at % 2 === 1) {
       const characters = [...part].slice(0, maxPhraseWords + 1)
       const pairs = characters.slice(1).map((character, nth) => `${characters[nth]}${character}`)
-      return pairs.length === 0 ? { text: part, isPrefix: true } : { text: pairs.join(' '), isPrefix: false }
+      const isSingle = pairs.length === 0
+      return { text: isSingle ? part : pairs.join(' '), isPrefix: isSingle, isExact, forms: [] }
+    }
+    if (!isExact) {
+      const word = withoutPossessive(bareWord(part))
+      if (isWord.test(word)) return { text: word, isPrefix: false, isExact, forms: inflectionsOf(word) }
     }
     const phrase = longPhrase.exec(part)?.[0] ?? part
     const isLast = at === parts.length - 1 && phrase === part
-    return { text: phrase, isPrefix: isPrefix && isLast && prefix.test(part) }
+    return { text: phrase, isPrefix: isPrefix && isLast && prefix.test(part), isExact, forms: [] }
   })
   return terms.filter((term) => wordsOf(term).length > 0)
 }
 
+export function isUnspaced(text: string): boolean {
+  return startsUnspaced.test(text)
+}
+
 export function wordsOf(term: Term): readonly string[] {
   return term.text.match(words) ?? []
-}
-
-/** An FTS5 string, in which only the quote has a meaning. */
-export function matchOf(term: Term): string {
-  return `"${term.text.replaceAll('"', ' ')}"${term.isPrefix ? ' *' : ''}`
-}
-
-export function matchExpression(terms: readonly Term[], operator: 'AND' | 'OR'): string {
-  return terms.map(matchOf).join(` ${operator} `)
 }

@@ -1,0 +1,131 @@
+// The order of search results, the same for every store: rare words count more than common ones (BM25), what is said
+// around a text counts a little, and so does the rest of its session.
+
+/** A text that has a term. */
+export type Hit = {
+  /** Higher is newer. */
+  readonly id: number
+  readonly session: number
+  /** The number of the text in its file, or of the entry that it is a part of, so that neighbors are known. */
+  readonly place: number
+  /** Texts of different files are no neighbors. */
+  readonly file: number
+  /** How often it has the term for its length, as `frequencyWeight` gives it. */
+  readonly weight: number
+}
+
+export type TermHits = {
+  readonly hits: readonly Hit[]
+  /** How many texts have the term; more than `hits` when those were limited. */
+  readonly texts: number
+  /** Others are left out if any text has it. */
+  readonly isRequired: boolean
+}
+
+export type Searched = {
+  /** How many texts there are. */
+  readonly texts: number
+  /** By session, how many texts it has. */
+  readonly sessions: ReadonlyMap<number, number>
+}
+
+export type Ranked = { readonly id: number; readonly score: number; readonly hasAll: boolean }
+
+/** The usual parameters of BM25. */
+const [k1, b] = [1.2, 0.75]
+export const maxFrequencyWeight = k1 + 1
+
+/** `length` is relative to the average. */
+export function frequencyWeight(count: number, length: number): number {
+  return (count * (k1 + 1)) / (count + k1 * (1 - b + b * length))
+}
+
+/** How much a term says that so many of all texts have. */
+export function rarity(having: number, all: number): number {
+  const known = Math.min(having, all)
+  return Math.log(1 + (all - known + 0.5) / (known + 0.5))
+}
+
+/**
+ * An answer often repeats no word of its question, and the question none of its answer: some of the score of a text
+ * goes to its neighbors, by distance.
+ */
+const neighborShares = [0.3, 0.15]
+const sessionShare = 0.3
+
+type Candidate = { readonly hit: Hit; own: number; terms: number; required: number }
+
+/** Texts with all terms first, then by score, then the newest. */
+export function rank(terms: readonly TermHits[], searched: Searched): readonly Ranked[] {
+  const candidates = new Map<number, Candidate>()
+  for (const { hits, texts, isRequired } of terms) {
+    const weight = rarity(texts, searched.texts)
+    for (const hit of hits) {
+      const found = candidates.get(hit.id) ?? { hit, own: 0, terms: 0, required: 0 }
+      found.own += weight * hit.weight
+      found.terms++
+      if (isRequired) found.required++
+      candidates.set(hit.id, found)
+    }
+  }
+  const byPlace = bestByPlace(candidates.values())
+  const bySession = sessionScores(terms, searched)
+  const required = terms.filter(({ isRequired }) => isRequired).length
+  const withRequired = [...candidates.values()].filter((found) => found.required === required)
+  const chosen = withRequired.length > 0 ? withRequired : [...candidates.values()]
+  return chosen
+    .map(({ hit, own, terms: count }) => {
+      const around = neighborShares.map((share, at) => {
+        const [before = 0, after = 0] = [byPlace.get(placeKey(hit, -at - 1)), byPlace.get(placeKey(hit, at + 1))]
+        return share * (before + after)
+      })
+      const score = own + sum(around) + sessionShare * (bySession.get(hit.session) ?? 0)
+      return { id: hit.id, score, hasAll: count === terms.length }
+    })
+    .toSorted((a, b) => Number(b.hasAll) - Number(a.hasAll) || b.score - a.score || b.id - a.id)
+}
+
+function bestByPlace(candidates: Iterable<Candidate>): ReadonlyMap<number, number> {
+  const best = new Map<number, number>()
+  for (const { hit, own } of candidates) {
+    const key = placeKey(hit, 0)
+    best.set(key, Math.max(own, best.get(key) ?? 0))
+  }
+  return best
+}
+
+/** BM25 of whole sessions, as if each were one text. It decides nothing within one session. */
+function sessionScores(terms: readonly TermHits[], { sessions }: Searched): ReadonlyMap<number, number> {
+  const scores = new Map<number, number>()
+  const average = sum([...sessions.values()]) / Math.max(1, sessions.size)
+  for (const { hits } of terms) {
+    const counts = new Map<number, number>()
+    for (const { session } of hits) counts.set(session, (counts.get(session) ?? 0) + 1)
+    const weight = rarity(counts.size, sessions.size)
+    for (const [session, count] of counts) {
+      const length = (sessions.get(session) ?? average) / Math.max(1, average)
+      scores.set(session, (scores.get(session) ?? 0) + weight * frequencyWeight(count, length))
+    }
+  }
+  return scores
+}
+
+/** Unique: no file has this many texts. */
+function placeKey({ file, place }: Hit, offset: number): number {
+  return file * 2 ** 32 + place + offset
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}
+
+/** The usual constant of reciprocal rank fusion: the first few places of a list differ little. */
+const fusionOffset = 60
+
+/** Merges lists that are ordered by different measures: what is high in several comes first. */
+export function fuse(lists: readonly (readonly number[])[]): readonly number[] {
+  const scores = new Map<number, number>()
+  for (const list of lists)
+    for (const [at, id] of list.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (fusionOffset + at + 1))
+  return [...scores].toSorted(([a, ofA], [b, ofB]) => ofB - ofA || b - a).map(([id]) => id)
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { session } from '../../testing/index.ts'
+import { noPosition } from '../ports/store.ts'
+import { recallFrom } from './recall-entries.ts'
+
+const entriesOf = (text: string) =>
+  session()
+    .user(text)
+    .records.map((record, at) => ({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } }))
+
+test('a snippet holds no half characters, neither cut by us nor said by somebody', () => {
+  const text = `${'😀'.repeat(100)} heron ${'😀'.repeat(300)} \ud83d`
+  for (const shift of ['', 'x']) {
+    const { matches } = recallFrom(entriesOf(`${shift}${text}`), 'heron')
+    expect(matches.map(({ snippet }) => snippet.isWellFormed())).toEqual([true])
+    expect(matches[0]?.snippet).toContain('😀 heron 😀')
+  }
+})
+
+test('of a pasted book only the first words are looked for', () => {
+  const book = Array.from({ length: 1000 }, (_, at) => `word${at}`)
+  expect(recallFrom(entriesOf(book[31] ?? ''), book.join(' ')).matches).toHaveLength(1)
+  expect(recallFrom(entriesOf(book[32] ?? ''), book.join(' ')).matches).toHaveLength(0)
+})
+
+test('a question finds its answer as it does in an archive: other forms, rare words, phrases, parts of names', () => {
+  const texts = [
+    'Good to see you! How have you been?',
+    'Melanie painted a sunrise over the lake',
+    'The build failed with E_PARSE in src/parser/lexer.ts; see parseRecord',
+    'The parser is fine now',
+    'start of an article',
+  ]
+  const records = texts.reduce((builder, text) => builder.user(text), session()).records
+  const entries = records.map((record) => ({ record, position: { line: 1, offset: 0, length: 1, nth: 0 } }))
+  const found = (words: string) => recallFrom(entries, words).matches.map(({ id }) => id)
+  expect(found('When did Melanie paint the sunrises?')).toEqual(['u2'])
+  expect(found('why does the parser build fail?')[0]).toBe('u3')
+  expect(found('"the parser"')).toEqual(['u4'])
+  expect(found('record')).toEqual(['u3'])
+  expect(found('src/parser')).toEqual(['u3'])
+  expect(found('"paint"')).toEqual([])
+  expect(found('art')).toEqual([])
+  expect(found('art*')).toEqual(['u5'])
+  expect(found('how have you been')[0]).toBe('u1')
+  expect(found('?')).toEqual([])
+})
+
+test('there is more if the limit cut the list, and not if the list was just as long', () => {
+  const { records } = session().user('a heron').assistant('a heron too').user('heron')
+  const entries = records.map((record) => ({ record, position: noPosition }))
+  expect(recallFrom(entries, 'heron', 2)).toMatchObject({ more: true, matches: [{}, {}] })
+  expect(recallFrom(entries, 'heron', 3)).toMatchObject({ more: false, matches: [{}, {}, {}] })
+})

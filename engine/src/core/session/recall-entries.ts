@@ -1,0 +1,59 @@
+// Searches and reads entries without an index.
+import type { JsonObject } from '../message/json.ts'
+import type { Recalled, RecallMatch } from '../ports/session-store.ts'
+import { searchTexts } from '../recall/in-texts.ts'
+import { snippetOf } from '../recall/snippet.ts'
+import { parseTerms } from '../recall/terms.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
+
+export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10): Recalled {
+  return recallAt(numbered(entries), words, limit)
+}
+
+function* numbered(entries: Iterable<Entry>): Generator<NumberedEntry> {
+  let place = 0
+  for (const { record } of entries) yield { record, place: place++ }
+}
+
+/** `place`: its number in the session. */
+export type NumberedEntry = { readonly record: JsonObject; readonly place: number }
+
+type Said = Omit<RecallMatch, 'snippet'> & { readonly text: string; readonly place: number }
+
+/** Best first; the order is that of core/recall. */
+export function recallAt(entries: Iterable<NumberedEntry>, words: string, limit: number): Recalled {
+  const terms = parseTerms(words)
+  const found = terms.length === 0 ? [] : searchTexts(textsIn(entries), terms)
+  const matches = found
+    .slice(0, limit)
+    .map(({ id, kind, time, text }) => ({ id, kind, time, snippet: snippetOf(text, terms) }))
+  return { matches, more: found.length > limit }
+}
+
+function* textsIn(entries: Iterable<NumberedEntry>): Generator<Said> {
+  for (const { record, place } of entries) {
+    const { uuid, timestamp } = record
+    if (typeof uuid !== 'string') continue
+    const time = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? timestamp : undefined
+    for (const piece of piecesOf(record)) {
+      // Edits and boundaries are no messages.
+      if (piece.kind !== 'system') yield { id: idOf(piece) ?? uuid, kind: piece.kind, time, text: piece.text, place }
+    }
+  }
+}
+
+/** An entry by its uuid, or a tool result by the id of its tool use. */
+export function readFrom(entries: Iterable<Entry>, id: string): string | undefined {
+  for (const { record } of entries) {
+    const pieces = piecesOf(record)
+    const chosen = record.uuid === id ? pieces : pieces.filter((piece) => idOf(piece) === id)
+    if (chosen.length > 0) return chosen.map(({ text }) => text).join('\n\n')
+  }
+  return undefined
+}
+
+/** A tool result has the id of its tool use. */
+function idOf({ kind, toolUseId }: Piece): string | undefined {
+  return kind === 'tool-result' ? toolUseId : undefined
+}

@@ -1,0 +1,285 @@
+// Finds pieces by words and filters: which ones, in which order. FTS5 says how often a text has a word for its length;
+// core/recall/rank.ts makes the order.
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import {
+  frequencyWeight,
+  type Hit,
+  maxFrequencyWeight,
+  rank,
+  type Searched,
+  type TermHits,
+} from '../../core/recall/rank.ts'
+import { parseTerms, type Term, wordsOf } from '../../core/recall/terms.ts'
+import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
+import { sessionOf } from './files.ts'
+import { matchAll, matchAny, matchesOf } from './match.ts'
+
+export type SearchQuery = {
+  /**
+   * A question in its own words, or words, "phrases", prefix*, paths, identifiers. Matches have the phrases and prefixes
+   * if any text has them; what has all the words comes first.
+   */
+  readonly words?: string
+  readonly kinds?: readonly PieceKind[]
+  readonly role?: 'user' | 'assistant'
+  /** Case-insensitive; for an MCP tool the last part is enough. */
+  readonly tool?: string
+  /** A file or folder named by a call: the whole path or some consecutive parts; `*` matches within a part. */
+  readonly path?: string
+  readonly epoch?: number
+  /** Milliseconds since 1970, inclusive. */
+  readonly since?: number
+  readonly until?: number
+  /** Default: best first with words, else newest first. */
+  readonly order?: 'best' | 'newest'
+  /** Default 10, at most 100. */
+  readonly limit?: number
+}
+
+/** Whether the first match has all words (in some form, without "the", "what" and the like) or some; 'none' without words. */
+export type Matched = 'all' | 'any' | 'none'
+
+export type Found = {
+  /** Best or newest first. */
+  readonly ids: readonly number[]
+  readonly terms: readonly Term[]
+  readonly matched: Matched
+}
+
+/**
+ * A word that more texts have is common. Of common words alone, only this many of the newest matches are ranked:
+ * ranking all of them takes a tenth of a second or more and says little.
+ */
+const rankLimit = 1000
+
+export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Found {
+  const words = query.words?.trim() ?? ''
+  const asked: Asked = { terms: parseTerms(words), where: conditions(sql, query), count }
+  const { terms } = asked
+  if (words === '') return { ids: newest(sql, asked), terms, matched: 'none' }
+  if (terms.length === 0) return { ids: [], terms, matched: 'all' }
+  if (query.order === 'newest') return newestWith(sql, asked)
+  return terms.length === 1 ? withOne(sql, asked) : withSeveral(sql, asked)
+}
+
+type Where = { readonly text: string; readonly values: readonly SQLInputValue[] }
+type Asked = { readonly terms: readonly Term[]; readonly where: Where; readonly count: number }
+
+function newest(sql: DatabaseSync, { where, count }: Asked): readonly number[] {
+  const found = sql.prepare(`SELECT p.id FROM pieces p WHERE ${where.text} ORDER BY p.id DESC LIMIT ?`)
+  return idsOf(found.all(...where.values, count))
+}
+
+/** By time, texts with one common word would hide all others: matches have all words or, if none does, a rare one. */
+function newestWith(sql: DatabaseSync, asked: Asked): Found {
+  const { terms } = asked
+  const all = matching(sql, matchAll(terms), { ...asked, order: 'newest' })
+  if (all.length > 0 || terms.length === 1) return { ids: all, terms, matched: 'all' }
+  const rare = terms.filter((term) => textsWith(sql, matchAny([term])) < rankLimit)
+  const match = matchAny(rare.length === 0 ? terms : rare)
+  return { ids: matching(sql, match, { ...asked, order: 'newest' }), terms, matched: 'any' }
+}
+
+/** What has the word as typed comes before what has another form of it. */
+function withOne(sql: DatabaseSync, asked: Asked): Found {
+  const { terms, count } = asked
+  const order = terms.flatMap(wordsOf).length > 1 ? 'shortest' : 'best'
+  const [typed = '', ...forms] = terms.flatMap(matchesOf)
+  const ids = new Set(matching(sql, typed, { ...asked, order }))
+  if (ids.size < count && forms.length > 0)
+    for (const id of matching(sql, forms.join(' OR '), { ...asked, order })) ids.add(id)
+  return { ids: [...ids].slice(0, count), terms, matched: 'all' }
+}
+
+/**
+ * What the newest matches are sorted by. A single phrase or path is sorted by length: bm25 would scan all its matches
+ * twice to weigh it against nothing, and what is left of bm25 then is roughly that short texts come first.
+ */
+const scores = { best: 'words.rank', shortest: 'p.characters', newest: '0' } as const
+
+type Ordered = Asked & { readonly order: keyof typeof scores }
+
+function matching(sql: DatabaseSync, match: string, { where, count, order }: Ordered): readonly number[] {
+  // CROSS JOIN makes SQLite start from the matches.
+  const found = `SELECT p.id, ${scores[order]} AS score FROM words CROSS JOIN pieces p ON p.id = words.rowid
+    WHERE words MATCH ? AND ${where.text} ORDER BY words.rowid DESC LIMIT ${rankLimit}`
+  const ordered = sql.prepare(`SELECT id FROM (${found}) ORDER BY score, id DESC LIMIT ?`)
+  return idsOf(ordered.all(match, ...where.values, count))
+}
+
+function idsOf(rows: readonly unknown[]): readonly number[] {
+  return (rows as { readonly id: number }[]).map((row) => row.id)
+}
+
+/** The forms of a term that occur, and how many texts have them. */
+type Counted = { readonly term: Term; readonly forms: readonly Form[]; readonly texts: number }
+type Form = { readonly match: string; readonly texts: number }
+
+function withSeveral(sql: DatabaseSync, asked: Asked): Found {
+  const { terms, count } = asked
+  const counted = terms.map((term) => counts(sql, term))
+  const rare = counted.filter(({ texts }) => texts > 0 && texts <= rankLimit)
+  // Of common words alone, what has all of them is chosen as FTS5 ranks it.
+  const all = rare.length > 0 ? [] : matching(sql, matchAll(terms), { ...asked, order: 'best' })
+  if (all.length >= count) return { ids: all, terms, matched: 'all' }
+  const archive = searchedIn(sql)
+  const hits = createHits(sql, asked.where, archive)
+  const anyRare = rare.length === 0 ? undefined : matchAny(rare.map(({ term }) => term))
+  const ranked = rank(
+    counted.map((one) => (rare.includes(one) ? hits.ofRare(one) : hits.ofCommon(one, anyRare))),
+    archive,
+  )
+  const ids = new Set([...all, ...ranked.map(({ id }) => id)])
+  const hasAll = all.length > 0 || ranked[0]?.hasAll !== false
+  return { ids: [...ids].slice(0, count), terms, matched: hasAll ? 'all' : 'any' }
+}
+
+function counts(sql: DatabaseSync, term: Term): Counted {
+  const forms = matchesOf(term)
+    .map((match) => ({ match, texts: textsWith(sql, match) }))
+    .filter(({ texts }) => texts > 0)
+  return { term, forms, texts: forms.reduce((sum, { texts }) => sum + texts, 0) }
+}
+
+function textsWith(sql: DatabaseSync, match: string): number {
+  return Number(sql.prepare('SELECT count(*) AS texts FROM words WHERE words MATCH ?').get(match)?.texts)
+}
+
+type SearchedArchive = Searched & { readonly sessionOf: (source: number) => number }
+
+function searchedIn(sql: DatabaseSync): SearchedArchive {
+  const texts = Number(sql.prepare('SELECT count(*) AS texts FROM words_docsize').get()?.texts)
+  const sources = sql.prepare('SELECT id, name, texts FROM sources').all() as unknown as {
+    readonly id: number
+    readonly name: string
+    readonly texts: number
+  }[]
+  const numbers = new Map<string, number>()
+  const bySource = new Map<number, number>()
+  const sessions = new Map<number, number>()
+  for (const source of sources) {
+    const name = sessionOf(source.name)
+    const number = numbers.get(name) ?? numbers.size
+    numbers.set(name, number)
+    bySource.set(source.id, number)
+    sessions.set(number, (sessions.get(number) ?? 0) + source.texts)
+  }
+  return { texts, sessions, sessionOf: (source) => bySource.get(source) ?? -1 }
+}
+
+type HitRow = { readonly id: number; readonly source: number; readonly place: number; readonly rank: number }
+
+function createHits(sql: DatabaseSync, where: Where, { texts: all, sessionOf }: SearchedArchive) {
+  const select = (score: string, limit: string) =>
+    sql.prepare(`SELECT p.id, p.source, p.place, ${score} AS rank FROM words CROSS JOIN pieces p
+      ON p.id = words.rowid WHERE words MATCH ? AND ${where.text} ${limit}`)
+  const hitOf = ({ id, source, place }: HitRow, weight: number): Hit => {
+    return { id, place, file: source, session: sessionOf(source), weight }
+  }
+  const scored = select('words.rank', '')
+  const having = select('0', '')
+  const newestHaving = select('0', `ORDER BY words.rowid DESC LIMIT ${rankLimit}`)
+  return {
+    ofRare: ({ term, forms, texts }: Counted): TermHits => {
+      const weights = new Map<HitRow, number>()
+      const byId = new Map<number, HitRow>()
+      for (const form of forms) {
+        const rarity = rarityInFts5(form.texts, all)
+        for (const row of scored.all(form.match, ...where.values) as unknown as HitRow[]) {
+          const known = byId.get(row.id) ?? row
+          byId.set(row.id, known)
+          weights.set(known, Math.min(maxFrequencyWeight, (weights.get(known) ?? 0) - row.rank / rarity))
+        }
+      }
+      return { hits: [...weights].map(([row, weight]) => hitOf(row, weight)), texts, isRequired: term.isExact }
+    },
+    /** Only in texts that have a rare word, if there is one. It counts as once in an average text. */
+    ofCommon: ({ term, texts }: Counted, anyRare: string | undefined): TermHits => {
+      const own = matchAny([term])
+      const match = anyRare === undefined ? own : `(${own}) AND (${anyRare})`
+      const rows = texts === 0 ? [] : (anyRare === undefined ? newestHaving : having).all(match, ...where.values)
+      const hits = (rows as unknown as HitRow[]).map((row) => hitOf(row, frequencyWeight(1, 1)))
+      return { hits, texts, isRequired: term.isExact }
+    },
+  }
+}
+
+/**
+ * FTS5's rank of one word is its rarity, as bm25() defines it, times how often the text has it for its length. Only the
+ * latter is wanted: all forms of a word share one rarity.
+ */
+function rarityInFts5(having: number, all: number): number {
+  const ratio = (all - having + 0.5) / (having + 0.5)
+  return ratio > 1 ? Math.log(ratio) : 1e-6
+}
+
+const assistantKinds: readonly PieceKind[] = ['assistant', 'thinking', 'tool-use']
+
+const valueList = '(SELECT value FROM json_each(?))'
+const ofTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
+const ofPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
+
+export function conditions(sql: DatabaseSync, query: SearchQuery): Where {
+  const { kinds: named = pieceKinds, role, tool, path } = query
+  const kinds = pieceKinds.filter(
+    (kind) => named.includes(kind) && (role === undefined || (role === 'assistant') === assistantKinds.includes(kind)),
+  )
+  const filters: readonly (readonly [string, SQLInputValue | undefined])[] = [
+    ['p.epoch = ?', query.epoch],
+    ['p.time >= ?', query.since],
+    ['p.time <= ?', query.until],
+    [ofTool, tool === undefined ? undefined : valuesLike(sql, 'tool AS value FROM calls', isTool(tool))],
+    [ofPath, path === undefined ? undefined : valuesLike(sql, 'path AS value FROM touched', pathMatcher(path))],
+  ]
+  const used = filters.filter(([, value]) => value !== undefined)
+  const isAll = kinds.length === pieceKinds.length
+  const ofKind = isAll ? 'p.kind IS NOT NULL' : `p.kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`
+  return {
+    text: [ofKind, ...used.map(([text]) => text)].join(' AND '),
+    values: used.flatMap(([, value]) => value ?? []),
+  }
+}
+
+/** Which values of a column are wanted, as JSON. */
+function valuesLike(sql: DatabaseSync, column: string, isWanted: (value: string) => boolean): string {
+  const rows = sql.prepare(`SELECT DISTINCT ${column}`).all() as { readonly value: string | null }[]
+  return JSON.stringify(rows.flatMap(({ value }) => (value !== null && isWanted(value) ? value : [])))
+}
+
+function isTool(wanted: string): (name: string) => boolean {
+  const wants = wanted.trim().toLowerCase()
+  return (name) => name.toLowerCase() === wants || name.toLowerCase().endsWith(`__${wants}`)
+}
+
+/** Consecutive whole parts: `http/limit.ts` and `src/http` match `/me/src/http/limit.ts`, `imit.ts` does not. */
+function pathMatcher(wanted: string): (path: string) => boolean {
+  const globs = partsOf(wanted).map((part) => part.split(/\*+/))
+  return (path) => {
+    const has = partsOf(path)
+    for (let from = 0; from + globs.length <= has.length; from++) {
+      if (globs.every((glob, at) => matchesGlob(has[from + at] ?? '', glob))) return globs.length > 0
+    }
+    return false
+  }
+}
+
+function partsOf(path: string): readonly string[] {
+  return path
+    .trim()
+    .split(/[\\/]+/)
+    .filter((part) => part !== '' && part !== '.')
+}
+
+/** Without backtracking: no pattern can make it slow. */
+function matchesGlob(text: string, [first = '', ...rest]: readonly string[]): boolean {
+  const last = rest.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first) || !text.endsWith(last)) return false
+  let at = first.length
+  for (const part of rest) {
+    const found = text.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at <= text.length - last.length
+}
