@@ -15,6 +15,8 @@ export type Context = {
   readonly text: string
   /** Ours: tokens by where they come from. */
   readonly composition?: Compacted['composition']
+  /** Ours: tokens of the context without restored files. */
+  readonly handover?: number
 }
 
 /** undefined: as it comes, without a limit of ours. */
@@ -70,5 +72,5 @@ async function ours(found: Case, { limit, model, given }: Compacting): Promise<C
   if (limit !== undefined && countTokens(text) > limit) {
     throw new Error(`${found.name}: ours left ${countTokens(text)} tokens, and ${limit} were allowed.`)
   }
-  return { text, composition: result.composition }
+  return { text, composition: result.composition, handover: countTokens(result.summary) }
 }

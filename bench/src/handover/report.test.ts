@@ -7,6 +7,7 @@ const row = (contender: string, at: Row['at'], score: 0 | 0.5 | 1): Row => ({
   contender,
   at,
   tokens: 22_000,
+  handover: 13_000,
   characters: 400,
   grades: [{ id: 1, kind: 'state', weight: 1, score }],
   composition: { model: 4_000, user: 500, state: 300, rules: 200, facts: 1_100, restored: 9_000 },

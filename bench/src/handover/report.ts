@@ -3,7 +3,6 @@ import type { Target } from '../summary/target.ts'
 import { type Grade, meanScore, weightedMean } from './grade.ts'
 import { type Reading, readingsTable } from './readings.ts'
 import { alone, type CaseReport, mean, type Row, recorded, rowIn, rowsOf, type Select, withModel } from './rows.ts'
-import { ownTokens } from './targets.ts'
 
 export type Measured = {
   readonly cases: readonly CaseReport[]
@@ -145,7 +144,7 @@ function partsTable(cases: readonly CaseReport[]): readonly string[] {
   const lines = contenders.flatMap((contender) =>
     cases.map((found) => {
       const row = rowIn(found, { contender, at: 'default' })
-      const figures = [row ? ownTokens(row) : 0, ...names.map((name) => row?.composition?.[name] ?? 0)]
+      const figures = [row?.handover ?? 0, ...names.map((name) => row?.composition?.[name] ?? 0)]
       return `| ${contender}, ${found.name} | ${figures.map((figure) => figure.toLocaleString('en')).join(' | ')} |`
     }),
   )

@@ -66,7 +66,7 @@ export function caseOf({ name }: ProbeSet, folders: { readonly probes: string; r
 async function reportOf({ set, found }: Found): Promise<CaseReport> {
   const { answers } = set
   const rows: Row[] = []
-  const grade = (contender: string, at: Row['at'], { text, composition }: Context) => {
+  const grade = (contender: string, at: Row['at'], { text, composition, handover }: Context) => {
     const grades = gradeContext(text, set.probes)
     rows.push({
       contender,
@@ -75,6 +75,7 @@ async function reportOf({ set, found }: Found): Promise<CaseReport> {
       characters: text.length,
       grades,
       ...(composition ? { composition } : {}),
+      ...(handover === undefined ? {} : { handover }),
     })
   }
   for (const [name, contextOf] of Object.entries(references))

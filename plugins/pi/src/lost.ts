@@ -16,7 +16,11 @@ export function lostText(context: Context): string {
   const missing = missingFromSummary(compactionJobAt(session), { summary: shown })
   // What a summary of ours says was checked when it was written; the rest of it are figures of our own.
   const isOurs = objectAt(objectAt(compaction, 'details'), 'everlong') !== undefined
-  return (isOurs ? missing.replace(/\s*## Also on record\nUnverified[^\n]*$/, '') : missing) || nothing
+  return (
+    (isOurs
+      ? missing.replace(/\s*## Names in the summary that the conversation does not contain\nUnverified[^\n]*/, '')
+      : missing) || nothing
+  )
 }
 
 const nothing = 'The last compaction left nothing out that code can find.'
