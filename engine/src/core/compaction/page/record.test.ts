@@ -114,6 +114,19 @@ describe('the record next to a summary', () => {
     expect(text).toContain('- `make all` failed: error: no rule for gate.')
     expect(text.split('is missing from the makefile')).toHaveLength(2)
   })
+
+  test('does not take a long report for the explanation of an error', () => {
+    const error = {
+      what: 'git push',
+      line: 'no upstream',
+      last: 1,
+      cause: 'All is done.\n[…]\nThe end.',
+      isFixed: false,
+    }
+    expect(recordOf({ ledger: { ...emptyLedger, errors: [error] } }, '- Nothing else.')).toBe(
+      `## ${pageTitles.errors}\n- \`git push\` failed: no upstream.`,
+    )
+  })
 })
 
 describe('any record', () => {

@@ -4,7 +4,7 @@ import type { ErrorFact, Ledger, Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { pageTitles } from '../../prompts/page.ts'
-import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
+import { condensed, gap, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { locator, wordsText } from './complete-words.ts'
@@ -93,8 +93,10 @@ function errorsWithin(errors: readonly ErrorFact[], { isSaid, ...limit }: Unsaid
 
 /** "- `make all` failed: no rule for gate. The agent: The rule is missing. It succeeded later.", without what is shown above. */
 function errorLine({ what, line, cause = '', isFixed }: ErrorFact, shownWords: string): string {
-  const own = cause.split(sentenceEnd).filter((sentence) => !holdsWords(shownWords, plainWords(sentence)))
-  const said = own.length === 0 || cause === '' ? '' : ` The agent: ${neutralize(oneLine(own.join(' '), 400))}`
+  // A text that was too long to be kept whole is a report, not an explanation of this error.
+  const sentences = cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
+  const own = sentences.filter((sentence) => !holdsWords(shownWords, plainWords(sentence)))
+  const said = own.length === 0 ? '' : ` The agent: ${neutralize(oneLine(own.join(' '), 400))}`
   const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
   const name = neutralize(oneLine(what, 160)).replaceAll('`', "'")
   return `- \`${name}\` failed: ${failed}.${said}${isFixed ? ' It succeeded later.' : ''}`
