@@ -29,6 +29,14 @@ describe('what is new in a text', () => {
     expect(unsaidIn(lines.join('\n'), { isSaid, known: new Set() })).toBe(lines.join('\n'))
   })
 
+  test('is without code and without lines that only introduce code, if asked, but with output', () => {
+    const code = 'The new handler:\n```ts\nopen()\n```'
+    const output = 'The test now shows:\n```\nagent=4, total=5\n```'
+    const options = { isSaid: () => false, known: new Set<string>() }
+    expect(unsaidIn(`${code}\n${output}`, { ...options, withoutCode: true })).toBe(output)
+    expect(unsaidIn(`${code}\n${output}`, { ...options, known: new Set() })).toBe(`${code}\n${output}`)
+  })
+
   test('is empty if everything is said', () => {
     const isSaid = createIsSaid(lines.slice(1).join('\n'))
     expect(unsaidIn(lines.join('\n'), { isSaid, known: new Set() })).toBe('')

@@ -55,25 +55,36 @@ function termsIn(text: string) {
   return { names, words: contentWords(text) }
 }
 
+export type UnsaidOptions = {
+  readonly isSaid: IsSaid
+  /** Collects what was kept, so that a later call does not keep it again. */
+  readonly known: Set<string>
+  /** Leaves out blocks of code in some language, and lines that only introduce one. Other fenced text may be output. */
+  readonly withoutCode?: boolean
+}
+
 /**
  * The paragraphs and lists of a text in which at least one statement is new, whole: a finding is understood only together
- * with the sentences around it. `known` collects what was kept, so that a later call does not keep it again.
+ * with the sentences around it.
  */
-export function unsaidIn(
-  text: string,
-  { isSaid, known }: { readonly isSaid: IsSaid; readonly known: Set<string> },
-): string {
-  const kept = unitsOf(text).filter((blocks) => {
-    const statements = blocks
-      .filter((block) => block.kind !== 'code' && !isLeadIn(block))
-      .flatMap((block) => block.text.split(sentenceEnd))
-    const key = plainWords(blocks.map((block) => block.text).join('\n'))
-    const isSelfContained = contentWords(key).length >= selfContained
-    const isNew = !(isSelfContained && known.has(key)) && !(statements.length > 0 && statements.every(isSaid))
-    if (isNew) known.add(key)
-    return isNew
+export function unsaidIn(text: string, { isSaid, known, withoutCode = false }: UnsaidOptions): string {
+  const kept = unitsOf(text).flatMap((unit) => {
+    const shown = withoutCode ? unit.filter((block) => !isCode(block)) : unit
+    const told = shown.filter((block) => !isLeadIn(block))
+    const statements = told.flatMap(({ kind, text: own }) => (kind === 'code' ? [] : own.split(sentenceEnd)))
+    const key = plainWords(unit.map((block) => block.text).join('\n'))
+    const isRepeated = known.has(key) && contentWords(key).length >= selfContained
+    const isOld = told.length === 0 ? shown.length < unit.length : statements.length > 0 && statements.every(isSaid)
+    if (isRepeated || isOld) return []
+    known.add(key)
+    return shown
   })
-  return kept.map((blocks) => blocks.map((block) => block.text).join('\n')).join('\n')
+  return kept.map((block) => block.text).join('\n')
+}
+
+/** "```ts", but not "```", which may hold the output of a command. */
+function isCode({ kind, text }: ProseBlock): boolean {
+  return kind === 'code' && /^\s*(?:```|~~~)[ \t]*\w/.test(text)
 }
 
 /** A paragraph of fewer words ("Done.") means something else after another request. */

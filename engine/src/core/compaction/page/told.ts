@@ -55,12 +55,17 @@ type StepsOptions = {
 function newSteps(exchange: Exchange, options: StepsOptions): readonly ToldStep[] {
   const { isSaid, known, hasSummary, current, ledger } = options
   const isReported = createIsSaid(exchange.report ?? '')
+  // The files have the code as it is now.
+  const unsaid = { isSaid, known, withoutCode: hasSummary && exchange !== current }
   const newIn = ({ type, text }: ToldStep): string => {
     switch (type) {
       case 'said':
-        return unsaidIn(saidIn(text), { known, isSaid: (statement) => isSaid(statement) || isReported(statement) })
+        return unsaidIn(saidIn(text), {
+          ...unsaid,
+          isSaid: (statement) => isSaid(statement) || isReported(statement),
+        })
       case 'reported':
-        return unsaidIn(saidIn(text), { known, isSaid })
+        return unsaidIn(saidIn(text), unsaid)
       case 'saw':
         // A summary has the results of older looks; the latest show where the agent was.
         return hasSummary && exchange !== current ? '' : text
