@@ -34,7 +34,11 @@ const single: { readonly [Name in Exclude<keyof EngineSettings, Group>]-?: unkno
 }
 
 const { targetShare: _, ...compaction } = defaultCompaction
-const summary: Required<Omit<CompactionSettings, 'targetShare'>> = { ...compaction, model: 'the conversation’s' }
+const summary: Record<keyof Required<Omit<CompactionSettings, 'targetShare'>>, unknown> = {
+  ...compaction,
+  model: 'the conversation’s',
+  handoverTokens: '12,000, by the window',
+}
 const { recall: __, ...reductions } = defaultReductions
 const groups = { summary, reductions, sessionMemory: { ...defaultMemory, keep: defaultKeep } }
 

@@ -84,7 +84,7 @@ type Measured = Task & { readonly contender: Contender; readonly limit: number }
 
 async function measure({ set, conversation, sdk, contender, limit }: Measured): Promise<Row> {
   const { history, steps } = conversation
-  const answer = set.modelAnswer ?? ''
+  const answer = set.answers.strong
   const world = createWorld(answer, contender)
   const start = await startOf({ world, sdk, history })
   const input = { world, history, limit, ...start, summary: countTokens(summaryIn(answer)) }

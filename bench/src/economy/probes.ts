@@ -18,7 +18,7 @@ export async function answeredAt(limits: readonly (number | undefined)[]): Promi
   for (const limit of limits) {
     const scores: number[] = []
     for (const set of sets) {
-      const { text } = await contextOf(caseOf(set, { probes, transcripts }), limit, set.modelAnswer ?? '')
+      const { text } = await contextOf(caseOf(set, { probes, transcripts }), limit, set.answers)
       scores.push(meanScore(gradeContext(text, set.probes)))
     }
     const score = scores.reduce((sum, one) => sum + one, 0) / scores.length

@@ -1,5 +1,5 @@
 // The contexts that are graded: what each contender leaves for the next agent at one recorded compaction, with a strong
-// model's summary, with the one that was recorded, or without a model.
+// model's summary, with an ordinary one, with the one that was recorded, or without a model.
 import { type ModelClient, offline, recorded } from 'everlong'
 import { type Compacted, runCompaction } from 'everlong/mechanisms'
 import { compactionJobAt } from 'everlong/node'
@@ -8,18 +8,21 @@ import { counting, countTokens } from '../fidelity/measure.ts'
 import { recordedContext, recordedSummary, sessionOf } from '../fidelity/parts.ts'
 import { peers } from '../fidelity/peers.ts'
 import { quietPorts } from '../quiet-ports.ts'
+import type { Answers } from './grade.ts'
 import { notesOf } from './notes.ts'
 
 export type Context = {
   readonly text: string
   /** Ours: tokens by where they come from. */
   readonly composition?: Compacted['composition']
+  /** Ours: tokens of the context without restored files. */
+  readonly handover?: number
 }
 
 /** undefined: as it comes, without a limit of ours. */
 export type Limit = number | undefined
 
-export type Contender = (found: Case, limit: Limit, modelAnswer: string) => Promise<Context>
+export type Contender = (found: Case, limit: Limit, answers: Answers) => Promise<Context>
 
 /** The summary in a model's answer, without its scratchpad. */
 export function summaryIn(answer: string): string {
@@ -27,7 +30,10 @@ export function summaryIn(answer: string): string {
 }
 
 export const contenders: Readonly<Record<string, Contender>> = {
-  'ours, model summary': (found, limit, answer) => ours(found, { limit, model: recorded({ summaries: () => answer }) }),
+  'ours, model summary': (found, limit, { strong }) =>
+    ours(found, { limit, model: recorded({ summaries: () => strong }) }),
+  'ours, ordinary summary': (found, limit, { ordinary }) =>
+    ours(found, { limit, model: recorded({ summaries: () => ordinary }) }),
   'ours, recorded summary': (found, limit) =>
     ours(found, { limit, model: recorded({ summaries: () => recordedSummary(found) }) }),
   'ours, offline': (found, limit) => ours(found, { limit, model: offline() }),
@@ -35,7 +41,7 @@ export const contenders: Readonly<Record<string, Contender>> = {
   ...Object.fromEntries(
     Object.entries(peers).map(([name, peer]): [string, Contender] => [
       name,
-      async (found, limit, answer) => ({ text: await peer(found, limit ?? noLimit, summaryIn(answer)) }),
+      async (found, limit, { strong }) => ({ text: await peer(found, limit ?? noLimit, summaryIn(strong)) }),
     ]),
   ),
 }
@@ -44,9 +50,10 @@ export const contenders: Readonly<Record<string, Contender>> = {
 const noLimit = 200_000
 
 /** Those that are graded once, since they are what they are. */
-export const references: Readonly<Record<string, (found: Case, answer: string) => string>> = {
+export const references: Readonly<Record<string, (found: Case, answers: Answers) => string>> = {
   recorded: (found) => recordedContext(found),
-  'model summary alone': (_, answer) => summaryIn(answer),
+  'model summary alone': (_, { strong }) => summaryIn(strong),
+  'ordinary summary alone': (_, { ordinary }) => summaryIn(ordinary),
 }
 
 /** The context names it. The real one would make the figures depend on where the checkout is. */
@@ -65,5 +72,5 @@ async function ours(found: Case, { limit, model, given }: Compacting): Promise<C
   if (limit !== undefined && countTokens(text) > limit) {
     throw new Error(`${found.name}: ours left ${countTokens(text)} tokens, and ${limit} were allowed.`)
   }
-  return { text, composition: result.composition }
+  return { text, composition: result.composition, handover: countTokens(result.summary) }
 }

@@ -12,8 +12,10 @@ export type Probe = {
   readonly elements: readonly { readonly what: string; readonly any: readonly string[] }[]
 }
 
-/** The case's name, its probes, and what a strong model answered to our summary request. */
-export type ProbeSet = { readonly name: string; readonly probes: readonly Probe[]; readonly modelAnswer?: string }
+/** Answers to our summary request: of a strong model, and of an ordinary one. Empty if there is none. */
+export type Answers = { readonly strong: string; readonly ordinary: string }
+
+export type ProbeSet = { readonly name: string; readonly probes: readonly Probe[]; readonly answers: Answers }
 
 export function readProbes(folder: string): readonly ProbeSet[] {
   const files = readdirSync(folder)
@@ -22,10 +24,9 @@ export function readProbes(folder: string): readonly ProbeSet[] {
     .map((file) => {
       const name = file.slice(0, -'.json'.length)
       const probes: readonly Probe[] = JSON.parse(readFileSync(join(folder, file), 'utf8'))
-      const answer = `${name}.model.txt`
-      return files.includes(answer)
-        ? { name, probes, modelAnswer: readFileSync(join(folder, answer), 'utf8') }
-        : { name, probes }
+      const answerIn = (file: string) => (files.includes(file) ? readFileSync(join(folder, file), 'utf8') : '')
+      const answers = { strong: answerIn(`${name}.model.txt`), ordinary: answerIn(`${name}.ordinary.txt`) }
+      return { name, probes, answers }
     })
 }
 

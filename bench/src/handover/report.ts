@@ -18,7 +18,7 @@ export function markdown({ cases, targets, readings }: Measured): string {
     '',
     `${cases.length} recorded compactions with ${cases.reduce((sum, { probes }) => sum + probes, 0)} questions about the work, asked of the context that each contender leaves for the next agent and graded by code. An answer has several elements, and all of them must be stated in one passage of at most 1,200 characters: all of them score 1, half of them 0.5. So a list of names scores nothing. *Weighted* counts questions double whose answer prevents harm or repeated work.`,
     '',
-    '*Model summary* is a strong model’s answer to our own summary request; every contender that takes a summary gets it. *Recorded* is the context that the recorded client left. At a limit, the whole context has at most that many tokens; peers, which have no limit for the whole, are cut from the oldest end. The model in this benchmark is a script and cannot write a shorter summary, so below the size of its summary our own shortening is measured.',
+    '*Model summary* is a strong model’s answer to our own summary request; every contender that takes a summary gets it. *Ordinary summary* is what an everyday model wrote in answer to the same request. *Recorded* is the context that the recorded client left. At a limit, the whole context has at most that many tokens; peers, which have no limit for the whole, are cut from the oldest end. The model in this benchmark is a script and cannot write a shorter summary, so below the size of its summary our own shortening is measured.',
     '',
     '## Targets',
     '',
@@ -89,6 +89,8 @@ function kindTable(cases: readonly CaseReport[]): readonly string[] {
     recorded,
     alone,
     { contender: withModel, at: 'default' },
+    { contender: 'ours, ordinary summary', at: 'default' },
+    { contender: 'ours, recorded summary', at: 'default' },
     { contender: 'ours, offline', at: 'default' },
   ]
   const kinds = [...new Set(cases.flatMap(({ rows }) => rows[0]?.grades.map(({ kind }) => kind) ?? []))]
@@ -105,6 +107,9 @@ function caseTable(cases: readonly CaseReport[]): readonly string[] {
     recorded,
     alone,
     { contender: withModel, at: 'default' },
+    { contender: 'ours, ordinary summary', at: 'default' },
+    { contender: 'ours, recorded summary', at: 'default' },
+    { contender: 'ours, offline', at: 'default' },
     { contender: withModel, at: 'recorded' },
     { contender: 'ours, recorded summary', at: 'recorded' },
     { contender: 'ours, offline', at: 'recorded' },
@@ -129,16 +134,23 @@ function caseTable(cases: readonly CaseReport[]): readonly string[] {
 
 function partsTable(cases: readonly CaseReport[]): readonly string[] {
   const names = ['model', 'user', 'state', 'rules', 'facts', 'restored'] as const
-  const contenders = [withModel, 'ours, recorded summary', 'ours, offline', 'ours, session memory']
+  const contenders = [
+    withModel,
+    'ours, ordinary summary',
+    'ours, recorded summary',
+    'ours, offline',
+    'ours, session memory',
+  ]
   const lines = contenders.flatMap((contender) =>
     cases.map((found) => {
-      const composition = rowIn(found, { contender, at: 'default' })?.composition
-      return `| ${contender}, ${found.name} | ${names.map((name) => (composition?.[name] ?? 0).toLocaleString('en')).join(' | ')} |`
+      const row = rowIn(found, { contender, at: 'default' })
+      const figures = [row?.handover ?? 0, ...names.map((name) => row?.composition?.[name] ?? 0)]
+      return `| ${contender}, ${found.name} | ${figures.map((figure) => figure.toLocaleString('en')).join(' | ')} |`
     }),
   )
   return [
-    `| | model’s words | user’s words | state | rules | facts by code | restored |`,
-    `| --- |${names.map(() => ' --: |').join('')}`,
+    `| | handover, without restored files | model’s words | user’s words | state | rules | facts by code | restored |`,
+    `| --- | --: |${names.map(() => ' --: |').join('')}`,
     ...lines,
     '',
     'Without a model, what the user and the agent said counts as the user’s words.',

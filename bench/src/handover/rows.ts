@@ -9,6 +9,8 @@ export type Row = {
   readonly characters: number
   readonly grades: readonly Grade[]
   readonly composition?: Compacted['composition']
+  /** Tokens of the context without restored files, which have a budget of their own. */
+  readonly handover?: number
 }
 
 export type CaseReport = { readonly name: string; readonly probes: number; readonly rows: readonly Row[] }

@@ -64,9 +64,9 @@ export function caseOf({ name }: ProbeSet, folders: { readonly probes: string; r
 }
 
 async function reportOf({ set, found }: Found): Promise<CaseReport> {
-  const answer = set.modelAnswer ?? ''
+  const { answers } = set
   const rows: Row[] = []
-  const grade = (contender: string, at: Row['at'], { text, composition }: Context) => {
+  const grade = (contender: string, at: Row['at'], { text, composition, handover }: Context) => {
     const grades = gradeContext(text, set.probes)
     rows.push({
       contender,
@@ -75,15 +75,16 @@ async function reportOf({ set, found }: Found): Promise<CaseReport> {
       characters: text.length,
       grades,
       ...(composition ? { composition } : {}),
+      ...(handover === undefined ? {} : { handover }),
     })
   }
   for (const [name, contextOf] of Object.entries(references))
-    grade(name, 'as it is', { text: contextOf(found, answer) })
+    grade(name, 'as it is', { text: contextOf(found, answers) })
   const recorded = countTokens(recordedContext(found))
   for (const [name, contextOf] of Object.entries(contenders)) {
     for (const at of limits) {
       const limit: Limit = at === 'recorded' ? recorded : at
-      grade(name, at ?? 'default', await contextOf(found, limit, answer))
+      grade(name, at ?? 'default', await contextOf(found, limit, answers))
     }
   }
   return { name: set.name, probes: set.probes.length, rows }
@@ -94,11 +95,11 @@ type Showing = { readonly show: string; readonly contender: string; readonly lim
 async function show(all: readonly Found[], { show: name, contender, limit }: Showing): Promise<void> {
   const one = all.find(({ set }) => set.name === name)
   if (!one) throw new Error(`There is no case ${name}.`)
-  const answer = one.set.modelAnswer ?? ''
+  const { answers } = one.set
   const tokens =
     limit === 'recorded' ? countTokens(recordedContext(one.found)) : limit === undefined ? undefined : Number(limit)
   const text =
-    references[contender]?.(one.found, answer) ?? (await contenders[contender]?.(one.found, tokens, answer))?.text
+    references[contender]?.(one.found, answers) ?? (await contenders[contender]?.(one.found, tokens, answers))?.text
   if (text === undefined) throw new Error(`There is no contender ${contender}.`)
   console.log(text)
   for (const { id, score } of gradeContext(text, one.set.probes).filter((grade) => grade.score < 1)) {

@@ -5,7 +5,7 @@ import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson, toJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
-import { pageTitles, shortenedNote, writtenByCode } from '../prompts/page.ts'
+import { pageTitles, recordLead, shortenedNote, writtenByCode } from '../prompts/page.ts'
 import { sectionTitles } from '../prompts/summary.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import { type Checked, checkSummary } from './check.ts'
@@ -33,9 +33,7 @@ function inputOf(said: readonly Said[], { summary, ...more }: Given = {}): Compo
     workspace: undefined,
     variant: 'full',
     recall: false,
-    summaryTokens: 6_000,
-    userTokens: 8_000,
-    offlineTokens: 12_000,
+    handoverTokens: 12_000,
     countTokens,
     ...more,
   }
@@ -173,8 +171,9 @@ describe('what stands beside a summary', () => {
       `## ${pageTitles.words}`,
       `## ${pageTitles.earlier}\n- "The very first request`,
       `## ${pageTitles.state}\nCommands that verify`,
-      `## ${pageTitles.facts}`,
-      'Unverified (not found in the conversation): `openTheWindow`.',
+      `## ${pageTitles.doubts}\nUnverified (not found in the conversation): \`openTheWindow\`.`,
+      `## ${pageTitles.record}\n${recordLead}`,
+      'I added the flag `--dry-run` in src/cli.ts',
     ].map((part) => text.indexOf(part))
     expect(places.every((place) => place >= 0)).toBe(true)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
@@ -241,10 +240,19 @@ describe('what stands beside a summary', () => {
     expect(Object.values(composition).reduce((sum, part) => sum + part, 0)).toBeLessThanOrEqual(countTokens(text))
   })
 
-  test('beside a full summary only the latest reports are added, beside a thin one what was done as well', () => {
-    const facts = (summaryTokens: number) => pageOf(talk, { summary: short, summaryTokens }).report.ledgerTokens
-    expect(facts(countTokens(short))).toBeGreaterThan(0)
-    expect(facts(6_000)).toBeGreaterThanOrEqual(facts(countTokens(short)))
+  test('the record takes what is left of the handover, and the summary stays whole if it alone is longer', () => {
+    const reports = Array.from({ length: 30 }, (_, at) => [
+      human(`Look at part ${at}.`),
+      assistant(`The hinge of part ${at} had ${at + 100} screws, which rusted because the cellar was flooded.`),
+    ]).flat()
+    const page = (handoverTokens: number) => pageOf(reports, { summary: short, handoverTokens })
+    const [small, large] = [page(1_000), page(12_000)]
+    expect(countTokens(small.text)).toBeLessThanOrEqual(1_000)
+    expect(small.report.ledgerTokens).toBeGreaterThan(100)
+    expect(large.report.ledgerTokens).toBeGreaterThan(small.report.ledgerTokens)
+    const none = page(10)
+    expect(none.text).toContain(short.split('\n')[1])
+    expect(none.report.ledgerTokens).toBe(0)
   })
 })
 
@@ -361,8 +369,10 @@ describe('round after round', () => {
       return page
     })
     const last = pages.at(-1)?.text ?? ''
-    for (const rule of rules) expect(last.split(rule).length).toBe(2)
-    expect(countTokens(last)).toBeLessThanOrEqual(written ? 2_500 : 4_000)
+    const quoting = (rule: string) =>
+      last.split('\n').filter((line) => line.replace('User: ', '').startsWith(`- "${rule}`))
+    for (const rule of rules) expect(quoting(rule)).toHaveLength(1)
+    expect(countTokens(last)).toBeLessThanOrEqual(4_000)
   })
 })
 

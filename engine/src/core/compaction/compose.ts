@@ -1,16 +1,23 @@
-// The text of the new context, in order of trust: the summary whole, the user's words, the rules, the state, what else is
-// on record. It is made smaller only where it does not fit, and the summary itself is shortened last.
+// The text of the new context, in order of trust: the summary whole, the user's words, the rules, the state, and the
+// record of what the summary does not say. The record takes the room that is left; the summary itself is shortened last.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
-import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
+import {
+  cautionLine,
+  pageTitles,
+  recordLead,
+  shortenedNote,
+  unverifiedStart,
+  writtenByCodeStart,
+} from '../prompts/page.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
 import { completeWords, isInSummary, isSaid, searchable, withoutRepeats, wordsText } from './page/complete-words.ts'
-import { unsaidReports } from './page/facts.ts'
 import { offlineSummary } from './page/offline.ts'
 import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
+import { record } from './page/record.ts'
 import { missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
@@ -27,12 +34,12 @@ export type ComposeInput = {
   /** Whether the summary was asked for with our sections. Default: true. */
   readonly isSectioned?: boolean
   readonly recall: boolean
-  /** What a summary may use, and what is added to one at the most. */
-  readonly summaryTokens: number
-  readonly userTokens: number
+  /** Tokens of the summary and everything that code adds to it. A summary that is longer stays whole if it fits. */
+  readonly handoverTokens: number
+  /** Tokens of user messages that are added to a summary. Default: what the summary leaves. */
+  readonly userTokens?: number
   /** So many of the user's latest messages stand in the page whole, whatever they cost. Default 3. */
   readonly neverShortened?: number
-  readonly offlineTokens: number
   readonly countTokens: (text: string) => number
 }
 
@@ -50,10 +57,8 @@ const earlierTokens = 3_000
 const longestEarlier = 600
 const rulesShare = 0.5
 const headingTokens = 60
-/** Of the summary's tokens, or this if it is more: what is added from the agent's reports. */
-const factsShare = 0.15
-const usualFacts = 1_000
 const leastSummary = 100
+const leastUser = 300
 
 /** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
 export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
@@ -73,10 +78,12 @@ type Filling = {
 
 /** With less and less next to the summary, then with less of it. Undefined when not even the user's latest words fit. */
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
-  const { checked, userTokens, countTokens } = input
+  const { checked, countTokens, handoverTokens } = input
   if (checked === undefined) return offlinePage(input, tokens)
   const filling = { checked, summary: neutralizeFrames(checked.text), tokens }
-  for (const user of [userTokens, Math.min(userTokens, 1_000), 300, 0]) {
+  const left = Math.min(tokens, handoverTokens) - countTokens(filling.summary)
+  const most = Math.max(leastUser, input.userTokens ?? left)
+  for (const user of [most, Math.min(most, 1_000), leastUser, 0]) {
     const page = pageWith(input, { ...filling, user })
     if (countTokens(page.text) <= tokens) return page
   }
@@ -112,23 +119,19 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
   const rulesBeside = (shown: string) => ruleLines(ledger, { shown, recall, tokens: tokens * rulesShare, countTokens })
   const state = user > 0 ? stateLines({ ledger, workspace, shown: completed.text, since }) : []
   const doubts = doubtLine(found.unsupported, completed.text)
-  const left = (said: string) => tokens - count([said, ...rulesBeside(said), ...state, ...doubts]) - headingTokens
+  const left = (said: string, all = tokens) =>
+    all - count([said, ...rulesBeside(said), ...state, ...doubts]) - headingTokens
   const earlier = earlierWords(input, completed.text, Math.min(earlierTokens, left(completed.text)))
   const said = [completed.text, ...earlier].join('\n')
   const rules = rulesBeside(said)
   const size = countTokens(summary)
-  const facts = unsaidReports(ledger.exchanges, {
-    shown: said,
-    tokens: Math.max(0, Math.min(left(said), Math.max(usualFacts, size * factsShare))),
-    since,
-    isThin: size < input.summaryTokens / 2,
-    countTokens,
-  })
+  const facts = recordBeside(input, [said, ...rules].join('\n'), left(said, Math.min(tokens, input.handoverTokens)))
   const besideParts = [
     section(pageTitles.earlier, earlier),
     section(pageTitles.rules, rules),
     section(pageTitles.state, state),
-    section(pageTitles.facts, [...facts, ...doubts]),
+    section(pageTitles.doubts, doubts),
+    ...facts,
   ]
   const cautions = cautionLines(harmful)
   const corrections = [...correctionLines(checked), section(pageTitles.words, completed.lines)]
@@ -152,6 +155,21 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
   }
 }
 
+/** What the summary and the words next to it do not say, under its heading. */
+function recordBeside(input: ComposeInput, alreadySaid: string, tokens: number): readonly string[] {
+  const { countTokens, recall } = input
+  const opening = section(pageTitles.record, [recordLead])
+  const room = tokens - countTokens(`${opening}\n\n`)
+  if (room <= 0) return []
+  const text = record(modelsOwn(input), { alreadySaid, recall, countTokens, tokens: room })
+  return text === '' ? [] : [opening, text]
+}
+
+/** An earlier summary that code wrote repeats the ledger. */
+function modelsOwn(input: ComposeInput): ComposeInput {
+  return input.earlierSummary?.includes(writtenByCodeStart) ? { ...input, earlierSummary: undefined } : input
+}
+
 /** Nothing but the latest request, which comes behind it. */
 export const emptyPage: Page = {
   text: '',
@@ -171,16 +189,14 @@ export const emptyPage: Page = {
 
 function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   const { countTokens, ledger, recall, workspace, since } = input
-  const room = Math.min(input.offlineTokens, tokens)
+  const room = Math.min(input.handoverTokens, tokens)
   const state = section(
     pageTitles.state,
     linesWithin(stateLines({ ledger, workspace, shown: '', since }), { tokens: room / 4, countTokens }),
   )
-  const isOurs = input.earlierSummary?.includes(writtenByCode)
-  const earlierSummary = isOurs ? undefined : input.earlierSummary
   let left = room - countTokens(state)
   for (let attempt = 0; attempt < 6; attempt++) {
-    const conversation = offlineSummary({ ...input, earlierSummary, tokens: left })
+    const conversation = offlineSummary({ ...modelsOwn(input), tokens: left })
     if (conversation === '') return undefined
     const rules = ruleLines(ledger, { shown: conversation, recall, tokens: room * rulesShare, countTokens })
     const text = joined([conversation, section(pageTitles.rules, rules), state])

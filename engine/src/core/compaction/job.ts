@@ -22,12 +22,13 @@ export type CompactionSettings = {
   readonly shareCache: boolean
   /** When no model could write the summary: always write one without a model, only when the prompt was too long, never. */
   readonly offline: 'always' | 'overflow' | 'never'
-  /** Tokens that the model is told its summary may use. */
+  /**
+   * Tokens of the handover: the summary, the user's words, the state and the record together. Default: 12,000, in windows
+   * above 200,000 tokens 6 % of the window, and at most 15 % of a smaller one. What the limit leaves is never exceeded.
+   */
+  readonly handoverTokens?: number | undefined
+  /** Tokens that the model is told its summary may use, and at most two thirds of the handover. */
   readonly summaryTokens: number
-  /** Tokens of a summary that is written without a model. */
-  readonly offlineTokens: number
-  /** Tokens of user messages that are added to a summary because it lacks them. */
-  readonly userTokens: number
   /** Tokens of restored context, all kinds together. */
   readonly restoreTokens: number
   /** An automatic compaction must get below this share of the threshold. */
@@ -38,13 +39,10 @@ export type CompactionSettings = {
   readonly serverCompaction: 'off' | 'on-demand'
 }
 
-/** 6,000 tokens: summaries of 4,000 answered nearly all questions about the work, those of 2,000 lost a third. */
 export const defaultCompaction: CompactionSettings = {
   shareCache: true,
   offline: 'always',
-  summaryTokens: 6_000,
-  offlineTokens: 10_000,
-  userTokens: 8_000,
+  summaryTokens: 8_000,
   restoreTokens: 50_000,
   targetShare: 0.6,
   boundThinking: 'remove',
@@ -109,6 +107,7 @@ export type Composition = {
   readonly user: number
   readonly state: number
   readonly rules: number
+  /** The record and doubts about names, next to a summary. */
   readonly facts: number
   readonly restored: number
 }

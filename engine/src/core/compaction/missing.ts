@@ -7,7 +7,7 @@ import { type Counting, createTextCounter } from '../tokens/estimate/counting.ts
 import { checkSummary, sourceText } from './check.ts'
 import { composePage } from './compose.ts'
 import { historyOf, ledgerWith } from './history.ts'
-import { type CompactionJob, defaultCompaction } from './job.ts'
+import type { CompactionJob } from './job.ts'
 import { piecesOf } from './plan.ts'
 
 export type MissingOptions = {
@@ -26,15 +26,12 @@ export type SummarySource = {
   readonly earlierSummary?: string
   readonly counting?: Counting
   readonly recall: boolean
-  readonly summaryTokens: number
-  readonly userTokens: number
 }
 
 /** `job` is the compaction as it would be run before the summary replaced anything. */
 export function summarySource(job: CompactionJob): SummarySource {
   const history = historyOf(job)
   const messages = piecesOf(job.view)
-  const { summaryTokens, userTokens } = { ...defaultCompaction, ...job.settings }
   return {
     messages: messages.map((message) => ({
       role: message.role,
@@ -45,8 +42,6 @@ export function summarySource(job: CompactionJob): SummarySource {
     since: history.carried.messages,
     ...defined({ earlierSummary: history.summary, counting: job.counting }),
     recall: job.recall === true,
-    summaryTokens,
-    userTokens,
   }
 }
 
@@ -56,7 +51,7 @@ export function missingFromSummary(
   { summary, maxTokens = 2_000 }: MissingOptions,
 ): string {
   const read = 'view' in source ? summarySource(source) : source
-  const { messages, ledger, since, earlierSummary, recall, summaryTokens } = read
+  const { messages, ledger, since, earlierSummary, recall } = read
   const countTokens = createTextCounter(read.counting)
   const page = composePage(
     {
@@ -68,11 +63,10 @@ export function missingFromSummary(
       workspace: undefined,
       variant: 'full',
       recall,
-      summaryTokens,
-      userTokens: Math.min(read.userTokens, maxTokens / 2),
+      handoverTokens: countTokens(summary) + maxTokens,
+      userTokens: maxTokens / 2,
       // The host has its own idea of what to keep of them, and little room for this.
       neverShortened: 0,
-      offlineTokens: 0,
       countTokens,
     },
     countTokens(summary) + maxTokens,

@@ -39,6 +39,8 @@ export type CompactionPlan =
         readonly limit: number
         /** The same for as long as something is restored: that must not take back what is to be freed. */
         readonly limitOfRestored: number
+        /** Of the summary and everything that code adds to it, restored files apart. */
+        readonly handover: number
         /** What the model may use for its summary. */
         readonly summary: number
         readonly restored: number
@@ -53,6 +55,18 @@ export type Planned = Extract<CompactionPlan, { readonly type: 'planned' }>
 
 /** Of the room that is left; the rest is for the text around the summary, the latest request and the state. */
 const summaryShare = 0.85
+/** Of the handover; the rest is for the user's words, the state and the record. */
+const summaryOfHandover = 2 / 3
+
+/** 12,000 tokens in the usual window of 200,000; in larger ones the same share, and in smaller ones at most 15 %. */
+const usualHandover = 12_000
+const usualWindow = 200_000
+const handoverShare = { ofLarger: usualHandover / usualWindow, ofSmaller: 0.15 }
+/** Tokens of the handover in a window of this size. */
+export function handoverIn(window: number): number {
+  const { ofLarger, ofSmaller } = handoverShare
+  return Math.floor(window >= usualWindow ? window * ofLarger : Math.min(usualHandover, window * ofSmaller))
+}
 
 export function planCompaction(job: CompactionJob, client: ModelClient): CompactionPlan {
   const settings = { ...defaultCompaction, ...job.settings }
@@ -74,6 +88,10 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   const share = job.threshold > 0 ? target / job.threshold : settings.targetShare
   const isSharing = job.trigger === 'manual' && job.budget === undefined
   const limitOfRestored = isSharing ? Math.min(limit, keptTokens + Math.floor((before - keptTokens) * share)) : limit
+  const summarized = Math.max(0, before - keptTokens)
+  const window = job.contextWindow ?? (model === undefined ? undefined : modelFacts(model)?.window) ?? usualWindow
+  const handover = settings.handoverTokens ?? handoverIn(window)
+  const summaryRoom = Math.min((limit - keptTokens) * summaryShare, handover * summaryOfHandover)
   const summarizer = settings.model ?? job.conversation?.model ?? client.model
   return {
     type: 'planned',
@@ -84,11 +102,12 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
       before,
       size,
       maxSize: scale.toReported(limit + (job.overhead ?? 0)),
-      summarized: Math.max(0, before - keptTokens),
+      summarized,
       kept: keptTokens,
       limit,
       limitOfRestored,
-      summary: Math.max(0, Math.min(settings.summaryTokens, Math.floor((limit - keptTokens) * summaryShare))),
+      handover,
+      summary: Math.max(0, Math.floor(Math.min(settings.summaryTokens, summaryRoom))),
       restored: job.restore ? Math.max(0, Math.min(settings.restoreTokens, limitOfRestored - keptTokens)) : 0,
     },
     mechanisms: mechanismsFor(job, { settings, client, summarizer, isFull: parts.variant === 'full' }),

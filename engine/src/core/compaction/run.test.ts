@@ -567,6 +567,7 @@ describe('on the way', () => {
     const { restored, tokens } = await compacted(conversation(60), {
       model: scripted(() => summaryOf(3)),
       budget: 2_600,
+      settings: { handoverTokens: 1_000 },
       restore: async () => ({ pieces: [piece(0), piece(1), piece(2), piece(3)], notRestored: [], tokens: 2_000 }),
     })
     expect(tokens.after).toBeLessThanOrEqual(2_600)

@@ -117,7 +117,6 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   if (written.type === 'stop') return written
   if (isAborted(run, 'verifying')) return wasStopped
   const { text } = written
-  const { summaryTokens, userTokens, offlineTokens } = plan.settings
   const composing: ComposeInput = {
     // Checked first: a quotation without its secret is in no message.
     checked:
@@ -131,9 +130,7 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     // Notes have sections of their own.
     isSectioned: written.mechanism !== job.given?.mechanism,
     recall: job.recall === true,
-    summaryTokens,
-    userTokens,
-    offlineTokens: job.budget ?? Math.min(offlineTokens, plan.tokens.summarized * offlineShare),
+    handoverTokens: handoverOf(run),
     countTokens: createTextCounter(job.counting),
   }
   if (isAborted(run, 'restoring')) return wasStopped
@@ -157,8 +154,14 @@ function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPor
   return { text: clean(text), ...(Object.fromEntries(lists) as typeof found) }
 }
 
-/** Of what it replaces: a summary of summaries that took more would grow from round to round. */
-const offlineShare = 0.3
+/** Of what the handover replaces: otherwise compacting a short conversation by hand would free little. */
+const maxReplacedShare = 0.5
+
+/** As it was set; else the budget of the whole context; else by the window. */
+function handoverOf({ job, plan }: Run): number {
+  const { handover, summarized } = plan.tokens
+  return plan.settings.handoverTokens ?? job.budget ?? Math.min(handover, summarized * maxReplacedShare)
+}
 
 /** Asked at this moment; undefined where there is no workspace, or it cannot tell. */
 async function workspaceNow({ plan, ports, signal }: Run): Promise<string | undefined> {
@@ -230,8 +233,10 @@ function fitPage(
   for (const isShort of [false, true]) {
     const around = frame.sizeWith(frame.summaryWith('', { isShort }))
     if (around >= room) continue
+    // The words around the page and the latest request belong to the handover, but leave at least half of it to the page.
     for (const share of [1, 0.95, 0.85]) {
-      const page = composePage(input, Math.floor((room - around) * share))
+      const handoverTokens = Math.max(input.handoverTokens - around, input.handoverTokens / 2)
+      const page = composePage({ ...input, handoverTokens }, Math.floor((room - around) * share))
       if (page && frame.sizeWith(frame.summaryWith(page.text, { isShort })) <= room) return { page, isShort }
     }
   }

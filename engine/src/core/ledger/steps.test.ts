@@ -56,6 +56,12 @@ describe('one line for each step', () => {
     expect(step('Task', { description: 'Find it' }, { text: 'Found in a.ts.' })).toBe(
       'the sub-agent for "Find it" reported: Found in a.ts.',
     )
+    // What the client adds for the model is not part of the report.
+    const added =
+      '\nagentId: a93ccab (for resuming to continue this work)\n<usage>total_tokens: 49100\ntool_uses: 25</usage>'
+    expect(step('Task', { description: 'Find it' }, { text: `Found in a.ts.${added}` })).toBe(
+      'the sub-agent for "Find it" reported: Found in a.ts.',
+    )
     expect(step('TaskUpdate', { taskId: '7', status: 'completed' })).toBe(undefined)
     expect(step('TodoWrite', { todos: [{ content: 'x' }] })).toBe(undefined)
   })

@@ -45,9 +45,23 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   }
   if (call.type === 'agent') {
     const task = oneLine(call.task ?? call.name, 120)
-    return did(`the sub-agent for "${task}" reported: ${condensed(text, longestReport)}`)
+    return did(`the sub-agent for "${task}" reported: ${condensed(withoutTrailer(text), longestReport)}`)
   }
   return call.type === 'search' ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
+}
+
+/**
+ * What the client adds for the model after a sub-agent's report:
+ *
+ *     agentId: a93ccab (for resuming to continue this agent's work if needed)
+ *     <usage>total_tokens: 49100 …</usage>
+ */
+function withoutTrailer(report: string): string {
+  const text = report.trimEnd()
+  const usage = text.endsWith('</usage>') ? text.lastIndexOf('<usage>') : -1
+  const rest = usage < 0 ? text : text.slice(0, usage).trimEnd()
+  const line = rest.lastIndexOf('\n') + 1
+  return rest.startsWith('agentId: ', line) ? rest.slice(0, line).trimEnd() : rest
 }
 
 /** A single line that was put in. More of them are in the file, which is restored as it is now. */

@@ -5,15 +5,22 @@ export const pageTitles = {
   earlier: 'What the user said earlier, verbatim',
   rules: 'Rules of the user that are in force, verbatim',
   state: 'Current state',
-  facts: 'Also on record',
+  doubts: 'Names in the summary that the conversation does not contain',
+  record: 'The record, written by code',
   before: 'From the summary before: older than what follows, which is right where they differ',
   since: 'Since that summary, oldest first',
   conversation: 'The conversation, oldest first',
   errors: 'Errors',
 } as const
 
-export const writtenByCode =
-  'Written by code from the conversation, without a model. The user’s words are verbatim; the agent’s are from its reports.'
+/** How every page that code wrote without a model begins, whatever version wrote it. */
+export const writtenByCodeStart = 'Written by code from the conversation, without a model'
+
+export const writtenByCode = `${writtenByCodeStart}: what was said at the time, in order. Where two statements differ, the later one holds. The user’s words are verbatim; the agent’s are from its reports.`
+
+/** The first sentence of the record next to a summary. */
+export const recordLead =
+  'What was said at the time, in order, as far as the summary does not say it. Where it differs from the summary or from a later statement, the later one holds.'
 
 export const cautionLine =
   'Caution: the summary claims approvals that the user’s messages do not show. Ask before acting on them:'

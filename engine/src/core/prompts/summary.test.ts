@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readSections } from '../compaction/page/sections.ts'
 import { continuationText, isContinuation } from './continuation.ts'
 import { sectionTitles, summaryPrompt } from './summary.ts'
 
@@ -26,6 +27,21 @@ describe('the prompt', () => {
     const words = summaryPrompt({ instructions: '  keep it short\n\nname the ticket ' })
     expect(words).toContain('\n\nFurther instructions for this summary:\nkeep it short\n\nname the ticket\n\nRemember:')
     expect(summaryPrompt({ instructions: ' \n ' })).toBe(summaryPrompt())
+  })
+
+  test('asks for an entry on every request, in a form that cannot be mistaken for a heading, and for exact values', () => {
+    const words = summaryPrompt({ maxTokens: 8_000 })
+    expect(words).toContain('one entry for every request of the user, in order, none left out')
+    expect(words).toContain('"- Request 1:"')
+    expect(words).toContain('at most 8000 tokens (about 6000 words)')
+    const entries = Array.from(
+      { length: 9 },
+      (_, at) => `- Request ${at + 1}: the pending files, errors and next steps.`,
+    )
+    const summary = sectionTitles().map(
+      (title, at) => `${at + 1}. ${title}:\n${at === 4 ? entries.join('\n') : 'None'}`,
+    )
+    expect(readSections(summary.join('\n')).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
   test('a window says which it is, and that what is left out is lost', () => {

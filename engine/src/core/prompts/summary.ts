@@ -46,7 +46,7 @@ export function summaryPrompt({
 }: SummaryPromptInput = {}): string {
   const parts = [
     textOnly,
-    `${tasks[variant]} Somebody who has never seen this conversation must be able to go on from your summary as if they had been here.`,
+    `${tasks[variant]} Somebody who has never seen this conversation must be able to continue from your summary as if they had been here.`,
     asData,
     ...(variant === 'from' && begins
       ? [`The part to be summarized begins with the message that starts with ${JSON.stringify(begins)}.`]
@@ -83,7 +83,7 @@ function windowPart({ number, of }: { readonly number: number; readonly of: numb
   return `The conversation is too long to be read at once; this is part ${number} of ${of}. ${carry}`
 }
 
-const howToWrite = `First think in an <analysis> block, which is thrown away afterwards. Walk through the conversation in its order, and for each stretch note: what the user asked for and why; what was decided, and what was turned down for which reason; code, names and numbers that matter; what failed and how it was put right; where the user corrected you or said how they want things done. Then look for what you have missed.`
+const howToWrite = `First think in an <analysis> block, which is thrown away afterwards. Go through the conversation in order, and for each request of the user note: what they asked for and why; what was found, with exact names and numbers; what was decided, what was rejected, and for which reason; what failed first and what worked in the end; where the user corrected you or said how they want things done; what was left undone or never tested. Count the requests. Then look for what you have missed.`
 
 function sectionsPart(variant: SummaryVariant): string {
   const lines = sectionTitles(variant).map((title, index) => `${index + 1}. ${title}: ${contents[title] ?? ''}`)
@@ -96,8 +96,9 @@ const contents: Readonly<Record<string, string>> = {
   'Files and code sections':
     'each file that was looked at, changed or created, by its path: what was done there and why it matters, with the code that somebody would need to see again.',
   'Errors and fixes':
-    'what went wrong, in its own words where they are telling, how it was put right, and what the user said about it. Traps that were met, with the way round them, belong here even when they were nobody’s mistake.',
-  'Problem solving': 'what has been solved, and what is still being looked into.',
+    'what went wrong, with the decisive line of its message; the cause; what was tried and did not help; what fixed it; and what the user said about it. Pitfalls and how to avoid them belong here even if they were nobody’s mistake.',
+  'Problem solving':
+    'one entry for every request of the user, in order, none left out, however small: "- Request 1:", "- Request 2:" and so on. In each: what was asked, in a few words; what was found, with exact values; what was decided and what was rejected, with the reason; what failed first and what worked; what was changed, and how it was checked; what was left undone or never proven. For a request that was replaced or withdrawn later, say so.',
   'All user messages':
     'every message of the user that is not a tool result, word for word and in order; corrections and wishes are the first thing that a summary smooths over.',
   'Pending tasks': 'what was explicitly asked for and is not done.',
@@ -111,15 +112,16 @@ const contents: Readonly<Record<string, string>> = {
 }
 
 const care = `What readers of such summaries miss most, so take care of it:
-- Keep apart what was established (seen, run, tested) and what was only supposed; a doubt that was never settled stays a doubt.
-- Decisions together with what was rejected, and the reason.
-- Exact names: paths, branches, commit hashes, versions, commands that verify the work and how they last ended; what is committed, staged, pushed or not.
+- Separate what was established (seen, run, tested) from what was only assumed; a doubt that was never settled stays a doubt.
+- Reasons: each decision together with what was rejected, and why.
+- Exact values: paths, branches, commit hashes, versions, ids, measured numbers, limits, and the commands that verify the work with how they last ended; what is committed, staged, pushed or not. "Several files" or "an id" cannot be acted on.
+- Old requests count as much as new ones: the reader has no other account of them.
 - Rules the user gave, however early, word for word. Quote the user only with words they wrote, and never report an approval that they did not give.`
 
 /** Models count words better than tokens; three words make about four tokens of text with names and code in it. */
 function lengthPart(maxTokens: number): string {
   const words = Math.floor((maxTokens * 0.75) / 100) * 100
-  return `The <summary> block may use at most ${maxTokens} tokens (about ${Math.max(100, words)} words). That is room for everything a reader needs to go on; spend it on decisions, reasons, state and exact names, not on code that can be read again in its file.`
+  return `The <summary> block may use at most ${maxTokens} tokens (about ${Math.max(100, words)} words). Completeness matters more than brevity: use as much of it as the conversation needs. Spend it on results, decisions, reasons, state and exact values, not on code that can be read again in its file.`
 }
 
 /** Asks for the same summary once more, shorter: the conversation before it is unchanged. */

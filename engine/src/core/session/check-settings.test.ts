@@ -90,9 +90,9 @@ describe('settings', () => {
     ],
     [
       'the wrong place',
-      { offlineTokens: 5 },
+      { handoverTokens: 5 },
       {},
-      ['There is no setting offlineTokens: did you mean summary.offlineTokens?'],
+      ['There is no setting handoverTokens: did you mean summary.handoverTokens?'],
     ],
     ['an unknown name', { colour: 'red' }, {}, ['There is no setting colour; it is ignored.']],
     [

@@ -60,9 +60,8 @@ const summary: Table<NonNullable<EngineSettings['summary']>> = {
   model: text,
   shareCache: boolean,
   offline: oneOf('always', 'overflow', 'never'),
+  handoverTokens: tokens,
   summaryTokens: tokens,
-  offlineTokens: anyTokens,
-  userTokens: anyTokens,
   restoreTokens: anyTokens,
   boundThinking: oneOf('remove', 'decline'),
   serverCompaction: oneOf('off', 'on-demand'),
@@ -209,7 +208,7 @@ function unknownText(name: string, { fields, path }: Group): string {
   return `There is no setting ${path}${name}${meant === undefined ? '; it is ignored.' : `: did you mean ${meant}?`}`
 }
 
-/** `summary.offlineTokens` */
+/** `summary.handoverTokens` */
 export function pathsIn(fields: Fields, prefix = ''): readonly string[] {
   return Object.entries(fields).flatMap(([name, field]) =>
     'fields' in field ? pathsIn(field.fields, `${prefix}${name}.`) : [`${prefix}${name}`],

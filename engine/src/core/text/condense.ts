@@ -1,7 +1,8 @@
 // Shortens prose by whole paragraphs and sentences, from the middle. It cuts a sentence only if that alone is too long.
 import { headOf } from './cut.ts'
 
-const gap = '[…]'
+/** Marks a place where text was left out. */
+export const gap = '[…]'
 
 /** At most about `most` characters: the whole text, or its first and last paragraphs. */
 export function condensed(text: string, most: number): string {

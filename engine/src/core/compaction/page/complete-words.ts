@@ -2,6 +2,7 @@
 // stays; messages that are missing there, or that were altered, are inserted in their place in the order.
 import type { Exchange } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
+import { oneLine } from '../../ledger/text.ts'
 import type { FidelityReport } from '../../ports/hooks.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { recallPointer } from '../../prompts/recall.ts'
@@ -190,6 +191,21 @@ export function leadOf({ kind, about = '' }: Exchange): string {
   const what = neutralize(condensed(about, longestAbout)).replace(/\s*\n\s*/g, ' ')
   const lead = what === '' ? alone : `${before}${what}`
   return lead === '' ? '' : `(${lead})`
+}
+
+const locatorLength = 120
+
+/** `On "Fix the gate."`: says which request something belongs to where the user's words are quoted elsewhere. */
+export function locator({ kind, text }: Exchange): string {
+  const words = neutralize(oneLine(text, locatorLength))
+  if (words !== '') return `On "${words}"`
+  if (kind === 'rejection') return 'On a rejected call'
+  return kind === 'approval' ? 'On the approved plan' : 'On a message without text'
+}
+
+/** Tells a locator from a quotation of the user in a list that code wrote. */
+export function isLocator(item: string): boolean {
+  return /^On (?:"|a |the )/.test(item)
 }
 
 /** The agent said or did something about it. */

@@ -7,7 +7,7 @@ import { readContinuation } from '../../prompts/continuation.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { olderRulesIn } from '../../prompts/recall.ts'
 import { notFound } from './claims.ts'
-import { leads } from './complete-words.ts'
+import { isLocator, leads } from './complete-words.ts'
 import { readSections } from './sections.ts'
 
 /** Empty if the text is not a context of ours. */
@@ -20,12 +20,17 @@ export function readPage(text: string): Ledger {
   const olderRules = ruled.map(olderRulesIn).reduce((sum, count) => sum + count, 0)
   const book = createLedger({ ...emptyLedger, rules, ...(olderRules > 0 ? { olderRules } : {}) })
   const items = [
-    ...quoted.flatMap((body) => itemsIn(body, codeItem)),
+    ...quoted.flatMap((body) => itemsIn(body, codeItem)).filter((item) => !isLocator(item)),
     ...listed.flatMap((body) => itemsIn(body, modelItem)),
   ]
   for (const words of items.flatMap((item) => wordsOf(item) ?? [])) book.addQuoted(words)
   if (read.request !== undefined) book.addQuoted({ kind: 'message', text: read.request })
   return book.ledger()
+}
+
+/** Of a context of ours, the summary that its model wrote; any other text as it is. */
+export function modelSummaryIn(text: string): string {
+  return partsOf(readContinuation(text)?.summary ?? text).summary
 }
 
 const userMessages = 6

@@ -1,0 +1,174 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { assistant, human, type Said, shell } from '../../../testing/talk.ts'
+import { type Exchange, emptyLedger, type Ledger } from '../../ledger/facts.ts'
+import { createLedger } from '../../ledger/ledger.ts'
+import { pageTitles } from '../../prompts/page.ts'
+import { type Conversation, record } from './record.ts'
+
+const countTokens = (text: string) => Math.ceil(text.length / 4)
+
+function ledgerOf(...parts: readonly (Said | readonly Said[])[]): Ledger {
+  const book = createLedger()
+  for (const { message, record: stored } of parts.flat()) book.add(message, stored)
+  return book.ledger()
+}
+
+const recordOf = (conversation: Conversation, alreadySaid: string, tokens = 5_000) =>
+  record(conversation, { alreadySaid, tokens, recall: false, countTokens })
+
+const cause = 'The cellar hinge broke because the screws rusted during winter storage.'
+
+describe('the record next to a summary', () => {
+  test('has what the summary does not say, under the request it belongs to', () => {
+    const ledger = ledgerOf(human('Look at the hinge.'), assistant(`${cause}\n\nThe gate is painted green now.`))
+    expect(recordOf({ ledger }, '- "Look at the hinge."\n- The gate is painted green.')).toBe(
+      `## ${pageTitles.conversation}\n- On "Look at the hinge."\n  Agent: ${cause}`,
+    )
+  })
+
+  test('is empty if everything is said', () => {
+    const ledger = ledgerOf(human('Look at the hinge.'), assistant(cause))
+    expect(recordOf({ ledger }, `- "Look at the hinge."\n- ${cause}`)).toBe('')
+  })
+
+  test('shows the message after a report, in which the user may have contradicted it', () => {
+    const fixed = 'Fixed! The hinge of the gate has 4 new screws and holds well.'
+    const messages = ['Fix the hinge of the gate.', 'It still falls off every time.', 'Try something else then.']
+    const exchanges = messages.map((text, last): Exchange => ({ kind: 'message', text, last }))
+    const ledger = {
+      ...emptyLedger,
+      exchanges: exchanges.map((one, at) => (at === 0 ? { ...one, report: fixed } : one)),
+    }
+    const text = recordOf({ ledger }, messages.map((words) => `- "${words}"`).join('\n'))
+    expect(text.split('\n').slice(1)).toEqual([
+      '- On "Fix the hinge of the gate."',
+      `  Agent: ${fixed}`,
+      '- On "It still falls off every time." (see the summary)',
+    ])
+  })
+
+  test('marks an announcement of success that later failed', () => {
+    const ledger = ledgerOf(
+      human('Fix the parser.'),
+      ...[shell('npm test', '9 passed'), [assistant('I rewrote the tokenizer in parse.ts, and all tests pass.')]],
+      human('Now the printer.'),
+      shell('npm test', '2 failed', 1),
+      assistant('The printer is not finished.'),
+    )
+    expect(recordOf({ ledger }, '- "Fix the parser." "Now the printer."')).toMatch(
+      /all tests pass\. \(last seen: .*2 failed/,
+    )
+  })
+
+  test('of several runs of a command has the last one and those that failed', () => {
+    const runs = [shell('npm test', '1 passed'), shell('npm test', '2 failed', 1), shell('npm test', '3 passed')]
+    const ledger = ledgerOf(
+      human('Look at it.'),
+      ...runs.flat(),
+      assistant('Done with it.'),
+      human('Next one, please.'),
+    )
+    const text = recordOf({ ledger }, '- "Look at it."\n- "Next one, please."')
+    expect(text.match(/\d (?:passed|failed)/g)?.slice(0, 2)).toEqual(['2 failed', '3 passed'])
+  })
+
+  test('of two equal paragraphs has the later one', () => {
+    const ledger = ledgerOf(human('Look at it.'), assistant(cause), human('And again?'), assistant(cause))
+    const text = recordOf({ ledger }, '- "Look at it."\n- "And again?"')
+    expect(text.split(cause)).toHaveLength(2)
+    expect(text.indexOf(cause)).toBeGreaterThan(text.indexOf('And again?'))
+  })
+
+  test('has statements of the earlier summary that the new one lacks, but no old tasks or next steps', () => {
+    const earlierSummary = [
+      '2. Key technical concepts:\n- The index lives in lib/index.ts.\n- Redis lost 12 jobs.',
+      '7. Pending tasks:\n- Paint gate 5.',
+      '9. Optional next step:\n- Open gate 6.',
+    ].join('\n')
+    const text = recordOf(
+      { ledger: emptyLedger, earlierSummary },
+      '- The index is in lib/index.ts. Redis lost 12 jobs.',
+    )
+    expect(text).toBe('')
+    const lacking = recordOf({ ledger: emptyLedger, earlierSummary }, '- The index is in lib/index.ts.')
+    expect(lacking).toContain('- Redis lost 12 jobs.')
+    expect(lacking).not.toMatch(/gate [56]/)
+  })
+
+  test('takes from an earlier context of ours what its model wrote, not what code added to it', () => {
+    const earlierSummary = `2. Key technical concepts:\n- Redis lost 12 jobs.\n\n## ${pageTitles.state}\nBranch: old.`
+    const text = recordOf({ ledger: emptyLedger, earlierSummary }, '- The gate is green.')
+    expect(text).toContain('- Redis lost 12 jobs.')
+    expect(text).not.toContain('Branch: old.')
+  })
+
+  test('explains an error once: there, or in the conversation', () => {
+    const ledger = ledgerOf(
+      human('Build it.'),
+      shell('make all', 'error: no rule for gate', 2),
+      assistant('The rule for the gate is missing from the makefile, which somebody deleted in 2019.'),
+      human('Go on.'),
+    )
+    const text = recordOf({ ledger }, '- "Build it." "Go on."')
+    expect(text).toContain('- `make all` failed: error: no rule for gate.')
+    expect(text.split('is missing from the makefile')).toHaveLength(2)
+  })
+
+  test('does not take a long report for the explanation of an error', () => {
+    const error = {
+      what: 'git push',
+      line: 'no upstream',
+      last: 1,
+      cause: 'All is done.\n[…]\nThe end.',
+      isFixed: false,
+    }
+    expect(recordOf({ ledger: { ...emptyLedger, errors: [error] } }, '- Nothing else.')).toBe(
+      `## ${pageTitles.errors}\n- \`git push\` failed: no upstream.`,
+    )
+  })
+})
+
+describe('any record', () => {
+  const sentence = fc
+    .integer({ min: 1_000, max: 1_020 })
+    .map((number) => `The hinge number ${number} rusted because the cellar door was flooded during winter.`)
+  const report = fc.array(sentence, { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n\n'))
+  const anyLedger = fc.array(report, { maxLength: 12 }).map(
+    (reports): Ledger => ({
+      ...emptyLedger,
+      messages: reports.length,
+      exchanges: reports.map(
+        (text, at): Exchange => ({ kind: 'message', text: `Look at ${at}.`, report: text, last: at }),
+      ),
+    }),
+  )
+
+  test('fits, says nothing that the summary says, and says nothing twice', () => {
+    fc.assert(
+      fc.property(
+        anyLedger,
+        fc.array(sentence, { maxLength: 6 }),
+        fc.integer({ min: 0, max: 900 }),
+        (ledger, said, tokens) => {
+          const alreadySaid = ['- Nothing else.', ...said.map((line) => `- ${line}`)].join('\n')
+          const text = recordOf({ ledger }, alreadySaid, tokens)
+          expect(countTokens(text)).toBeLessThanOrEqual(tokens)
+          const statements = text.match(/The hinge number \d+ rusted/g) ?? []
+          expect(new Set(statements).size).toBe(statements.length)
+          for (const line of said) expect(text).not.toContain(line)
+        },
+      ),
+    )
+  })
+
+  test('with room, has every statement that the summary lacks', () => {
+    fc.assert(
+      fc.property(anyLedger, fc.array(sentence, { maxLength: 6 }), (ledger, said) => {
+        const text = recordOf({ ledger }, ['- Nothing else.', ...said.map((line) => `- ${line}`)].join('\n'), 20_000)
+        const lines = ledger.exchanges.flatMap(({ report: told = '' }) => told.split('\n\n'))
+        for (const line of lines) if (!said.includes(line)) expect(text).toContain(line)
+      }),
+    )
+  })
+})

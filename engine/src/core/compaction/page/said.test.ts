@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { createIsSaid, unsaidIn } from './said.ts'
+
+describe('a statement is said already', () => {
+  const told = 'The build failed because `countLines` exists in common.go.'
+
+  test.each<[string, string, boolean]>([
+    ['in one bullet, in other words', '- common.go has a `countLines` already, so the build failed.', true],
+    ['in a bullet under its lead-in', 'The build failed:\n- common.go has `countLines`.', true],
+    ['nowhere', '- The gate is green.', false],
+    ['with another name', '- common.go has a `countLinesStr` already, so the build failed.', false],
+    ['in words of two bullets', '- The build failed.\n- It took long.\n- `countLines` is in common.go.', false],
+  ])('%s', (_, summary, isSaid) => {
+    expect(createIsSaid(summary)(told)).toBe(isSaid)
+  })
+
+  test('not with another number', () => {
+    const isSaid = createIsSaid('- The test shows agent=9, total=10.')
+    expect(isSaid('The test shows agent=9, total=10.')).toBe(true)
+    expect(isSaid('The test shows agent=4, total=5.')).toBe(false)
+  })
+})
+
+describe('what is new in a text', () => {
+  const lines = ['These parts of the door are worn:', '- The upper hinge lost 2 screws.', '- The lower hinge bends.']
+
+  test('keeps a list whole, with its lead-in, if one item of it is new', () => {
+    const isSaid = createIsSaid('- The lower hinge bends.')
+    expect(unsaidIn(lines.join('\n'), { isSaid, known: new Set() })).toBe(lines.join('\n'))
+  })
+
+  test('is without code and without lines that only introduce code, if asked, but with output', () => {
+    const code = 'The new handler:\n```ts\nopen()\n```'
+    const output = 'The test now shows:\n```\nagent=4, total=5\n```'
+    const options = { isSaid: () => false, known: new Set<string>() }
+    expect(unsaidIn(`${code}\n${output}`, { ...options, withoutCode: true })).toBe(output)
+    expect(unsaidIn(`${code}\n${output}`, { ...options, known: new Set() })).toBe(`${code}\n${output}`)
+  })
+
+  test('is empty if everything is said', () => {
+    const isSaid = createIsSaid(lines.slice(1).join('\n'))
+    expect(unsaidIn(lines.join('\n'), { isSaid, known: new Set() })).toBe('')
+  })
+
+  test('leaves out paragraphs that were kept before, but not a short one, which is about something else', () => {
+    const known = new Set<string>()
+    const long = 'The cellar hinge broke because the screws rusted during winter storage.'
+    const once = (text: string) => unsaidIn(text, { isSaid: () => false, known })
+    expect([once(`${long}\nDone.`), once(`${long}\nDone.`)]).toEqual([`${long}\nDone.`, 'Done.'])
+  })
+})
