@@ -115,6 +115,23 @@ describe('the record next to a summary', () => {
     expect(text.split('is missing from the makefile')).toHaveLength(2)
   })
 
+  test('prefers reports to the last steps, which only a page without a model needs to show where the work stood', () => {
+    const report = Array.from({ length: 12 }, (_, at) => `Finding ${at + 100}: the hinge rusted in the cellar.`).join(
+      '\n',
+    )
+    const steps = Array.from({ length: 20 }, (_, at) => ({ type: 'did', text: `edited part${at}.ts` }) as const)
+    const words = ['Look at the hinges.', 'Now mend them all.']
+    const exchanges: readonly Exchange[] = [
+      { kind: 'message', text: words[0] ?? '', report, last: 0 },
+      { kind: 'message', text: words[1] ?? '', steps, last: 1 },
+    ]
+    const ledger = { ...emptyLedger, exchanges }
+    const actions = (text: string) => text.split('- did: ').length - 1
+    const beside = recordOf({ ledger }, words.map((text) => `- "${text}"`).join('\n'), 170)
+    expect(beside.match(/Finding \d+/g)).toHaveLength(12)
+    expect(actions(recordOf({ ledger }, '', 170))).toBeGreaterThan(0)
+  })
+
   test('does not take a long report for the explanation of an error', () => {
     const error = {
       what: 'git push',

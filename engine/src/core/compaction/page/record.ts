@@ -46,6 +46,7 @@ export function record(conversation: Conversation, options: RecordOptions): stri
   const chosen = chosenExchanges({
     ...options,
     told: toldIn(ledger, { alreadySaid, isSaid }),
+    hasSummary: alreadySaid !== '',
     since: earlier.length === 0 ? 0 : since,
     tokens: room([...earlier, ...headings, ...errorTexts('')]),
   })
@@ -182,7 +183,12 @@ const growth: readonly (readonly [more: Partial<Detail> | 'said' | 'did', share:
   [{ saw: 12 }, 1],
 ]
 
-type ChoiceOptions = TokenLimit & { readonly told: readonly Told[]; readonly since: number; readonly recall: boolean }
+type ChoiceOptions = TokenLimit & {
+  readonly told: readonly Told[]
+  readonly since: number
+  readonly recall: boolean
+  readonly hasSummary: boolean
+}
 
 /** Everything in one line each, then more and more of it, the newest first, until the space is used. */
 function chosenExchanges(options: ChoiceOptions): readonly string[] {
@@ -199,9 +205,9 @@ function chosenExchanges(options: ChoiceOptions): readonly string[] {
   // The earlier summary covers what was said before it.
   const newestFirst = [...all.values()].filter((shown) => shown.told.exchange.last >= start).toReversed()
   for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: longestWords, report: 1_200 }, left / 3)
-  // The next agent continues where this one was when the conversation ended.
+  // The next agent continues where this one was when the conversation ended. A summary says where that was.
   const current = newestFirst.find((shown) => (shown.told.exchange.steps ?? []).length > 0)
-  if (current) {
+  if (current && !options.hasSummary) {
     const room = left / 4
     left -= current.grow({ source: 1_500 }, room) || current.grow({ source: 400 }, room)
     left -= current.grow({ saw: 3, action: briefAction }, room / 3)
