@@ -60,7 +60,7 @@ test('two in a row: the second goes on from the first, and without a human messa
   expect(fourth.chain).toMatchObject({ isRecompaction: true, turnsSincePrevious: 3, previousTurnId: 'two' })
 })
 
-test('eight in a row: every rule the person gave is still there word for word, and the summary does not grow', async () => {
+test('sixteen in a row: every rule the person gave is still there word for word, and the handover keeps its size', async () => {
   const rules = [
     'Never push to the branch release/7 without asking me first.',
     'Always run npm run verify:ledger before you say that it works.',
@@ -71,15 +71,16 @@ test('eight in a row: every rule the person gave is still there word for word, a
     const first = generateWithTruth({ seed: 21, turns: 5, boundaries: 0, human: [...rules, 'Now sort the parcels.'] })
     const table = bench(first.records)
     const sizes: number[] = []
-    for (let round = 1; round <= 8; round++) {
+    for (let round = 1; round <= 16; round++) {
       const result = done(await table.compact(client, { counting: { model } }))
       expect(brokenBy(table, result)).toEqual([])
       // What the scripted model writes is its own affair.
       sizes.push(result.tokens.after - result.composition.model)
       for (const rule of rules) expect(contextText(table)).toContain(rule)
-      if (round < 8) goOn(table, 21 + round, [`Round ${round}: look into the invoices of depot ${round}.`, 'And then?'])
+      if (round < 16) goOn(table, 21 + round, [`Round ${round}: look into the invoices of depot ${round}.`, 'And then?'])
     }
-    expect(sizes.at(-1)).toBeLessThanOrEqual(Math.max(...sizes.slice(0, 4)) * 1.2)
+    // The record of earlier rounds stays as it was written until the size of the handover forces it out.
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(12_000)
   }
 })
 
