@@ -8,6 +8,8 @@ function run(words: readonly string[], input: string) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', main, ...words], {
     input,
     encoding: 'utf8',
+    // The program keeps its compiled code next to itself, which is the source folder here.
+    env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
   })
   return { status, stdout, stderr }
 }
