@@ -48,7 +48,7 @@ function nameOf(path: string): string {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('every code block in the READMEs and the docs compiles', () => {
+test('every code block in the READMEs and the docs compiles', { timeout: 90_000 }, () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   for (const path of pages) {

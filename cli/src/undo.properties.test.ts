@@ -48,7 +48,9 @@ async function undoAll(lived: LivedSession, how: 'session' | 'command'): Promise
 }
 
 describe('whatever was done to a session', () => {
-  test('the view in memory is the one that the file folds to, and the one that is there after reopening', async () => {
+  test('the view in memory is the one that the file folds to, and the one that is there after reopening', {
+    timeout: 90_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(anyWorld, fc.array(anyStep, { minLength: 1, maxLength: 18 }), async (world, steps) =>
         living(world, async (lived) => {
@@ -63,7 +65,7 @@ describe('whatever was done to a session', () => {
     )
   })
 
-  test('undoing everything restores the view, byte for byte', async () => {
+  test('undoing everything restores the view, byte for byte', { timeout: 90_000 }, async () => {
     let withCacheEdits = 0
     await fc.assert(
       fc.asyncProperty(
@@ -87,7 +89,7 @@ describe('whatever was done to a session', () => {
     expect(withCacheEdits).toBeGreaterThanOrEqual(3)
   })
 
-  test('one undo takes back one action', async () => {
+  test('one undo takes back one action', { timeout: 90_000 }, async () => {
     const actions = [
       'compact',
       'compact-from',

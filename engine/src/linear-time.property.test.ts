@@ -180,10 +180,13 @@ function lowest(one: Steps | undefined, other: Steps): Steps {
 
 const textOf = (unit: string) => (length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
 
-test.for(repeated)('in every place: %j again and again', async (unit) => {
+// A text that seems slow is measured again, several times and at larger sizes.
+const patient = { timeout: 180_000 }
+
+test.for(repeated)('in every place: %j again and again', patient, async (unit) => {
   expect(await slowSteps((length) => everywhere(textOf(unit)(length)))).toEqual([])
 })
 
-test.for(repeated)('in a summary: %j again and again', async (unit) => {
+test.for(repeated)('in a summary: %j again and again', patient, async (unit) => {
   expect(await slowSteps((length) => summarized(textOf(unit)(length)))).toEqual([])
 })

@@ -179,7 +179,7 @@ async function take(client: Client, step: Step): Promise<{ readonly status: numb
 }
 
 describe('on a model that binds thinking to the prefix', () => {
-  test('whatever is done to the view, the next request is taken', async () => {
+  test('whatever is done to the view, the next request is taken', { timeout: 90_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...models),

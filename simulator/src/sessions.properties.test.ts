@@ -171,7 +171,7 @@ async function edit(
   if (what.type === 'compact-up-to') await session.compact({ upTo: uuid })
 }
 
-test('the next request of any session is taken, whatever the model', async () => {
+test('the next request of any session is taken, whatever the model', { timeout: 90_000 }, async () => {
   let taken = 0
   await fc.assert(
     fc.asyncProperty(

@@ -114,38 +114,42 @@ function otherErrors(path: string) {
   return fsck(path).findings.filter(({ type, severity }) => severity === 'error' && !/^(?:torn|lost-text)$/.test(type))
 }
 
-test.for(cases)('a kill at any change of a compaction $name leaves it undone or whole', async (found) => {
-  const { stage, folder, late } = await readyFor(found)
-  const order = { model: found.model, ...(found.keepsLast ? { upTo: late } : {}) }
-  const path = copied(folder)
-  const original = readFileSync(path)
-  const { outcome, changes } = await compacted(path, order)
-  expect(outcome).toBe(found.hasNotes ? 'session-memory' : 'offline')
-  const before = await goneOn(stage, copied(folder))
-  const after = await goneOn(stage, copied(dirname(path)))
-  expect([before, after]).toMatchObject([goodEnd, goodEnd])
-  expect(after.messages).not.toBe(before.messages)
+test.for(cases)(
+  'a kill at any change of a compaction $name leaves it undone or whole',
+  { timeout: 90_000 },
+  async (found) => {
+    const { stage, folder, late } = await readyFor(found)
+    const order = { model: found.model, ...(found.keepsLast ? { upTo: late } : {}) }
+    const path = copied(folder)
+    const original = readFileSync(path)
+    const { outcome, changes } = await compacted(path, order)
+    expect(outcome).toBe(found.hasNotes ? 'session-memory' : 'offline')
+    const before = await goneOn(stage, copied(folder))
+    const after = await goneOn(stage, copied(dirname(path)))
+    expect([before, after]).toMatchObject([goodEnd, goodEnd])
+    expect(after.messages).not.toBe(before.messages)
 
-  const ends: string[] = []
-  for (const [at, change] of changes.entries()) {
-    for (const cut of cutsOf(change, { isThorough: found === cases[0] })) {
-      const left = copied(folder)
-      const place = (named: string) => named.replace(dirname(path), dirname(left))
-      for (const earlier of changes.slice(0, at)) makeChange(earlier, place)
-      makeChange(change, place, cut)
-      const { messages, ...end } = await goneOn(stage, left)
-      expect({ at, cut, ...end }).toEqual({ at, cut, ...goodEnd })
-      expect([before.messages, after.messages]).toContain(messages)
-      ends.push(messages === after.messages ? 'whole' : 'undone')
-      expect(readFileSync(left).subarray(0, original.length).equals(original)).toBe(true)
-      expect(otherErrors(left)).toEqual([])
-      rmSync(dirname(left), { recursive: true })
+    const ends: string[] = []
+    for (const [at, change] of changes.entries()) {
+      for (const cut of cutsOf(change, { isThorough: found === cases[0] })) {
+        const left = copied(folder)
+        const place = (named: string) => named.replace(dirname(path), dirname(left))
+        for (const earlier of changes.slice(0, at)) makeChange(earlier, place)
+        makeChange(change, place, cut)
+        const { messages, ...end } = await goneOn(stage, left)
+        expect({ at, cut, ...end }).toEqual({ at, cut, ...goodEnd })
+        expect([before.messages, after.messages]).toContain(messages)
+        ends.push(messages === after.messages ? 'whole' : 'undone')
+        expect(readFileSync(left).subarray(0, original.length).equals(original)).toBe(true)
+        expect(otherErrors(left)).toEqual([])
+        rmSync(dirname(left), { recursive: true })
+      }
     }
-  }
-  // Once it is whole it stays whole.
-  expect(ends).toEqual(ends.toSorted())
-  expect(new Set(ends)).toEqual(new Set(['undone', 'whole']))
-})
+    // Once it is whole it stays whole.
+    expect(ends).toEqual(ends.toSorted())
+    expect(new Set(ends)).toEqual(new Set(['undone', 'whole']))
+  },
+)
 
 const kills = 10
 

@@ -24,7 +24,7 @@ const stageWith = (options: StageOptions = {}) =>
   })
 
 describe('a session on disk', () => {
-  test('over a long run the view in memory is the view of the whole file', async () => {
+  test('over a long run the view in memory is the view of the whole file', { timeout: 90_000 }, async () => {
     const path = join(folder, 'soak.jsonl')
     const report = await soak({
       turns: 200,

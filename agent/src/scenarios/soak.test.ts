@@ -14,11 +14,13 @@ function expectGoodEnd({ largest, compactions, faults: _, ...rest }: SoakReport)
   expect(largest).toBeLessThanOrEqual(soakWindow)
 }
 
-test('300 turns in a window of 40,000: every request valid and inside it, every rule word for word at the end', async () => {
+test('300 turns in a window of 40,000: every request valid and inside it, every rule word for word at the end', {
+  timeout: 90_000,
+}, async () => {
   expectGoodEnd(await soak({ turns }))
 })
 
-test('the same end with faults on one request in twenty', async () => {
+test('the same end with faults on one request in twenty', { timeout: 90_000 }, async () => {
   const report = await soak({ turns, faults: soakFaults })
   expectGoodEnd(report)
   expect(report.faults).toBeGreaterThan(0.03 * turns)

@@ -60,7 +60,9 @@ test('two in a row: the second goes on from the first, and without a human messa
   expect(fourth.chain).toMatchObject({ isRecompaction: true, turnsSincePrevious: 3, previousTurnId: 'two' })
 })
 
-test('sixteen in a row: every rule the person gave is still there word for word, and the handover keeps its size', async () => {
+test('sixteen in a row: every rule the person gave is still there word for word, and the handover keeps its size', {
+  timeout: 90_000,
+}, async () => {
   const rules = [
     'Never push to the branch release/7 without asking me first.',
     'Always run npm run verify:ledger before you say that it works.',
@@ -77,7 +79,8 @@ test('sixteen in a row: every rule the person gave is still there word for word,
       // What the scripted model writes is its own affair.
       sizes.push(result.tokens.after - result.composition.model)
       for (const rule of rules) expect(contextText(table)).toContain(rule)
-      if (round < 16) goOn(table, 21 + round, [`Round ${round}: look into the invoices of depot ${round}.`, 'And then?'])
+      if (round < 16)
+        goOn(table, 21 + round, [`Round ${round}: look into the invoices of depot ${round}.`, 'And then?'])
     }
     // The record of earlier rounds stays as it was written until the size of the handover forces it out.
     expect(Math.max(...sizes)).toBeLessThanOrEqual(12_000)

@@ -144,7 +144,9 @@ async function live(given: Hostile, met: Met): Promise<void> {
   expect(session.tracking().breaker.isOpen).toBe(false)
 }
 
-test('400 hostile sessions: at most 3 attempts in vain, one clear word, and usable again without the cause', async () => {
+test('400 hostile sessions: at most 3 attempts in vain, one clear word, and usable again without the cause', {
+  timeout: 90_000,
+}, async () => {
   const met: Met = { impossible: 0, tripped: 0, compacted: 0, blocked: 0 }
   await fc.assert(
     fc.asyncProperty(hostile, async (given) => {

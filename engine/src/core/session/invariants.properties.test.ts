@@ -144,7 +144,9 @@ class Life {
   }
 }
 
-test('no reduction raises the size or takes what no answer has seen, and no chain of compactions is endless', async () => {
+test('no reduction raises the size or takes what no answer has seen, and no chain of compactions is endless', {
+  timeout: 90_000,
+}, async () => {
   let reductions = 0
   await fc.assert(
     fc.asyncProperty(anySession, async (given) => {

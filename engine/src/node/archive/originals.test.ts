@@ -178,10 +178,14 @@ test('sub-agents are part of the archive of their session, wherever they lie', (
   archive.close()
 })
 
-test.skipIf(!hasTranscripts)('every record and result of the shared transcripts comes back byte for byte', () => {
-  const { files } = findTranscripts([transcripts])
-  expect(files.flatMap((file) => differences(file).map((what) => `${file}: ${what}`))).toEqual([])
-})
+test.skipIf(!hasTranscripts)(
+  'every record and result of the shared transcripts comes back byte for byte',
+  { timeout: 90_000 },
+  () => {
+    const { files } = findTranscripts([transcripts])
+    expect(files.flatMap((file) => differences(file).map((what) => `${file}: ${what}`))).toEqual([])
+  },
+)
 
 test('an answer that a copy of the session repeats is read once', () => {
   const folder = folders.next()

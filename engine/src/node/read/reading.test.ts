@@ -195,7 +195,9 @@ describe('a line of an unusual shape', () => {
 })
 
 describe('a damaged file', () => {
-  test('keeps every record that is whole in its bytes, whatever happened to its neighbours', () => {
+  test('keeps every record that is whole in its bytes, whatever happened to its neighbours', {
+    timeout: 90_000,
+  }, () => {
     fc.assert(
       fc.property(sessions, fc.nat(), (options, seed) => {
         const { bytes, records } = corrupt(generateWithTruth(options).records, seed)

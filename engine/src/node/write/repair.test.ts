@@ -90,7 +90,9 @@ describe('repair', () => {
     expect(readFileSync(to, 'utf8')).toBe(`${line}\n${line}\n`)
   })
 
-  test('of any damaged file has no errors left, the same live window, and nothing more to mend', () => {
+  test('of any damaged file has no errors left, the same live window, and nothing more to mend', {
+    timeout: 90_000,
+  }, () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat(), (seed, damage) => {
         const { bytes } = corrupt(generateWithTruth({ seed, turns: 3, boundaries: 1, kept: 'before' }).records, damage)
