@@ -16,9 +16,9 @@ import type {
   FoldSummary,
   HookInput,
 } from './adapters/claude-agent-sdk/types.ts'
-import type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
 import { defined, type JsonObject } from './core/message/json.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
+import type { CompactionDone, CompactionNotDone } from './core/session/compaction.ts'
 import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
 import { leftOutBy, standingRules } from './node/after-compaction.ts'

@@ -1,8 +1,6 @@
 // The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
 // adds those on disk. What a session does is in core/session and core/ladder.
-import type { CompactMechanismOptions } from './core/ladder/compact-mechanism.ts'
-import { withEconomy } from './core/ladder/economy.ts'
-import { defaultLadder, type Ladder } from './core/ladder/ladder.ts'
+
 import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
@@ -22,9 +20,12 @@ import type { Recalled, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
 import { Collapser } from './core/session/collapser.ts'
+import type { CompactMechanismOptions } from './core/session/compact-mechanism.ts'
 import { createConversation } from './core/session/conversation.ts'
+import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { type RequestInput, requestBase } from './core/session/input.ts'
+import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import { barePlatform, inMemory, type OpenedSession, type Platform, withQueued } from './core/session/platform.ts'

@@ -3,8 +3,6 @@
 
 // Mechanisms
 
-export { type CompactMechanismOptions, compactMechanism } from './core/ladder/compact-mechanism.ts'
-export type { Ladder, LadderTrigger } from './core/ladder/ladder.ts'
 export type {
   Declined,
   DeclineReason,
@@ -34,6 +32,8 @@ export { type SituationInput, situationOf } from './core/mechanisms/situation.ts
 export { editedSize, viewSize } from './core/mechanisms/size.ts'
 export { turnsIn } from './core/mechanisms/turns.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
+export { type CompactMechanismOptions, compactMechanism } from './core/session/compact-mechanism.ts'
+export type { Ladder, LadderTrigger } from './core/session/ladder.ts'
 
 // Compaction
 

@@ -1,12 +1,13 @@
 // One conversation of an SDK, which hands over its whole history on every call. The messages that are new go to the
 // session; what the session prepares goes back in the SDK's shape. It changes nothing that it is given.
-import type { Blocked, Ready } from '../../core/ladder/prepare.ts'
+
 import { defined } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
 import type { AbortSignalPort, ModelRequest } from '../../core/ports/model.ts'
 import type { ModelChoice } from '../../core/session/gauge.ts'
 import { countsRecord, type RequestInput } from '../../core/session/input.ts'
+import type { Blocked, Ready } from '../../core/session/prepare.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'

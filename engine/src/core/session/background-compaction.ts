@@ -1,10 +1,11 @@
 // A compaction prepared while work goes on. It summarizes the view as it was at the start, and is applied between two
 // requests if that part has not changed. What was added meanwhile is kept verbatim.
-import { type CompactionDone, type CompactionNotDone, compactNow, type Gate } from '../ladder/compaction.ts'
-import { refusalOf } from '../ladder/prepare.ts'
+
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
 import { createStop, errorText } from '../ports/guarded.ts'
 import type { View } from '../transcript/view/fold.ts'
+import { type CompactionDone, type CompactionNotDone, compactNow, type Gate } from './compaction.ts'
+import { refusalOf } from './prepare.ts'
 import type { Runtime } from './runtime.ts'
 import { headStart } from './settings.ts'
 

@@ -1,7 +1,6 @@
 // Collapse in a session: summarizes finished spans in the background, one at a time, and puts the summaries in their place
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
 import { costOf } from '../cache/economics.ts'
-import { runPlan } from '../ladder/ladder.ts'
 import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from '../mechanisms/collapse.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { Staging } from '../mechanisms/stage-collapse.ts'
@@ -11,6 +10,7 @@ import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { compactionOff } from '../tokens/settings.ts'
+import { runPlan } from './ladder.ts'
 import { loadCompaction } from './load-compaction.ts'
 import { type BackgroundWorker, type Runtime, summarizer } from './runtime.ts'
 

@@ -1,7 +1,7 @@
 // What a host hands in by mistake: told at once, in words that say what to do, and nothing of it is written.
 import { describe, expect, test } from 'vitest'
-import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import type { JsonObject } from '../message/json.ts'
+import { compactMechanism } from './compact-mechanism.ts'
 import type { Session } from './session.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 

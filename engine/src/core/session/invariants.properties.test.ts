@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fewAnswers } from '../ladder/breaker.ts'
-import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import { textOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { checkRequest } from '../request/check-request.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
+import { fewAnswers } from './breaker.ts'
+import { compactMechanism } from './compact-mechanism.ts'
 import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 

@@ -1,5 +1,5 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. ladder/compact-mechanism.ts compacts from the notes.
+// counts what it costs. session/compact-mechanism.ts compacts from the notes.
 import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'

@@ -1,9 +1,9 @@
 // The host's `maxOutputTokens` holds for every request of a session, and prompt and output together fit the window.
 import { expect, test } from 'vitest'
-import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import { noTokens } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
+import { compactMechanism } from './compact-mechanism.ts'
 import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compactMechanism } from '../ladder/compact-mechanism.ts'
+import { compactMechanism } from './compact-mechanism.ts'
 import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 

@@ -2,13 +2,13 @@
 import { missedBecause, noCacheEdits, type RequestParts, watchAnswer } from '../cache/cache-watch.ts'
 import { cacheStateOf } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
-import { windowExceeded } from '../ladder/recovery.ts'
 import { appliedEdits } from '../mechanisms/server-edits.ts'
 import { defined, numberAt } from '../message/json.ts'
 import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { addedSince } from './background-compaction.ts'
 import { type AnswerMessage, type ApiAnswer, answerMessage } from './input.ts'
+import { windowExceeded } from './recovery.ts'
 import type { Runtime } from './runtime.ts'
 
 export type RecordInput = {

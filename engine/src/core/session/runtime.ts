@@ -1,6 +1,5 @@
 // Everything a session works with. No field is ever assigned again: what changes is inside the part that owns it.
 import { modelFacts } from '../catalog/models.ts'
-import type { Ladder } from '../ladder/ladder.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
 import { defined } from '../message/json.ts'
 import { billedCounts, noTokens } from '../message/usage.ts'
@@ -14,6 +13,7 @@ import type { Environment } from '../tokens/settings.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
+import type { Ladder } from './ladder.ts'
 import type { EngineSettings } from './settings.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 

@@ -1,8 +1,5 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
-import { afterChange } from '../ladder/breaker.ts'
-import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
-import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
-import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
+
 import type { SnipInput } from '../mechanisms/ranges.ts'
 import { turnsIn } from '../mechanisms/turns.ts'
 import { defined, stringAt } from '../message/json.ts'
@@ -17,6 +14,8 @@ import type { Explanation } from '../tokens/explain.ts'
 import { endingNow, type Prediction, predictCompaction } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
+import { afterChange } from './breaker.ts'
+import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
@@ -39,8 +38,10 @@ import {
   type UndoOutcome,
   undoNewest,
 } from './manual-edits.ts'
+import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from './prepare.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { type RecordInput, recordAnswer } from './record-answer.ts'
+import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from './recovery.ts'
 import type { CleanUp, MemoryState, Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
 

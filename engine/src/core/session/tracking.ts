@@ -2,12 +2,12 @@
 // to leave out, what was spent. Each sub-agent has its own.
 import { type CacheEditState, type CacheWatch, freshWatch, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
 import { costOf } from '../cache/economics.ts'
-import { afterApplied, afterHuman, type Breaker, closedBreaker, fewAnswers } from '../ladder/breaker.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { addCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo } from '../ports/events.ts'
 import type { QuerySource } from '../ports/model.ts'
 import type { ContextState } from '../tokens/explain.ts'
+import { afterApplied, afterHuman, type Breaker, closedBreaker, fewAnswers } from './breaker.ts'
 
 export type Tracking = {
   /** Of the current turn. A compaction and a human message start a new one. */
@@ -89,7 +89,7 @@ export class Tracker {
     })
   }
 
-  /** With a change of ladder/breaker.ts. */
+  /** With a change of session/breaker.ts. */
   changeBreaker = (change: (breaker: Breaker) => Breaker): void => this.set({ breaker: change(this.value.breaker) })
 
   /** Edits, an undo or a rewind changed the view, and with it the prefix. */

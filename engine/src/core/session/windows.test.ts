@@ -1,8 +1,8 @@
 // One window for everybody: what a host sets, a provider says or an overflow teaches holds for summaries as well.
 import { describe, expect, test } from 'vitest'
-import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
+import { compactMechanism } from './compact-mechanism.ts'
 import type { EngineSettings } from './settings.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'

@@ -1,5 +1,5 @@
 // A session in memory for tests: a clock that stands still, predictable ids, a model that says what it is told.
-import { defaultLadder, type Ladder } from '../../ladder/ladder.ts'
+
 import type { RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
@@ -22,6 +22,7 @@ import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
+import { defaultLadder, type Ladder } from '../ladder.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type Session } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'

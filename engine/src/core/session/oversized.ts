@@ -9,11 +9,11 @@ import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Tried } from '../ports/events.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import { type Runtime, reduceView, writeReduction } from '../session/runtime.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import { leastKept, mediaIn, shortenedResult, withoutMedia } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
+import { type Runtime, reduceView, writeReduction } from './runtime.ts'
 
 /** Removes more than necessary, so that the next image does not break the cache again. */
 const shareLeft = 0.8

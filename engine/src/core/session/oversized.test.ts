@@ -3,11 +3,11 @@ import { blocksOf, textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
-import { nothingLearned } from '../session/gauge.ts'
-import type { EngineSettings } from '../session/settings.ts'
-import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from '../session/testing/world.ts'
 import { compactMechanism } from './compact-mechanism.ts'
+import { nothingLearned } from './gauge.ts'
 import { shortenUnseen } from './oversized.ts'
+import type { EngineSettings } from './settings.ts'
+import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }

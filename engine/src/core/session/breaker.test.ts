@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import type { Session } from '../session/session.ts'
-import type { EngineSettings } from '../session/settings.ts'
-import { failingMechanism, plainMechanism } from '../session/testing/mechanisms.ts'
-import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
-import { Tracker } from '../session/tracking.ts'
 import {
   afterApplied,
   afterFailure,
@@ -16,6 +11,11 @@ import {
   closedBreaker,
 } from './breaker.ts'
 import { climb } from './ladder.ts'
+import type { Session } from './session.ts'
+import type { EngineSettings } from './settings.ts'
+import { failingMechanism, plainMechanism } from './testing/mechanisms.ts'
+import { answerOf, createTestWorld, scripted } from './testing/world.ts'
+import { Tracker } from './tracking.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))

@@ -6,9 +6,9 @@ import type { Situation } from '../mechanisms/mechanism.ts'
 import { compactionCosts } from '../mechanisms/situation.ts'
 import { isRequest } from '../message/message.ts'
 import { contextTokens } from '../message/usage.ts'
-import type { EngineSettings } from '../session/settings.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import type { View } from '../transcript/view/fold.ts'
+import type { EngineSettings } from './settings.ts'
 
 /** Tokens of tool results that may stay when clearing pays, and how many of the newest of a turn do. */
 const thriftyTarget = 10_000

@@ -6,8 +6,6 @@ import { billedCounts, contextTokens } from '../message/usage.ts'
 import { outcomesOf, type Tried } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { overflowOfAnswer } from '../request/refusal.ts'
-import { type Runtime, reduceView } from '../session/runtime.ts'
-import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { afterRecovery } from './breaker.ts'
@@ -15,6 +13,8 @@ import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
 import { climb } from './ladder.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 import { isAllowed } from './prepare.ts'
+import { type Runtime, reduceView } from './runtime.ts'
+import { buildRequest } from './turn-request.ts'
 
 /** What to send now. */
 type Remedy = { readonly request: ModelRequest; readonly compaction?: CompactionDone }

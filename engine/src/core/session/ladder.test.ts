@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { noTokens } from '../message/usage.ts'
-import { plainMechanism } from '../session/testing/mechanisms.ts'
-import { createTestWorld, type WorldOptions } from '../session/testing/world.ts'
 import { runMechanism } from './ladder.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
+import { createTestWorld, type WorldOptions } from './testing/world.ts'
 
 /** A clock for deadlines: `pass` lets the time of every wait that is under way run out. */
 function deadlines() {

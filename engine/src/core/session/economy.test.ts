@@ -4,10 +4,10 @@ import type { Situation } from '../mechanisms/mechanism.ts'
 import { compactionCosts, situationOf } from '../mechanisms/situation.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
-import { plainMechanism } from '../session/testing/mechanisms.ts'
-import { answerOf, createTestWorld } from '../session/testing/world.ts'
 import { foldEntries, type View } from '../transcript/view/fold.ts'
 import { earlyTarget, paysToCompact, withEconomy } from './economy.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
+import { answerOf, createTestWorld } from './testing/world.ts'
 
 describe('a thrifty session', () => {
   test('clears as soon as it pays, takes a cold cache for cold, and takes no notes', () => {

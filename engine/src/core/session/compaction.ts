@@ -6,15 +6,15 @@ import type { TokenCounts } from '../message/usage.ts'
 import { type ChainInfo, type CompactionFailure, outcomesOf, type Tried } from '../ports/events.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
-import type { ModelChoice } from '../session/gauge.ts'
-import { type Runtime, summarizer, withFreed } from '../session/runtime.ts'
-import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { freesTooLittle, minFreed } from '../tokens/size-scale.ts'
 import { withSizeAfter } from '../transcript/format/compaction-records.ts'
 import { afterFailure, afterHand, breakerText, inARow } from './breaker.ts'
 import { earlyTarget } from './economy.ts'
+import type { ModelChoice } from './gauge.ts'
 import { type Climbed, climb, type LadderTrigger, type Solution, type Unapplied } from './ladder.ts'
+import { type Runtime, summarizer, withFreed } from './runtime.ts'
+import { buildRequest } from './turn-request.ts'
 
 export type CompactionOptions = {
   readonly cause: CompactionCause

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Mechanism } from '../mechanisms/mechanism.ts'
 import { noTokens } from '../message/usage.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import { plainMechanism } from '../session/testing/mechanisms.ts'
-import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
+import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const tooLong = (overflow?: ModelFailure['overflow']): ModelFailure => ({
   type: 'failed',

@@ -1,5 +1,5 @@
 // Compaction as a mechanism of the ladder: of the whole conversation, or of the part that was named, or from the notes of
-// session memory. ladder/compaction.ts measures the result and emits the events.
+// session memory. session/compaction.ts measures the result and emits the events.
 import { modelFacts } from '../catalog/models.ts'
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { planCompaction } from '../compaction/plan.ts'
@@ -11,10 +11,10 @@ import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { Restore } from '../ports/restore.ts'
-import type { Memory, MemoryDeclined, MemoryKeeper } from '../session/memory-keeper.ts'
 import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
+import type { Memory, MemoryDeclined, MemoryKeeper } from './memory-keeper.ts'
 
 export type CompactMechanismOptions = {
   readonly settings?: Partial<CompactionSettings>

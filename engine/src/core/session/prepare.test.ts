@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
-import { answerOf, createTestWorld } from '../session/testing/world.ts'
+import { answerOf, createTestWorld } from './testing/world.ts'
 
 test('a crossing is told when it gets worse, and not when it gets better', async () => {
   const world = createTestWorld({ settings: { contextWindow: 40_000, maxOutputTokens: 4_000, compaction: 'manual' } })
