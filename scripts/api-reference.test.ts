@@ -9,7 +9,9 @@ const engine = join(root, 'engine')
 const { exports } = JSON.parse(readFileSync(join(engine, 'package.json'), 'utf8')) as {
   exports: Record<string, string>
 }
-const entries = Object.entries(exports).filter(([, source]) => source.endsWith('.ts'))
+const entries = Object.entries(exports).filter(
+  ([subpath, source]) => source.endsWith('.ts') && !subpath.startsWith('./internal'),
+)
 
 test.each(entries)('docs/api describes the names of %s', async (subpath, source) => {
   const name = subpath.replace(/^\.\/?/, '')

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { JsonObject } from 'everlong/testing'
+import type { JsonObject } from 'everlong/internal'
 import { expect, test } from 'vitest'
 import { tourSession } from './tour/story.ts'
 

@@ -1,5 +1,5 @@
 // The first half of the tour's story: the plan, the limiter, the question of the proxies, and a compaction by hand.
-import { bashCall, failedBashCall, globCall, taskCall } from 'everlong/testing'
+import { bashCall, failedBashCall, globCall, taskCall } from 'everlong/internal/testing'
 import { cwd, limiterDraft, limiterTest } from './files.ts'
 import { accessLog, testRun } from './logs.ts'
 import { firstTests, goals, routeTests } from './names.ts'

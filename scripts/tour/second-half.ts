@@ -1,5 +1,5 @@
 // The second half of the tour's story: headers, the load test that fills the window, documents, a last look.
-import { bashCall, failedEditCall, grepCall } from 'everlong/testing'
+import { bashCall, failedEditCall, grepCall } from 'everlong/internal/testing'
 import { cwd } from './files.ts'
 import { accessLog, loadTest, testRun } from './logs.ts'
 import { allTests, goals, laterTests, routeTests } from './names.ts'

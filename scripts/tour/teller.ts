@@ -1,10 +1,11 @@
 // Tells the tour's story as a session: keeps the files of the made-up project, the size of its context and the lines
 // of the last answer, so that the story itself reads as a story.
+
+import type { JsonObject } from 'everlong/internal'
 import {
   editCall,
   type FileText,
   fileRecord,
-  type JsonObject,
   Meter,
   random,
   readCall,
@@ -17,7 +18,7 @@ import {
   todoCall,
   toolUseBlock,
   writeCall,
-} from 'everlong/testing'
+} from 'everlong/internal/testing'
 import { cwd } from './files.ts'
 
 export type CompactionStory = {

@@ -1,7 +1,7 @@
 // The hooks of the Claude Code plug-in.
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { generateSession, serialize } from 'everlong/testing'
+import { generateSession, serialize } from 'everlong/internal/testing'
 import { root } from '../root.ts'
 import { cpuOf, type Hook } from './measure.ts'
 

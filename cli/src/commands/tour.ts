@@ -1,8 +1,8 @@
 // `everlong tour`, which `npm start` runs: a guided look at the session that comes along. No key, no network.
 import { isAbsolute, join, relative } from 'node:path'
-import { type Block, countTokens } from 'everlong'
-import { forEachEntry, scanFile } from 'everlong/node'
-import { blocksOf, type Entry, type Epoch, messagesOf, textOf, type ViewMessage } from 'everlong/transcript'
+import { type Block, countTokens, type Entry } from 'everlong'
+import { blocksOf, type Epoch, messagesOf, textOf, type ViewMessage } from 'everlong/internal'
+import { forEachEntry, scanFile } from 'everlong/internal/node'
 import { gathered, type Outcome } from '../outcome.ts'
 import { packageRoot } from '../package-root.ts'
 import { programName } from '../program-name.ts'

@@ -1,6 +1,6 @@
 // Epochs as a picture: how far the context grew in each, and what each compaction left of it.
 import { counted, cut, oneLine, padEnd, padStart, short } from '@everlong/agent/render'
-import type { Epoch } from 'everlong/transcript'
+import type { Epoch } from 'everlong/internal'
 import type { Screen } from './screen.ts'
 
 export function epochsPicture(epochs: readonly Epoch[], screen: Screen): readonly string[] {
