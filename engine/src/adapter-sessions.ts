@@ -1,17 +1,18 @@
 // What the adapters' entries share: the options that say which session a call belongs to, and how one is started.
 import { createConversations, type HistoryOf, type Starting } from './adapters/history/conversations.ts'
 import type { Converter } from './adapters/history/converter.ts'
-import { createEngine, type Engine, type EngineOptions, type EngineSession } from './engine.ts'
+import type { Session } from './core/session/session-api.ts'
+import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 
 /** Opens the session of an id, or starts it: with `createEngine({ ...options, store }).open(id, { ifMissing: 'start' })`. */
-export type OpenSession = (options: EngineOptions, id: string) => Promise<EngineSession>
+export type OpenSession = (options: EngineOptions, id: string) => Promise<Session>
 
 /** The conversation of a call. A server should name it: then a user who edits a message keeps the session. */
 export type SessionId<Call> = string | ((call: Call) => string | undefined)
 
 type CommonOptions = Omit<EngineOptions, 'model'> & {
   /** All calls belong to this session. The host closes it. */
-  readonly session?: EngineSession
+  readonly session?: Session
   /** Conversations that are held at the same time. Default 100. */
   readonly maxConversations?: number
 }
@@ -45,7 +46,7 @@ const newest = 4
 export type AdapterSessions<Foreign, Call> = {
   readonly historyOf: HistoryOf<Foreign, Call>
   /** In order of use, the newest last. */
-  readonly sessions: () => readonly EngineSession[]
+  readonly sessions: () => readonly Session[]
   /** Closes all sessions that were opened here. */
   readonly close: () => Promise<void>
 }
@@ -62,7 +63,7 @@ export function adapterSessions<Foreign, Call>(
 ): AdapterSessions<Foreign, Call> {
   /** One for each model, because what is learned about a model is learned for all conversations. */
   const engines = new Map<string, Engine>()
-  const start = async (id: string | undefined, starting: Starting): Promise<EngineSession> => {
+  const start = async (id: string | undefined, starting: Starting): Promise<Session> => {
     const { client, model, asksCalled = false, hasMarks = false, sharesCache = true } = starting
     const settings = {
       keep: newest,
@@ -94,7 +95,7 @@ export function adapterSessions<Foreign, Call>(
   const conversations = createConversations({ converter, session, start, max: maxConversations })
   return {
     historyOf: (call, messages, starting) => conversations.of(messages, idOf(call), starting),
-    sessions: () => conversations.all().map((history) => history.session as EngineSession),
+    sessions: () => conversations.all().map((history) => history.session as Session),
     close: conversations.close,
   }
 }

@@ -12,9 +12,8 @@ import {
 import { createPrepareStep, type PrepareStep, type Step } from './adapters/ai-sdk/prepare-step.ts'
 import { stringAt } from './core/message/json.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import type { EngineSession } from './engine.ts'
+import type { Session } from './core/session/session-api.ts'
 
-export type { PrepareStep, Step } from './adapters/ai-sdk/prepare-step.ts'
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 
 /** What is known of a call when its conversation is looked for. */
@@ -32,7 +31,7 @@ export type AiSdk = {
   /** For `generateText`, `streamText` and agents. An overflow that the provider reports is not recovered here. */
   readonly prepareStep: PrepareStep
   /** In order of use, the newest last. */
-  readonly sessions: () => readonly EngineSession[]
+  readonly sessions: () => readonly Session[]
   /** Closes all sessions that were opened here. */
   readonly close: () => Promise<void>
 }

@@ -13,10 +13,8 @@ import { runTools as runWith, type ToolRunnerLike } from './adapters/anthropic/t
 import type { ModelClient } from './core/ports/model.ts'
 import { anthropic, fromCatalog } from './models/anthropic/client.ts'
 
-export type { ToolRunnerLike } from './adapters/anthropic/tool-runner.ts'
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
-export { type AnthropicLike, type AnthropicOptions, anthropic } from './models/anthropic/client.ts'
-export type { SdkOptions } from './models/sdk.ts'
+export { type AnthropicOptions, anthropic } from './models/anthropic/client.ts'
 
 export type AnthropicMiddlewareOptions = UnnamedAdapterOptions<MessagesCall> & {
   /** Writes the summaries. Left out: the model of the call, through the client that the middleware belongs to. */

@@ -19,14 +19,12 @@ import type {
 import { defined, type JsonObject } from './core/message/json.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import type { CompactionDone, CompactionNotDone } from './core/session/compaction.ts'
-import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
+import type { Session } from './core/session/session-api.ts'
+import { createEngine, type EngineOptions } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
 import { leftOutBy, standingRules } from './node/after-compaction.ts'
 import { memorySessions } from './stores/memory.ts'
 import { heldSession } from './stores/opened.ts'
-
-export type { AgentRecallTool } from './adapters/claude-agent-sdk/recall.ts'
-export type { AgentEntry, AgentHooks, AgentSessionKey, AgentSessionStore } from './adapters/claude-agent-sdk/types.ts'
 
 export type ClaudeAgentOptions = EngineOptions & {
   /** Where the sessions are: in memory unless said. */
@@ -46,7 +44,7 @@ export type ClaudeAgentOptions = EngineOptions & {
   readonly foldSessionSummary?: FoldSummary
 }
 
-export type CompactOptions = { readonly instructions?: string; readonly signal?: AbortSignal }
+type CompactOptions = { readonly instructions?: string; readonly signal?: AbortSignal }
 
 export type ClaudeAgent = {
   /** For `options.sessionStore` of a query. */
@@ -67,7 +65,7 @@ export type ClaudeAgent = {
   readonly recallTool: (sessionId: () => string | undefined) => AgentRecallTool
 }
 
-type Work<T> = (session: EngineSession) => Promise<T>
+type Work<T> = (session: Session) => Promise<T>
 
 const usualLongestResult = 60_000
 /** Another process may still be writing. After so long the SDK is told, which tries again twice. */

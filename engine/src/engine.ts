@@ -1,7 +1,7 @@
 // The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
 // adds those on disk. What a session does is in core/session and core/ladder.
 
-import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
+import { defined, isObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
 import {
@@ -16,7 +16,7 @@ import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
-import type { Recalled, SessionStore } from './core/ports/session-store.ts'
+import type { SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
 import { Collapser } from './core/session/collapser.ts'
@@ -24,13 +24,13 @@ import type { CompactMechanismOptions } from './core/session/compact-mechanism.t
 import { createConversation } from './core/session/conversation.ts'
 import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
-import { type RequestInput, requestBase } from './core/session/input.ts'
+import { requestBase } from './core/session/input.ts'
 import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import { barePlatform, inMemory, type OpenedSession, type Platform, withQueued } from './core/session/platform.ts'
 import { leftInQueue, queuedEntries } from './core/session/queue.ts'
-import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
+import { guardedState, Restoring } from './core/session/restoring.ts'
 import {
   type Ask,
   type CleanUp,
@@ -39,10 +39,10 @@ import {
   hooksInto,
   type Runtime,
 } from './core/session/runtime.ts'
-import { createSession, type Session } from './core/session/session.ts'
+import { createSession, type OwnSession } from './core/session/session.ts'
+import type { Session, SessionOptions } from './core/session/session-api.ts'
 import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import type { Environment } from './core/tokens/settings.ts'
-import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
 import { openStored, type StoredSessionOptions } from './stores/opened.ts'
 
@@ -76,32 +76,10 @@ export type EngineOptions = {
   readonly ports?: Partial<Ports>
 }
 
-export type SessionOptions = RequestInput & {
-  /** If not the client's own. */
-  readonly model?: string
-  /** Further fields of each record: cwd, version, gitBranch … */
-  readonly envelope?: JsonObject
-  /** What the host knows of the session besides the conversation: restored after a compaction. */
-  readonly state?: HostState
-  /** For the SessionStart hooks of a new session: `clear` when it replaces one that the person was done with. */
-  readonly startedBy?: 'startup' | 'clear'
-}
-
-export type EngineSession = Session & {
-  /** Searches everything that was ever said, also what has left the context. */
-  readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
-  /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
-  readonly read: (id: string) => Promise<string | undefined>
-  /** Every entry of the transcript, oldest first, also what has left the context. */
-  readonly entries: () => Promise<Iterable<Entry>>
-  /** A conversation with its own window, state and breaker; its file is in this session's folder. */
-  readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
-}
-
 export type Engine = {
   readonly model: ModelClient
   /** A new session in memory. */
-  readonly start: (options?: SessionOptions) => Promise<EngineSession>
+  readonly start: (options?: SessionOptions) => Promise<Session>
 }
 
 export type StoreSessionOptions = SessionOptions & {
@@ -122,9 +100,9 @@ export type StoreEngine = Omit<Engine, 'start'> & {
       /** How long to wait while another writer holds it. Default: 0. */
       readonly waitMs?: number
     },
-  ) => Promise<EngineSession>
+  ) => Promise<Session>
   /** A new session. Throws a StoreError when there is one with this id. */
-  readonly start: (options?: StoreSessionOptions & { readonly id?: string }) => Promise<EngineSession>
+  readonly start: (options?: StoreSessionOptions & { readonly id?: string }) => Promise<Session>
 }
 
 /**
@@ -200,7 +178,7 @@ export function requireText(value: unknown, what: string): void {
 
 export type EngineOn = Engine & {
   readonly ports: Ports
-  readonly run: (opened: OpenedSession, options: SessionOptions) => Promise<EngineSession>
+  readonly run: (opened: OpenedSession, options: SessionOptions) => Promise<Session>
 }
 
 export function createEngineOn(platform: Platform, options: EngineOptions): EngineOn {
@@ -229,7 +207,7 @@ type Shared = {
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
-async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
+async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<Session> {
   const { store, entries } = opened
   const agentId = stringAt(options.envelope, 'agentId')
   const source = entries.length > 0 ? 'resume' : (options.startedBy ?? 'startup')
@@ -238,7 +216,7 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
       ? { event: 'SessionStart', source }
       : { event: 'SubagentStart', details: { agent_id: agentId } }
   const listeners = createListeners(shared.options.onEvent, { sessionId: opened.id, ...defined({ agentId }) })
-  let session: Session
+  let session: OwnSession
   let runtime: Runtime
   try {
     runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })

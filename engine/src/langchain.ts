@@ -13,7 +13,6 @@ import {
 import type { ModelClient } from './core/ports/model.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
-export type { ChatModelLike } from './adapters/langchain/client.ts'
 export type { LangChainCall } from './adapters/langchain/middleware.ts'
 
 export type LangChainOptions = AdapterOptions<LangChainCall> & {

@@ -5,9 +5,7 @@ import { aiSdkConverter } from './adapters/ai-sdk/converter.ts'
 import type { AiMessage } from './adapters/ai-sdk/messages.ts'
 import { createProcessor, type MastraProcessor, type MastraRequest, threadIn } from './adapters/mastra/processor.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import type { EngineSession } from './engine.ts'
-
-export type { MastraFailure, MastraProcessor, MastraRequest } from './adapters/mastra/processor.ts'
+import type { Session } from './core/session/session-api.ts'
 
 /** `sessionId` left out: the thread of the request counts. */
 export type MastraOptions = AdapterOptions<MastraRequest<readonly object[]>> & {
@@ -19,7 +17,7 @@ export type Mastra = {
   /** For `inputProcessors` and `errorProcessors` of an agent. */
   readonly processor: MastraProcessor
   /** In order of use, the newest last. */
-  readonly sessions: () => readonly EngineSession[]
+  readonly sessions: () => readonly Session[]
   /** Closes all sessions that were opened here. */
   readonly close: () => Promise<void>
 }

@@ -6,13 +6,12 @@ import type { SessionStore } from './core/ports/session-store.ts'
 import { StoreError } from './core/ports/store.ts'
 import { MemoryKeeper } from './core/session/memory-keeper.ts'
 import type { OpenedSession, Platform } from './core/session/platform.ts'
+import type { SessionOptions as AnySessionOptions, Session } from './core/session/session-api.ts'
 import {
   type Engine as AnyEngine,
   type EngineOptions as AnyEngineOptions,
-  type SessionOptions as AnySessionOptions,
   createEngineOn,
   type EngineOn,
-  type EngineSession,
   engineOnStore,
   requireOptions,
   requireText,
@@ -28,8 +27,6 @@ import {
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
 import { keepingResults } from './node/write/keep-results.ts'
-
-export type { EngineSession }
 
 export type EngineOptions = AnyEngineOptions & {
   /** Functions and shell commands in the form of settings files; ignored when `hooks` is given. */
@@ -51,9 +48,9 @@ export type Engine = Omit<AnyEngine, 'start'> & {
       /** When there is no file: refuse (the default), or start a session in a new one. */
       readonly ifMissing?: 'refuse' | 'start'
     },
-  ) => Promise<EngineSession>
+  ) => Promise<Session>
   /** A new session: in memory, or in a new file at `path`. Throws when there is a file already. */
-  readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
+  readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<Session>
 }
 
 export function createEngine(options: EngineOptions & { readonly store: SessionStore }): StoreEngine

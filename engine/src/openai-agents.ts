@@ -11,11 +11,10 @@ import {
 import { type AgentsModel, managedModel } from './adapters/openai-agents/model.ts'
 import { type AgentsSession, type CompactingSession, compactingSession } from './adapters/openai-agents/session.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import type { EngineSession } from './engine.ts'
+import type { Session } from './core/session/session-api.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export type { AgentsCall } from './adapters/openai-agents/input-filter.ts'
-export type { CompactingSession } from './adapters/openai-agents/session.ts'
 
 export type OpenAIAgentsOptions = UnnamedAdapterOptions<AgentsCall> & {
   /** Writes the summaries: `openai({ model })` of everlong/openai, or any other client. */
@@ -34,7 +33,7 @@ export type OpenAIAgents = {
   /** A session of the SDK that stays small: after a compaction its items are replaced. */
   readonly session: <Store extends AgentsSession>(store: Store) => CompactingSession<Store>
   /** In order of use, the newest last. */
-  readonly sessions: () => readonly EngineSession[]
+  readonly sessions: () => readonly Session[]
   readonly close: () => Promise<void>
 }
 

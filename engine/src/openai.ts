@@ -13,8 +13,7 @@ import type { TokenCounts } from './core/message/usage.ts'
 import type { ModelClient } from './core/ports/model.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
-export { type OpenAILike, type OpenAIOptions, openai } from './models/openai/client.ts'
-export type { SdkOptions } from './models/sdk.ts'
+export { type OpenAIOptions, openai } from './models/openai/client.ts'
 
 /** The other parts of a request. They count for the size. */
 export type OpenAICall = {
@@ -31,7 +30,7 @@ export type OpenAIHistoryOptions = UnnamedAdapterOptions<OpenAICall> & {
 }
 
 /** What to send: the history as it now is, and less output where input and output together were too much. */
-export type OpenAISent<Message> = { readonly messages: Message[]; readonly maxTokens?: number }
+type OpenAISent<Message> = { readonly messages: Message[]; readonly maxTokens?: number }
 
 export type OpenAIHistory<Base extends object> = {
   /** Sends with `send`, once more if the prompt was too long. Reads the usage off the answer. */
