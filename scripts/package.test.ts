@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { session } from 'everlong/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { manifestOf, packageFolders } from './package/manifest.ts'
 import { linksIn } from './package/pages.ts'
@@ -85,14 +86,13 @@ test('the README of the library lists every entry', () => {
   expect(entries.filter((entry) => !readme.includes(`| \`${entry}\` |`))).toEqual([])
 })
 
-test('the command holds built files, the sample session, the plug-ins, docs and licenses, and no sources', () => {
+test('the command holds built files, the plug-ins, docs and licenses, and no sources', () => {
   const files = filesIn(command)
   const usual = /^(dist\/[\w-]+\.js|plugins\/[\w-]+\/.*)$/
   expect(files.filter((name) => !usual.test(name))).toEqual([
     'LICENSE',
     'README.md',
     'THIRD-PARTY-LICENSES',
-    'assets/tour.jsonl',
     'docs/command-line.md',
     'package.json',
   ])
@@ -170,9 +170,19 @@ const bin = join(command, 'dist/bin.js')
 test('the command runs from node_modules', () => {
   const { version } = manifestOf('cli')
   expect(output(process.execPath, [bin, '--version'], { cwd: host })).toBe(`${version}\n`)
-  const tour = output(process.execPath, [bin, 'tour'], { cwd: host, env: { npm_command: 'exec' } })
-  expect(tour).toContain('npx @everlong/cli inspect')
-  const file = join(command, 'assets/tour.jsonl')
+  const file = join(host, 'session.jsonl')
+  const rule = 'Never drop the table orders_2019.'
+  writeFileSync(
+    file,
+    session()
+      .user(rule)
+      .assistant('I will not.')
+      .boundary()
+      .summary('1. Request: the user wants the reports to be faster.')
+      .user('Continue.').text,
+  )
+  const lost = output(process.execPath, [bin, 'lost', file], { cwd: host, env: { npm_command: 'exec' } })
+  expect(lost).toContain(`npx @everlong/cli recall ${file}`)
   const report = JSON.parse(output(process.execPath, [bin, 'inspect', file, '--json'], { cwd: host }))
   const here = JSON.parse(
     output(process.execPath, [join(root, 'cli/src/main.ts'), 'inspect', file, '--json'], { cwd: host }),

@@ -131,7 +131,7 @@ function createClient(simulator: Simulator, model: string) {
         reductions: {
           microCompact: 'always',
           boundThinking,
-          bySize: { keep, target: 50, least: 20 },
+          bySize: { keep, target: 50, minFreed: 20 },
           byIdle: { keep },
         },
       }),

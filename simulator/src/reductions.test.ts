@@ -108,7 +108,7 @@ function situationFor(view: View, step: Step, { model, thinks }: Sent) {
       microCompact: 'always',
       recall,
       boundThinking,
-      bySize: { keep, target: 500, least: 300 },
+      bySize: { keep, target: 500, minFreed: 300 },
       byIdle: { keep },
       byCacheEdit: { trigger: 3, keep },
       native: { trigger: 1_000, keepTokens: 500, clearAtLeast: 300 },

@@ -72,7 +72,7 @@ export const ways: readonly Way[] = [
     mechanism: () => microBySize,
     input: (view) => ({
       ...idle(view),
-      reductions: { microCompact: 'always', bySize: { target: 2_000, least: 1_000 } },
+      reductions: { microCompact: 'always', bySize: { target: 2_000, minFreed: 1_000 } },
     }),
   },
   { name: 'by idle time', mechanism: () => microByIdle, input: idle },

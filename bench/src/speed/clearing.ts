@@ -100,7 +100,7 @@ function planOf(view: View, weigher: Weigher) {
     now,
     settings: { contextWindow: 40_000 },
     // As the others do it: whatever it costs in cache.
-    reductions: { microCompact: 'always', weigh: false, bySize: { keep: 3, target: 1, least: 1 } },
+    reductions: { microCompact: 'always', weigh: false, bySize: { keep: 3, target: 1, minFreed: 1 } },
   }
   return microBySize.plan(view, situationOf(view, input))
 }

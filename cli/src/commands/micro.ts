@@ -148,7 +148,11 @@ function choicesOf({ keep, target, least, always, recall }: MicroOptions): Reduc
   return {
     ...(always ? { microCompact: 'always' } : {}),
     ...(recall ? { recall: true } : {}),
-    bySize: { ...kept, ...(target === undefined ? {} : { target }), ...(least === undefined ? {} : { least }) },
+    bySize: {
+      ...kept,
+      ...(target === undefined ? {} : { target }),
+      ...(least === undefined ? {} : { minFreed: least }),
+    },
     byIdle: kept,
     byCacheEdit: kept,
   }

@@ -19,28 +19,6 @@ export {
   thinkingBlock,
   toolUseBlock,
 } from './records.ts'
-export {
-  bashCall,
-  editCall,
-  type FileText,
-  failedBashCall,
-  failedEditCall,
-  fileRecord,
-  globCall,
-  grepCall,
-  grepFilesCall,
-  imageCall,
-  type Replacement,
-  readCall,
-  type Task,
-  type Todo,
-  type ToolCall,
-  taskCall,
-  todoCall,
-  webFetchCall,
-  writeCall,
-} from './sessions/calls.ts'
-export { Meter, type MeterOptions } from './sessions/meter.ts'
 export { type KeptLayout, keptLayouts, type SessionOptions } from './sessions/options.ts'
 export {
   generateSession,

@@ -15,7 +15,6 @@ import {
 } from 'everlong/transcript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
-import { tourFile } from '../tour.ts'
 import { wanted } from './acts.ts'
 import { rule } from './rule.ts'
 
@@ -138,7 +137,7 @@ test('a folder that holds a session is left alone', async () => {
 })
 
 test('a folder that cannot be had is one clear line', async () => {
-  const [file, below] = [tourFile, join(folder.path, 'not', 'there')]
+  const [file, below] = [folder.writeBytes('a-file', ''), join(folder.path, 'not', 'there')]
   expect([
     await everlong(['demo', '--folder', file]),
     await everlong(['demo', '--folder', join(file, 'below')]),

@@ -41,10 +41,10 @@ export const settings: EngineSettings = {
   maxOutputTokens: maxTokens,
   warningDistance: 14_000,
   errorDistance: 4_000,
-  sessionMemory: { growth: 6_000, keep: { tokens: 3_000, messages: 1 } },
+  sessionMemory: { growth: 6_000, keep: { minTokens: 3_000, minMessages: 1 } },
   recall: true,
   reductions: {
-    bySize: { keep: 3, target: 1_000, least: 3_000 },
+    bySize: { keep: 3, target: 1_000, minFreed: 3_000 },
     // In so small a window a compaction is always near and always cheaper: clearing would wait for it.
     weigh: false,
     byCacheEdit: { trigger: 1_000 },
