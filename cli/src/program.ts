@@ -118,7 +118,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
     })
   const show = createShow(surroundings, end)
   addAgent(program, { end, surroundings })
-  addShowing(program, { show, end }, surroundings)
+  addShowing(program, end, surroundings)
   addLost({ command: (name, words) => command(program, name, words), show, surroundings })
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
@@ -143,7 +143,6 @@ function createProgram(surroundings: Surroundings, end: End): Command {
 const examples = `Examples:
   everlong agent                      work with an agent in a folder
   everlong demo                       watch an agent manage its context
-  everlong tour                       a guided look at a sample session
   everlong lost                       what compactions have lost
   everlong inspect session.jsonl      an overview of one session
   everlong context session.jsonl      what fills its context
@@ -154,7 +153,7 @@ const examples = `Examples:
   everlong recall session.jsonl migration --kind human
   everlong simulate --port 0          the Messages API, without a key
 
-All but agent, demo, tour and mcp have --json.
+All but agent, demo and mcp have --json.
 NO_COLOR=1 turns off colors.
 Exit codes: 0 success, 1 failure, 2 usage error.`
 
@@ -184,11 +183,7 @@ function measuring(program: Command, name: string, description: string): Command
     .option('--window <tokens>', 'take this as the context window', tokens)
 }
 
-function addShowing(
-  program: Command,
-  { show, end }: { readonly show: Show; readonly end: End },
-  surroundings: Surroundings,
-): void {
+function addShowing(program: Command, end: End, surroundings: Surroundings): void {
   program
     .command('demo')
     .description('watch an agent go through compactions, against a simulated model')
@@ -202,16 +197,6 @@ function addShowing(
       const outcome = await run
       if (outcome.type === 'failed') complain(outcome.message, surroundings)
       end(outcome.type === 'failed' ? exitCodes.wrong : (outcome.report ?? exitCodes.fine))
-    })
-  program
-    .command('tour')
-    .description('a guided look at a sample session')
-    .action(async () => {
-      const [{ gather }, { render }] = await Promise.all([
-        import('./commands/tour.ts'),
-        import('./commands/tour-screen.ts'),
-      ])
-      show(gather(surroundings), { render })
     })
 }
 

@@ -13,7 +13,7 @@ type CommonOptions = Omit<EngineOptions, 'model'> & {
   /** All calls belong to this session. The host closes it. */
   readonly session?: EngineSession
   /** Conversations that are held at the same time. Default 100. */
-  readonly mostConversations?: number
+  readonly maxConversations?: number
 }
 
 /** For SDKs whose calls name their conversation. */
@@ -57,7 +57,7 @@ export type SessionsParts<Foreign> = {
 }
 
 export function adapterSessions<Foreign, Call>(
-  { session, sessionId, mostConversations: most, open, ...engine }: AdapterOptions<Call> | UnnamedAdapterOptions<Call>,
+  { session, sessionId, maxConversations, open, ...engine }: AdapterOptions<Call> | UnnamedAdapterOptions<Call>,
   { converter, howToName }: SessionsParts<Foreign>,
 ): AdapterSessions<Foreign, Call> {
   /** One for each model, because what is learned about a model is learned for all conversations. */
@@ -91,7 +91,7 @@ export function adapterSessions<Foreign, Call>(
     return started
   }
   const idOf = (call: Call) => (typeof sessionId === 'function' ? sessionId(call) : sessionId)
-  const conversations = createConversations({ converter, session, start, most })
+  const conversations = createConversations({ converter, session, start, max: maxConversations })
   return {
     historyOf: (call, messages, starting) => conversations.of(messages, idOf(call), starting),
     sessions: () => conversations.all().map((history) => history.session as EngineSession),

@@ -312,7 +312,7 @@ describe.each(Object.keys(faults) as Fault[])('closing a session whose host code
       asked.push(request.source)
       return request.source === 'turn' ? steady.send(request, options) : (faults[fault]() as never)
     }
-    const settings = { collapse: true, sessionMemory: { first: 500, growth: 100, toolCalls: 0 } } as const
+    const settings = { collapse: true, sessionMemory: { minTokens: 500, growth: 100, toolCalls: 0 } } as const
     const { session } = await opened({ engine: { model: { ...steady, send }, settings } }, `background-${fault}`)
     session.record({ content: [{ type: 'text', text: 'Done.' }] })
     for (const at of [1, 2, 3]) {

@@ -45,7 +45,7 @@ const scenes: readonly Scene[] = [
   },
   {
     name: 'results cleared by size',
-    settings: { ...small, reductions: { bySize: { least: 1_000, target: 5_000 } } },
+    settings: { ...small, reductions: { bySize: { minFreed: 1_000, target: 5_000 } } },
     act: async (session) => {
       for (let at = 0; at < 5; at++) read(session, `t${at}`, 5_000 + at * 6_500)
       await session.prepare()

@@ -9,8 +9,8 @@ const starting = () => ({ client: engine.model, model: engine.model.model })
 const user = (text: string): Plain => ({ role: 'user', text })
 const assistant = (text: string): Plain => ({ role: 'assistant', text })
 
-function conversations(most?: number) {
-  const all = createConversations<Plain>({ converter: plainConverter, start: () => engine.start(), most })
+function conversations(max?: number) {
+  const all = createConversations<Plain>({ converter: plainConverter, start: () => engine.start(), max })
   return { ...all, of: (messages: readonly Plain[], id?: string) => all.of(messages, id, starting) }
 }
 

@@ -36,18 +36,18 @@ export type ConversationsOptions<Foreign> = {
   /** Starts a session, or opens the one with this id. */
   readonly start: (id: string | undefined, starting: Starting) => Promise<AdapterSession>
   /** Conversations in memory. The one that was not used for longest is closed. */
-  readonly most?: number | undefined
+  readonly max?: number | undefined
 }
 
 type Held<Foreign> = { readonly id: string | undefined; readonly history: ManagedHistory<Foreign> }
 
-const usualMost = 100
+const defaultMax = 100
 
 export function createConversations<Foreign>({
   converter,
   session,
   start,
-  most = usualMost,
+  max = defaultMax,
 }: ConversationsOptions<Foreign>) {
   const mutex = createMutex(() => undefined)
   let held: readonly Held<Foreign>[] = session
@@ -76,7 +76,7 @@ export function createConversations<Foreign>({
         const found = find(messages, id) ?? (await create(id, starting))
         found.history.claim(messages)
         const others = held.filter((one) => one !== found)
-        const gone = others.slice(0, Math.max(0, others.length + 1 - most))
+        const gone = others.slice(0, Math.max(0, others.length + 1 - max))
         held = [...others.slice(gone.length), found]
         for (const { history } of gone) await history.close()
         return found.history
