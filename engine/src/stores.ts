@@ -10,6 +10,5 @@ export type {
   SessionStore,
   StoredRecord,
 } from './core/ports/session-store.ts'
-export type { StoreEngine } from './engine.ts'
 export { copySessions } from './stores/copy.ts'
 export { memorySessions } from './stores/memory.ts'

@@ -28,6 +28,10 @@ export type SessionOptions = RequestInput & {
   readonly state?: HostState
   /** For the SessionStart hooks of a new session: `clear` if it replaces one that the user ended. */
   readonly startedBy?: 'startup' | 'clear'
+  /** Names the writer, for others who find the session in use. */
+  readonly owner?: string
+  /** Whose session it is, for erasure. Only when it is started. */
+  readonly user?: string
 }
 
 /** What happened to the conversation before a request was sent. */
@@ -92,6 +96,13 @@ export type Session = {
    *     session.record(answer)
    */
   readonly record: (answer: AnswerInput) => string
+
+  /**
+   * Says that the answer to the last request will not come. Messages that were queued since then are added now.
+   *
+   *     session.abandonRequest()
+   */
+  readonly abandonRequest: () => void
 
   /**
    * Prepares a request, sends it with the engine's model, recovers if it was too long, and records the answer.

@@ -134,6 +134,8 @@ class ManagedSession implements OwnSession {
     return uuid
   }
 
+  abandonRequest = (): void => this.requestEnded()
+
   send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {
     const { runtime } = this
     const send = async (request: ModelRequest) =>

@@ -6,7 +6,7 @@ import type { ModelClient } from '../../core/ports/model.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import type { Session } from '../../core/session/session-api.ts'
 import { scripted } from '../../core/session/testing/world.ts'
-import type { StoreEngine } from '../../engine.ts'
+import type { Engine } from '../../engine.ts'
 import { createEngine } from '../../engine.ts'
 import { mulberry32 } from '../../testing/random.ts'
 import { type PostgresStore, postgres } from '../postgres/postgres.ts'
@@ -64,7 +64,7 @@ export async function work(input: WorkerInput): Promise<void> {
 }
 
 type Visit = {
-  readonly engine: StoreEngine
+  readonly engine: Engine
   readonly store: PostgresStore
   readonly id: string
   readonly random: () => number
