@@ -12,12 +12,12 @@ import {
 } from 'everlong/mechanisms'
 import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
 import { type Entry, headOf, messagesOf, type Tally, tallyOf, type ViewMessage } from 'everlong/transcript'
+import type { Io } from './io.ts'
 import { createProgress } from './progress.ts'
 import { recordedWindow } from './recorded-window.ts'
-import type { Surroundings } from './surroundings.ts'
 
-export function scanWithProgress(path: string, surroundings: Surroundings): FileScan {
-  const progress = createProgress(surroundings)
+export function scanWithProgress(path: string, io: Io): FileScan {
+  const progress = createProgress(io)
   try {
     return scanFile(path, { onProgress: progress.show })
   } finally {

@@ -8,7 +8,7 @@ import { forEachEntry } from 'everlong/node'
 import { createFold, readBoundary } from 'everlong/transcript'
 import { expect, test } from 'vitest'
 import { report, root } from '../testing/harness.ts'
-import type { CompactReport } from './compact.ts'
+import type { CompactReport } from './compact/report.ts'
 
 const folder = join(process.env.EVERLONG_DATA ?? join(root, '../shared/data'), 'transcripts')
 const files = existsSync(folder)

@@ -9,8 +9,8 @@ import { setImmediate } from 'node:timers/promises'
 import { WriteStream } from 'node:tty'
 import type { Environment } from 'everlong'
 import { type JsonObject, serialize } from 'everlong/testing'
+import type { Output } from '../io.ts'
 import { run } from '../program.ts'
-import type { Output } from '../surroundings.ts'
 
 export const root = dirname(dirname(dirname(import.meta.dirname)))
 

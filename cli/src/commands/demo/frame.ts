@@ -2,7 +2,7 @@
 // into it.
 import { counted, dollars, duration, exactDollars, visible } from '@everlong/agent/render'
 import { commandList, facts, heading, paragraph, type Screen } from '../../render/screen.ts'
-import { shellWord } from '../../render/shell-word.ts'
+import { shellWord } from '../../render/shell.ts'
 import type { ActName } from './act-words.ts'
 import { wanted } from './acts.ts'
 import { type Stage, window } from './stage.ts'

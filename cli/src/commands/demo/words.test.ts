@@ -4,7 +4,7 @@ import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/mechanisms'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { shellWord } from '../../render/shell-word.ts'
+import { shellWord } from '../../render/shell.ts'
 import { createChronicle, restorationInWords } from './acts.ts'
 
 const noTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
