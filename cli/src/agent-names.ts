@@ -1,5 +1,5 @@
 // The agents whose transcripts can be read.
-import type { Format } from 'everlong/transcript'
+import type { Format } from 'everlong/internal'
 
 export const agentNames: Readonly<Record<Format, string>> = {
   'claude-code': 'Claude Code',

@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs
 import { dirname } from 'node:path'
 import { visible } from '@everlong/agent/render'
 import { ConfigurationError } from 'everlong'
-import { diskProblem } from 'everlong/node'
+import { diskProblem } from 'everlong/internal/node'
 import { anyAgent } from './agent-names.ts'
 
 export type Outcome<R> =

@@ -1,5 +1,5 @@
 // Names and groups of commands: what old names do, and what a command decides from its arguments.
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, sessionFolder } from './testing/harness.ts'
 import { sampleSession } from './testing/sample-session.ts'

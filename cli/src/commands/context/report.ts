@@ -1,4 +1,5 @@
 // `everlong context`: a picture of what the context is made of, and where on the way to its end things happen.
+
 import {
   count,
   counted,
@@ -10,7 +11,7 @@ import {
   padEnd,
   padStart,
 } from '@everlong/agent/render'
-import { type Breakdown, breakdown, type Explanation, type Figure } from 'everlong/mechanisms'
+import { type Breakdown, breakdown, type Explanation, type Figure } from 'everlong/internal/compaction'
 import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'
 import { gaugeLine, sourceInWords } from '../../render/context.ts'
 import { compositionBar, legend } from '../../render/kinds.ts'

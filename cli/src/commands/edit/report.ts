@@ -1,9 +1,10 @@
 // `everlong edit`: snip, rewind, pin and unpin append edits to the session. They remove nothing, and `everlong undo` takes them
 // back.
+
 import { count, visible } from '@everlong/agent/render'
-import { type ContextSize, situationOf, snip } from 'everlong/mechanisms'
-import { applyEdits, openView, type ViewFile } from 'everlong/node'
-import type { Edit } from 'everlong/transcript'
+import { type ContextSize, situationOf } from 'everlong/internal/compaction'
+import { applyEdits, openView, type ViewFile } from 'everlong/internal/node'
+import { type Edit, snip } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
 import { heading, paragraph, type Screen } from '../../render/screen.ts'

@@ -1,6 +1,7 @@
 // `everlong inspect --epochs`: the parts between compactions, one row each.
+
 import { count, counted, dateTime, oneLine, short } from '@everlong/agent/render'
-import { type Epoch, isTranscript } from 'everlong/transcript'
+import { type Epoch, isTranscript } from 'everlong/internal'
 import type { Io } from '../../io.ts'
 import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'
 import { type Cell, type Column, fileHeading, paragraph, type Screen, table } from '../../render/screen.ts'

@@ -1,4 +1,5 @@
 // `everlong inspect`: one screen about one session. Reads the whole file once, in bounded memory; changes nothing.
+
 import {
   bytes,
   count,
@@ -10,9 +11,9 @@ import {
   oneLine,
   visible,
 } from '@everlong/agent/render'
-import type { ContextSize } from 'everlong/mechanisms'
-import { type FileScan, findSubagents, type SubAgents } from 'everlong/node'
-import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/transcript'
+import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/internal'
+import type { ContextSize } from 'everlong/internal/compaction'
+import { type FileScan, findSubagents, type SubAgents } from 'everlong/internal/node'
 import { agentNames } from '../../agent-names.ts'
 import type { Io } from '../../io.ts'
 import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'

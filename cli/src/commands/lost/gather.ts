@@ -1,10 +1,11 @@
 // `everlong lost`: what the compactions of one session or many lost, found by code. Reads file by file, newest first.
+
 import { existsSync, statSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { visible } from '@everlong/agent/render'
 import type { Environment } from 'everlong'
-import { findTranscripts, type LostFile, readLost } from 'everlong/node'
+import { findTranscripts, type LostFile, readLost } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
 import { failed, noTranscript, noTranscripts, notThere, type Outcome, systemTrouble } from '../../outcome.ts'
 import { createProgress } from '../../progress.ts'

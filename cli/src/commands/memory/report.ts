@@ -1,9 +1,10 @@
 // `everlong memory`: the notes that lie beside a session. Where there are none it makes them without a model and says so;
 // it writes them only when it is told to, and never over notes that are there.
+
 import { count, oneLine, visible } from '@everlong/agent/render'
 import { countTokens, offline } from 'everlong'
-import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/mechanisms'
-import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/node'
+import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/internal/compaction'
+import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
 import { expecting, failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
 import { createProgress } from '../../progress.ts'

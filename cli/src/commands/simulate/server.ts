@@ -1,5 +1,6 @@
 // `everlong simulate`: the Messages API on this machine, until it is stopped. No key, no network, no model: behind it
 // works a made-up agent on a made-up repository, which also writes summaries when it is asked for one.
+
 import { counted, dollars } from '@everlong/agent/render'
 import {
   agent,
@@ -13,7 +14,7 @@ import {
   summarizer,
   syntheticRepository,
 } from '@everlong/simulator'
-import { knownModels } from 'everlong/models'
+import { knownModels } from 'everlong/internal'
 import type { Io } from '../../io.ts'
 import { failed, gathered, type Outcome, systemTrouble } from '../../outcome.ts'
 

@@ -59,7 +59,7 @@ function mechanismResult(result: CompactionResult): MechanismResult {
 
 function jobFor(context: MechanismContext, options: CompactMechanismOptions): CompactionJob {
   const { trigger, view, instructions, counting, overhead, target, queued, turnId, commit, place, situation } = context
-  const { autoCompactThreshold } = situation.explanation
+  const { autoCompactThreshold, contextWindow } = situation.explanation
   const { settings = {}, isAutonomous, recall } = options
   return {
     trigger,
@@ -75,6 +75,7 @@ function jobFor(context: MechanismContext, options: CompactMechanismOptions): Co
     size: context.size.tokens,
     scale: context.scale(),
     threshold: autoCompactThreshold.value,
+    sessionWindow: contextWindow.value,
     target,
     queued,
     restore: options.restore ?? context.restore,
