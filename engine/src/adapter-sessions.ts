@@ -8,7 +8,7 @@ import { defined } from './core/message/json.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { createMutex } from './core/session/queue.ts'
-import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
+import { createEngine, type Engine, type EngineOptions, type EngineSession } from './engine.ts'
 
 /** The options of every `everlong()`: those of `createEngine`, and which session a call belongs to. */
 export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
@@ -78,9 +78,7 @@ export function adapterSessions<Foreign, Host>(
     const engine = engineFor(client, { ...call, model })
     const whose = defined({ user: valueFor(user, call.host) })
     const opened =
-      'open' in engine && id
-        ? await engine.open(id, { model, ifMissing: 'start', ...whose })
-        : await engine.start({ model })
+      store && id ? await engine.open(id, { model, ifMissing: 'start', ...whose }) : await engine.start({ model })
     // A client may know the conversation whose cache it shares.
     if (engine.model !== client) await opened.useModel({ client, name: model })
     return opened
@@ -146,8 +144,8 @@ type Shared = Omit<EngineOptions, 'model'> & { readonly store?: SessionStore }
 type Starting = Pick<AdapterCall<never, never>, 'model' | 'asksCalled' | 'hasMarks' | 'sharesCache'>
 
 /** One engine for each model, because what is learned about a model is learned for all conversations. */
-function enginesByModel({ store, ...shared }: Shared) {
-  const engines = new Map<string, ReturnType<typeof created>>()
+function enginesByModel(shared: Shared) {
+  const engines = new Map<string, Engine>()
   const created = (client: ModelClient, { asksCalled, hasMarks, sharesCache = true }: Starting) => {
     const settings = {
       keep: defaultKeep,
@@ -160,8 +158,7 @@ function enginesByModel({ store, ...shared }: Shared) {
         ...shared.settings?.summary,
       },
     }
-    const options = { ...shared, settings, model: client }
-    return store ? createEngine({ ...options, store }) : createEngine(options)
+    return createEngine({ ...shared, settings, model: client })
   }
   return (client: ModelClient, starting: Starting) => {
     const { model, hasMarks, sharesCache } = starting
