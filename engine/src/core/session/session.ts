@@ -80,6 +80,14 @@ export type SessionExplanation = Explanation & {
   readonly sessionMemory?: MemoryState
 }
 
+type Subscribe = {
+  <Type extends EngineEvent['type']>(
+    type: Type,
+    listener: (event: Extract<EngineEvent, { readonly type: Type }>) => void,
+  ): () => void
+  (listener: (event: EngineEvent) => void): () => void
+}
+
 export type SessionInput = {
   readonly runtime: Runtime
   readonly listeners: Listeners
@@ -143,6 +151,7 @@ class ManagedSession {
       this.queue.flush()
       await this.stored()
       this.showImported()
+      this.runtime.retainer?.(this.runtime.conversation)
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
       if (prepared.compaction) await this.cancelBackground()
@@ -221,6 +230,7 @@ class ManagedSession {
     this.run(async () => {
       const { instructions, from, upTo, signal } = compactInput(options)
       this.showImported()
+      this.runtime.retainer?.(this.runtime.conversation)
       await this.cancelBackground()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
@@ -263,7 +273,12 @@ class ManagedSession {
   clear = (): Promise<void> => this.run(() => clearContext(this.runtime))
   /** Goes back to the view in which this entry was the newest. */
   rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
-  on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)
+  /** Listens to the events of one type, or to all. Returns a function that ends it. */
+  on: Subscribe = (first: EngineEvent['type'] | ((event: EngineEvent) => void), second?: (event: never) => void) => {
+    const { add } = this.input.listeners
+    if (typeof first === 'function') return add(first)
+    return add((event) => void (event.type === first && second?.(event as never)))
+  }
 
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
     this.run(async () => {
