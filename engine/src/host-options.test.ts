@@ -5,7 +5,8 @@ import { textOf } from './core/message/block.ts'
 import { noTokens } from './core/message/usage.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import type { ModelClient, ModelRequest } from './core/ports/model.ts'
-import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
+import type { Session } from './core/session/session-api.ts'
+import { createEngine, type EngineOptions } from './engine.ts'
 import { memorySessions } from './stores/memory.ts'
 
 const summary =
@@ -37,7 +38,7 @@ const rule = 'Never paint the hinges of the gate.'
 /** Longer than what a summary or the record quotes of an answer. */
 const decision = `DECISION: the colors.\n${Array.from({ length: 80 }, (_, at) => `Plank ${at} gets color ${at * 37}.`).join('\n')}`
 
-function work(session: EngineSession, round: number): void {
+function work(session: Session, round: number): void {
   session.add({ role: 'user', content: round === 1 ? rule : `Round ${round}.` })
   session.record({ content: round === 1 ? decision : `Nothing new in round ${round}.` })
   for (let at = 0; at < 12; at++) {
@@ -54,7 +55,7 @@ async function lives(options: Omit<EngineOptions, 'model'>) {
   const onEvent = (event: EngineEvent) => void events.push(event)
   const engine = createEngine({ model: client, environment: {}, store, onEvent, ...options })
   const contexts: string[] = []
-  const compacted = async (session: EngineSession, round: number) => {
+  const compacted = async (session: Session, round: number) => {
     work(session, round)
     const { type } = await session.compact()
     expect(type).toBe('compacted')
@@ -206,9 +207,9 @@ describe('tokenizer', () => {
     const { client } = summarizing()
     const store = memorySessions()
     const engine = createEngine({ model: client, environment: {}, store, tokenizer: perWord })
-    const sizeOf = (session: EngineSession) => session.explain().size.tokens
+    const sizeOf = (session: Session) => session.explain().size.tokens
     // The margin that every estimate has.
-    const expected = (session: EngineSession) =>
+    const expected = (session: Session) =>
       session.messages().reduce((sum, { content }) => sum + perWord(textOf(content)), 0) * (4 / 3)
     const session = await engine.start({ id: 'one' })
     work(session, 1)

@@ -48,14 +48,6 @@ import type { Tracking, UsageByPurpose } from './tracking.ts'
 /** Everything but what needs the store. */
 export type OwnSession = Omit<Session, 'recall' | 'read' | 'entries' | 'subagent'>
 
-type Subscribe = {
-  <Type extends EngineEvent['type']>(
-    type: Type,
-    listener: (event: Extract<EngineEvent, { readonly type: Type }>) => void,
-  ): () => void
-  (listener: (event: EngineEvent) => void): () => void
-}
-
 export type SessionInput = {
   readonly runtime: Runtime
   readonly listeners: Listeners
@@ -228,7 +220,10 @@ class ManagedSession implements OwnSession {
   clear = (): Promise<void> => this.run(() => clearContext(this.runtime))
   rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
   /** Listens to the events of one type, or to all. Returns a function that ends it. */
-  on: Subscribe = (first: EngineEvent['type'] | ((event: EngineEvent) => void), second?: (event: never) => void) => {
+  on: Session['on'] = (
+    first: EngineEvent['type'] | ((event: EngineEvent) => void),
+    second?: (event: never) => void,
+  ) => {
     const { add } = this.input.listeners
     if (typeof first === 'function') return add(first)
     return add((event) => void (event.type === first && second?.(event as never)))
