@@ -2,7 +2,7 @@
 // `everlong undo` takes them back.
 import { count, visible } from '@everlong/agent/render'
 import { type ContextSize, situationOf } from 'everlong/internal/compaction'
-import { applyEdits, openView, type ViewFile } from 'everlong/internal/node'
+import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
 import { type Edit, snip } from 'everlong/mechanisms'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { heading, paragraph, type Screen } from '../render/screen.ts'
@@ -26,7 +26,7 @@ export type EditReport = {
 }
 
 export async function gather(path: string, wish: EditWish, surroundings: Surroundings): Promise<Outcome<EditReport>> {
-  const opened = reading(path, () => gathered(openView(path)))
+  const opened = reading(path, () => gathered(readTranscript(path)))
   if (opened.type === 'failed') return opened
   const file = opened.report
   if (file.view.messages.length === 0) return failed(noTranscript(path, file.bytes))
@@ -37,14 +37,14 @@ export async function gather(path: string, wish: EditWish, surroundings: Surroun
   const edits = planned.map((edit): Edit => ({ ...edit, reason }))
   const applied = await applyEdits(file, edits, { owner: `everlong ${wish.command}`, now })
   if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
-  const sizes = { before: sizeOf(file), after: sizeOf(openView(path)) }
+  const sizes = { before: sizeOf(file), after: sizeOf(readTranscript(path)) }
   return gathered({ path, command: wish.command, edits, uuids: applied.uuids, ...sizes })
 }
 
 type Moment = { readonly now: number; readonly surroundings: Surroundings }
 
 /** A string says why not. */
-function editsFor(file: ViewFile, wish: EditWish, moment: Moment): readonly Edit[] | string {
+function editsFor(file: Transcript, wish: EditWish, moment: Moment): readonly Edit[] | string {
   if (wish.command === 'snip') return snipped(file, wish, moment)
   const uuid = wish.command === 'rewind' ? wish.to : wish.uuid
   if (!file.entry(uuid)) return `There is no entry ${visible(uuid)} in ${visible(file.path)}. See everlong tree --json.`
@@ -52,7 +52,7 @@ function editsFor(file: ViewFile, wish: EditWish, moment: Moment): readonly Edit
 }
 
 function snipped(
-  file: ViewFile,
+  file: Transcript,
   { command: _, ...range }: Extract<EditWish, { readonly command: 'snip' }>,
   { now, surroundings }: Moment,
 ): readonly Edit[] | string {

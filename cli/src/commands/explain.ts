@@ -14,7 +14,7 @@ import {
   whereCompactionsWouldFall,
   worthInWords,
 } from 'everlong/internal/compaction'
-import { openView } from 'everlong/internal/node'
+import { readTranscript } from 'everlong/internal/node'
 import type { View } from 'everlong/mechanisms'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { gaugeLine, sourceInWords } from '../render/context.ts'
@@ -67,7 +67,7 @@ export function gather(
     const how = { ...measured, env: surroundings.env }
     const explanation = explainSession(session, how)
     const { live } = session
-    const { view, entry } = session.edited ?? openView(path)
+    const { view, entry } = session.edited ?? readTranscript(path)
     const scan = scanWithProgress(path, surroundings)
     const threshold = explanation.autoCompactThreshold.value
     // The turns as the session itself counts them; those of another client's session are in its file only.

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { visible } from '@everlong/agent/render'
-import { findTranscripts, type LostFile, readLost } from 'everlong/internal/node'
+import { findTranscripts, type LostFile, lostInTranscript, readTranscript } from 'everlong/internal/node'
 import { type AgentHome, agentHomes } from '../agent-homes.ts'
 import { homeOf } from '../install/place.ts'
 import { DamagedRecord, readRecord } from '../install/record.ts'
@@ -103,7 +103,7 @@ async function readAll(files: readonly FoundFile[], surroundings: Surroundings):
     for (const [at, { path, bytes }] of files.entries()) {
       const onProgress = (part: number) => progress.show(done + part, all, `${at} of ${files.length} sessions`)
       try {
-        const session = readLost(path, { onProgress })
+        const session = lostInTranscript(readTranscript(path, { onProgress }))
         if (session.isTranscript) sessions.push(session)
         else others.push(path)
       } catch (error) {
