@@ -25,9 +25,8 @@ import {
   withoutRepeats,
   wordsText,
 } from './page/complete-words.ts'
-import { offlineSummary } from './page/offline.ts'
 import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
-import { record } from './page/record.ts'
+import { offlineSummary, record } from './page/record.ts'
 import { joinSections, missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
