@@ -19,11 +19,11 @@ import type {
 import { defined, type JsonObject } from './core/message/json.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import type { CompactionDone, CompactionNotDone } from './core/session/compaction.ts'
+import { heldSession } from './core/session/open-session.ts'
 import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
 import { leftOutBy, standingRules } from './node/after-compaction.ts'
 import { memorySessions } from './stores/memory.ts'
-import { heldSession } from './stores/opened.ts'
 
 export type { AgentRecallTool } from './adapters/claude-agent-sdk/recall.ts'
 export type { AgentEntry, AgentHooks, AgentSessionKey, AgentSessionStore } from './adapters/claude-agent-sdk/types.ts'
