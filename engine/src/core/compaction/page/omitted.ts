@@ -1,6 +1,6 @@
 // What the agent can search for: terms of exchanges that the page leaves out or shortens, one for each.
 import type { Exchange, Ledger } from '../../ledger/facts.ts'
-import { isFunctionWord } from '../../recall/english.ts'
+import { isCommonWord } from './plain-words.ts'
 
 const maxTerms = 8
 /** Fewer exchanges give no measure of what is rare. */
@@ -47,8 +47,7 @@ function countsIn({ text, about = '', report = '', steps = [] }: Exchange): Read
   const found = new Map<string, Count>()
   for (const [word, times] of spellings) {
     const key = word.toLowerCase()
-    if (word.length < shortestTerm || word.length > longestTerm || /^[\d.-]+$/.test(word) || isFunctionWord(key))
-      continue
+    if (word.length < shortestTerm || word.length > longestTerm || /^[\d.-]+$/.test(word) || isCommonWord(key)) continue
     found.set(key, { text: found.get(key)?.text ?? word, count: (found.get(key)?.count ?? 0) + times })
   }
   return found

@@ -30,12 +30,16 @@ const commonWords = new Set(
   ),
 )
 
+export function isCommonWord(word: string): boolean {
+  return commonWords.has(word)
+}
+
 const stem = 5
 
 /** The words that say what a text is about, without endings: "The hinges were changed" → "hinge", "chang". */
 export function contentWords(text: string, stemOf = (word: string) => word.slice(0, stem)): readonly string[] {
   const words = plainWords(text).split(' ')
-  return [...new Set(words.filter((word) => word.length >= 3 && !commonWords.has(word)).map(stemOf))]
+  return [...new Set(words.filter((word) => word.length >= 3 && !isCommonWord(word)).map(stemOf))]
 }
 
 /** A statement counts as said when this share of its content words occurs in one passage of this many characters. */
@@ -57,7 +61,7 @@ const englishShare = 0.1
 
 export function isEnglish(text: string): boolean {
   const words = plainWords(text).trim().split(' ')
-  return words.filter((word) => commonWords.has(word)).length >= words.length * englishShare
+  return words.filter(isCommonWord).length >= words.length * englishShare
 }
 
 /** Scripts without spaces between words: a paraphrase cannot be recognized by its words. */
