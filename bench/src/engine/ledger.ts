@@ -1,7 +1,7 @@
 // How long it takes to read the ledger off a conversation of 200,000 tokens.
 import { createLedger } from 'everlong/mechanisms'
 import { messagesOf } from 'everlong/transcript'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 import { timed, upTo } from './sessions.ts'
 
 const tokens = 200_000

@@ -11,7 +11,7 @@ import {
   type Weigher,
 } from 'everlong/mechanisms'
 import { createFold, type Entry, requestMessages, type View } from 'everlong/transcript'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 import { entriesOf, timedResult } from './sessions.ts'
 
 const lengths = [1_000, 10_000, 50_000] as const

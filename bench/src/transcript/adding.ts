@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { generateSession } from 'everlong/testing'
 import { createFold, createScanner, type Entry } from 'everlong/transcript'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 
 const batch = 200
 const rounds = 15
