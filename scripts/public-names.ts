@@ -9,8 +9,10 @@ const { exports } = JSON.parse(readFileSync(join(engine, 'package.json'), 'utf8'
   readonly exports: Readonly<Record<string, string>>
 }
 
-/** Each subpath with its source. */
-export const entries = Object.entries(exports).filter(([, source]) => source.endsWith('.ts'))
+/** Each public subpath with its source. `everlong/internal` is not public. */
+export const entries = Object.entries(exports).filter(
+  ([subpath, source]) => source.endsWith('.ts') && !subpath.startsWith('./internal'),
+)
 
 /** Types in one list, values in the other: entries name each thing they export. */
 export function namesIn(source: string): { readonly values: readonly string[]; readonly types: readonly string[] } {

@@ -1,6 +1,6 @@
 // Writes a generated session into a file, a megabyte at a time.
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { type SessionOptions, serialize, streamWithTruth } from 'everlong/testing'
+import { type SessionOptions, serialize, streamWithTruth } from 'everlong/internal/testing'
 
 /** Returns how many entries its live window has. */
 export function writeSession(path: string, options: SessionOptions): { readonly live: number } {

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { foldEntries } from 'everlong/transcript'
+import { foldEntries } from 'everlong/internal'
 import { defineBenchmark, type Page, type Target, table } from '../benchmark.ts'
 import { upTo } from '../engine/sessions.ts'
 import { median } from '../median.ts'

@@ -3,7 +3,7 @@
 // context to be read. Results hold no text of theirs.
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findTranscripts } from 'everlong/node'
+import { findTranscripts } from 'everlong/internal/node'
 import { defineBenchmark } from '../benchmark.ts'
 import { versionApart } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'

@@ -2,10 +2,10 @@
 // among more and more other sessions. Both take turns in one run.
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { foldEntries, type JsonObject } from 'everlong/internal'
+import { generateSession } from 'everlong/internal/testing'
 import { jsonlSessions } from 'everlong/node'
 import type { HeldSession, SessionStore } from 'everlong/stores'
-import { generateSession, type JsonObject } from 'everlong/testing'
-import { foldEntries } from 'everlong/transcript'
 import { postgresForTests } from '../../../engine/src/stores/testing/postgres-server.ts'
 import { defineBenchmark, type Page, table } from '../benchmark.ts'
 import { median } from '../median.ts'

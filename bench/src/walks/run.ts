@@ -56,7 +56,7 @@ function walked({ prepare }: Walk): Promise<Coverage> {
   })
 }
 
-const isPublic = ({ subpath }: EntrySize) => !/\/(internal|testing)$/.test(subpath)
+const isPublic = ({ subpath }: EntrySize) => !/\/(internal|testing)(\/|$)/.test(subpath)
 const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
   items.reduce((total, item) => total + of(item), 0)
 

@@ -7,8 +7,8 @@ import { type EngineEvent, type EngineSettings, type ModelClient, offline } from
 import { createEngine, type EngineSession } from 'everlong/node'
 import { afterAll, expect, test } from 'vitest'
 import { report, sessionFolder } from '../testing/harness.ts'
-import type { ExplainReport } from './explain.ts'
-import type { MicroReport } from './micro.ts'
+import type { ExplainReport } from './context/explain.ts'
+import type { MicroReport } from './micro/report.ts'
 
 type Scene = {
   readonly name: string

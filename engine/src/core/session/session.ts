@@ -171,6 +171,9 @@ class ManagedSession {
     return uuid
   }
 
+  /** The answer to the last request will not come. Messages that were added since then are written now. */
+  abandonRequest = (): void => this.requestEnded()
+
   /** Prepare, send, recover if the prompt was too long, record. */
   send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {
     const { runtime } = this
