@@ -1,7 +1,7 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
-import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
+import { defined, isObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
 import {
@@ -17,7 +17,7 @@ import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
 import { checkNewSessionId, subagentId } from './core/ports/session-id.ts'
-import type { HeldSession, Recalled, SessionStore } from './core/ports/session-store.ts'
+import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
 import { Collapser } from './core/session/collapser.ts'
@@ -26,14 +26,14 @@ import { createConversation } from './core/session/conversation.ts'
 import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
-import { type RequestInput, requestBase } from './core/session/input.ts'
+import { requestBase } from './core/session/input.ts'
 import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import { type Opener, type OpenSessionOptions, openSession, sessionIdOf } from './core/session/open-session.ts'
 import { leftInQueue, queuedEntries } from './core/session/queue.ts'
 import { withQueued } from './core/session/recall.ts'
-import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
+import { guardedState, Restoring } from './core/session/restoring.ts'
 import {
   type Ask,
   type CleanUp,
@@ -42,11 +42,11 @@ import {
   hooksInto,
   type Runtime,
 } from './core/session/runtime.ts'
-import { createSession, type Session } from './core/session/session.ts'
+import { createSession, type OwnSession } from './core/session/session.ts'
+import type { Session, SessionOptions } from './core/session/session-api.ts'
 import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import { StoredSession } from './core/session/stored-session.ts'
 import type { Environment } from './core/tokens/settings.ts'
-import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
 import { memorySession } from './stores/memory.ts'
 
@@ -80,21 +80,6 @@ export type EngineOptions = {
   readonly ports?: Partial<Ports>
 }
 
-export type SessionOptions = RequestInput & {
-  /** If not the client's own. */
-  readonly model?: string
-  /** Further fields of each record: cwd, version, gitBranch … */
-  readonly envelope?: JsonObject
-  /** What the host knows of the session besides the conversation: restored after a compaction. */
-  readonly state?: HostState
-  /** For the SessionStart hooks of a new session: `clear` when it replaces one that the person was done with. */
-  readonly startedBy?: 'startup' | 'clear'
-  /** Who writes, for those who find the session held. */
-  readonly owner?: string
-  /** Whose session it is, for erasure. Only when it is started. */
-  readonly user?: string
-}
-
 export type ContinueOptions = SessionOptions & {
   /** When there is no such session: refuse (the default), or start it. */
   readonly ifMissing?: 'refuse' | 'start'
@@ -102,23 +87,12 @@ export type ContinueOptions = SessionOptions & {
   readonly waitMs?: number
 }
 
-export type EngineSession = Session & {
-  /** Searches everything that was ever said, also what has left the context. */
-  readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
-  /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
-  readonly read: (id: string) => Promise<string | undefined>
-  /** Every entry of the transcript, oldest first, also what has left the context. */
-  readonly entries: () => Promise<Iterable<Entry>>
-  /** A conversation with its own window, state and breaker; its file is in this session's folder. */
-  readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
-}
-
 export type Engine = {
   readonly model: ModelClient
   /** A new session: in the store, or only in memory. Throws a StoreError when the store has one with this id. */
-  readonly start: (options?: SessionOptions & { readonly id?: string }) => Promise<EngineSession>
+  readonly start: (options?: SessionOptions & { readonly id?: string }) => Promise<Session>
   /** Continues a session of the store. Throws a StoreError with a `reason` when there is none or another writer has it. */
-  readonly open: (id: string, options?: ContinueOptions) => Promise<EngineSession>
+  readonly open: (id: string, options?: ContinueOptions) => Promise<Session>
 }
 
 /**
@@ -204,7 +178,7 @@ export type Sessions = {
     store: Opener,
     id: string,
     options: Omit<ContinueOptions, 'ifMissing'> & Pick<OpenSessionOptions, 'as'>,
-  ) => Promise<EngineSession>
+  ) => Promise<Session>
 }
 
 export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
@@ -248,7 +222,7 @@ type Opened = {
   readonly id: string
 }
 
-async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions): Promise<EngineSession> {
+async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions): Promise<Session> {
   const { id, held, store, owner } = opened
   const { entries } = held
   const stored = new StoredSession(held, shared.ports)
@@ -259,7 +233,7 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
       ? { event: 'SessionStart', source }
       : { event: 'SubagentStart', details: { agent_id: agentId } }
   const listeners = createListeners(shared.options.onEvent, { sessionId: id, ...defined({ agentId }) })
-  let session: Session
+  let session: OwnSession
   let runtime: Runtime
   try {
     runtime = runtimeFor(shared, { ...opened, stored }, { options, emit: listeners.emit })

@@ -1,12 +1,12 @@
 // `everlong copy`: copies sessions between folders and databases. What is there already is never changed.
 import { count, visible } from '@everlong/agent/render'
 import { StoreError } from 'everlong'
-import { type Copied, copySessions } from 'everlong/stores'
+import { copySessions } from 'everlong/stores'
 import { failed, gathered, type Outcome } from '../../outcome.ts'
 import { facts, heading, type Screen } from '../../render/screen.ts'
 import { placeOf, type StorePlace } from '../../stores.ts'
 
-export type CopyReport = Copied & { readonly from: string; readonly to: string }
+export type CopyReport = Awaited<ReturnType<typeof copySessions>> & { readonly from: string; readonly to: string }
 
 export async function gather(from: string, to: string): Promise<Outcome<CopyReport>> {
   const places: StorePlace[] = []

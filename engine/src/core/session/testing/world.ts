@@ -24,7 +24,7 @@ import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
 import { defaultLadder, type Ladder } from '../ladder.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
-import { createSession, type Session } from '../session.ts'
+import { createSession, type OwnSession } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'
 
 export type MemoryStore = Omit<ConversationInput['store'], 'entries'> & {
@@ -60,7 +60,7 @@ export type WorldOptions = {
 }
 
 export type World = {
-  readonly session: Session
+  readonly session: OwnSession
   readonly runtime: Runtime
   readonly learned: Learned
   readonly events: EngineEvent[]
