@@ -60,7 +60,7 @@ type Attempted = Spent & {
 }
 
 /** Everything that a session reports, by `type`. No event carries text of the conversation. */
-export type EngineEvent = EventSource &
+export type EngineEvent =
   /** Before each request: the size of the context and the size at which it is compacted. */
   (
     | {
@@ -151,7 +151,8 @@ export type EngineEvent = EventSource &
     | { readonly type: 'hook-reported'; readonly event: string; readonly problem: string }
     /** Code of the host threw, did not return, or returned a value of the wrong shape. The session continues without it. */
     | { readonly type: 'host-code-failed'; readonly code: HostCode; readonly problem: string }
-  )
+  ) &
+    EventSource
 
 /** How a compaction relates to the one before it. */
 export type ChainInfo = {
