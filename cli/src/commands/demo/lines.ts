@@ -1,7 +1,6 @@
 // The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
 // lines out; whatever came from a tool or a model is made harmless here.
 
-import { textWithoutMarks } from '@everlong/agent/host'
 import {
   columnsOf,
   compactionPhases,
@@ -21,6 +20,7 @@ import {
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/internal/compaction'
 import type { Screen } from '../../render/screen.ts'
+import { textWithoutMarks } from '../agent/marks.ts'
 import type { Act } from './acts.ts'
 
 const indent = '    '
