@@ -68,12 +68,12 @@ export type MemoryState = {
 }
 
 type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage' | 'closing'> &
-  Pick<GaugeInput, 'model' | 'base' | 'learned'>
+  Pick<GaugeInput, 'model' | 'base' | 'learned' | 'overhead'>
 
-export function createRuntime({ model, base, learned, ...parts }: RuntimeInput): Runtime {
+export function createRuntime({ model, base, learned, overhead, ...parts }: RuntimeInput): Runtime {
   const tracker = new Tracker(parts.ports.newId())
   const guarded = { ...model, client: guardedModel(model.client, parts.guard) }
-  const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned })
+  const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned, overhead })
   return { ...parts, gauge, tracker, usage: createUsageMeter(), closing: createStop() }
 }
 
