@@ -7,7 +7,6 @@ import { createGuard, createListeners, describeValue } from './core/ports/guarde
 import {
   guardedFiles,
   guardedHooks,
-  guardedRedact,
   guardedRestore,
   guardedWorkspace,
   redactedFile,
@@ -15,7 +14,7 @@ import {
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
-import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
+import type { FileStore, Restore } from './core/ports/restore.ts'
 import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
@@ -25,6 +24,7 @@ import type { CompactMechanismOptions } from './core/session/compact-mechanism.t
 import { createConversation } from './core/session/conversation.ts'
 import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
+import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
 import { requestBase } from './core/session/input.ts'
 import { defaultLadder, type Ladder } from './core/session/ladder.ts'
@@ -59,7 +59,7 @@ import { systemPorts } from './models/ports.ts'
 import type { ReadSession } from './read-session.ts'
 import { inMemory } from './stores/memory.ts'
 
-export type EngineOptions = {
+export type EngineOptions = HostFunctions & {
   readonly model: ModelClient
   readonly settings?: EngineSettings
   readonly hooks?: Hooks
@@ -68,11 +68,6 @@ export type EngineOptions = {
    * working directory.
    */
   readonly files?: FileStore
-  /**
-   * Replaces secrets in a text, as the host's tools do in their results. Files are restored and summaries are kept with
-   * what it returns. Without it, only those lines of a file are restored that a result showed.
-   */
-  readonly redact?: Redact
   /**
    * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
    * folder, unless `files` are the host's own or the session was recorded in another folder.
@@ -148,6 +143,9 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   hooks: true,
   files: true,
   redact: true,
+  summaryPrompt: true,
+  retain: true,
+  tokenizer: true,
   workspace: true,
   restore: true,
   ladder: true,
@@ -303,7 +301,7 @@ function runtimeFor(
   const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
-  const redact = engine.redact && guardedRedact(engine.redact, guard)
+  const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
   const hosted = engine.files && guardedFiles(engine.files, guard)
   const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
   const named = settings.reductions?.toolKinds
@@ -346,12 +344,14 @@ function runtimeFor(
     settings,
     warnings,
     environment,
-    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact },
+    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact, summaryPrompt },
     restore: engine.restore
       ? guardedRestore(engine.restore, guard)
       : (request) => restoring.restore(request, conversation),
     guard,
     ask,
+    retainer,
+    tokenizer,
     learned,
     overhead,
     model: { client, name },
