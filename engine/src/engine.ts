@@ -325,8 +325,7 @@ function runtimeFor(
     now: ports.now,
     newId: ports.newId,
     watch: (record, message, how) => {
-      // Not needed if somebody else restores.
-      if (engine.restore) return
+      if (engine.restore) return // Nothing here is used then.
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
