@@ -12,7 +12,7 @@ import {
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { editSubtype } from '../../core/transcript/format/edits.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import { createRecordReader } from '../../core/transcript/format/foreign/reader.ts'
+import { createRecordReader } from '../../core/transcript/format/reader.ts'
 import type { View } from '../../core/transcript/view/fold.ts'
 import { forEachEntry } from './entries.ts'
 import { forEachLine, type Line } from './lines.ts'
