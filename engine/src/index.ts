@@ -14,6 +14,7 @@ export type { EngineSettings } from './core/session/settings.ts'
 export { ConfigurationError } from './core/tokens/figure.ts'
 export type { Environment } from './core/tokens/settings.ts'
 export { createEngine, type Engine, type EngineOptions } from './engine.ts'
+export type { ReadSession } from './read-session.ts'
 
 // Without a session
 
@@ -22,7 +23,7 @@ export type { CompactMessagesOptions, CompactOutcome } from './compact-messages.
 export { countTokens } from './core/tokens/estimate/counting.ts'
 export { estimateTokens } from './core/tokens/estimate/estimate.ts'
 export { type Microcompacted, type MicrocompactOptions, microcompact } from './microcompact.ts'
-export type { PlainMessage } from './plain-messages.ts'
+export type { AnyMessage } from './plain-messages.ts'
 
 // Messages and records
 
