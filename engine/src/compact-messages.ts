@@ -17,7 +17,7 @@ import {
   guardedSummaryPrompt,
   type SummaryPrompt,
 } from './core/ports/guarded-ports.ts'
-import { type FidelityReport, type Hooks, noHooks } from './core/ports/hooks.ts'
+import { type FidelityReport, type HostHooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Redact, Restore } from './core/ports/restore.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
@@ -60,7 +60,7 @@ export type CompactMessagesOptions = {
   /** Replaces secrets in the summary. */
   readonly redact?: Redact
   readonly counting?: Counting
-  readonly hooks?: Hooks
+  readonly hooks?: HostHooks
   readonly restore?: Restore
   readonly onEvent?: Emit
   readonly signal?: AbortSignalPort
