@@ -4,12 +4,12 @@
 // Mechanisms
 
 export type {
-  Declined,
   DeclineReason,
   Mechanism,
   MechanismContext,
-  MechanismResult,
+  Outcome,
   Plan,
+  PlanDeclined,
   PlannedItem,
   PlanningMechanism,
   RequestOptions,
@@ -32,27 +32,27 @@ export { type SituationInput, situationOf } from './core/mechanisms/situation.ts
 export { editedSize, viewSize } from './core/mechanisms/size.ts'
 export { turnsIn } from './core/mechanisms/turns.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
-export { type CompactMechanismOptions, compactMechanism } from './core/session/compact-mechanism.ts'
-export type { Ladder, LadderTrigger } from './core/session/ladder.ts'
+export type { Mechanisms } from './core/session/mechanisms.ts'
+export { summarize } from './core/session/summarize.ts'
 
 // Compaction
 
 export { piCompaction, piCompactionRecord } from './core/compaction/foreign.ts'
 export type {
-  Compacted,
+  Compaction,
   CompactionJob,
-  CompactionResult,
   CompactionSettings,
   PartialChoice,
 } from './core/compaction/job.ts'
 export { type CompactionPlan, planCompaction } from './core/compaction/plan.ts'
-export { runCompaction } from './core/compaction/run.ts'
+export { type RunOptions, runCompaction } from './core/compaction/run.ts'
 export type { Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger } from './core/ledger/ledger.ts'
-export type { CompactionPhase, Tried } from './core/ports/events.ts'
+export type { CompactionPhase } from './core/ports/events.ts'
 export type { FidelityReport } from './core/ports/hooks.ts'
 export { noHooks, noOutcome } from './core/ports/hooks.ts'
+export type { Declined, FailedReason, Tried } from './core/ports/outcome.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export type { Restore } from './core/ports/restore.ts'
 export { describeWorkspace } from './core/ports/workspace.ts'

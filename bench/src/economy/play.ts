@@ -82,6 +82,6 @@ async function answered(session: EngineSession, { content }: Message, id: string
 
 async function nextRequest(session: EngineSession): Promise<readonly Message[]> {
   const request = await session.prepare()
-  if (request.type !== 'ready') throw new Error(request.detail)
+  if (request.type !== 'ready') throw new Error(request.why)
   return request.messages
 }

@@ -1,5 +1,5 @@
 // What the handover benchmark measures: a row for each contender and size of each case. Small helpers to look into them.
-import type { Compacted } from 'everlong/mechanisms'
+import type { Compaction } from 'everlong/mechanisms'
 import { type Grade, meanScore, weightedMean } from './grade.ts'
 
 export type Row = {
@@ -8,7 +8,7 @@ export type Row = {
   readonly tokens: number
   readonly characters: number
   readonly grades: readonly Grade[]
-  readonly composition?: Compacted['composition']
+  readonly composition?: Compaction['composition']
   /** Tokens of the context without restored files, which have a budget of their own. */
   readonly handover?: number
 }

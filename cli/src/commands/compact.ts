@@ -3,12 +3,11 @@
 
 import { randomUUID } from 'node:crypto'
 import { visible } from '@everlong/agent/render'
-import { countTokens, type Message, type ModelClient } from 'everlong'
+import { countTokens, type Failed, type Message, type ModelClient } from 'everlong'
 import {
-  type Compacted,
+  type Compaction,
   type CompactionJob,
   type CompactionPlan,
-  type CompactionResult,
   compactionOff,
   type FidelityReport,
   noHooks,
@@ -113,7 +112,7 @@ export async function compactSession(file: string, options: Asked): Promise<Outc
 }
 
 /** In the session's own format where its agent can go on from a compaction; else as Claude Code has them. */
-function recordsFor({ format, lastUuid }: SessionAt, result: Compacted): readonly JsonObject[] {
+function recordsFor({ format, lastUuid }: SessionAt, result: Compaction): readonly JsonObject[] {
   const [boundary] = result.records
   if (format !== 'pi' || lastUuid === undefined) return result.records
   const place = { id: randomUUID(), parentId: lastUuid, timestamp: String(boundary?.timestamp) }
@@ -160,7 +159,7 @@ async function compact(
   input: CompactionJob,
   model: ModelClient,
   surroundings: Surroundings,
-): Promise<CompactionResult> {
+): Promise<Compaction | Failed> {
   const progress = createCompactProgress(surroundings)
   try {
     return await runCompaction(
@@ -175,7 +174,7 @@ async function compact(
         emit: progress.tell,
         wait: systemPorts.wait,
       },
-      progress.signal,
+      { signal: progress.signal },
     )
   } finally {
     progress.end()
@@ -219,7 +218,7 @@ function planned(
 function notDone(
   session: SessionAt,
   input: CompactionJob,
-  { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
+  { reason, why: detail, tried }: Failed,
 ): Outcome<MadeCompaction> {
   const report = { ...unchanged(session, input), tried, failed: { reason, detail } }
   return {
@@ -230,13 +229,13 @@ function notDone(
   }
 }
 
-function reportOf(session: SessionAt, result: Compacted, options: Asked): CompactReport {
+function reportOf(session: SessionAt, result: Compaction, options: Asked): CompactReport {
   return {
     file: session.path,
     ...(options.before === undefined ? {} : { before: options.before }),
     messages: bare(result.messages),
     tokens: result.tokens,
-    size: result.size,
+    size: { before: result.before, after: result.after },
     mechanism: result.mechanism,
     model: result.model,
     fidelity: result.fidelity,

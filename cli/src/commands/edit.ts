@@ -59,10 +59,10 @@ function snipped(
   const { view, path } = file
   const grounds = groundsOf({ note: noteIn(path) }, { env: surroundings.env })
   const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
-  if (plan.type === 'declined') return visible(plan.detail)
-  if (plan.outcome.type !== 'edits') throw new Error('A snip is always edits of the transcript.')
+  if (plan.type === 'declined') return visible(plan.why)
+  if (plan.type !== 'reduced') throw new Error('A snip is always edits of the transcript.')
   // What was freed stands with the first of them.
-  return plan.outcome.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
+  return plan.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
 }
 
 const titles: Readonly<Record<EditWish['command'], string>> = {

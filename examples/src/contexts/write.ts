@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Block, type Message, type ModelClient, offline, recorded } from 'everlong'
-import { type Compacted, noHooks, runCompaction } from 'everlong/mechanisms'
+import { type Compaction, noHooks, runCompaction } from 'everlong/mechanisms'
 import { compactionJobAt, openSessionAt } from 'everlong/node'
 import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
 import { madeUpSession } from './session.ts'
@@ -56,11 +56,11 @@ async function compacted({
       wait: async () => undefined,
     },
   )
-  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.why}`)
   return `${figures(result)}\n\n${shown(result.messages)}`
 }
 
-function figures({ tokens, mechanism, fidelity, composition }: Compacted): string {
+function figures({ tokens, mechanism, fidelity, composition }: Compaction): string {
   const { humanMessages } = fidelity
   return [
     `mechanism: ${mechanism}`,

@@ -38,7 +38,7 @@ export function toldOf(event: EngineEvent): Told | undefined {
     case 'memory-failed':
       return { name: 'trouble', words: `no notes this time: ${event.reason}` }
     case 'compaction-failed':
-      return event.reason === 'aborted' ? undefined : { name: 'trouble', words: `no compaction: ${event.detail}` }
+      return event.reason === 'aborted' ? undefined : { name: 'trouble', words: `no compaction: ${event.why}` }
     case 'overflow-recovered':
       return { name: 'trouble', words: 'the prompt was too long; it was made shorter and sent again' }
     case 'breaker-tripped':

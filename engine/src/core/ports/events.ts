@@ -2,26 +2,9 @@
 import type { TokenCounts } from '../message/usage.ts'
 import type { Trigger } from './hooks.ts'
 import type { QuerySource } from './model.ts'
+import type { ChainInfo, FailedReason, Tried } from './outcome.ts'
 
 export type CompactionPhase = 'hooks-before' | 'summarizing' | 'verifying' | 'restoring' | 'committing' | 'hooks-after'
-
-export type CompactionFailure =
-  | 'no_summary'
-  | 'api_error'
-  | 'prompt_too_long'
-  | 'no_progress'
-  | 'aborted'
-  | 'vetoed'
-  | 'nothing_to_compact'
-  | 'write_failed'
-
-/** One attempt to make the context smaller, or to get a summary, and how it went. */
-export type Tried = {
-  readonly mechanism: string
-  readonly outcome: 'declined' | 'failed' | 'done'
-  readonly why: string
-  readonly reason?: CompactionFailure
-}
 
 /** Which piece of host code a problem comes from. Problems of hooks have an event of their own. */
 export type HostCode =
@@ -87,10 +70,10 @@ type WhatHappened =
   | ({
       readonly type: 'compaction-failed'
       readonly trigger: Trigger
-      readonly reason: CompactionFailure
-      readonly detail: string
+      readonly reason: FailedReason
+      readonly why: string
     } & Attempted)
-  | ({ readonly type: 'mechanism-tried' } & Omit<Tried, 'reason'>)
+  | ({ readonly type: 'mechanism-tried' } & Tried)
   | {
       readonly type: 'prompt-too-long-retried'
       readonly attempt: number
@@ -116,19 +99,4 @@ type WhatHappened =
   /** Code of the host threw, hung, or returned something of the wrong shape. The session goes on without it. */
   | { readonly type: 'host-code-failed'; readonly code: HostCode; readonly problem: string }
 
-/** How a compaction relates to the one before it. */
-export type ChainInfo = {
-  /** No human message since the compaction before. */
-  readonly isRecompaction: boolean
-  readonly turnsSincePrevious?: number
-  readonly previousTurnId?: string
-  readonly threshold: number
-  readonly source: QuerySource
-}
-
 export type Emit = (event: EngineEvent) => void
-
-/** For events, which carry no text of the conversation or of a provider. */
-export function outcomesOf(tried: readonly Tried[]): readonly string[] {
-  return tried.map(({ mechanism, outcome }) => `${mechanism}: ${outcome}`)
-}

@@ -1,6 +1,5 @@
 // One conversation: the store it is written to, and the fold that makes the view. It knows records and edits, but no sizes,
 // models or requests.
-import type { RecordPlace } from '../mechanisms/mechanism.ts'
 import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noPosition, type Store, StoreError, type StoreResult } from '../ports/store.ts'
@@ -11,6 +10,16 @@ import { type QueuedWords, queuedWords } from '../transcript/format/queued-words
 import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/tree/changes.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
 import type { Body } from './input.ts'
+
+/** Where the next record goes. */
+export type RecordPlace = {
+  /** The newest entry of the chain. */
+  readonly tip: string | null
+  readonly sessionId: string
+  /** What the client puts on each record: cwd, version, gitBranch … */
+  readonly envelope: JsonObject
+  readonly transcript?: string | undefined
+}
 
 export type Stamp = { readonly timestamp: string; readonly sessionId: string }
 

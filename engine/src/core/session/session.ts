@@ -4,18 +4,20 @@ import type { SnipInput } from '../mechanisms/ranges.ts'
 import { turnsIn } from '../mechanisms/turns.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { EngineEvent, Tried } from '../ports/events.ts'
+import { runHooks } from '../ports/apply-compaction.ts'
+import type { EngineEvent } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
+import { type Compacted, type Failed, failed, type Tried } from '../ports/outcome.ts'
 import { StoreError } from '../ports/store.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { endingNow, type Prediction, predictCompaction } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
 import { afterChange } from './breaker.ts'
-import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
+import { compactNow } from './compact.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
@@ -49,7 +51,7 @@ export type { CompactOptions }
 
 /** What was done to the conversation before a request was sent. */
 export type Preparation = {
-  readonly compaction?: CompactionDone
+  readonly compaction?: Compacted
   /** What a person should know. */
   readonly notices: readonly string[]
 }
@@ -61,7 +63,7 @@ export type TurnOptions = SendOptions & {
 
 export type Turn = {
   /** Every compaction that was applied during the turn, oldest first. */
-  readonly compactions: readonly CompactionDone[]
+  readonly compactions: readonly Compacted[]
 } & (
   | Blocked
   | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
@@ -214,13 +216,13 @@ class ManagedSession {
       return recovery
     })
 
-  compact = (options: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
+  compact = (options: CompactOptions = {}): Promise<Compacted | Failed> =>
     this.run(async () => {
       const { instructions, from, upTo, signal } = compactInput(options)
       this.showImported()
       await this.cancelBackground()
-      const detail = compactionOff(this.runtime)
-      if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
+      const off = compactionOff(this.runtime)
+      if (off !== undefined) return failed('vetoed', off)
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
     })
 
@@ -242,15 +244,8 @@ class ManagedSession {
   /** Registers how to clear something that a compaction makes invalid. Returns a function that unregisters it. */
   cleanUp = (owner: CleanUp): (() => void) => this.runtime.cleanUps.register(owner)
   /** Runs the hooks of an event that only the host knows of: `Stop`, `PermissionRequest`. Others run by themselves. */
-  runHooks = async (
-    call: HookCall,
-    options?: { readonly signal?: AbortSignalPort | undefined },
-  ): Promise<HookOutcome> => {
-    const { hooks, emit } = this.runtime.ports
-    const outcome = await hooks.run(call, options)
-    for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
-    return outcome
-  }
+  runHooks = (call: HookCall, options?: { readonly signal?: AbortSignalPort | undefined }): Promise<HookOutcome> =>
+    runHooks(this.runtime.ports, call, options?.signal)
 
   undo = (): Promise<UndoOutcome> => this.run(() => undoNewest(this.runtime))
   snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, snipInput(input)))
@@ -310,7 +305,7 @@ class ManagedSession {
   }
 
   /** Writes a background compaction that is finished; one that is still running goes on. */
-  private async applyBackground(): Promise<CompactionDone | CompactionNotDone | undefined> {
+  private async applyBackground(): Promise<Compacted | Failed | undefined> {
     const { background } = this
     if (!background?.isReady()) return undefined
     this.background = undefined
@@ -368,9 +363,9 @@ function endOf(agentId: string | undefined): HookCall {
 }
 
 /** A background compaction was written before this request was made, so it comes first. */
-function withBackground(prepared: Ready | Blocked, applied: CompactionDone | CompactionNotDone): Ready | Blocked {
+function withBackground(prepared: Ready | Blocked, applied: Compacted | Failed): Ready | Blocked {
   const tried = [...applied.tried, ...prepared.tried]
-  if (applied.type === 'not-compacted') return { ...prepared, tried }
+  if (applied.type === 'failed') return { ...prepared, tried }
   const notices = [...applied.notices, ...prepared.notices]
   return { ...prepared, tried, notices, compaction: prepared.compaction ?? applied }
 }
