@@ -3,8 +3,9 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { session } from 'everlong/internal/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { manifestOf, packageFolders } from './package/manifest.ts'
+import { manifestOf, packageFolders, publishedExports } from './package/manifest.ts'
 import { linksIn } from './package/pages.ts'
 import { emptyProject, output, packInto, run, type Tarballs, temporaryFolder } from './package/testing.ts'
 import { root } from './steps.ts'
@@ -16,7 +17,7 @@ const host = join(folder.path, 'host')
 const modules = join(host, 'node_modules')
 const library = join(modules, 'everlong')
 const command = join(modules, '@everlong/cli')
-const subpaths = Object.keys(manifestOf('engine').exports ?? {})
+const subpaths = Object.keys(publishedExports(manifestOf('engine')))
 let tarballs: Tarballs
 let untouched: string
 
@@ -75,8 +76,8 @@ test('the library holds built files, declarations, docs, examples, README and li
     /^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md|docs\/(contexts|pictures)\/.*|examples\/src\/[\w-]+\.ts)$/
   expect(files.filter((name) => !usual.test(name))).toEqual(['LICENSE', 'README.md', 'package.json'])
   const built = files.filter((name) => name.startsWith('dist/')).length
-  // Each entry and what it shares with others, as code and declarations.
-  expect(built).toBeLessThan(6 * subpaths.length)
+  // Each entry and what it shares with others, as code and declarations. The internal entries share much with the public ones.
+  expect(built).toBeLessThan(7 * subpaths.length)
 })
 
 test('the README of the library lists every entry', () => {
@@ -85,14 +86,13 @@ test('the README of the library lists every entry', () => {
   expect(entries.filter((entry) => !readme.includes(`| \`${entry}\` |`))).toEqual([])
 })
 
-test('the command holds built files, the sample session, the plug-ins, docs and licenses, and no sources', () => {
+test('the command holds built files, the plug-ins, docs and licenses, and no sources', () => {
   const files = filesIn(command)
   const usual = /^(dist\/[\w-]+\.js|plugins\/[\w-]+\/.*)$/
   expect(files.filter((name) => !usual.test(name))).toEqual([
     'LICENSE',
     'README.md',
     'THIRD-PARTY-LICENSES',
-    'assets/tour.jsonl',
     'docs/command-line.md',
     'package.json',
   ])
@@ -170,9 +170,19 @@ const bin = join(command, 'dist/bin.js')
 test('the command runs from node_modules', () => {
   const { version } = manifestOf('cli')
   expect(output(process.execPath, [bin, '--version'], { cwd: host })).toBe(`${version}\n`)
-  const tour = output(process.execPath, [bin, 'tour'], { cwd: host, env: { npm_command: 'exec' } })
-  expect(tour).toContain('npx @everlong/cli inspect')
-  const file = join(command, 'assets/tour.jsonl')
+  const file = join(host, 'session.jsonl')
+  const rule = 'Never drop the table orders_2019.'
+  writeFileSync(
+    file,
+    session()
+      .user(rule)
+      .assistant('I will not.')
+      .boundary()
+      .summary('1. Request: the user wants the reports to be faster.')
+      .user('Continue.').text,
+  )
+  const lost = output(process.execPath, [bin, 'lost', file], { cwd: host, env: { npm_command: 'exec' } })
+  expect(lost).toContain(`npx @everlong/cli recall ${file}`)
   const report = JSON.parse(output(process.execPath, [bin, 'inspect', file, '--json'], { cwd: host }))
   const here = JSON.parse(
     output(process.execPath, [join(root, 'cli/src/main.ts'), 'inspect', file, '--json'], { cwd: host }),

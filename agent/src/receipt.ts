@@ -1,9 +1,9 @@
 // The receipt of a compaction: one line for the person, and everything behind it. Read off the records that the compaction
 // wrote, so that it can be shown again after a resume.
-import type { EngineSession } from 'everlong/node'
+
+import type { Entry } from 'everlong'
 import {
   arrayAt,
-  type Entry,
   isObject,
   type JsonObject,
   messagesOf,
@@ -13,7 +13,8 @@ import {
   stringAt,
   textOf,
   type ViewMessage,
-} from 'everlong/transcript'
+} from 'everlong/internal'
+import type { Session } from 'everlong/node'
 import { count, counted, exactDollars, seconds } from './render/numbers.ts'
 
 export type Receipt = {
@@ -124,7 +125,7 @@ export function receiptLine({ before, after, durationMs, mechanism, cost, kept, 
 }
 
 /** The messages that the compaction summarized: from the boundary before it up to its own. */
-export async function originalOf(session: EngineSession, uuid: string): Promise<readonly ViewMessage[]> {
+export async function originalOf(session: Session, uuid: string): Promise<readonly ViewMessage[]> {
   let entries: Entry[] = []
   for (const entry of await session.entries()) {
     if (stringAt(entry.record, 'uuid') === uuid) return messagesOf(entries)

@@ -2,14 +2,14 @@
 // a result, also for an unknown tool, an invalid input, an exception or an abort.
 
 import type { Block } from 'everlong'
-import type { EngineSession } from 'everlong/node'
-import type { ToolUseBlock } from 'everlong/transcript'
+import type { ToolUseBlock } from 'everlong/internal'
+import type { Session } from 'everlong/node'
 import type { LoopEvent } from './events.ts'
 import { reasonOf } from './reason-of.ts'
 import type { AnyTool, ToolOutput } from './tool.ts'
 
 export type RunInput = {
-  readonly session: EngineSession
+  readonly session: Session
   readonly tools: readonly AnyTool[]
   readonly calls: readonly ToolUseBlock[]
   readonly signal: AbortSignal

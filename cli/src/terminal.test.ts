@@ -1,14 +1,15 @@
 // What reaches a terminal: colors only where they are wanted, and never a control character from a file.
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
-import { tourFile } from './commands/tour.ts'
 import { everlong, sessionFolder } from './testing/harness.ts'
+import { sampleSession } from './testing/sample-session.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)
 
 const commands = ['inspect', 'epochs', 'context', 'explain', 'stats', 'fsck', 'tree'] as const
-const lines: readonly (readonly string[])[] = [...commands.map((name) => [name, tourFile]), ['tour'], ['--help']]
+const sample = folder.write('sample.jsonl', sampleSession())
+const lines: readonly (readonly string[])[] = [...commands.map((name) => [name, sample]), ['--help']]
 const esc = '\u001b'
 
 test.for(lines)('%s has no escape bytes without a terminal or with NO_COLOR', async (words) => {

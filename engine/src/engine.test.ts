@@ -14,12 +14,13 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { RunningMechanism } from './core/mechanisms/mechanism.ts'
 import { shapeOf } from './core/message/shape.ts'
 import type { Restore } from './core/ports/restore.ts'
+import type { Session } from './core/session/session-api.ts'
 import { summarize } from './core/session/summarize.ts'
 import { plainMechanism } from './core/session/testing/mechanisms.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
 import { offline } from './models/offline.ts'
 import { openView } from './node/read/view-file.ts'
-import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './node-engine.ts'
+import { createEngine, type EngineOptions, type SessionOptions } from './node-engine.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-engine-'))
@@ -132,7 +133,7 @@ describe('the engine', () => {
     expect((await first.compact()).type).toBe('compacted')
     await first.close()
 
-    const reopened = async <T>(use: (session: EngineSession) => Promise<T>): Promise<T> => {
+    const reopened = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
       const session = await engine.open(path)
       try {
         return await use(session)
@@ -162,7 +163,7 @@ describe('the engine', () => {
   test.each([
     ['a thrifty session puts back the files of the turn at hand', 'thrifty', ['/p/new.ts']],
     ['between turns those of the one that has ended', 'thrifty', ['/p/new.ts'], 'Well done.'],
-    ['any other also those of before', 'usual', ['/p/new.ts', '/p/old.ts']],
+    ['any other also those of before', 'default', ['/p/new.ts', '/p/old.ts']],
   ] as const)('%s', async (_, economy, expected, next?: string) => {
     const text = 'export const whatever = 1\n'.repeat(20)
     const files = { read: async () => ({ type: 'text', text }) as const }

@@ -95,7 +95,7 @@ async function requestsWith(text: Hostile): Promise<{ requests: readonly ModelRe
   const settings = {
     contextWindow: 100_000,
     maxOutputTokens: 4_000,
-    sessionMemory: { first: 500, growth: 100, toolCalls: 0 },
+    sessionMemory: { minTokens: 500, growth: 100, toolCalls: 0 },
   }
   const files = { read: async (path: string) => ({ type: 'text' as const, text: readFileSync(path, 'utf8') }) }
   const engine = createEngine({ model, hooks, files, environment: {}, settings })

@@ -71,7 +71,7 @@ export function microcompact<M extends PlainMessage>(
       weigh: false,
       boundThinking: 'remove',
       reproducible,
-      bySize: { keep, target, least: 1 },
+      bySize: { keep, target, minFreed: 1 },
     },
   })
   const plan = microBySize.plan(view, situation)

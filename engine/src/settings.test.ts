@@ -15,7 +15,7 @@ const single: { readonly [Name in Exclude<keyof EngineSettings, Group>]-?: unkno
   compaction: 'auto',
   keep: 0,
   target: targetShare({}),
-  economy: 'usual',
+  economy: 'default',
   collapse: false,
   background: false,
   askTimeoutMs: patience({}),

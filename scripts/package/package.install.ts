@@ -2,6 +2,7 @@
 // that we promise.
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { session } from 'everlong/internal/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodeIn } from '../node-package.mjs'
 import { root } from '../steps.ts'
@@ -12,7 +13,8 @@ const folder = temporaryFolder()
 afterAll(folder.remove, 60_000)
 
 const project = join(folder.path, 'project')
-const sample = join(root, 'cli/assets/tour.jsonl')
+const sample = join(folder.path, 'session.jsonl')
+writeFileSync(sample, session().user('Hello.').assistant('Hello.').text)
 // Of its own, so that nothing of ours stays in the cache of the person who runs this.
 const env = { HOME: join(folder.path, 'home'), npm_config_cache: join(folder.path, 'npm-cache'), NO_COLOR: '1' }
 const node = (version: string) => nodeIn(join(root, '.everlong/nodes', version))

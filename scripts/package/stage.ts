@@ -22,7 +22,6 @@ export async function stageLibrary(folder: string): Promise<Staged> {
 export async function stageCommand(folder: string): Promise<Staged> {
   const { imported, bundled } = await buildCommand(join(folder, 'dist'))
   copy(['LICENSE'], folder)
-  cpSync(join(root, 'cli/assets'), join(folder, 'assets'), { recursive: true })
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licensesOf(bundled))
   copyPlugins(folder)
   copyPages('cli/README.md', ['docs/command-line.md'], folder)

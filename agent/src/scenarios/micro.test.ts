@@ -1,14 +1,14 @@
 import { text } from '@everlong/simulator'
 import type { EngineSettings } from 'everlong'
-import type { EngineSession } from 'everlong/node'
-import { checkRequest, textOf } from 'everlong/transcript'
+import { checkRequest, textOf } from 'everlong/internal'
+import type { Session } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { stagesOverHttp } from '../testing/over-http.ts'
 
 const setStage = stagesOverHttp()
 const hour = 3_600_000
-const notBySize = { bySize: { least: 1_000_000 } }
+const notBySize = { bySize: { minFreed: 1_000_000 } }
 const notByCacheEdit = { byCacheEdit: { trigger: 1_000 } }
 
 /** Window 80,000, 8,000 for output: no compaction comes before 59,000 tokens. */
@@ -22,14 +22,14 @@ async function stageWith(reductions: EngineSettings['reductions'], ports: { read
   return { stage, session }
 }
 
-async function ask(session: EngineSession, content: string) {
+async function ask(session: Session, content: string) {
   session.add({ role: 'user', content })
   const turn = await session.send()
   if (turn.type !== 'answered') throw new Error(turn.type)
   return turn.prepared
 }
 
-const cleared = (session: EngineSession) =>
+const cleared = (session: Session) =>
   session.messages().filter(({ content }) => textOf(content).includes('[Old tool result content cleared]')).length
 
 describe('each micro-compaction alone', () => {
@@ -37,7 +37,7 @@ describe('each micro-compaction alone', () => {
     const { stage, session } = await stageWith({
       ...notByCacheEdit,
       microCompact: 'always',
-      bySize: { target: 5_000, least: 1_000 },
+      bySize: { target: 5_000, minFreed: 1_000 },
       weigh: false,
     })
     fill(session, { rounds: 12, tokens: 2_000 })

@@ -25,7 +25,7 @@ const reductions = z.strictObject({
   boundThinking: z.enum(['delegate', 'remove', 'decline']).optional(),
   keepFinished: z.boolean().optional(),
   clearInputs: z.boolean().optional(),
-  bySize: z.strictObject({ keep: count.optional(), target: count.optional(), least: count.optional() }).optional(),
+  bySize: z.strictObject({ keep: count.optional(), target: count.optional(), minFreed: count.optional() }).optional(),
   byIdle: z.strictObject({ minutes: minutes.optional(), keep: count.optional() }).optional(),
   byCacheEdit: z.strictObject({ trigger: count.optional(), keep: count.optional() }).optional(),
   native: z
@@ -43,11 +43,11 @@ const reductions = z.strictObject({
 
 const sessionMemory = z.strictObject({
   isOn: z.boolean().optional(),
-  first: count.optional(),
+  minTokens: count.optional(),
   growth: count.optional(),
   toolCalls: count.optional(),
   keep: z
-    .strictObject({ tokens: count.optional(), mostTokens: count.optional(), messages: count.optional() })
+    .strictObject({ minTokens: count.optional(), maxTokens: count.optional(), minMessages: count.optional() })
     .optional(),
 })
 
@@ -55,7 +55,7 @@ export const engineSchema = z.strictObject({
   compaction: z.enum(['auto', 'ask', 'reactive', 'manual', 'off']).optional(),
   keep: z.union([count, z.strictObject({ tokens })]).optional(),
   target: share.optional(),
-  economy: z.enum(['usual', 'thrifty']).optional(),
+  economy: z.enum(['default', 'thrifty']).optional(),
   collapse: z.boolean().optional(),
   background: z.union([z.boolean(), z.strictObject({ from: share })]).optional(),
   askTimeoutMs: count.optional(),

@@ -136,7 +136,7 @@ test.each<[string, Files, readonly string[]]>([
     { user: { engine: { target: 2, economy: 5 } } },
     [
       '~/settings.json: engine.target: too big: expected number to be <1',
-      '~/settings.json: engine.economy: invalid option: expected one of "usual"|"thrifty"',
+      '~/settings.json: engine.economy: invalid option: expected one of "default"|"thrifty"',
     ],
   ],
   [

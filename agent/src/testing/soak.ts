@@ -1,9 +1,9 @@
 // A long session of the loop: task after task, each with a rule that must hold to the end. It looks at every request
 // that goes out, and at what is left at the end.
 import type { FaultPlan } from '@everlong/simulator'
-import { contextTokens } from 'everlong/mechanisms'
-import type { EngineSession } from 'everlong/node'
-import { checkRequest, textOf } from 'everlong/transcript'
+import { checkRequest, textOf } from 'everlong/internal'
+import { contextTokens } from 'everlong/internal/compaction'
+import type { Session } from 'everlong/node'
 import { query } from '../loop.ts'
 import { type Stage, type StageOptions, setStage } from './stage.ts'
 
@@ -11,7 +11,7 @@ export type SoakOptions = StageOptions & {
   readonly turns: number
   readonly path?: string
   /** After each task. */
-  readonly onTask?: (task: number, session: EngineSession) => void
+  readonly onTask?: (task: number, session: Session) => void
 }
 
 export type SoakReport = {

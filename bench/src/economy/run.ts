@@ -26,7 +26,7 @@ export async function run(): Promise<void> {
   const report: EconomyReport = {
     ran: await runAll(runs, told),
     turns,
-    kept: [await keptIn('thrifty', session), await keptIn('usual', session)],
+    kept: [await keptIn('thrifty', session), await keptIn('default', session)],
     probes: await answeredAt([undefined, leastRoom]),
   }
   writeResults('economy', { markdown: economyMarkdown(report), json: report })

@@ -3,12 +3,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { countTokens } from 'everlong'
-import { modelFacts } from 'everlong/models'
-import { forEachEntry } from 'everlong/node'
-import { createFold, readBoundary } from 'everlong/transcript'
+import { createFold, modelFacts, readBoundary } from 'everlong/internal'
+import { forEachEntry } from 'everlong/internal/node'
 import { expect, test } from 'vitest'
 import { report, root } from '../testing/harness.ts'
-import type { CompactReport } from './compact.ts'
+import type { CompactReport } from './compact/report.ts'
 
 const folder = join(process.env.EVERLONG_DATA ?? join(root, '../shared/data'), 'transcripts')
 const files = existsSync(folder)

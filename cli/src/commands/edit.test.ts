@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { offline } from 'everlong'
-import { createEngine, openView } from 'everlong/node'
-import { session } from 'everlong/testing'
-import { textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/internal'
+import { openView } from 'everlong/internal/node'
+import { session } from 'everlong/internal/testing'
+import { createEngine } from 'everlong/node'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { EditReport } from './edit.ts'
-import type { UndoReport } from './undo.ts'
+import type { EditReport } from './edit/report.ts'
+import type { UndoReport } from './edit/undo.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)
@@ -66,7 +67,7 @@ describe('by hand', () => {
     const uuid = uuidAt(file, 2)
     const { stdout } = await everlong([name, file, uuid])
     const [, command = ''] = /To undo it: everlong (.*)/s.exec(stdout.replaceAll(/\n\s*/g, ' ')) ?? []
-    expect(command.trim().split(' ')).toEqual([name === 'pin' ? 'unpin' : 'pin', file, uuid])
+    expect(command.trim().split(' ')).toEqual(['edit', name === 'pin' ? 'unpin' : 'pin', file, uuid])
     expect((await everlong(command.trim().split(' '))).exitCode).toBe(0)
   })
 

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openMemory } from 'everlong/node'
-import { session } from 'everlong/testing'
+import { openMemory } from 'everlong/internal/node'
+import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { MemoryReport } from './memory.ts'
+import type { MemoryReport } from './memory/report.ts'
 
 const folder = sessionFolder()
 afterAll(() => folder.remove())

@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { acquireLease, openArchive } from 'everlong/node'
-import { generateCodexRollout, session } from 'everlong/testing'
+import { acquireLease } from 'everlong/internal/node'
+import { generateCodexRollout, session } from 'everlong/internal/testing'
+import { openArchive } from 'everlong/node'
 import { afterAll, describe, expect, test } from 'vitest'
 import { mechanisms } from '../option-values.ts'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { ContextReport } from './context.ts'
-import { type MicroReport, mechanismNames } from './micro.ts'
-import type { UndoReport } from './undo.ts'
+import type { ContextReport } from './context/report.ts'
+import type { UndoReport } from './edit/undo.ts'
+import { type MicroReport, mechanismNames } from './micro/report.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)

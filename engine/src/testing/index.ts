@@ -19,28 +19,6 @@ export {
   thinkingBlock,
   toolUseBlock,
 } from './records.ts'
-export {
-  bashCall,
-  editCall,
-  type FileText,
-  failedBashCall,
-  failedEditCall,
-  fileRecord,
-  globCall,
-  grepCall,
-  grepFilesCall,
-  imageCall,
-  type Replacement,
-  readCall,
-  type Task,
-  type Todo,
-  type ToolCall,
-  taskCall,
-  todoCall,
-  webFetchCall,
-  writeCall,
-} from './sessions/calls.ts'
-export { Meter, type MeterOptions } from './sessions/meter.ts'
 export { type KeptLayout, keptLayouts, type SessionOptions } from './sessions/options.ts'
 export {
   generateSession,
@@ -59,5 +37,4 @@ export type {
   SidechainTruth,
   Truth,
 } from './sessions/truth.ts'
-export { runStoreContract, type StoreContractInput, type StoreContractReport } from './stores/contract.ts'
 export { assistant, call, human, type Outcome, type Said, shell } from './talk.ts'

@@ -2,8 +2,8 @@
 // makes nothing up.
 import { counted } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
-import type { Explanation } from 'everlong/mechanisms'
-import { type JsonObject, objectAt, stringAt } from 'everlong/transcript'
+import { type JsonObject, objectAt, stringAt } from 'everlong/internal'
+import type { Explanation } from 'everlong/internal/compaction'
 import { type ActName, toldOf } from './act-words.ts'
 
 export type Act = {
@@ -71,7 +71,13 @@ const kindNames: Readonly<Record<string, string>> = {
   pinned: 'what is pinned',
 }
 
-/** A piece opens with its title: the word File and the path. */
+/** A piece opens with its title: `File /src/a.ts`, or `File /src/a.ts (lines 1–50 of 90; …)`. */
 function nameOf(content: string): string {
-  return content.split('\n')[0]?.split('/').at(-1) ?? ''
+  return (
+    content
+      .split('\n')[0]
+      ?.replace(/ \(lines .*$/, '')
+      .split('/')
+      .at(-1) ?? ''
+  )
 }

@@ -2,7 +2,6 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { fsck, openMemory, openView } from 'everlong/node'
 import {
   blocksOf,
   isToolResult,
@@ -12,10 +11,10 @@ import {
   readBoundary,
   readEdit,
   textOf,
-} from 'everlong/transcript'
+} from 'everlong/internal'
+import { fsck, openMemory, openView } from 'everlong/internal/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
-import { tourFile } from '../tour.ts'
 import { wanted } from './acts.ts'
 import { rule } from './rule.ts'
 
@@ -90,7 +89,7 @@ test('the file is sound, nobody holds it any more, and the rule is in the contex
 })
 
 /** How many files fit depends on the tokens of the paths of temporary files, which are random. */
-const restoration = /(● restoration:)[^●]*?put\s+back, as they are now/g
+const restoration = /(● restoration:)[^●]*?put\s+back,\s+as\s+they\s+are\s+now/g
 const masked = (stdout: string) =>
   stdout.replaceAll(/127\.0\.0\.1:\d+/g, '#').replaceAll(restoration, '$1 # files put back, as they are now')
 
@@ -138,7 +137,7 @@ test('a folder that holds a session is left alone', async () => {
 })
 
 test('a folder that cannot be had is one clear line', async () => {
-  const [file, below] = [tourFile, join(folder.path, 'not', 'there')]
+  const [file, below] = [folder.writeBytes('a-file', ''), join(folder.path, 'not', 'there')]
   expect([
     await everlong(['demo', '--folder', file]),
     await everlong(['demo', '--folder', join(file, 'below')]),

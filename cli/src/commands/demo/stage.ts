@@ -4,20 +4,14 @@ import type { AnyTool } from '@everlong/agent'
 import { type Repository, type RunningServer, startServer, syntheticRepository, toolsOf } from '@everlong/simulator'
 import type { EngineSettings, FileStore } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import {
-  createEngine,
-  type EngineOptions,
-  type EngineSession,
-  type Match,
-  openArchive,
-  parseSearch,
-} from 'everlong/node'
+import { type Match, parseSearch } from 'everlong/internal/node'
+import { createEngine, type EngineOptions, openArchive, type Session } from 'everlong/node'
 import { demoModel } from './model.ts'
 import { recallTool, repositoryTools } from './tools.ts'
 
 export type Stage = {
   readonly server: RunningServer
-  readonly session: EngineSession
+  readonly session: Session
   readonly tools: readonly AnyTool[]
   readonly transcript: string
   readonly repository: Repository
@@ -41,10 +35,10 @@ export const settings: EngineSettings = {
   maxOutputTokens: maxTokens,
   warningDistance: 14_000,
   errorDistance: 4_000,
-  sessionMemory: { growth: 6_000, keep: { tokens: 3_000, messages: 1 } },
+  sessionMemory: { growth: 6_000, keep: { minTokens: 3_000, minMessages: 1 } },
   recall: true,
   reductions: {
-    bySize: { keep: 3, target: 1_000, least: 3_000 },
+    bySize: { keep: 3, target: 1_000, minFreed: 3_000 },
     // In so small a window a compaction is always near and always cheaper: clearing would wait for it.
     weigh: false,
     byCacheEdit: { trigger: 1_000 },

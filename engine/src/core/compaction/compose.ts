@@ -4,21 +4,32 @@ import type { Exchange, Ledger } from '../ledger/facts.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
 import {
   cautionLine,
+  newerRequestLine,
   pageTitles,
   recordLead,
   shortenedNote,
+  type Unseen,
   unverifiedStart,
   writtenByCodeStart,
 } from '../prompts/page.ts'
+import { omittedLine } from '../prompts/recall.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
-import { completeWords, isInSummary, isSaid, searchable, withoutRepeats, wordsText } from './page/complete-words.ts'
-import { offlineSummary } from './page/offline.ts'
+import {
+  completeWords,
+  isInSummary,
+  isSaid,
+  isSameWords,
+  searchable,
+  withoutRepeats,
+  wordsText,
+} from './page/complete-words.ts'
+import { omittedTerms } from './page/omitted.ts'
 import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
-import { record } from './page/record.ts'
-import { missingSections, readSections, shortenSummary } from './page/sections.ts'
+import { offlineSummary, record } from './page/record.ts'
+import { joinSections, missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
 export type ComposeInput = {
@@ -34,6 +45,10 @@ export type ComposeInput = {
   /** Whether the summary was asked for with our sections. Default: true. */
   readonly isSectioned?: boolean
   readonly recall: boolean
+  /** The request that the context ends with: it is not repeated here. */
+  readonly closes?: Exchange | undefined
+  /** Where the latest request is, if the summarizer has not seen it. */
+  readonly unseen?: Unseen | undefined
   /** Tokens of the summary and everything that code adds to it. A summary that is longer stays whole if it fits. */
   readonly handoverTokens: number
   /** Tokens of user messages that are added to a summary. Default: what the summary leaves. */
@@ -59,6 +74,8 @@ const rulesShare = 0.5
 const headingTokens = 60
 const leastSummary = 100
 const leastUser = 300
+/** For the line on what can be searched. */
+const hintTokens = 150
 
 /** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
 export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
@@ -80,7 +97,7 @@ type Filling = {
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
   const { checked, countTokens, handoverTokens } = input
   if (checked === undefined) return offlinePage(input, tokens)
-  const filling = { checked, summary: neutralizeFrames(checked.text), tokens }
+  const filling = { checked, summary: announced(neutralizeFrames(checked.text), input.unseen), tokens }
   const left = Math.min(tokens, handoverTokens) - countTokens(filling.summary)
   const most = Math.max(leastUser, input.userTokens ?? left)
   for (const user of [most, Math.min(most, 1_000), leastUser, 0]) {
@@ -88,6 +105,21 @@ export function composePage(input: ComposeInput, tokens: number): Page | undefin
     if (countTokens(page.text) <= tokens) return page
   }
   return shortenedPage(input, { ...filling, user: 0 })
+}
+
+/** Sections that speak of the latest request, the one that says what comes next first. */
+const speakOfLatest = [9, 8]
+
+/** "9. Optional next step:\n- Paint the gate." gets a last line on a request that its author did not see. */
+function announced(summary: string, unseen: Unseen | undefined): string {
+  if (unseen === undefined) return summary
+  const sections = readSections(summary)
+  const at = speakOfLatest.map((number) => sections.findIndex((section) => section.number === number))
+  const place = at.find((index) => index >= 0) ?? sections.length - 1
+  const section = sections[place]
+  if (!section) return summary
+  const body = `${section.body.trimEnd()}\n${newerRequestLine[unseen]}`.trimStart()
+  return joinSections(sections.with(place, { ...section, body: place < sections.length - 1 ? `${body}\n` : body }))
 }
 
 /** Less and less of the summary, until it fits with what must be next to it. */
@@ -111,11 +143,11 @@ function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined 
 }
 
 function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filling): Page {
-  const { countTokens, ledger, recall, since, workspace, neverShortened } = input
+  const { countTokens, ledger, recall, since, workspace, neverShortened, closes } = input
   const { text, harmful, ...found } = checked
   const count = (lines: readonly string[]) => countTokens(lines.join('\n'))
   const current = ledger.exchanges.filter(({ last }) => last >= since)
-  const completed = completeWords(summary, current, { recall, countTokens, tokens: user, neverShortened })
+  const completed = completeWords(summary, current, { recall, countTokens, tokens: user, neverShortened, closes })
   const rulesBeside = (shown: string) => ruleLines(ledger, { shown, recall, tokens: tokens * rulesShare, countTokens })
   const state = user > 0 ? stateLines({ ledger, workspace, shown: completed.text, since }) : []
   const doubts = doubtLine(found.unsupported, completed.text)
@@ -125,13 +157,15 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
   const said = [completed.text, ...earlier].join('\n')
   const rules = rulesBeside(said)
   const size = countTokens(summary)
-  const facts = recordBeside(input, [said, ...rules].join('\n'), left(said, Math.min(tokens, input.handoverTokens)))
+  const room = left(said, Math.min(tokens, input.handoverTokens)) - (recall ? hintTokens : 0)
+  const facts = recordBeside(input, [said, ...rules].join('\n'), room)
   const besideParts = [
     section(pageTitles.earlier, earlier),
     section(pageTitles.rules, rules),
     section(pageTitles.state, state),
     section(pageTitles.doubts, doubts),
     ...facts,
+    ...(room > 0 ? hintIn(input, [said, ...rules, ...state, ...facts].join('\n')) : []),
   ]
   const cautions = cautionLines(harmful)
   const corrections = [...correctionLines(checked), section(pageTitles.words, completed.lines)]
@@ -165,6 +199,12 @@ function recordBeside(input: ComposeInput, alreadySaid: string, tokens: number):
   return text === '' ? [] : [opening, text]
 }
 
+/** What the page does not say and the agent can search for. */
+function hintIn({ ledger, recall }: ComposeInput, page: string): readonly string[] {
+  const terms = recall ? omittedTerms(ledger, page) : []
+  return terms.length === 0 ? [] : [omittedLine(terms)]
+}
+
 /** An earlier summary that code wrote repeats the ledger. */
 function modelsOwn(input: ComposeInput): ComposeInput {
   return input.earlierSummary?.includes(writtenByCodeStart) ? { ...input, earlierSummary: undefined } : input
@@ -194,12 +234,13 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
     pageTitles.state,
     linesWithin(stateLines({ ledger, workspace, shown: '', since }), { tokens: room / 4, countTokens }),
   )
-  let left = room - countTokens(state)
+  let left = room - countTokens(state) - (recall ? hintTokens : 0)
   for (let attempt = 0; attempt < 6; attempt++) {
     const conversation = offlineSummary({ ...modelsOwn(input), tokens: left })
     if (conversation === '') return undefined
     const rules = ruleLines(ledger, { shown: conversation, recall, tokens: room * rulesShare, countTokens })
-    const text = joined([conversation, section(pageTitles.rules, rules), state])
+    const parts = [conversation, section(pageTitles.rules, rules), state]
+    const text = joined([...parts, ...hintIn(input, parts.join('\n'))])
     const excess = countTokens(text) - room
     if (excess > 0) {
       left -= excess + attempt * headingTokens
@@ -207,7 +248,9 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
     }
     const said = ledger.exchanges.filter((exchange) => isSaid(exchange) && exchange.last >= since)
     const plain = plainWords(text)
-    const verbatim = said.filter((exchange) => holdsWords(plain, plainWords(exchange.text))).length
+    const isWhole = (exchange: Exchange) =>
+      isSameWords(exchange, input.closes) || holdsWords(plain, plainWords(exchange.text))
+    const verbatim = said.filter(isWhole).length
     const counts = { total: said.length, verbatim, shortened: said.length - verbatim, putIn: said.length }
     return {
       ...emptyPage,

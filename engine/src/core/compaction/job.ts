@@ -58,6 +58,8 @@ export type CompactionJob = {
   readonly conversation?: ModelRequest | undefined
   /** The window of the conversation's model, where the host or an error said so. */
   readonly contextWindow?: number | undefined
+  /** The window that the session works with: the model's, or less where a setting narrows it. Default: `contextWindow`. */
+  readonly sessionWindow?: number | undefined
   readonly instructions?: string | undefined
   readonly partial?: PartialChoice | undefined
   /** Use this summary instead of asking a model. It goes through the same checks; the boundary names its mechanism. */

@@ -88,7 +88,8 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   const isSharing = job.trigger === 'manual' && job.budget === undefined
   const limitOfRestored = isSharing ? Math.min(limit, keptTokens + Math.floor((before - keptTokens) * share)) : limit
   const summarized = Math.max(0, before - keptTokens)
-  const window = job.contextWindow ?? (model === undefined ? undefined : modelFacts(model)?.window) ?? usualWindow
+  const ofModel = model === undefined ? undefined : modelFacts(model)?.window
+  const window = job.sessionWindow ?? job.contextWindow ?? ofModel ?? usualWindow
   const handover = settings.handoverTokens ?? handoverIn(window)
   const summaryRoom = Math.min((limit - keptTokens) * summaryShare, handover * summaryOfHandover)
   const summarizer = settings.model ?? job.conversation?.model ?? client.model

@@ -293,11 +293,13 @@ describe('a given summary goes through the same checks', () => {
       falseQuotes: ['burn the house down'],
       inferredApprovals: ['The user approved deleting the house.'],
       unsupported: ['src/no/where.ts'],
-      humanMessages: { total: 21, verbatim: 21, putIn: 21 },
+      // The latest one is at the end.
+      humanMessages: { total: 21, verbatim: 21, putIn: 20 },
     })
     expect(summary).toContain('Caution:')
     expect(summary).toContain('- "Look at part 3 of the house."')
     expect(summary.trimEnd().endsWith('Now paint the gate.')).toBe(true)
+    expect(summary.split('Now paint the gate.')).toHaveLength(2)
   })
 })
 
@@ -366,13 +368,41 @@ describe('the latest request', () => {
     expect(last.summary).toContain('latest request, verbatim (nothing was done about it yet):\nPaint the gate green.')
   })
 
-  test('that takes less than half of the context stays whole', async () => {
-    const half = `Begin here. ${'Many words about the gate. '.repeat(90)}End there.`
-    const { summary } = await compacted(conversation(60, [half]), { model: offline, budget: 1_200 })
-    expect(summary.trimEnd().endsWith(half)).toBe(true)
+  test('that takes most of the context stays whole, as long as a page fits beside it', async () => {
+    const long = `Begin here. ${'Many words about the gate. '.repeat(125)}End there.`
+    const { summary, tokens } = await compacted(conversation(60, [long]), { model: offline, budget: 1_200 })
+    expect(summary.trimEnd().endsWith(long)).toBe(true)
+    expect(tokens.after).toBeLessThanOrEqual(1_200)
   })
 
-  test('that would take most of the context is shortened by whole sentences', async () => {
+  test.each(['offline', 'scripted'])('has its pasted part, which older requests have folded (%s)', async (writer) => {
+    const pasted = (name: string) =>
+      `What is wrong here?\n\`\`\`\n${Array.from({ length: 300 }, (_, at) => `{ ${name}: ${at} };`).join('\n')}\n\`\`\``
+    const model = writer === 'offline' ? offline : scripted(() => summaryOf(3))
+    const { messages } = await compacted(conversation(60, [pasted('old'), pasted('new')]), { model })
+    const text = messages.map(({ content }) => textOf(content)).join('\n')
+    expect(text.trimEnd().endsWith(pasted('new'))).toBe(true)
+    expect(text.split('{ new: 7 };')).toHaveLength(2)
+    expect(text).not.toContain('{ old: 150 };')
+    expect(text).toContain('[pasted ')
+  })
+
+  test('that the summarizer has not seen is announced where the summary says what comes next', async () => {
+    const model = scripted(() => summaryOf(3))
+    const announcement = (text: string) => /\(Written before the user’s latest message[^)]*\)/.exec(text)?.[0]
+    const records = conversation(20, ['Paint the gate green.'])
+    const seen = await compacted(records, { model })
+    expect(announcement(seen.summary)).toBe(undefined)
+    const queued = await compacted(records, { model, queued: [{ text: 'No, blue.', after: 'e-40' }] })
+    expect(queued.summary).toContain(
+      '- The last hinge.\n(Written before the user’s latest message, which is at the end and comes first where they differ.)',
+    )
+    expect(queued.summary.trimEnd().endsWith('No, blue.')).toBe(true)
+    const kept = await compacted(records, { model, partial: { type: 'up-to', uuid: 'e-38' } })
+    expect(announcement(kept.summary)).toContain('which follows this summary')
+  })
+
+  test('that leaves no room for a page is shortened by whole sentences', async () => {
     const long = `Begin here. ${'Many words about the gate. '.repeat(600)}End there.`
     const { summary, tokens } = await compacted(conversation(4, [long]), { model: offline, budget: 1_500 })
     expect(tokens.after).toBeLessThanOrEqual(1_500)
@@ -644,31 +674,44 @@ test('a conversation that fits no summarizer fails with what to do', async () =>
   }
 })
 
-test('a summarizer that is asked directly reads results that were cleared, the newest first, as far as they fit', async () => {
-  const records: JsonObject[] = []
-  const add = (record: JsonObject) => {
-    const parentUuid = records.length === 0 ? null : `e-${records.length - 1}`
-    records.push({ ...record, uuid: `e-${records.length}`, parentUuid })
-  }
-  add({ type: 'user', message: { role: 'user', content: 'Look at the house.' } })
-  for (const at of [1, 2, 3]) {
-    const call = { type: 'tool_use', id: `t${at}`, name: 'Read', input: {} }
-    add({ type: 'assistant', message: { id: `m-${at}`, role: 'assistant', model: 'claude-opus-4-5', content: [call] } })
-    const result = {
-      type: 'tool_result',
-      tool_use_id: `t${at}`,
-      content: `ROOM-${at} ${'is painted green. '.repeat(900)}`,
+test.each([
+  ['asked directly', false, [2, 3]],
+  ['asked with the conversation’s cache', true, [3]],
+] as const)(
+  'a summarizer that is %s reads results that were cleared, the newest first, as far as they fit',
+  async (_, shareCache, fitting) => {
+    const records: JsonObject[] = []
+    const add = (record: JsonObject) => {
+      const parentUuid = records.length === 0 ? null : `e-${records.length - 1}`
+      records.push({ ...record, uuid: `e-${records.length}`, parentUuid })
     }
-    add({ type: 'user', message: { role: 'user', content: [result] } })
-  }
-  const edit = { type: 'clear-results', toolUseIds: ['t1', 't2', 't3'] }
-  add({ type: 'system', subtype: 'everlong_edit', everlong: { edit } })
-  const seen = async (window: number) => {
-    const model = scripted(() => summaryOf(3), { capabilities: { window } })
-    await compactionOf(records, { model, settings: { ...direct, offline: 'never' } })
-    const [asked] = model.requests
-    return [1, 2, 3].filter((at) => JSON.stringify(asked?.messages).includes(`ROOM-${at}`))
-  }
-  expect(await seen(200_000)).toEqual([1, 2, 3])
-  expect(await seen(16_000)).toEqual([2, 3])
-})
+    add({ type: 'user', message: { role: 'user', content: 'Look at the house.' } })
+    for (const at of [1, 2, 3]) {
+      const call = { type: 'tool_use', id: `t${at}`, name: 'Read', input: {} }
+      add({
+        type: 'assistant',
+        message: { id: `m-${at}`, role: 'assistant', model: 'claude-opus-4-5', content: [call] },
+      })
+      const result = {
+        type: 'tool_result',
+        tool_use_id: `t${at}`,
+        content: `ROOM-${at} ${'is painted green. '.repeat(900)}`,
+      }
+      add({ type: 'user', message: { role: 'user', content: [result] } })
+    }
+    const edit = { type: 'clear-results', toolUseIds: ['t1', 't2', 't3'] }
+    add({ type: 'system', subtype: 'everlong_edit', everlong: { edit } })
+    const seen = async (window: number) => {
+      const model = scripted(() => summaryOf(3), { capabilities: { window } })
+      const own: ModelRequest = { source: 'turn', model: model.model, messages: viewOf(records).messages }
+      const settings = { shareCache, offline: 'never' } as const
+      await compactionOf(records, { model, settings, conversation: own })
+      const asked = model.requests[0] as ModelRequest
+      // Whatever is cached stays as it was.
+      if (shareCache) expect(asked.messages.slice(0, -1)).toEqual(own.messages)
+      return [1, 2, 3].filter((at) => JSON.stringify(asked.messages).includes(`ROOM-${at}`))
+    }
+    expect(await seen(200_000)).toEqual([1, 2, 3])
+    expect(await seen(16_000)).toEqual(fitting)
+  },
+)

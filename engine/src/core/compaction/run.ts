@@ -105,6 +105,8 @@ async function steps(run: Run): Promise<Compaction | Failed> {
     // Notes have sections of their own.
     isSectioned: written.mechanism !== job.given?.mechanism,
     recall: job.recall === true,
+    closes: frame.closes,
+    unseen: frame.unseen,
     handoverTokens: handoverOf(run),
     countTokens: createTextCounter(job.counting),
   }

@@ -53,7 +53,7 @@ const reductionsOf = (recall: boolean, keep: number): ReductionChoices => ({
   // What it costs is the gate's business, and the gate has tests of its own.
   weigh: false,
   recall,
-  bySize: { keep, target: 500, least: 300 },
+  bySize: { keep, target: 500, minFreed: 300 },
   byIdle: { keep },
   byCacheEdit: { trigger: 3, keep },
   native: { trigger: 1_000, keepTokens: 500, clearAtLeast: 300 },

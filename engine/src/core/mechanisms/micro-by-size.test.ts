@@ -58,7 +58,7 @@ describe('micro-compact by size', () => {
       const image = { type: 'image', source: { type: 'url', url: `https://example.com/${at}.png` } }
       built.toolUse(`t${at}`, 'Read', { file_path: `${at}.png` }).toolResult(`t${at}`, [image])
     }
-    expect(outcomeOf(built, {}, { bySize: { least: 10_000 } })).toEqual(['t1', 't2', 't3', 't4', 't5', 't6'])
+    expect(outcomeOf(built, {}, { bySize: { minFreed: 10_000 } })).toEqual(['t1', 't2', 't3', 't4', 't5', 't6'])
   })
 
   test('runs above the warning threshold only, unless it is told to run always', () => {
@@ -75,8 +75,8 @@ describe('micro-compact by size', () => {
 
   test('keep, target and least are settings; what no answer has seen stays', () => {
     const built = shells(100, 100, 100)
-    expect(outcomeOf(built, {}, { bySize: { keep: 1, target: 0, least: 1 } })).toEqual(['t1', 't2'])
-    expect(outcomeOf(built, {}, { bySize: { keep: 0, target: 0, least: 1 } })).toEqual(['t1', 't2'])
+    expect(outcomeOf(built, {}, { bySize: { keep: 1, target: 0, minFreed: 1 } })).toEqual(['t1', 't2'])
+    expect(outcomeOf(built, {}, { bySize: { keep: 0, target: 0, minFreed: 1 } })).toEqual(['t1', 't2'])
   })
 
   test('reads that were read again or changed since go first, whatever their age', () => {
@@ -217,7 +217,7 @@ describe('the gate', () => {
       return planOf(
         made,
         { ...warm, settings: { contextWindow }, now: now + 1_000 },
-        { bySize: { keep: 3, target: 0, least: 0 } },
+        { bySize: { keep: 3, target: 0, minFreed: 0 } },
       )
     }
     const dueAfter = (rounds: number) => ({ type: grown(rounds).type, isDue: grown(rounds).worth?.isDue })

@@ -38,7 +38,7 @@ export const microBySize = micro('micro-by-size', (view, situation, name) => {
     const detail = `${formatNumber(size.tokens)} tokens are below the warning at ${formatNumber(warning.value)}.`
     return declined(name, 'below-warning', detail)
   }
-  const { target, least, keep } = settings.bySize
+  const { target, minFreed, keep } = settings.bySize
   const results = activeResults(view, situation)
   const chosen = choose(results, {
     target,
@@ -51,8 +51,8 @@ export const microBySize = micro('micro-by-size', (view, situation, name) => {
     .toSorted((a, b) => a.message - b.message)
   if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
   const saved = tokensOf(items)
-  if (saved < least) {
-    const detail = `It would save ${formatNumber(saved)} tokens; below ${formatNumber(least)} nothing is done.`
+  if (saved < minFreed) {
+    const detail = `It would save ${formatNumber(saved)} tokens; below ${formatNumber(minFreed)} nothing is done.`
     return declined(name, 'too-little', detail)
   }
   const why = `tool results weigh ${formatNumber(tokensOf(results))} tokens`

@@ -37,7 +37,7 @@ const reductions = (recall: boolean): ReductionChoices => ({
   microCompact: 'always',
   recall,
   reproducible: recall ? ['mcp__files__read'] : [],
-  bySize: { keep: 2, target: 500, least: 300 },
+  bySize: { keep: 2, target: 500, minFreed: 300 },
   byIdle: { keep: 2 },
   byCacheEdit: { trigger: 3, keep: 2 },
   native: { trigger: 1_000, keepTokens: 500, clearAtLeast: 300 },

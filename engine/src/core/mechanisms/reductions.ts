@@ -24,7 +24,7 @@ export function explainReductions(
   const { settings } = situation
   const withoutRules: Situation = {
     ...situation,
-    settings: { ...settings, microCompact: 'always', bySize: { ...settings.bySize, least: 0 } },
+    settings: { ...settings, microCompact: 'always', bySize: { ...settings.bySize, minFreed: 0 } },
   }
   return mechanisms.map(({ name, plan }) => {
     const outcome = plan(view, situation)

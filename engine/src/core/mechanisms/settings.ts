@@ -24,7 +24,7 @@ export type ReductionSettings = {
     /** Tokens of tool results that may stay. */
     readonly target: number
     /** Less is not worth breaking the cache. */
-    readonly least: number
+    readonly minFreed: number
   }
   readonly byIdle: { readonly minutes: number; readonly keep: number }
   readonly byCacheEdit: { readonly trigger: number; readonly keep: number }
@@ -55,7 +55,7 @@ export const defaultReductions: ReductionSettings = {
   boundThinking: 'delegate',
   keepFinished: true,
   clearInputs: false,
-  bySize: { keep: 3, target: 40_000, least: 20_000 },
+  bySize: { keep: 3, target: 40_000, minFreed: 20_000 },
   byIdle: { minutes: 60, keep: 5 },
   byCacheEdit: { trigger: 12, keep: 5 },
   native: {

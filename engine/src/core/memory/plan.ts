@@ -27,10 +27,10 @@ export type MemoryPlan =
   | { readonly type: 'planned'; readonly keepFrom: number; readonly summary: string }
   | Declined<MemoryDecline>
 
-/** How much stays word for word: at least so many tokens and messages with text, and no more than so many tokens. */
-export type MemoryKeep = { readonly tokens: number; readonly mostTokens: number; readonly messages: number }
+/** How much stays word for word: at least `minTokens` and `minMessages` messages with text, at most `maxTokens`. */
+export type MemoryKeep = { readonly minTokens: number; readonly maxTokens: number; readonly minMessages: number }
 
-export const defaultKeep: MemoryKeep = { tokens: 10_000, mostTokens: 40_000, messages: 5 }
+export const defaultKeep: MemoryKeep = { minTokens: 10_000, maxTokens: 40_000, minMessages: 5 }
 
 export type MemoryPlanInput = {
   readonly messages: readonly ViewMessage[]
@@ -114,7 +114,7 @@ function keptFrom({ messages, weigh, keep = defaultKeep }: MemoryPlanInput, star
   let from = Math.max(start, first)
   let tokens = weightOf(messages.slice(from), { weigh })
   let texts = messages.slice(from).filter(hasText).length
-  while (from > first && tokens < keep.mostTokens && (tokens < keep.tokens || texts < keep.messages)) {
+  while (from > first && tokens < keep.maxTokens && (tokens < keep.minTokens || texts < keep.minMessages)) {
     const taken = messages.slice(--from, from + 1)
     tokens += weightOf(taken, { weigh })
     texts += taken.filter(hasText).length

@@ -161,7 +161,7 @@ describe('compacting from the notes', () => {
   })
 
   test('stops at 40,000 tokens even when they are few messages', () => {
-    const messages = talk(20, defaultKeep.mostTokens / 2)
+    const messages = talk(20, defaultKeep.maxTokens / 2)
     expect(why(inputOf(messages, { threshold: 1_000_000 }))).toBe('keeps from 18')
   })
 

@@ -4,13 +4,13 @@ import { defined } from '../message/json.ts'
 export type MemorySettings = {
   readonly isOn: boolean
   /** Tokens that the conversation must have before the first extraction. */
-  readonly first: number
+  readonly minTokens: number
   /** Tokens grown since the last. */
   readonly growth: number
   readonly toolCalls: number
 }
 
-export const defaultMemory: MemorySettings = { isOn: true, first: 10_000, growth: 5_000, toolCalls: 3 }
+export const defaultMemory: MemorySettings = { isOn: true, minTokens: 10_000, growth: 5_000, toolCalls: 3 }
 
 export type MemoryProgress = {
   /** Size of the context at the last extraction; undefined before the first. */
@@ -36,7 +36,7 @@ export function isDue(
   settings: MemorySettings = defaultMemory,
 ): boolean {
   if (!settings.isOn || progress.failures >= mostFailures) return false
-  const due = progress.tokens === undefined ? settings.first : progress.tokens + settings.growth
+  const due = progress.tokens === undefined ? settings.minTokens : progress.tokens + settings.growth
   return turn.tokens >= due && (turn.toolCalls >= settings.toolCalls || !turn.hadToolCalls)
 }
 

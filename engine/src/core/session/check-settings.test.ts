@@ -94,6 +94,15 @@ describe('settings', () => {
       {},
       ['There is no setting handoverTokens: did you mean summary.handoverTokens?'],
     ],
+    [
+      'an old name',
+      { sessionMemory: { first: 5, keep: { mostTokens: 5 } } },
+      { sessionMemory: { keep: {} } },
+      [
+        'There is no setting sessionMemory.first: it was renamed to sessionMemory.minTokens.',
+        'There is no setting sessionMemory.keep.mostTokens: it was renamed to sessionMemory.keep.maxTokens.',
+      ],
+    ],
     ['an unknown name', { colour: 'red' }, {}, ['There is no setting colour; it is ignored.']],
     [
       'a name of every object',
@@ -164,7 +173,7 @@ describe('settings', () => {
       compaction: 'ask',
       keep: { tokens: 0 },
       background: { from: 0.5 },
-      sessionMemory: { isOn: true, keep: { messages: 0 } },
+      sessionMemory: { isOn: true, keep: { minMessages: 0 } },
       reductions: { microCompact: false, byIdle: { minutes: 0.5 }, native: {} },
       summary: { restoreTokens: 0 },
       cacheMarks: false,

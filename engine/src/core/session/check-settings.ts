@@ -68,7 +68,7 @@ const summary: Table<NonNullable<EngineSettings['summary']>> = {
 }
 
 type Reductions = NonNullable<EngineSettings['reductions']>
-const bySize: Table<NonNullable<Reductions['bySize']>> = { keep: count, target: anyTokens, least: anyTokens }
+const bySize: Table<NonNullable<Reductions['bySize']>> = { keep: count, target: anyTokens, minFreed: anyTokens }
 const byIdle: Table<NonNullable<Reductions['byIdle']>> = { minutes, keep: count }
 const byCacheEdit: Table<NonNullable<Reductions['byCacheEdit']>> = { trigger: count, keep: count }
 const native: Table<NonNullable<Reductions['native']>> = {
@@ -95,10 +95,14 @@ const reductions: Table<Reductions> = {
 }
 
 type Memory = Exclude<NonNullable<EngineSettings['sessionMemory']>, boolean>
-const memoryKeep: Table<NonNullable<Memory['keep']>> = { tokens: anyTokens, mostTokens: anyTokens, messages: count }
+const memoryKeep: Table<NonNullable<Memory['keep']>> = {
+  minTokens: anyTokens,
+  maxTokens: anyTokens,
+  minMessages: count,
+}
 const sessionMemory: Table<Memory> = {
   isOn: boolean,
-  first: anyTokens,
+  minTokens: anyTokens,
   growth: anyTokens,
   toolCalls: count,
   keep: { fields: memoryKeep },
@@ -108,7 +112,7 @@ export const settingsTable: Table<EngineSettings> = {
   compaction: oneOf(...rules.compactionValues),
   keep: either({ ...count, wants: 'a number of messages' }, only('tokens', anyTokens)),
   target: share,
-  economy: oneOf('usual', 'thrifty'),
+  economy: oneOf('default', 'thrifty'),
   collapse: boolean,
   background: either(boolean, only('from', share)),
   askTimeoutMs: milliseconds,
@@ -198,8 +202,20 @@ function ruleOfGroup(field: Exclude<Field, Rule>): Rule {
   return field.or ? either(field.or, group) : group
 }
 
+/** Names of version 0.1. Remove this after the next version. */
+const renamed: Readonly<Record<string, string>> = {
+  'reductions.bySize.least': 'reductions.bySize.minFreed',
+  'sessionMemory.first': 'sessionMemory.minTokens',
+  'sessionMemory.keep.tokens': 'sessionMemory.keep.minTokens',
+  'sessionMemory.keep.mostTokens': 'sessionMemory.keep.maxTokens',
+  'sessionMemory.keep.messages': 'sessionMemory.keep.minMessages',
+  mostConversations: 'maxConversations',
+}
+
 /** `There is no setting contextWindw: did you mean contextWindow?` */
 function unknownText(name: string, { fields, path }: Group): string {
+  const full = `${path}${name}`
+  if (Object.hasOwn(renamed, full)) return `There is no setting ${full}: it was renamed to ${renamed[full]}.`
   const here = nearest(name, Object.keys(fields))
   const elsewhere = pathsIn(settingsTable).filter(
     (other) => other.split('.').at(-1)?.toLowerCase() === name.toLowerCase(),
@@ -220,6 +236,8 @@ export function unknownOptions(given: object, known: readonly string[]): readonl
   return Object.keys(given)
     .filter((name) => !known.includes(name))
     .map((name) => {
+      if (Object.hasOwn(renamed, name))
+        return `createEngine() has no option ${name}: it was renamed to ${renamed[name]}.`
       const meant = nearest(name, known)
       return `createEngine() has no option ${name}${meant === undefined ? '; it is ignored.' : `: did you mean ${meant}?`}`
     })

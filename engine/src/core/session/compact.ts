@@ -100,6 +100,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
       return gauge.scale(view, fits?.name)
     },
     threshold: autoCompactThreshold.value,
+    sessionWindow: contextWindow.value,
     // A compaction that comes before the threshold has to get below a share of the size.
     target: cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
     queued: conversation.queued(),

@@ -1,7 +1,7 @@
 // What a host hands in by mistake: told at once, in words that say what to do, and nothing of it is written.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
-import type { Session } from './session.ts'
+import type { OwnSession } from './session.ts'
 import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
@@ -111,7 +111,7 @@ describe('a session whose last message is an answer', () => {
 })
 
 describe('options that are no options', () => {
-  const bad: readonly (readonly [string, (session: Session) => Promise<unknown>, RegExp])[] = [
+  const bad: readonly (readonly [string, (session: OwnSession) => Promise<unknown>, RegExp])[] = [
     ['compact(null)', (session) => session.compact(null as never), /^compact\(\): the options are null\. Pass \{/],
     ['compact a text', (session) => session.compact('all' as never), /^compact\(\): the options are a string\./],
     [

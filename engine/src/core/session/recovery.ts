@@ -101,7 +101,7 @@ async function clearResults({ runtime, failure, signal, steps }: Attempt): Promi
     ...reductions,
     microCompact: reductions?.microCompact === false ? false : 'always',
     weigh: false,
-    bySize: { ...reductions?.bySize, target: 0, least: 0 },
+    bySize: { ...reductions?.bySize, target: 0, minFreed: 0 },
   })
   const situation = { ...context.situation, settings, client: { cacheEdits: false, contextManagement: false } }
   const ended = await tryMechanisms(runtime.mechanisms.reduce, {

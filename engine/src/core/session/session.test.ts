@@ -291,7 +291,7 @@ describe('guards', () => {
 
   test('DISABLE_COMPACT: nothing is cleared either, not even after an overflow', async () => {
     const world = createTestWorld({
-      settings: { ...small, reductions: { weigh: false, bySize: { target: 1, least: 1 } } },
+      settings: { ...small, reductions: { weigh: false, bySize: { target: 1, minFreed: 1 } } },
       environment: { DISABLE_COMPACT: '1' },
     })
     world.session.add({ role: 'user', content: 'Look at the files.' })

@@ -21,8 +21,8 @@ export type EngineSettings = TokenSettings & {
   readonly isAutonomous?: boolean
   /** Prepare summaries of finished parts in the background, and use them when the context is full. */
   readonly collapse?: boolean
-  /** usual: the context fills up to the threshold. thrifty: clear and compact as soon as it pays. */
-  readonly economy?: 'usual' | 'thrifty'
+  /** default: the context fills up to the threshold. thrifty: clear and compact as soon as it pays. */
+  readonly economy?: 'default' | 'thrifty'
   /** Notes about the session, taken in the background; `false` for none. */
   readonly sessionMemory?: boolean | MemoryChoices
   /**

@@ -1,5 +1,6 @@
 // One window for everybody: what a host sets, a provider says or an overflow teaches holds for summaries as well.
 import { describe, expect, test } from 'vitest'
+import { textOf } from '../message/block.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import type { EngineSettings } from './settings.ts'
@@ -85,6 +86,32 @@ test.each([
   filled(world, 20)
   const switched = await world.session.useModel({ client: small, name: 'local' })
   expect(switched.compaction?.type).toBe(compacts ? 'compacted' : undefined)
+})
+
+test('the handover of a session that uses a part of the window takes 15 % of that part', async () => {
+  const handover = async (settings: EngineSettings) => {
+    const { world } = worldWith(settings)
+    for (let at = 0; at < 40; at++) {
+      const parts = Array.from(
+        { length: 60 },
+        (_, part) => `Door ${at}-${part} has hinge ${at * part} and lock ${part}.`,
+      )
+      world.session.add({ role: 'user', content: `How are the doors of floor ${at}?` })
+      world.session.record(answerOf(parts.join('\n'), { id: `m${at}`, model: 'local' }))
+    }
+    world.session.add({ role: 'user', content: 'And now?' })
+    expect((await world.session.compact()).type).toBe('compacted')
+    return estimateTokens(
+      world.session
+        .messages()
+        .map(({ content }) => textOf(content))
+        .join('\n'),
+    )
+  }
+  const part = await handover({ contextWindow: 400_000, autoCompactWindow: 32_000 })
+  const whole = await handover({ contextWindow: 400_000 })
+  expect(part).toBeLessThanOrEqual(0.15 * 32_000)
+  expect(whole).toBeGreaterThan(0.15 * 32_000)
 })
 
 describe('a model that no table knows', () => {

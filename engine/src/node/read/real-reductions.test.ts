@@ -14,7 +14,7 @@ const mechanisms = [microBySize, microByIdle, microByCacheEdit, native]
 const input: SituationInput = {
   now: Date.parse('2027-01-01T00:00:00.000Z'),
   client: { cacheEdits: true, contextManagement: true },
-  reductions: { microCompact: 'always', bySize: { target: 2_000, least: 1_000 } },
+  reductions: { microCompact: 'always', bySize: { target: 2_000, minFreed: 1_000 } },
 }
 
 describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is not there)', () => {

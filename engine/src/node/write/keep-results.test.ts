@@ -23,7 +23,7 @@ async function cleared(path?: string) {
     model: offline(),
     environment: {},
     onEvent: (event) => events.push(event),
-    settings: { reductions: { microCompact: 'always', weigh: false, bySize: { target: 1, least: 1 } } },
+    settings: { reductions: { microCompact: 'always', weigh: false, bySize: { target: 1, minFreed: 1 } } },
   })
   const session = await engine.start(path === undefined ? {} : { path })
   session.add({ role: 'user', content: 'Look at the files.' })

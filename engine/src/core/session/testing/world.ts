@@ -16,16 +16,34 @@ import {
   noCapabilities,
 } from '../../ports/model.ts'
 import type { FileStore } from '../../ports/restore.ts'
-import { memoryStore, type Store } from '../../ports/store.ts'
+import { noPosition } from '../../ports/store.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { Collapser } from '../collapser.ts'
-import { createConversation } from '../conversation.ts'
+import { type ConversationInput, createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
 import { defaultMechanisms, type Mechanisms } from '../mechanisms.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
-import { createSession, type Session } from '../session.ts'
+import { createSession, type OwnSession } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'
+
+export type MemoryStore = Omit<ConversationInput['store'], 'entries'> & {
+  readonly entries: () => Iterable<Entry>
+  readonly close: () => void | Promise<void>
+}
+
+export function memoryStore(): MemoryStore {
+  const all: Entry[] = []
+  return {
+    append: (records) => {
+      for (const record of records) all.push({ record, position: noPosition })
+      return { type: 'stored' }
+    },
+    flush: async () => ({ type: 'stored' }),
+    entries: () => all,
+    close: () => undefined,
+  }
+}
 
 export type WorldOptions = {
   readonly settings?: EngineSettings
@@ -36,13 +54,13 @@ export type WorldOptions = {
   readonly ask?: Ask
   readonly hooks?: Hooks
   readonly model?: ModelClient
-  readonly store?: { readonly entries: () => Iterable<Entry> } & Store
+  readonly store?: MemoryStore
   readonly learned?: Learned
   readonly wait?: Runtime['ports']['wait']
 }
 
 export type World = {
-  readonly session: Session
+  readonly session: OwnSession
   readonly runtime: Runtime
   readonly learned: Learned
   readonly events: EngineEvent[]

@@ -1,0 +1,105 @@
+// A call of the AI SDK: its conversation, who writes its summaries, and what it carries besides the messages.
+import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import type { ModelClient } from '../../core/ports/model.ts'
+import type { RequestInput } from '../../core/session/input.ts'
+import type { HistoryOf } from '../history/call.ts'
+import { type Converter, headOf } from '../history/converter.ts'
+import type { ManagedHistory } from '../history/managed-history.ts'
+import { toolDefinition } from '../parts.ts'
+import { type Generating, languageModelClient, type OwnCall, systemText } from './client.ts'
+import { type AiMessage, anthropicOptions, isSystem, partsIn } from './messages.ts'
+
+export type AiHistory = ManagedHistory<AiMessage>
+
+export type AiCall<Host> = {
+  readonly host: Host
+  readonly messages: readonly AiMessage[]
+  /** The conversation, if the call names it. */
+  readonly id?: string | undefined
+  /** The model that is called; undefined when only its name is known. */
+  readonly model: Generating | undefined
+  readonly modelName?: string | undefined
+  /** Everything else of the call to the model, where it is known. */
+  readonly params?: JsonObject
+  readonly isStreaming?: boolean
+  /** The messages are made for this call alone, so marks for the prompt cache may be put on them. */
+  readonly takesMarks?: boolean
+}
+
+export type AiHistoryOf<Host> = (call: AiCall<Host>) => Promise<AiHistory>
+
+export type AiParts<Host> = {
+  readonly converter: Converter<AiMessage>
+  /** Writes the summaries in place of the model that is called. */
+  readonly model?: Generating | ModelClient | undefined
+  readonly historyOf: HistoryOf<AiMessage, Host>
+}
+
+/** The newest call of a conversation, for the client that writes its summaries. */
+type Newest = { call?: OwnCall }
+
+export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>): AiHistoryOf<Host> {
+  const calls = new WeakMap<AiHistory, Newest>()
+  const clientFor = (call: AiCall<Host>, newest: Newest): ModelClient => {
+    const given = model ?? call.model
+    if (given === undefined) throw new TypeError(modelMissing)
+    if ('capabilities' in given) return summarizing(given)
+    // Another model has a cache of its own.
+    const isOwn = model === undefined && call.params !== undefined
+    const ownCall = isOwn ? () => newest.call : undefined
+    return languageModelClient(given, { converter, ownCall, takesMarks: call.takesMarks })
+  }
+  return async (call) => {
+    const { host, id, messages, params = {}, isStreaming = false } = call
+    const first: Newest = {}
+    const history = await historyOf({
+      host,
+      id,
+      messages,
+      client: () => clientFor(call, first),
+      model: call.model?.modelId ?? call.modelName,
+      asksCalled: model === undefined,
+      hasMarks: hasMarks(call),
+      sharesCache: call.params !== undefined,
+    })
+    const newest = calls.get(history) ?? first
+    calls.set(history, newest)
+    newest.call = { params, isStreaming, head: headOf(messages, isSystem), toForeign: (own) => history.toForeign(own) }
+    return history
+  }
+}
+
+/** A client of the host's writes summaries only: it does not send the calls, so it can promise nothing about them. */
+function summarizing(client: ModelClient): ModelClient {
+  const capabilities: ModelClient['capabilities'] = (model) => ({
+    ...client.capabilities(model),
+    cacheEdits: false,
+    contextManagement: false,
+    promptCache: false,
+  })
+  return { ...client, capabilities }
+}
+
+const modelMissing =
+  'everlong(): the model of this call is known only by name. Pass `model`, which writes the summaries, or use a model object.'
+
+/** What counts for the size besides the messages. */
+export function requestInput(messages: readonly AiMessage[], params: JsonObject): RequestInput {
+  const system = systemText(headOf(messages, isSystem))
+  const tools = Array.isArray(params.tools)
+    ? params.tools.filter(isObject).map((tool) => toolDefinition(tool, tool.inputSchema ?? tool.args))
+    : undefined
+  const thinking = objectAt(anthropicOptions(params), 'thinking')
+  const type = stringAt(thinking, 'type')
+  return {
+    ...(system === '' ? {} : { system }),
+    ...defined({ tools, maxTokens: typeof params.maxOutputTokens === 'number' ? params.maxOutputTokens : undefined }),
+    ...(type === undefined ? {} : { thinking: { type, ...defined({ budget_tokens: thinking?.budgetTokens }) } }),
+  }
+}
+
+function hasMarks({ messages, params = {} }: Pick<AiCall<unknown>, 'messages' | 'params'>): boolean {
+  const isMarked = (value: unknown) => anthropicOptions(value)?.cacheControl !== undefined
+  const inMessages = messages.some((message) => isMarked(message) || partsIn(message.content).some(isMarked))
+  return inMessages || isMarked(params) || arrayAt(params, 'tools').some(isMarked)
+}
