@@ -1,5 +1,6 @@
 // The list of commands, and what they share: help, errors and exit codes (0 success, 1 failure, 2 usage error). A command loads
 // its code when it runs, so that --help is quick.
+import { existsSync } from 'node:fs'
 import { oneLine, safeJson, visible } from '@everlong/agent/render'
 import { Command, CommanderError } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
@@ -143,6 +144,9 @@ function argumentsOf(command: Command): string {
 
 /** Turns Commander's "error: …", with a suggestion on a second line, into one line that points to --help. */
 function usageMessage(text: string, command: string): string {
+  const [, unknown = ''] = /^error: unknown command '(.+)'/.exec(text) ?? []
+  if (existsSync(unknown))
+    return `${visible(unknown)} is not a command. To look at it: everlong inspect ${visible(unknown)}`
   const [message = '', ...suggestion] = text
     .replace(/^error: /, '')
     .trim()

@@ -7,7 +7,6 @@ import { createGuard, createListeners, describeValue } from './core/ports/guarde
 import {
   guardedFiles,
   guardedHooks,
-  guardedRedact,
   guardedRestore,
   guardedWorkspace,
   redactedFile,
@@ -15,7 +14,7 @@ import {
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
-import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
+import type { FileStore, Restore } from './core/ports/restore.ts'
 import { checkNewSessionId, subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
@@ -24,6 +23,7 @@ import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
+import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
 import { requestBase } from './core/session/input.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
@@ -49,7 +49,7 @@ import type { Environment } from './core/tokens/settings.ts'
 import { systemPorts } from './models/ports.ts'
 import { memorySession } from './stores/memory.ts'
 
-export type EngineOptions = {
+export type EngineOptions = HostFunctions & {
   readonly model: ModelClient
   readonly settings?: EngineSettings
   readonly hooks?: Hooks
@@ -58,11 +58,6 @@ export type EngineOptions = {
    * working directory.
    */
   readonly files?: FileStore
-  /**
-   * Replaces secrets in a text, as the host's tools do in their results. Files are restored and summaries are kept with
-   * what it returns. Without it, only those lines of a file are restored that a result showed.
-   */
-  readonly redact?: Redact
   /**
    * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
    * folder, unless `files` are the host's own or the session was recorded in another folder.
@@ -124,6 +119,9 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   hooks: true,
   files: true,
   redact: true,
+  summaryPrompt: true,
+  retain: true,
+  tokenizer: true,
   workspace: true,
   restore: true,
   mechanisms: true,
@@ -271,7 +269,7 @@ function runtimeFor(
   const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
-  const redact = engine.redact && guardedRedact(engine.redact, guard)
+  const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
   const hosted = engine.files && guardedFiles(engine.files, guard)
   const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
   const named = settings.reductions?.toolKinds
@@ -282,7 +280,7 @@ function runtimeFor(
     files,
     ofTurnOnly,
     host: state && guardedState(state, guard),
-    root: cwd,
+    root: () => cwd,
     named,
     entries: stored.entries,
   })
@@ -313,12 +311,14 @@ function runtimeFor(
     settings,
     warnings,
     environment,
-    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact },
+    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact, summaryPrompt },
     restore: engine.restore
       ? guardedRestore(engine.restore, guard)
       : (request) => restoring.restore(request, conversation),
     guard,
     ask,
+    retainer,
+    tokenizer,
     learned,
     model: { client, name },
     base: requestBase(base),

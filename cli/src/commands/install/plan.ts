@@ -2,7 +2,7 @@
 // version is taking the old one back and making the new one, in one step.
 import { createHash } from 'node:crypto'
 import { sep } from 'node:path'
-import { type Made, make, type Refusal, takeBack } from './change.ts'
+import { type Made, make, type Refusal, undo } from './change.ts'
 import { dataPaths } from './data.ts'
 import { type Found, isSame, missingFolders, readFileAt, type Write } from './disk.ts'
 import { type FileRecord, type InstallRecord, recordPath, recordText } from './record.ts'
@@ -127,7 +127,7 @@ function withoutOurs(file: FileRecord, { bytes }: Found, refusals: Refusal[]): B
   let text = textOf(bytes)
   for (const made of file.made.toReversed()) {
     if (text === undefined) return undefined
-    const result = takeBack(file.path, made, { text, isNew: before === undefined })
+    const result = undo(file.path, made, { text, isNew: before === undefined })
     if (result.type === 'refused') {
       refusals.push(result)
       return bytes

@@ -211,11 +211,17 @@ export type Session = {
   readonly subagent: (options?: SessionOptions) => Promise<Session>
 
   /**
-   * Calls the listener with every event. Returns a function that removes it.
+   * Calls the listener with the events of one type, or with every event. Returns a function that removes it.
    *
-   *     const off = session.on((event) => console.log(event.type))
+   *     const off = session.on('compaction-finished', ({ tokensAfter }) => console.log(tokensAfter))
    */
-  readonly on: (listener: (event: EngineEvent) => void) => () => void
+  readonly on: {
+    <Type extends EngineEvent['type']>(
+      type: Type,
+      listener: (event: Extract<EngineEvent, { readonly type: Type }>) => void,
+    ): () => void
+    (listener: (event: EngineEvent) => void): () => void
+  }
 
   /**
    * Switches to another model. If the history does not fit its window, the old model compacts it first.

@@ -111,7 +111,7 @@ async function fromNotes(keeper: MemoryKeeper, context: MechanismContext) {
   const { instructions, range, view, ports, counting, reason } = context
   if (!keeper.settings.isOn) return declined('turned-off', 'Session memory is turned off.')
   if (reason === 'overflow') return declined('overflow', 'A prompt that was too long is summarized whole.')
-  if (instructions.trim() !== '' || range.from !== undefined || range.upTo !== undefined) {
+  if (ports.summaryPrompt || instructions.trim() !== '' || range.from !== undefined || range.upTo !== undefined) {
     return declined('instructions-given', 'The notes were taken without what is asked for now.')
   }
   if ((await keeper.store.settled()) === 'still-running') {
