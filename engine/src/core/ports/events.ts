@@ -31,10 +31,10 @@ export type EventSource = {
 
 export type EngineEvent = EventSource & WhatHappened
 
-type Reduced = { readonly mechanism: string; readonly tokensBefore: number; readonly tokensAfter: number }
-type Spent = { readonly usage: TokenCounts; readonly cost?: number }
+type Sizes = { readonly mechanism: string; readonly tokensBefore: number; readonly tokensAfter: number }
+type Paid = { readonly usage: TokenCounts; readonly cost?: number }
 /** What was done to get a summary, whether one came of it or not. */
-type Attempted = Spent & {
+type Attempted = Paid & {
   /** Requests to a model. */
   readonly attempts: number
   /** Of the request that shared the cache: the share of its prompt that was read from there. */
@@ -54,7 +54,7 @@ type WhatHappened =
       readonly source: QuerySource
     }
   | { readonly type: 'threshold-crossed'; readonly state: string; readonly tokens: number; readonly threshold: number }
-  | ({ readonly type: 'micro-compacted'; readonly results: number } & Reduced)
+  | ({ readonly type: 'micro-compacted'; readonly results: number } & Sizes)
   | { readonly type: 'compaction-started'; readonly trigger: Trigger; readonly tokens: number }
   | {
       readonly type: 'compaction-progressed'
@@ -68,7 +68,7 @@ type WhatHappened =
       readonly trigger: Trigger
       readonly chain: ChainInfo
       readonly restored: number
-    } & Reduced &
+    } & Sizes &
       Attempted)
   | ({
       readonly type: 'compaction-failed'
@@ -83,8 +83,8 @@ type WhatHappened =
       readonly dropped: number
       readonly left: number
     }
-  | ({ readonly type: 'memory-extracted'; readonly tokens: number } & Spent)
-  | ({ readonly type: 'collapse-staged'; readonly tokens: number } & Spent)
+  | ({ readonly type: 'memory-extracted'; readonly tokens: number } & Paid)
+  | ({ readonly type: 'collapse-staged'; readonly tokens: number } & Paid)
   | { readonly type: 'memory-failed'; readonly reason: string; readonly failures: number; readonly usage: TokenCounts }
   | { readonly type: 'memory-declined'; readonly reason: string }
   | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
