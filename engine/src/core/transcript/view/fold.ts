@@ -22,12 +22,12 @@ export type View = {
   /** Answers whose usage still tells the size, with the tokens freed since. Absent while nothing has changed. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
   /** The newest change that names the size before it. */
-  readonly reduced?: Reduced | undefined
+  readonly reduced?: Reduction | undefined
   /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
   readonly changed: ReadonlySet<number>
 }
 
-export type Reduced = {
+export type Reduction = {
   /** Tokens of the context before it, and after it if it names them: tokens of this model. */
   readonly before: number
   readonly after?: number | undefined
@@ -129,7 +129,7 @@ function pinsOf(edits: readonly EditAt[], { pinned }: Effects): readonly string[
   return [...new Set(pins)]
 }
 
-function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly Piece[]): Reduced | undefined {
+function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly Piece[]): Reduction | undefined {
   for (const { row, edit } of inForce.toReversed()) {
     const known = live.rows[row]
     const before = edit ? edit.size : known?.head.boundary?.preTokens
