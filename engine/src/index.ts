@@ -14,6 +14,7 @@ export type { EngineSettings } from './core/session/settings.ts'
 export { ConfigurationError } from './core/tokens/figure.ts'
 export type { Environment } from './core/tokens/settings.ts'
 export { createEngine, type Engine, type EngineOptions } from './engine.ts'
+export type { ReadSession } from './read-session.ts'
 
 // Without a session
 

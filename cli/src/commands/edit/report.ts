@@ -10,7 +10,7 @@ import { failed, gathered, noTranscript, type Outcome, reading } from '../../out
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
 import { groundsOf, noteIn, sizeOf } from '../../session.ts'
 
-/** What the person asked for: entries by their uuids. */
+/** What the user asked for. Entries are named by uuid. */
 export type RequestedEdit =
   | { readonly command: 'snip'; readonly from: string; readonly to: string; readonly marker?: string }
   | { readonly command: 'rewind'; readonly to: string }
