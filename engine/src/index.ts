@@ -3,9 +3,9 @@
 // Sessions
 
 export type { EngineEvent } from './core/ports/events.ts'
+export type { Compacted, Failed } from './core/ports/outcome.ts'
 export type { Recalled } from './core/ports/session-store.ts'
 export { StoreError } from './core/ports/store.ts'
-export type { CompactionDone, CompactionNotDone } from './core/session/compaction.ts'
 export type { AnswerInput, MessageInput } from './core/session/input.ts'
 export type { Blocked, Ready } from './core/session/prepare.ts'
 export type { Recovery } from './core/session/recovery.ts'
@@ -23,7 +23,7 @@ export type { CompactMessagesOptions, CompactOutcome } from './compact-messages.
 export { countTokens } from './core/tokens/estimate/counting.ts'
 export { estimateTokens } from './core/tokens/estimate/estimate.ts'
 export { type Microcompacted, type MicrocompactOptions, microcompact } from './microcompact.ts'
-export type { PlainMessage } from './plain-messages.ts'
+export type { AnyMessage } from './plain-messages.ts'
 
 // Messages and records
 
