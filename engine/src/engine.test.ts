@@ -19,7 +19,7 @@ import type { Session } from './core/session/session-api.ts'
 import { plainMechanism } from './core/session/testing/mechanisms.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
 import { offline } from './models/offline.ts'
-import { openView } from './node/read/view-file.ts'
+import { readTranscript } from './node/read/transcript.ts'
 import { createEngine, type EngineOptions, type SessionOptions } from './node-engine.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
@@ -110,7 +110,7 @@ describe('the engine', () => {
     session.record(answer)
     const view = session.messages()
     expect(view.at(-1)?.content).toEqual(answer.content)
-    expect(openView(path).view.messages).toEqual(view)
+    expect(readTranscript(path).view.messages).toEqual(view)
     await session.close()
   })
 

@@ -283,7 +283,7 @@ function runtimeFor(
     files,
     ofTurnOnly,
     host: state && guardedState(state, guard),
-    root: cwd,
+    root: () => cwd,
     named,
     entries: stored.entries,
   })

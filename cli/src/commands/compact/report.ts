@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { visible } from '@everlong/agent/render'
-import { countTokens, type Message, type ModelClient } from 'everlong'
+import { countTokens, type Message, type ModelClient, StoreError } from 'everlong'
 import { type Format, type JsonObject, systemPorts, type ViewMessage } from 'everlong/internal'
 import {
   type Compacted,
@@ -22,9 +22,9 @@ import {
 import {
   compactionJobAt,
   forEachRecordAt,
-  openSessionAt,
   openWriter,
-  type SessionAt,
+  readTranscript,
+  type Transcript,
   writeNewTranscript,
 } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
@@ -90,7 +90,7 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
 /** A compaction that is not written anywhere yet. */
 export type MadeCompaction = {
   readonly report: CompactReport
-  readonly session: SessionAt
+  readonly session: Transcript
   /** What to append to the session; empty where nothing was done. */
   readonly records: readonly JsonObject[]
 }
@@ -112,7 +112,7 @@ export async function compactSession(file: string, options: Asked): Promise<Outc
 }
 
 /** In the session's own format where its agent can go on from a compaction; else as Claude Code has them. */
-function recordsFor({ format, lastUuid }: SessionAt, result: Compacted): readonly JsonObject[] {
+function recordsFor({ format, lastUuid }: Transcript, result: Compacted): readonly JsonObject[] {
   const [boundary] = result.records
   if (format !== 'pi' || lastUuid === undefined) return result.records
   const place = { id: randomUUID(), parentId: lastUuid, timestamp: String(boundary?.timestamp) }
@@ -120,7 +120,7 @@ function recordsFor({ format, lastUuid }: SessionAt, result: Compacted): readonl
 }
 
 /** Why this compaction cannot be written into a session of this agent. */
-function notWritable({ format, lastUuid = '' }: SessionAt, { from }: CompactOptions): string | undefined {
+function notWritable({ format, lastUuid = '' }: Transcript, { from }: CompactOptions): string | undefined {
   if (format !== 'pi') return undefined
   if (from !== undefined) return 'pi keeps the newest messages only. Use --up-to instead of --from.'
   // As the reader names entries that have no id.
@@ -131,15 +131,16 @@ function onlyReport(made: Outcome<MadeCompaction>): Outcome<CompactReport> {
   return made.type === 'failed' ? made : { ...made, report: made.report.report }
 }
 
-function open(file: string, { before, io }: Asked): Outcome<SessionAt> {
+function open(file: string, { before, io }: Asked): Outcome<Transcript> {
   return reading(file, () => {
     const progress = createProgress(io)
     try {
-      const session = openSessionAt(file, { before, onProgress: progress.show })
-      if (session.type === 'session' && session.lastUuid !== undefined) return gathered(session)
-      if (session.type === 'session') return failed(noTranscript(file))
+      const session = readTranscript(file, { before, onProgress: progress.show, withFacts: true })
+      return session.lastUuid === undefined ? failed(noTranscript(file)) : gathered(session)
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
       return failed(
-        `no entry of ${visible(file)} has the uuid ${visible(session.uuid)}. See everlong inspect --tree and --epochs.`,
+        `no entry of ${visible(file)} has the uuid ${visible(before ?? '')}. See everlong inspect --tree and --epochs.`,
       )
     } finally {
       progress.clear()
@@ -147,7 +148,7 @@ function open(file: string, { before, io }: Asked): Outcome<SessionAt> {
   })
 }
 
-function inputFor(session: SessionAt, options: Asked): CompactionJob {
+function inputFor(session: Transcript, options: Asked): CompactionJob {
   const { instructions, budget } = options
   return compactionJobAt(session, { partial: partialOf(options), instructions, budget })
 }
@@ -182,8 +183,8 @@ async function compact(input: CompactionJob, model: ModelClient, io: Io): Promis
 const bare = (messages: readonly ViewMessage[]): readonly Message[] =>
   messages.map(({ role, content }) => ({ role, content }))
 
-function unchanged(session: SessionAt, { counting = {}, size = 0 }: CompactionJob): CompactReport {
-  const { messages } = session.fold.view()
+function unchanged(session: Transcript, { counting = {}, size = 0 }: CompactionJob): CompactReport {
+  const { messages } = session.view
   const tokens = countTokens(messages, counting)
   return {
     file: session.path,
@@ -204,7 +205,7 @@ function unchanged(session: SessionAt, { counting = {}, size = 0 }: CompactionJo
 }
 
 function planned(
-  session: SessionAt,
+  session: Transcript,
   { input, client, options }: { readonly input: CompactionJob; readonly client: ModelClient; readonly options: Asked },
 ): Outcome<MadeCompaction> {
   const plan = planCompaction(input, client)
@@ -214,7 +215,7 @@ function planned(
 }
 
 function notDone(
-  session: SessionAt,
+  session: Transcript,
   input: CompactionJob,
   { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
 ): Outcome<MadeCompaction> {
@@ -227,7 +228,7 @@ function notDone(
   }
 }
 
-function reportOf(session: SessionAt, result: Compacted, options: Asked): CompactReport {
+function reportOf(session: Transcript, result: Compacted, options: Asked): CompactReport {
   return {
     file: session.path,
     ...(options.before === undefined ? {} : { before: options.before }),
@@ -239,7 +240,7 @@ function reportOf(session: SessionAt, result: Compacted, options: Asked): Compac
     fidelity: result.fidelity,
     tried: result.tried,
     kept: result.keptUuids.length,
-    summarized: session.fold.view().sources.flatMap(({ uuids }) => uuids).length - result.keptUuids.length,
+    summarized: session.view.sources.flatMap(({ uuids }) => uuids).length - result.keptUuids.length,
     restored: result.restored.pieces.map(({ title }) => title),
     notRestored: result.restored.notRestored.map(({ what, why }) => `${what}: ${why}`),
     cost: result.cost,
@@ -261,19 +262,18 @@ function written({ report, session, records }: MadeCompaction, { out, before }: 
 }
 
 async function appended({ report, session, records }: MadeCompaction): Promise<Outcome<CompactReport>> {
-  const { path, format, fold, lastUuid } = session
+  const { path, format, entry, lastUuid } = session
   const why = (reason: string) => failed(`nothing was written. ${visible(reason)}`)
   if (format !== 'claude-code' && format !== 'pi')
     return why(`${path} is a session of another agent (${format}). Use --out.`)
-  const knows = (uuid: string) => fold.entry(uuid) !== undefined
+  const knows = (uuid: string) => entry(uuid) !== undefined
   const opened = await openWriter(path, { owner: 'everlong compact', knows })
   if (opened.type === 'held') return why(`${opened.by.owner} is writing to it (process ${opened.by.pid}).`)
   if (opened.type === 'open-failed') return why(opened.message)
   const { writer } = opened
   try {
     // An agent that is still running does not take the lease.
-    const now = openSessionAt(path)
-    if (now.type !== 'session' || now.lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
+    if (readTranscript(path).lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
     const result = writer.appendAll(records)
     if (result.type === 'appended') return gathered({ ...report, appendedFor: format })
     return why('message' in result ? result.message : 'The session could not be written.')

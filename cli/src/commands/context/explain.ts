@@ -15,7 +15,7 @@ import {
   whereCompactionsWouldFall,
   worthInWords,
 } from 'everlong/internal/compaction'
-import { openView } from 'everlong/internal/node'
+import { readTranscript } from 'everlong/internal/node'
 import type { View } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'
@@ -64,7 +64,7 @@ export function gather(
     const how = { ...measured, env: io.env }
     const explanation = explainSession(session, how)
     const { live } = session
-    const { view, entry } = session.edited ?? openView(path)
+    const { view, entry } = session.edited ?? readTranscript(path)
     const scan = scanWithProgress(path, io)
     const threshold = explanation.autoCompactThreshold.value
     // The turns as the session itself counts them; those of another client's session are in its file only.

@@ -12,7 +12,7 @@ import {
   readEdit,
   textOf,
 } from 'everlong/internal'
-import { fsck, openMemory, openView } from 'everlong/internal/node'
+import { fsck, openMemory, readTranscript } from 'everlong/internal/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
 import { wanted } from './acts.ts'
@@ -84,7 +84,7 @@ test('the file is sound, nobody holds it any more, and the rule is in the contex
   const { transcript } = plain
   const { findings } = fsck(transcript)
   expect(findings.filter(({ severity }) => severity !== 'note')).toEqual([])
-  const texts = openView(transcript).view.messages.map(({ content }) => textOf(content))
+  const texts = readTranscript(transcript).view.messages.map(({ content }) => textOf(content))
   expect(texts.some((text) => text.includes(rule))).toBe(true)
 })
 

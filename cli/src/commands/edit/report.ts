@@ -3,7 +3,7 @@
 
 import { count, visible } from '@everlong/agent/render'
 import { type ContextSize, situationOf } from 'everlong/internal/compaction'
-import { applyEdits, openView, type ViewFile } from 'everlong/internal/node'
+import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
 import { type Edit, snip } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
@@ -27,7 +27,7 @@ export type EditReport = {
 }
 
 export async function gather(path: string, requested: RequestedEdit, io: Io): Promise<Outcome<EditReport>> {
-  const opened = reading(path, () => gathered(openView(path)))
+  const opened = reading(path, () => gathered(readTranscript(path)))
   if (opened.type === 'failed') return opened
   const file = opened.report
   if (file.view.messages.length === 0) return failed(noTranscript(path, file.bytes))
@@ -38,14 +38,14 @@ export async function gather(path: string, requested: RequestedEdit, io: Io): Pr
   const edits = planned.map((edit): Edit => ({ ...edit, reason }))
   const applied = await applyEdits(file, edits, { owner: `everlong ${requested.command}`, now })
   if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
-  const sizes = { before: sizeOf(file), after: sizeOf(openView(path)) }
+  const sizes = { before: sizeOf(file), after: sizeOf(readTranscript(path)) }
   return gathered({ path, command: requested.command, edits, uuids: applied.uuids, ...sizes })
 }
 
 type Moment = { readonly now: number; readonly io: Io }
 
 /** A string says why not. */
-function editsFor(file: ViewFile, requested: RequestedEdit, moment: Moment): readonly Edit[] | string {
+function editsFor(file: Transcript, requested: RequestedEdit, moment: Moment): readonly Edit[] | string {
   if (requested.command === 'snip') return snipped(file, requested, moment)
   const uuid = requested.command === 'rewind' ? requested.to : requested.uuid
   if (!file.entry(uuid))
@@ -54,7 +54,7 @@ function editsFor(file: ViewFile, requested: RequestedEdit, moment: Moment): rea
 }
 
 function snipped(
-  file: ViewFile,
+  file: Transcript,
   { command: _, ...range }: Extract<RequestedEdit, { readonly command: 'snip' }>,
   { now, io }: Moment,
 ): readonly Edit[] | string {

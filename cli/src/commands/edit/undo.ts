@@ -3,7 +3,7 @@
 import { count, counted, visible } from '@everlong/agent/render'
 import { readBoundary, readEdit } from 'everlong/internal'
 import type { ContextSize } from 'everlong/internal/compaction'
-import { applyEdits, openView, type ViewFile } from 'everlong/internal/node'
+import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
 import type { Edit } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
@@ -25,7 +25,7 @@ export type UndoOptions = { readonly edit?: readonly string[]; readonly io: Io }
 type Target = UndoReport['undone'][number]
 
 export async function gather(path: string, { edit, io }: UndoOptions): Promise<Outcome<UndoReport>> {
-  const opened = reading(path, () => gathered(openView(path)))
+  const opened = reading(path, () => gathered(readTranscript(path)))
   if (opened.type === 'failed') return opened
   const file = opened.report
   const strange = edit?.find((uuid) => named(file, uuid) === undefined)
@@ -36,15 +36,15 @@ export async function gather(path: string, { edit, io }: UndoOptions): Promise<O
   const applied = await applyEdits(file, undos, { owner: 'everlong undo', now: io.now() })
   if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
   const before = sizeOf(file)
-  return gathered({ path, undone, uuids: applied.uuids, before, after: sizeOf(openView(path)) })
+  return gathered({ path, undone, uuids: applied.uuids, before, after: sizeOf(readTranscript(path)) })
 }
 
-function lastAction(file: ViewFile): readonly Target[] {
+function lastAction(file: Transcript): readonly Target[] {
   return file.lastAction.toReversed().map(({ uuid, type, mechanism }) => ({ uuid, type, mechanism }))
 }
 
 /** An edit in force, an undo or a rewind, or a compaction by the uuid of its boundary. */
-function named({ view, entry }: ViewFile, uuid: string): Target | undefined {
+function named({ view, entry }: Transcript, uuid: string): Target | undefined {
   const record = entry(uuid)?.record
   const turn = record && readEdit(record)
   const isTurn = turn?.type === 'undo' || turn?.type === 'rewind'
@@ -53,7 +53,7 @@ function named({ view, entry }: ViewFile, uuid: string): Target | undefined {
   return record && readBoundary(record) ? { uuid, type: 'compaction', mechanism: undefined } : undefined
 }
 
-function whyNothing({ path, bytes, view }: ViewFile, edit: string | undefined): string {
+function whyNothing({ path, bytes, view }: Transcript, edit: string | undefined): string {
   if (view.messages.length === 0) return noTranscript(path, bytes)
   if (edit !== undefined) return `${visible(edit)} is neither an active edit nor a compaction of ${visible(path)}.`
   return `there is nothing to undo in ${visible(path)}: no edit and no compaction is active.`

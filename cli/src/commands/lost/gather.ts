@@ -5,7 +5,7 @@ import { basename, isAbsolute, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { visible } from '@everlong/agent/render'
 import type { Environment } from 'everlong'
-import { findTranscripts, type LostFile, readLost } from 'everlong/internal/node'
+import { findTranscripts, type LostFile, lostInTranscript, readTranscript } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
 import { failed, noTranscript, noTranscripts, notThere, type Outcome, systemTrouble } from '../../outcome.ts'
 import { createProgress } from '../../progress.ts'
@@ -104,7 +104,7 @@ async function readAll(files: readonly FoundFile[], io: Io): Promise<ReadFiles> 
     for (const [at, { path, bytes }] of files.entries()) {
       const onProgress = (part: number) => progress.show(done + part, all, `${at} of ${files.length} sessions`)
       try {
-        const session = readLost(path, { onProgress })
+        const session = lostInTranscript(readTranscript(path, { onProgress }))
         if (session.isTranscript) sessions.push(session)
         else others.push(path)
       } catch (error) {

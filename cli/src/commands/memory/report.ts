@@ -4,7 +4,7 @@
 import { count, oneLine, visible } from '@everlong/agent/render'
 import { countTokens, offline } from 'everlong'
 import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/internal/compaction'
-import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/internal/node'
+import { openMemory, readTranscript, type SessionMemory, type Transcript } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
 import { expecting, failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
 import { createProgress } from '../../progress.ts'
@@ -39,14 +39,11 @@ export async function gather(path: string, { write = false, io }: Asked): Promis
   return make(opened.report, { memory, write })
 }
 
-function open(path: string, io: Io): Outcome<SessionAt> {
+function open(path: string, io: Io): Outcome<Transcript> {
   return expecting(path, () => {
     const progress = createProgress(io)
     try {
-      const session = openSessionAt(path, { onProgress: progress.show })
-      // Without an entry to stop at, every session is found.
-      if (session.type === 'not-found') throw new Error('A session was not found at its own end.')
-      return gathered(session)
+      return gathered(readTranscript(path, { onProgress: progress.show, withFacts: true }))
     } finally {
       progress.clear()
     }
@@ -54,18 +51,18 @@ function open(path: string, io: Io): Outcome<SessionAt> {
 }
 
 async function make(
-  session: SessionAt,
+  session: Transcript,
   { memory, write }: { readonly memory: SessionMemory; readonly write: boolean },
 ): Promise<Outcome<MemoryReport>> {
   if (session.lastUuid === undefined) {
     return failed(noTranscript(session.path))
   }
-  const view = session.fold.view()
+  const view = session.view
   const model = offline()
   const input = {
     conversation: { source: 'session-memory', model: model.model, messages: [] },
     messages: view.messages,
-    ledger: session.ledger,
+    ledger: session.facts().ledger,
     model,
     countTokens: textTokens,
   } as const

@@ -17,7 +17,13 @@ import {
   type Worth,
   worthInWords,
 } from 'everlong/internal/compaction'
-import { applyEdits, openView, originalResults, type StoredResults, type ViewFile } from 'everlong/internal/node'
+import {
+  applyEdits,
+  originalResults,
+  readTranscript,
+  type StoredResults,
+  type Transcript,
+} from 'everlong/internal/node'
 import { type Edit, type Mechanism, microByIdle, microBySize, type Plan } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, type Outcome, orNoTranscript, reading } from '../../outcome.ts'
@@ -79,9 +85,9 @@ export type MicroApplied = {
 type Asked = MicroOptions & { readonly io: Io }
 
 export async function gather(path: string, asked: Asked): Promise<Outcome<MicroReport>> {
-  let file: ViewFile | undefined
+  let file: Transcript | undefined
   const planned = reading(path, () => {
-    file = openView(path)
+    file = readTranscript(path)
     const report = plan(file, asked)
     return orNoTranscript(report, { path, bytes: file.bytes, isTranscript: file.view.messages.length > 0 })
   })
@@ -98,7 +104,7 @@ export function shortName(name: string): string {
   return name.replace(/^micro-/, '')
 }
 
-function plan(file: ViewFile, asked: Asked): MicroReport {
+function plan(file: Transcript, asked: Asked): MicroReport {
   const { view, path } = file
   const now = asked.now ?? asked.io.now()
   const measured: Measured = { ...asked, env: asked.io.env }
@@ -170,7 +176,7 @@ function reductionOf({ mechanism, outcome, worth }: ExplainedReduction): MicroRe
 
 const nothing = { freed: 0, thinking: undefined, items: [], edits: [], request: undefined, way: undefined } as const
 
-async function apply(file: ViewFile, report: MicroReport, asked: Asked): Promise<Outcome<MicroReport>> {
+async function apply(file: Transcript, report: MicroReport, asked: Asked): Promise<Outcome<MicroReport>> {
   const chosen = report.reductions.find(({ way }) => way === 'edits')
   if (!chosen) return { type: 'gathered', report, exitCode: 1, complaint: whyNothing(report) }
   const applied = await applyEdits(file, chosen.edits, {
@@ -183,7 +189,7 @@ async function apply(file: ViewFile, report: MicroReport, asked: Asked): Promise
   }
   const { uuids, stored } = applied
   const { mechanism, freed } = chosen
-  const size = sizeOf(openView(file.path), asked)
+  const size = sizeOf(readTranscript(file.path), asked)
   return { type: 'gathered', report: { ...report, applied: { mechanism, uuids, freed, size, stored } }, exitCode: 0 }
 }
 

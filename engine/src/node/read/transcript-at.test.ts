@@ -6,6 +6,7 @@ import type { JsonObject } from '../../core/message/json.ts'
 import type { ViewMessage } from '../../core/message/message.ts'
 import { noHooks } from '../../core/ports/hooks.ts'
 import type { RestoreRequest } from '../../core/ports/restore.ts'
+import { compactionJobAt } from '../../core/session/transcript.ts'
 import { editRecord } from '../../core/transcript/format/edits.ts'
 import { createFold } from '../../core/transcript/view/fold.ts'
 import { offline } from '../../models/offline.ts'
@@ -13,7 +14,7 @@ import { keptLayouts } from '../../testing/sessions/options.ts'
 import { generateWithTruth } from '../../testing/sessions/session.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { forEachEntry } from './entries.ts'
-import { compactionJobAt, forEachRecordAt, openSessionAt, recordedProse } from './session-at.ts'
+import { forEachRecordAt, readTranscript } from './transcript.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -24,11 +25,7 @@ function written(records: readonly JsonObject[]): string {
   return path
 }
 
-const opened = (path: string, before?: string) => {
-  const session = openSessionAt(path, { before })
-  if (session.type === 'not-found') throw new Error(session.uuid)
-  return session
-}
+const opened = (path: string, before?: string) => readTranscript(path, { before })
 
 const messagesIn = (path: string) => {
   const fold = createFold()
@@ -39,9 +36,8 @@ const messagesIn = (path: string) => {
 test.for(keptLayouts)('the view is that of the whole file, whatever was kept: %s', (kept) => {
   const { records } = generateWithTruth({ seed: 8, turns: 14, boundaries: 4, kept })
   const path = written(records)
-  expect(opened(path).fold.view().messages).toEqual(messagesIn(path))
-  const short = openSessionAt(path, { wholeBytes: 0 })
-  expect(short.type === 'session' && short.fold.view().messages).toEqual(messagesIn(path))
+  expect(opened(path).view.messages).toEqual(messagesIn(path))
+  expect(readTranscript(path, { wholeBytes: 0 }).view.messages).toEqual(messagesIn(path))
 })
 
 test.for(keptLayouts)('as of a boundary it is what the compaction had: %s', (kept) => {
@@ -50,12 +46,12 @@ test.for(keptLayouts)('as of a boundary it is what the compaction had: %s', (kep
   const at = records.findLastIndex(({ subtype }) => subtype === 'compact_boundary')
   const uuid = String(records[at]?.uuid)
   const session = opened(path, uuid)
-  const uuids = session.fold.view().sources.flatMap((source) => source.uuids)
+  const uuids = session.view.sources.flatMap((source) => source.uuids)
   const listed = records[at]?.compactMetadata as { preservedMessages?: { uuids: readonly string[] } }
   for (const one of listed.preservedMessages?.uuids ?? []) expect(uuids).toContain(one)
   const copied: JsonObject[] = []
   forEachRecordAt({ path, format: 'claude-code' }, { before: uuid }, (record) => copied.push(record))
-  expect(messagesIn(written(copied))).toEqual(session.fold.view().messages)
+  expect(messagesIn(written(copied))).toEqual(session.view.messages)
   expect(session.recordedSummary).toBeDefined()
 })
 
@@ -75,12 +71,14 @@ test('an undo reaches further back than the last two epochs', () => {
     ),
   )
   const path = written([...records, ...undone])
-  expect(opened(path).fold.view().messages).toEqual(messagesIn(path))
+  expect(opened(path).view.messages).toEqual(messagesIn(path))
 })
 
 test('an entry that is not there is said not to be', () => {
   const path = written(generateWithTruth({ seed: 9, turns: 2, boundaries: 0 }).records)
-  expect(openSessionAt(path, { before: 'nowhere' })).toEqual({ type: 'not-found', uuid: 'nowhere' })
+  expect(() => readTranscript(path, { before: 'nowhere' })).toThrow(
+    expect.objectContaining({ reason: 'missing', message: expect.stringContaining('nowhere') }),
+  )
 })
 
 const unbroken = generateWithTruth({ seed: 8, turns: 14, boundaries: 0 })
@@ -90,8 +88,7 @@ test('a pinned message is restored, unless it stays in the context', async () =>
   const pins = (uuids: readonly string[]) =>
     uuids.map((uuid) => editRecord({ type: 'pin', uuid, mechanism: 'manual' }, { ...place, uuid: `pin-${uuid}` }))
   const said = opened(written(unbroken.records))
-    .fold.view()
-    .sources.flatMap(({ pieces }) => pieces)
+    .view.sources.flatMap(({ pieces }) => pieces)
     .filter(({ uuid, origin }) => uuid !== undefined && origin === 'human')
   const uuids = said.map(({ uuid }) => String(uuid)).slice(0, 2)
   const session = opened(written([...unbroken.records, ...pins(uuids)]))
@@ -144,28 +141,3 @@ test.for([1500, 3000, 6000])(
     expect(asked).toHaveLength(1)
   },
 )
-
-const opening = 'This session is being continued from a previous conversation that ran out of context.'
-const closing = '\n\nPlease continue the conversation from where we left it off.'
-
-test.each([
-  [
-    'under its heading, behind a scratchpad',
-    `${opening}\n\nAnalysis:\nLet me see.\n\nSummary:\n1. Request:\n   A door.${closing}`,
-  ],
-  ['without a heading, from its first section', `${opening} The summary is below.\n1. Request:\n   A door.${closing}`],
-  ['bare, its scratchpad in tags', '<analysis>Hm.</analysis>\n1. Request:\n   A door.'],
-])('what the model wrote is found %s', (_, text) => {
-  expect(recordedProse(text)).toBe('1. Request:\n   A door.')
-})
-
-test('a summary of another make is whole, whatever it numbers', () => {
-  const text = '# Checkpoint\n\nBranch main\n\n## Steps\n1. Open the door'
-  expect(recordedProse(text)).toBe(text)
-})
-
-test('every scratchpad goes, and one that never ends stays', () => {
-  const text =
-    '<analysis>one</analysis>A door.<analysis>two</analysis>\n\n<analysis>open\n\n\nPlease continue the conversation'
-  expect(recordedProse(text)).toBe('A door.\n\n<analysis>open')
-})

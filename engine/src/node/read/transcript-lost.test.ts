@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { lostInTranscript, transcriptOfRecords } from '../../core/session/transcript.ts'
 import { session } from '../../testing/records.ts'
 import { hasTranscripts, transcripts } from '../testing/real-data.ts'
-import { lostOfRecords, readLost } from './lost-file.ts'
-import { openView } from './view-file.ts'
+import { readTranscript } from './transcript.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-lost-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -15,22 +15,24 @@ const file = (text: string) => {
   return path
 }
 
+const lostInFile = (path: string) => lostInTranscript(readTranscript(path))
+
 const talk = () => session().user('Never drop the table orders_2019.').assistant('Understood.').user('List the files.')
 
 test('a file and its records in memory have lost the same', () => {
   const { text, records, sessionId } = talk().assistant('Three.').boundary().summary('The files were listed.')
   const path = file(text)
-  const lost = readLost(path)
+  const lost = lostInFile(path)
   expect(lost).toMatchObject({ path, format: 'claude-code', sessionId, isTranscript: true })
   expect(lost.facts.map((fact) => fact.text)).toEqual(['Never drop the table orders_2019.'])
-  expect(lostOfRecords(records, path)).toEqual(lost)
+  expect(lostInTranscript(transcriptOfRecords(records, path))).toEqual(lost)
 })
 
 test('half a compaction that a crash left behind lost nothing', () => {
   const { records, text } = talk()
     .assistant('Three.')
     .boundary({ fields: { everlong: { compaction: { last: 'never-written' } } } })
-  const { compactions, facts } = readLost(file(text))
+  const { compactions, facts } = lostInFile(file(text))
   expect({ records: records.length, facts, undone: compactions.map(({ isUndone }) => isUndone) }).toEqual({
     records: 5,
     facts: [],
@@ -39,7 +41,7 @@ test('half a compaction that a crash left behind lost nothing', () => {
 })
 
 test('a file without a conversation is no transcript', () => {
-  expect(readLost(file('{"name":"x"}\n'))).toMatchObject({ isTranscript: false, compactions: [], facts: [] })
+  expect(lostInFile(file('{"name":"x"}\n'))).toMatchObject({ isTranscript: false, compactions: [], facts: [] })
 })
 
 describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is not there)', () => {
@@ -49,8 +51,8 @@ describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is 
 
   test.each(names)('%s: no lost words are in its view', (name) => {
     const path = join(transcripts, name)
-    const { facts } = readLost(path)
-    const shown = JSON.stringify(openView(path).view.messages)
+    const { facts } = lostInFile(path)
+    const shown = JSON.stringify(readTranscript(path).view.messages)
     const inView = facts.filter(({ type, text }) => type !== 'failure' && text !== '' && shown.includes(text))
     expect(inView).toEqual([])
   })
