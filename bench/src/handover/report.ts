@@ -2,7 +2,18 @@
 import type { Target } from '../summary/target.ts'
 import { type Grade, meanScore, weightedMean } from './grade.ts'
 import { type Reading, readingsTable } from './readings.ts'
-import { alone, type CaseReport, mean, type Row, recorded, rowIn, rowsOf, type Select, withModel } from './rows.ts'
+import {
+  alone,
+  type CaseReport,
+  handovers,
+  mean,
+  type Row,
+  recorded,
+  rowIn,
+  rowsOf,
+  type Select,
+  withModel,
+} from './rows.ts'
 
 export type Measured = {
   readonly cases: readonly CaseReport[]
@@ -35,6 +46,10 @@ export function markdown({ cases, targets, readings }: Measured): string {
     'Weighted:',
     '',
     ...sizeTable(cases, weightedMean),
+    '',
+    '## With one search, at default settings',
+    '',
+    ...searchTable(cases),
     '',
     '## By kind of question, at default settings',
     '',
@@ -80,6 +95,21 @@ function sizeTable(cases: readonly CaseReport[], score: (grades: readonly Grade[
   return [
     `| | as it is | ${sizes.map(String).join(' | ')} |`,
     `| --- | --: |${sizes.map(() => ' --: |').join('')}`,
+    ...lines,
+  ]
+}
+
+function searchTable(cases: readonly CaseReport[]): readonly string[] {
+  const lines = handovers.map((contender) => {
+    const counts = rowsOf(cases, { contender, at: 'default' }).flatMap(({ search }) => search ?? [])
+    const sum = (key: 'open' | 'stated' | 'found') => counts.reduce((total, count) => total + count[key], 0)
+    return `| ${contender} | ${sum('open')} | ${sum('stated')} | ${sum('found')} |`
+  })
+  return [
+    'Questions that the context does not answer in full; how many of them some single text of the conversation answers (the others need several texts, or a conclusion); and how many of them one of the first ten cards answers when it is read, if the agent searches for the words of the question.',
+    '',
+    '| | not answered | answered by some text | found with one search |',
+    '| --- | --: | --: | --: |',
     ...lines,
   ]
 }

@@ -1,6 +1,7 @@
 // What the handover benchmark measures: a row for each contender and size of each case. Small helpers to look into them.
 import type { Compacted } from 'everlong/internal/compaction'
 import { type Grade, meanScore, weightedMean } from './grade.ts'
+import type { OneSearch } from './one-search.ts'
 
 export type Row = {
   readonly contender: string
@@ -11,6 +12,8 @@ export type Row = {
   readonly composition?: Compacted['composition']
   /** Tokens of the context without restored files, which have a budget of their own. */
   readonly handover?: number
+  /** Ours, at default settings: what one search finds of what the context does not answer. */
+  readonly search?: OneSearch
 }
 
 export type CaseReport = { readonly name: string; readonly probes: number; readonly rows: readonly Row[] }
@@ -34,6 +37,8 @@ export function stored(cases: readonly CaseReport[]): readonly StoredCase[] {
 export type Select = { readonly contender: string; readonly at: Row['at'] }
 
 export const withModel = 'ours, model summary'
+/** Those of ours whose handover is measured. */
+export const handovers = [withModel, 'ours, ordinary summary', 'ours, recorded summary', 'ours, offline']
 export const alone: Select = { contender: 'model summary alone', at: 'as it is' }
 export const recorded: Select = { contender: 'recorded', at: 'as it is' }
 

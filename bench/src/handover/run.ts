@@ -12,9 +12,10 @@ import { writeResults } from '../results.ts'
 import { dataFolder } from '../root.ts'
 import { type Context, contenders, type Limit, references } from './contexts.ts'
 import { boundaries, gradeContext, type ProbeSet, readProbes } from './grade.ts'
+import { oneSearch } from './one-search.ts'
 import { readReadings } from './readings.ts'
 import { markdown } from './report.ts'
-import { type CaseReport, type Row, stored } from './rows.ts'
+import { type CaseReport, handovers, type Row, stored } from './rows.ts'
 import { targetsOf } from './targets.ts'
 
 /** undefined: at default settings. */
@@ -76,6 +77,7 @@ async function reportOf({ set, found }: Found): Promise<CaseReport> {
       grades,
       ...(composition ? { composition } : {}),
       ...(handover === undefined ? {} : { handover }),
+      ...(at === 'default' && handovers.includes(contender) ? { search: oneSearch(found, text, set.probes) } : {}),
     })
   }
   for (const [name, contextOf] of Object.entries(references))
