@@ -93,18 +93,22 @@ function dropOldestFacts<Fact extends { readonly last: number }>(
   return oldest.length
 }
 
-/** So many of the newest stay whatever they say. */
+/** This many of the newest stay, whatever they say. */
 const newestKept = 20
-/** More than this of an exchange is no reason to keep it longer. */
-const mostCounted = 400
+/** Characters beyond this are no reason to keep an exchange longer. */
+const maxCounted = 400
 
 /**
- * In the order in which they can be dropped: those that say least first, which is what was dealt with before what lasts,
- * a short request with a short report before a long one, and of equals the older. The first and the newest come last.
+ * In the order in which they can be dropped: requests that were dealt with before statements that last, short exchanges
+ * before long ones, and of equals the older. What was done again later does not count. The first and the newest come last.
  */
 export function leastTelling(exchanges: readonly Exchange[]): readonly Exchange[] {
-  const worth = ({ lasts, text, report = '', done = '' }: Exchange) =>
-    (lasts ? mostCounted : 0) + Math.min(mostCounted, text.length + report.length + done.length)
+  const lastDone = new Map(exchanges.map((exchange) => [exchange.done, exchange]))
+  const worth = (exchange: Exchange) => {
+    const { lasts, text, report = '', done = '' } = exchange
+    const own = lastDone.get(exchange.done) === exchange ? done.length : 0
+    return (lasts ? maxCounted : 0) + Math.min(maxCounted, text.length + report.length + own)
+  }
   const [first, ...others] = exchanges
   const middle = others.slice(0, Math.max(0, others.length - newestKept))
   const ranked = middle.toSorted((a, b) => worth(a) - worth(b) || a.last - b.last)

@@ -47,6 +47,8 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
     const task = oneLine(call.task ?? call.name, 120)
     return did(`the sub-agent for "${task}" reported: ${condensed(withoutTrailer(text), longestReport)}`)
   }
+  if (call.type === 'read' && call.path !== undefined)
+    return { type: 'opened', text: `read ${shortPath(call.path, result.root)}` }
   return call.type === 'search' ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
 }
 
@@ -125,14 +127,14 @@ export const interrupted = 'was interrupted by the user'
 
 const longestDone = 160
 
-/** Of the steps, only the last change is kept, or else the last command. */
+/** Of the steps, only the last change is kept, or else the last command, or else the last file that was read. */
 export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Exchange {
   const did = [
     ...(done === undefined ? [] : [done]),
-    ...steps.filter(({ type }) => type === 'did').map(({ text }) => text),
+    ...steps.filter(({ type }) => type === 'did' || type === 'opened').map(({ text }) => text),
   ]
-  const isChange = (text: string) => /^(?:edited|wrote|committed) /.test(text)
-  const last = did.findLast(isChange) ?? did.findLast((text) => text.startsWith('ran '))
+  const kinds = [/^(?:edited|wrote|committed) /, /^ran /, /^read /]
+  const last = kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
   return last === undefined ? exchange : { ...exchange, done: oneLine(last, longestDone) }
 }
 
