@@ -33,6 +33,14 @@ test.for(renamed)('%s is %s', async ([old, now]) => {
   }
 })
 
+test('a path in place of a command is answered with the command to look at it', async () => {
+  expect(await everlong([file])).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: `everlong: ${file} is not a command. To look at it: everlong inspect ${file}\n`,
+  })
+})
+
 test('the options of inspect show different things, and none of them shows the overview', async () => {
   const screens = await Promise.all(
     [[], ['--epochs'], ['--tree'], ['--stats']].map(

@@ -1,13 +1,12 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
-import { defined, isObject, stringAt } from './core/message/json.ts'
+import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
 import {
   guardedFiles,
   guardedHooks,
-  guardedRedact,
   guardedRestore,
   guardedWorkspace,
   redactedFile,
@@ -15,8 +14,8 @@ import {
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
-import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
-import { checkNewSessionId, subagentId } from './core/ports/session-id.ts'
+import type { FileStore, Restore } from './core/ports/restore.ts'
+import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
@@ -25,14 +24,22 @@ import type { CompactMechanismOptions } from './core/session/compact-mechanism.t
 import { createConversation } from './core/session/conversation.ts'
 import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
+import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
 import { requestBase } from './core/session/input.ts'
 import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
-import { type Opener, type OpenSessionOptions, openSession, sessionIdOf } from './core/session/open-session.ts'
+import {
+  type Opener,
+  type OpenSessionOptions,
+  openSession,
+  type Readable,
+  recordsIn,
+  sessionIdOf,
+} from './core/session/open-session.ts'
 import { leftInQueue, queuedEntries } from './core/session/queue.ts'
-import { withQueued } from './core/session/recall.ts'
+import { type Recall, withQueued } from './core/session/recall.ts'
 import { guardedState, Restoring } from './core/session/restoring.ts'
 import {
   type Ask,
@@ -46,11 +53,13 @@ import { createSession, type OwnSession } from './core/session/session.ts'
 import type { Session, SessionOptions } from './core/session/session-api.ts'
 import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import { StoredSession } from './core/session/stored-session.ts'
+import type { Transcript } from './core/session/transcript.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import { systemPorts } from './models/ports.ts'
-import { memorySession } from './stores/memory.ts'
+import type { ReadSession } from './read-session.ts'
+import { inMemory } from './stores/memory.ts'
 
-export type EngineOptions = {
+export type EngineOptions = HostFunctions & {
   readonly model: ModelClient
   readonly settings?: EngineSettings
   readonly hooks?: Hooks
@@ -59,11 +68,6 @@ export type EngineOptions = {
    * working directory.
    */
   readonly files?: FileStore
-  /**
-   * Replaces secrets in a text, as the host's tools do in their results. Files are restored and summaries are kept with
-   * what it returns. Without it, only those lines of a file are restored that a result showed.
-   */
-  readonly redact?: Redact
   /**
    * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
    * folder, unless `files` are the host's own or the session was recorded in another folder.
@@ -93,6 +97,20 @@ export type Engine = {
   readonly start: (options?: SessionOptions & { readonly id?: string }) => Promise<Session>
   /** Continues a session of the store. Throws a StoreError with a `reason` when there is none or another writer has it. */
   readonly open: (id: string, options?: ContinueOptions) => Promise<Session>
+  /**
+   * A session to look at, from its records in any format that Everlong reads, or from the store. Nothing is written:
+   * `prepare()` shows the next request as it would be without an automatic compaction, and calls that would write throw a
+   * StoreError with the reason `read-only`.
+   *
+   *     const session = await engine.read(records)
+   *     console.log(session.explain().size, await session.plan())
+   */
+  readonly read: (source: string | readonly JsonObject[], options?: ReadOptions) => Promise<ReadSession>
+}
+
+export type ReadOptions = SessionOptions & {
+  /** The state before this entry, by its uuid; before a boundary, what its compaction was given. Default: the end. */
+  readonly before?: string
 }
 
 /**
@@ -125,6 +143,9 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   hooks: true,
   files: true,
   redact: true,
+  summaryPrompt: true,
+  retain: true,
+  tokenizer: true,
   workspace: true,
   restore: true,
   ladder: true,
@@ -134,22 +155,16 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   ports: true,
 }
 
-/** Sessions that are only in memory: each is started once and cannot be opened. */
-const inMemory: Opener = {
-  open: async (id, options) => {
-    if (options.as === 'new') {
-      checkNewSessionId(id, options)
-      return { type: 'opened', session: memorySession(id) }
-    }
-    const why = `There is no session ${id}: this engine has no store. Pass createEngine() one as "store".`
-    return { type: 'missing', why }
-  },
-}
-
 /** An engine whose sessions are in one store. */
-export function engineOn({ model, newId, open }: Sessions, store: Opener = inMemory): Engine {
+export function engineOn({ model, newId, open, read }: Sessions, store: Readable = inMemory): Engine {
   return {
     model,
+    read: async (source, { before, ...options } = {}) => {
+      if (!Array.isArray(source)) requireText(source, 'read() needs records, or the id or path of a session')
+      const records = typeof source === 'string' ? await recordsIn(store, source) : source
+      const { transcriptOfRecords } = await import('./core/session/transcript.ts')
+      return read(transcriptOfRecords(records, '', before), options)
+    },
     open: async (id, { ifMissing, ...options } = {}) => {
       requireText(id, 'open() needs the id of a session')
       return open(store, id, { ...options, as: ifMissing === 'start' ? 'existing-or-new' : 'existing' })
@@ -157,9 +172,7 @@ export function engineOn({ model, newId, open }: Sessions, store: Opener = inMem
     start: async ({ id = newId(), ...options } = {}) => {
       requireText(id, 'start() needs a text as the id of a session')
       if ('path' in options && options.path !== undefined) {
-        throw new TypeError(
-          'start() takes no path here, because the sessions are in a store: pass an id, or leave out the store.',
-        )
+        throw new TypeError('start() takes no path here, because the sessions are in a store: pass an id instead.')
       }
       return open(store, id, { ...options, as: 'new' })
     },
@@ -170,7 +183,7 @@ export function requireText(value: unknown, what: string): void {
   if (typeof value !== 'string' || value === '') throw new TypeError(`${what}; it got ${describeValue(value)}.`)
 }
 
-/** Opens sessions of any store, and shares what they have in common. */
+/** Opens sessions of any store. */
 export type Sessions = {
   readonly model: ModelClient
   readonly newId: () => string
@@ -179,6 +192,7 @@ export type Sessions = {
     id: string,
     options: Omit<ContinueOptions, 'ifMissing'> & Pick<OpenSessionOptions, 'as'>,
   ) => Promise<Session>
+  readonly read: (transcript: Transcript, options: SessionOptions, recall?: Recall) => Promise<ReadSession>
 }
 
 export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
@@ -199,6 +213,19 @@ export function createSessions(host: HostPorts, options: EngineOptions): Session
       const held = await openSession(store, id, { as, owner, user, waitMs, ...ports })
       return sessionOn(shared, { store, owner, held, id: sessionIdOf(held) }, session)
     },
+    read: async (transcript, session, recall) => {
+      const { readSession } = await import('./read-session.ts')
+      const { hooks: _, ask: __, ...quiet } = shared.options
+      return readSession({
+        ...{ transcript, recall, model: options.model, settings: settings ?? {}, options: session },
+        open: ({ held, model, note, options: own, ...changed }) => {
+          const learned = { ...nothingLearned(), calibrations: note ? { [note.model]: note.calibration } : {} }
+          const known = { learned, overhead: note?.overhead, host: bareHost(host.environment) }
+          const reading = { ...shared, ...known, options: { ...quiet, ...changed, model } }
+          return sessionOn(reading, { store: inMemory, owner: undefined, held, id: held.id }, own)
+        },
+      })
+    },
   }
 }
 
@@ -207,6 +234,8 @@ type Shared = {
   readonly options: EngineOptions
   readonly warnings: readonly string[]
   readonly learned: Learned
+  /** Tokens of the system prompt and the tools, where a session is only read and noted them. */
+  readonly overhead?: number | undefined
   readonly ports: Ports
   readonly cleanUps: Set<CleanUp>
 }
@@ -260,7 +289,7 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
 }
 
 function runtimeFor(
-  { host, options: engine, warnings, learned, ports, cleanUps }: Shared,
+  { host, options: engine, warnings, learned, overhead, ports, cleanUps }: Shared,
   { id, held, stored }: Opened & { readonly stored: StoredSession },
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Runtime {
@@ -272,16 +301,15 @@ function runtimeFor(
   const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
-  const redact = engine.redact && guardedRedact(engine.redact, guard)
+  const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
   const hosted = engine.files && guardedFiles(engine.files, guard)
   const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
   const named = settings.reductions?.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
   const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
-  const ofTurnOnly = settings.economy === 'thrifty'
   const restoring: Restoring = new Restoring({
     files,
-    ofTurnOnly,
+    ofTurnOnly: settings.economy === 'thrifty',
     host: state && guardedState(state, guard),
     root: () => cwd,
     named,
@@ -297,6 +325,7 @@ function runtimeFor(
     now: ports.now,
     newId: ports.newId,
     watch: (record, message, how) => {
+      if (engine.restore) return // Nothing here is used then.
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
@@ -314,13 +343,16 @@ function runtimeFor(
     settings,
     warnings,
     environment,
-    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact },
+    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact, summaryPrompt },
     restore: engine.restore
       ? guardedRestore(engine.restore, guard)
       : (request) => restoring.restore(request, conversation),
     guard,
     ask,
+    retainer,
+    tokenizer,
     learned,
+    overhead,
     model: { client, name },
     base: requestBase(base),
     cleanUps: createCleanUps(cleanUps, { isSubagent, guard }),

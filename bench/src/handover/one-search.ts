@@ -1,11 +1,11 @@
 // What an agent finds with one search: for each question that the context leaves open, the ten best matches for its words
 // among everything that was said and done before the compaction.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serialize } from 'everlong/internal/testing'
 import { openArchive } from 'everlong/node'
 import type { Case } from '../fidelity/cases.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 import { gradeContext, type Probe } from './grade.ts'
 
 export type OneSearch = {
@@ -19,26 +19,20 @@ export type OneSearch = {
 
 const cards = 10
 
-export function oneSearch({ earlier, before }: Case, context: string, probes: readonly Probe[]): OneSearch {
+export function oneSearch({ earlier, before }: Case, context: string, probes: readonly Probe[]): Promise<OneSearch> {
   const answered = (text: string, probe: Probe) => gradeContext(text, [probe])[0]?.score === 1
   const open = probes.filter((probe) => !answered(context, probe))
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-handover-'))
-  try {
+  const records = [...earlier, ...before].map(({ record }) => record)
+  return inTemporaryFolder((folder) => {
     const path = join(folder, 'session.jsonl')
-    writeFileSync(path, [...earlier, ...before].map(({ record }) => serialize(record)).join(''))
+    writeFileSync(path, records.map(serialize).join(''))
     const archive = openArchive(path, { folder })
     const textOf = (id: string) => JSON.stringify(archive.read(id))
-    const ids = [
-      ...new Set([...earlier, ...before].flatMap(({ record: { uuid } }) => (typeof uuid === 'string' ? [uuid] : []))),
-    ]
-    const all = open.length === 0 ? [] : ids.map(textOf)
-    const found = open.filter((probe) =>
-      archive.search({ words: probe.question, limit: cards }).matches.some(({ id }) => answered(textOf(id), probe)),
-    )
-    const stated = open.filter((probe) => all.some((text) => answered(text, probe)))
+    const texts = records.flatMap(({ uuid }) => (typeof uuid === 'string' ? [textOf(uuid)] : []))
+    const cardsFor = ({ question }: Probe) => archive.search({ words: question, limit: cards }).matches
+    const found = open.filter((probe) => cardsFor(probe).some(({ id }) => answered(textOf(id), probe)))
+    const stated = open.filter((probe) => texts.some((text) => answered(text, probe)))
     archive.close()
     return { open: open.length, stated: stated.length, found: found.length }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }

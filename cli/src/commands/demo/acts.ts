@@ -4,12 +4,12 @@ import { counted } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import { type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import type { Explanation } from 'everlong/internal/compaction'
-import { type ActName, toldOf } from './act-words.ts'
+import { type ActName, describe } from './words.ts'
 
 export type Act = {
   readonly name: ActName
   readonly words: string
-  /** How the context stands after it. */
+  /** The context after it. */
   readonly explanation: Explanation
 }
 
@@ -41,8 +41,8 @@ export function createChronicle(): Chronicle {
   return {
     add,
     hear: (event, explanation) => {
-      const told = toldOf(event)
-      if (told) add({ ...told, explanation })
+      const described = describe(event)
+      if (described) add({ ...described, explanation })
     },
     take: () => {
       const taken = waiting
@@ -53,7 +53,7 @@ export function createChronicle(): Chronicle {
   }
 }
 
-/** Of the records a compaction left: what was put back into the context. */
+/** What a compaction restored, read from its records. */
 export function restorationInWords(records: readonly JsonObject[]): string | undefined {
   const pieces = records.map((record) => objectAt(record, 'attachment')).filter((piece) => piece !== undefined)
   const files = pieces.filter(({ type }) => type === 'files').map((piece) => nameOf(stringAt(piece, 'content') ?? ''))

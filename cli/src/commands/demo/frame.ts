@@ -3,9 +3,9 @@
 import { counted, dollars, duration, exactDollars, visible } from '@everlong/agent/render'
 import { commandList, facts, heading, paragraph, type Screen } from '../../render/screen.ts'
 import { shellWord } from '../../render/shell.ts'
-import type { ActName } from './act-words.ts'
 import { wanted } from './acts.ts'
 import { type Stage, window } from './stage.ts'
+import type { ActName } from './words.ts'
 
 export function openingLines({ repository, server }: Stage, screen: Screen): readonly string[] {
   const { name, files, bugs } = repository
@@ -28,11 +28,11 @@ export type Ending = {
   readonly ownCost: number
   readonly durationMs: number
   readonly isStopped: boolean
-  /** What the person said first, where it is still in the context word for word. */
+  /** The user's rule, if the context still has it word for word. */
   readonly rule: string | undefined
   readonly seen: ReadonlySet<ActName>
   readonly transcript: string
-  /** How the person runs this program. */
+  /** How the user started this program, for commands to copy. */
   readonly program: string
 }
 

@@ -1,7 +1,7 @@
 // Codex writes down in config.toml which hooks the person trusts: [hooks.state."CONFIG:pre_compact:0:0"]. Entries about hooks
 // that are gone with ours go too. Nothing else in the text changes.
 import { parse } from 'smol-toml'
-import { isSameValue } from './same-value.ts'
+import { isSameValue } from './edit-toml.ts'
 
 type Table = { readonly [key: string]: unknown }
 

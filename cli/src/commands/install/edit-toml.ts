@@ -1,6 +1,6 @@
 // Adds lines to a TOML text, and takes them out again. Nothing else in the text changes.
+import { isDeepStrictEqual } from 'node:util'
 import { parse, TomlError } from 'smol-toml'
-import { isSameValue } from './same-value.ts'
 
 export type TomlAdded = { readonly type: 'added'; readonly text: string; readonly piece: string } | TomlProblem
 
@@ -97,4 +97,10 @@ function takenKeys(a: Table, b: Table): readonly string[] {
 
 function isTable(value: unknown): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+}
+
+/** Compares parsed values. The parser's objects have no prototype, so they are compared as plain JSON. */
+export function isSameValue(a: unknown, b: unknown): boolean {
+  const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)))
+  return isDeepStrictEqual(plain(a), plain(b))
 }

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
+import { stringify } from 'smol-toml'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChangedMeanwhile, writeAll } from './disk.ts'
 import { installInto, removeFrom } from './install.ts'
@@ -29,7 +30,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-const settings = () => join(home, '.agent', 'settings.json')
+const settings = () => join(home, '.agent', 'settings.toml')
 const config = () => join(home, '.agent', 'config.toml')
 const bundle = () => join(home, '.agent', 'plugins', 'everlong', 'everlong.js')
 
@@ -38,9 +39,7 @@ const agent = (content = 'one'): InstallTarget => ({
   ...{ name: 'agent', title: 'Agent', about: '' },
   changes: () => [
     { type: 'file', path: bundle(), content },
-    { type: 'json', path: settings(), at: ['mcp', 'everlong'], value: { args: [bundle()] } },
-    { type: 'json', path: settings(), at: ['mcp', 'everlong-2'], value: content },
-    { type: 'json-item', path: settings(), at: ['hooks', 'Stop'], value: { run: content } },
+    { type: 'toml', path: settings(), text: `[hooks.stop]\nrun = "${content}"` },
     { type: 'toml', path: config(), text: 'prompt = "x"', where: 'start' },
     { type: 'toml', path: config(), text: `[mcp.everlong]\ncommand = "${content}"` },
   ],
@@ -74,10 +73,7 @@ function everything(): Record<string, unknown> {
 
 test('an empty home folder is empty again afterwards', () => {
   expect(install().isDone).toBe(true)
-  expect(JSON.parse(readFileSync(settings(), 'utf8'))).toEqual({
-    mcp: { everlong: { args: [bundle()] }, 'everlong-2': 'one' },
-    hooks: { Stop: [{ run: 'one' }] },
-  })
+  expect(readFileSync(settings(), 'utf8')).toBe('[hooks.stop]\nrun = "one"\n')
   expect(readFileSync(config(), 'utf8')).toBe('prompt = "x"\n\n[mcp.everlong]\ncommand = "one"\n')
   expect(statSync(recordPath(home, 'agent')).mode & 0o777).toBe(0o600)
   expect(uninstall()?.isDone).toBe(true)
@@ -103,17 +99,22 @@ test('what the plug-in and the agent left while it ran goes too, and what others
 })
 
 test('whatever was in the files, it is there again afterwards, byte for byte', () => {
-  const anyJson = fc.oneof(
-    fc.constantFrom('', '{}', '\ufeff{ }\r\n', '{"mcp":{}}', '{ "hooks": { "Stop": [] } } // mine'),
-    fc.tuple(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(4)).map(([value, gap]) => {
-      return JSON.stringify(value, null, gap)
-    }),
+  const anyToml = fc.oneof(
+    fc.constantFrom(
+      '',
+      '\ufeff',
+      'a = 1',
+      '# mine\n[a]\nb = "c"\r\n',
+      '[[list]]\nx = 1\n\n\n',
+      '[hooks]\na = 1',
+      'prompt = "mine"',
+    ),
+    fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean())).map((table) => stringify(table)),
   )
-  const anyToml = fc.constantFrom('', 'a = 1', '# mine\n[a]\nb = "c"\r\n', '[[list]]\nx = 1\n\n\n')
-  const property = fc.property(anyJson, anyToml, fc.boolean(), (json, toml, isUsed) => {
+  const property = fc.property(anyToml, anyToml, fc.boolean(), (first, second, isUsed) => {
     rmSync(home, { recursive: true, force: true })
-    put(settings(), json)
-    put(config(), toml)
+    put(settings(), first)
+    put(config(), second)
     const before = everything()
     const { isDone, plan } = install()
     if (!isDone) expect(plan.refusals.length).toBeGreaterThan(0)
@@ -127,25 +128,21 @@ test('whatever was in the files, it is there again afterwards, byte for byte', (
 })
 
 test('what a person changed elsewhere since stays, and what they removed of ours is no problem', () => {
-  put(settings(), '{\n  "theme": "dark"\n}\n')
+  put(settings(), 'theme = "dark"\n')
   install()
-  const now = readFileSync(settings(), 'utf8').replace('"dark"', '"light" /* better */')
-  put(settings(), now.replace('    "everlong-2": "one"', '    "mine": 2'))
+  put(settings(), readFileSync(settings(), 'utf8').replace('"dark"', '"light" # better'))
   put(config(), `${readFileSync(config(), 'utf8')}\n[mine]\na = 1\n`)
   rmSync(bundle())
   expect(uninstall()?.plan.refusals).toEqual([])
-  expect(readFileSync(settings(), 'utf8')).toBe(
-    '{\n  "theme": "light" /* better */,\n  "mcp": {\n    "mine": 2\n  }\n}\n',
-  )
+  expect(readFileSync(settings(), 'utf8')).toBe('theme = "light" # better\n')
   expect(readFileSync(config(), 'utf8')).toBe('\n[mine]\na = 1\n')
   expect(existsSync(join(home, '.agent/plugins'))).toBe(false)
 })
 
 test.each([
   ['a file of ours that was edited', () => put(bundle(), 'edited'), () => bundle()],
-  ['a value of ours that was edited', () => edit(settings(), '"one"', '"two"'), () => settings()],
   ['lines of ours that were edited', () => edit(config(), '"one"', '"two"'), () => config()],
-  ['settings that are no longer JSON', () => put(settings(), '{'), () => settings()],
+  ['settings that are no longer TOML', () => put(settings(), '{'), () => settings()],
 ])('%s: nothing is removed, and the person is told what to do', (_, change, path) => {
   install()
   change()
@@ -164,7 +161,12 @@ function edit(path: string, from: string, to: string): void {
 }
 
 test.each<[string, () => void, () => string, string]>([
-  ['settings that are not JSON', () => put(settings(), '{"a" 1}'), settings, 'it is not valid JSON (line 1)'],
+  [
+    'settings that are not TOML',
+    () => put(settings(), 'a 1'),
+    settings,
+    'it is not valid TOML in line 1: illegal character in key',
+  ],
   [
     'settings that are not text',
     () => put(settings(), new Uint8Array([0x7b, 0xff])),
@@ -197,8 +199,8 @@ test.each<[string, () => void, () => string, string]>([
 })
 
 test('a link to settings elsewhere stays a link, and the file keeps its mode', () => {
-  const real = join(home, 'dotfiles', 'settings.json')
-  put(real, '{}')
+  const real = join(home, 'dotfiles', 'settings.toml')
+  put(real, 'a = 1\n')
   chmodSync(real, 0o600)
   mkdirSync(dirname(settings()))
   symlinkSync(real, settings())
@@ -206,13 +208,13 @@ test('a link to settings elsewhere stays a link, and the file keeps its mode', (
   install()
   expect(lstatSync(settings()).isSymbolicLink()).toBe(true)
   expect(statSync(real).mode & 0o777).toBe(0o600)
-  expect(readFileSync(real, 'utf8')).toContain('everlong')
+  expect(readFileSync(real, 'utf8')).toContain('[hooks.stop]')
   uninstall()
   expect(everything()).toEqual(before)
 })
 
 test('installing twice writes nothing, and a newer version replaces the older one', () => {
-  put(settings(), '{"a": 1}')
+  put(settings(), 'a = 1\n')
   const before = everything()
   install()
   expect(install().plan.writes).toEqual([])
@@ -234,7 +236,7 @@ test('a dry run writes nothing', () => {
 })
 
 test('an installation that fails halfway leaves nothing behind', () => {
-  put(settings(), '{}')
+  put(settings(), 'a = 1\n')
   const before = everything()
   const plan = planInstall(agent(), place, { record: undefined, version })
   const last = plan.writes.at(-1)
@@ -245,7 +247,7 @@ test('an installation that fails halfway leaves nothing behind', () => {
 })
 
 test.each([1, 2, 3, 4])('killed after %i writes, it can still be removed or repeated', (count) => {
-  put(settings(), '{}')
+  put(settings(), 'a = 1\n')
   const before = everything()
   const killed = (target: InstallTarget, number: number) => {
     const plan = planInstall(target, place, { record: undefined, version })

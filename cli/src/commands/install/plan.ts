@@ -2,17 +2,17 @@
 // version is taking the old one back and making the new one, in one step.
 import { createHash } from 'node:crypto'
 import { sep } from 'node:path'
-import { type Made, make, type Refusal, takeBack } from './change.ts'
+import { type Made, make, type Refusal, undo } from './change.ts'
 import { dataPaths } from './data.ts'
 import { type Found, isSame, missingFolders, readFileAt, type Write } from './disk.ts'
 import { type FileRecord, type InstallRecord, recordPath, recordText } from './record.ts'
 import type { InstallTarget, Place } from './target.ts'
 
-/** Undefined stands for no file. */
+/** Undefined means no file. */
 type Bytes = Uint8Array | undefined
 
 export type Plan = {
-  /** In the order in which they are to be made. */
+  /** In the order of writing. */
   readonly writes: readonly Write[]
   /** Folders to make, outermost first. */
   readonly folders: readonly string[]
@@ -89,7 +89,7 @@ function linesOf(text: string): readonly string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== '')
 }
 
-/** A file as it is, and as it is to be; `base` is the file without anything of ours. */
+/** A file as it is and as it is planned; `base` is the file without our changes. */
 type Draft = {
   readonly path: string
   readonly found: Found
@@ -127,7 +127,7 @@ function withoutOurs(file: FileRecord, { bytes }: Found, refusals: Refusal[]): B
   let text = textOf(bytes)
   for (const made of file.made.toReversed()) {
     if (text === undefined) return undefined
-    const result = takeBack(file.path, made, { text, isNew: before === undefined })
+    const result = undo(file.path, made, { text, isNew: before === undefined })
     if (result.type === 'refused') {
       refusals.push(result)
       return bytes

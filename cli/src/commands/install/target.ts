@@ -13,10 +13,6 @@ export type Place = {
 export type Change =
   /** A file of ours, at a path where there is none. */
   | { readonly type: 'file'; readonly path: string; readonly content: string }
-  /** A value in a JSON file of the agent's, with or without comments. The file is made if it is missing. */
-  | { readonly type: 'json'; readonly path: string; readonly at: readonly string[]; readonly value: unknown }
-  /** An element at the end of a list in a JSON file of the agent's. */
-  | { readonly type: 'json-item'; readonly path: string; readonly at: readonly string[]; readonly value: unknown }
   /**
    * Lines in a TOML file of the agent's. Refused where they would redefine a key. Tables go to the end of the file; keys
    * without a table must go to the start, or they would belong to the last table.
@@ -27,7 +23,7 @@ export type InstallTarget = {
   /** The word after `everlong install`. */
   readonly name: string
   readonly title: string
-  /** What the person gets, and how to turn on what is optional. */
+  /** What the user gets, and how to turn on what is optional. */
   readonly about: string
   readonly changes: (place: Place) => readonly Change[]
   /** What the agent wrote into its own file about what we installed: `uninstall` removes it too. Returns the text without it. */

@@ -19,6 +19,7 @@ import {
   calibrationOf,
   convertedTokens,
   recalibrateModel,
+  type Tokenizer,
   withoutMargin,
 } from '../tokens/estimate/counting.ts'
 import { type Explanation, leastUsable, resolveWindows, type WindowFacts } from '../tokens/explain.ts'
@@ -55,8 +56,12 @@ export type GaugeInput = {
   readonly ports: Pick<CompactionPorts, 'now' | 'emit'>
   readonly guard: Guard
   readonly learned: Learned
+  /** Counts texts in place of the estimator. */
+  readonly tokenizer?: Tokenizer | undefined
   readonly model: ModelChoice
   readonly base: RequestBase
+  /** Tokens of the system prompt and the tools, where only their number is known. */
+  readonly overhead?: number | undefined
 }
 
 /** A smaller change of the calibration is not adopted, so that sizes do not jitter with every answer. */
@@ -111,12 +116,14 @@ export class Gauge {
   counting(model = this.choice.name): Counting {
     const isAdopted = model === this.choice.name
     const calibration = isAdopted ? this.calibration : calibrationOf(this.input.learned.calibrations, model)
-    return { estimator: this.input.settings.estimator, model, calibration }
+    const { settings, tokenizer } = this.input
+    return { estimator: settings.estimator, tokenizer, model, calibration }
   }
 
   /** System prompt and tools: what no compaction reduces. Without the margin. */
   overhead(model = this.choice.name): number {
-    return this.weights.tokens(this.weights.once(overheadMessages, this.requestBase), this.counting(model))
+    const known = this.input.overhead
+    return known ?? this.weights.tokens(this.weights.once(overheadMessages, this.requestBase), this.counting(model))
   }
 
   size(view = this.input.conversation.view(), model = this.choice.name): ContextSize {

@@ -106,6 +106,7 @@ class ManagedSession implements OwnSession {
       this.queue.flush()
       await this.stored()
       this.showImported()
+      this.runtime.retainer?.(this.runtime.conversation)
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
       if (prepared.compaction) await this.cancelBackground()
@@ -181,6 +182,7 @@ class ManagedSession implements OwnSession {
     this.run(async () => {
       const { instructions, from, upTo, signal } = compactInput(options)
       this.showImported()
+      this.runtime.retainer?.(this.runtime.conversation)
       await this.cancelBackground()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
@@ -217,7 +219,15 @@ class ManagedSession implements OwnSession {
   unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
   clear = (): Promise<void> => this.run(() => clearContext(this.runtime))
   rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
-  on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)
+  /** Listens to the events of one type, or to all. Returns a function that ends it. */
+  on: Session['on'] = (
+    first: EngineEvent['type'] | ((event: EngineEvent) => void),
+    second?: (event: never) => void,
+  ) => {
+    const { add } = this.input.listeners
+    if (typeof first === 'function') return add(first)
+    return add((event) => void (event.type === first && second?.(event as never)))
+  }
 
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
     this.run(async () => {

@@ -89,11 +89,14 @@ function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): Mode
 
 type Window = { readonly number: number; readonly of: number }
 
-function promptOf({ plan }: Run, { instructions }: Pick<Question, 'instructions'>, window?: Window): string {
+function promptOf({ plan, ports }: Run, { instructions }: Pick<Question, 'instructions'>, window?: Window): string {
   const { variant, summarized } = plan.parts
   const texts = variant === 'from' ? summarized.map(({ content }) => textOf(content).trim()) : []
   const begins = texts.find((text) => text !== '')?.slice(0, 120)
-  return summaryPrompt({ variant, instructions, maxTokens: plan.tokens.summary, begins, window })
+  const { summaryPrompt: own } = ports
+  const all = typeof own === 'string' ? [own, instructions].join('\n\n') : instructions
+  const prompt = summaryPrompt({ variant, instructions: all, maxTokens: plan.tokens.summary, begins, window })
+  return (typeof own === 'function' && own(prompt)) || prompt
 }
 
 const whatToDo =

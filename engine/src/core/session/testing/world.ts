@@ -53,6 +53,7 @@ export type WorldOptions = {
   readonly base?: RequestBase
   readonly ask?: Ask
   readonly hooks?: Hooks
+  readonly summaryPrompt?: Runtime['ports']['summaryPrompt']
   readonly model?: ModelClient
   readonly store?: MemoryStore
   readonly learned?: Learned
@@ -139,7 +140,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
       }),
       ...options.ladder,
     },
-    ports: { now, newId, wait, hooks, files: noFiles, emit },
+    ports: { now, newId, wait, hooks, files: noFiles, emit, summaryPrompt: options.summaryPrompt },
     guard,
     ask: options.ask,
     learned,

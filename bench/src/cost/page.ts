@@ -1,0 +1,271 @@
+// The page of the cost benchmark, and the comparisons on it.
+import { type Page, type Table, type Target, table } from '../benchmark.ts'
+import { versionsInWords } from '../peers/versions.ts'
+import type { Ran } from './pool.ts'
+
+export type CostReport = {
+  readonly node: string
+  readonly versions: Readonly<Record<string, string>>
+  /** Sessions of 33 tasks: everybody on the first seed, the leaders on all of them. */
+  readonly compared: readonly Ran[]
+  readonly long: readonly Ran[]
+  readonly bound: readonly Ran[]
+  readonly promise: readonly Ran[]
+}
+
+export function costPage(report: CostReport): Page {
+  const { compared, long, bound, promise } = report
+  const seed = compared[0]?.setup.seed
+  const first = compared.filter(({ setup }) => setup.seed === seed)
+  const sections: Page['parts'] = [
+    ...(long.length > 0 ? ['## 111 tasks', verdict(long), priceTable(long), countTable(long)] : []),
+    ...(bound.length > 0
+      ? [
+          '## A model that binds its thinking to the prefix',
+          'Reading much, 33 tasks, `claude-opus-5-5`.',
+          countTable(bound),
+        ]
+      : []),
+    ...(promise.length > 0 ? ['## Weighing against fixed rules', promiseWords, promiseTable(promise)] : []),
+  ]
+  return {
+    title: 'Cost, with the prompt cache counted',
+    parts: [
+      introduction(report),
+      '## 33 tasks',
+      verdict(compared),
+      whyNoMore,
+      seedTable(compared),
+      '## 33 tasks, everybody',
+      'One seed.',
+      priceTable(first),
+      countTable(first),
+      ...sections,
+    ],
+  }
+}
+
+export function costTargets({ compared, long }: Pick<CostReport, 'compared' | 'long'>): readonly Target[] {
+  const targets = (rows: readonly Ran[], tasks: number) =>
+    ['thrifty', 'the defaults', 'the defaults without notes'].flatMap((name) =>
+      against(rows, name).map(
+        ({ kind, peer, peerDone, less }): Target => ({
+          what: `price under the best peer, ${kind}, ${tasks} tasks, ${name}`,
+          wanted: '25 % less',
+          measured: `${percent(Math.abs(less))} ${less < 0 ? 'more' : 'less'} (${peer}, ${peerDone} done)`,
+          met: less >= 0.25,
+        }),
+      ),
+    )
+  return [...targets(compared, 33), ...targets(long, 111)]
+}
+
+const introduction = ({
+  node,
+  versions,
+}: CostReport) => `Written by \`npm run bench -- cost\` with Node ${node}; ${versionsInWords(versions)}. A person asks for 33 changes in a made-up
+repository, one after the other (about 300 answers), and the simulator's agent makes them with tools that truly work. It works by
+sight: what it does depends on what stands in the request. Before it changes a function it must see it, else it spends an
+answer on reading the file; it comes back to files of earlier tasks as often and as late as real sessions do, and reads what
+it sees all the same as often as they do (\`returns.ts\`). The person says once how changes are signed, and once for each file
+why it is changed; a change without either is *spoilt*. So everybody does the same work, and pays for what was forgotten.
+
+People and tools take the time they take in real sessions (\`gaps.ts\`); prices and cache rules are the documented ones
+(\`claude-opus-5\`, 5-minute cache, window 200,000). **Everlong** and the fixed rules are sessions of the engine as a host opens
+them: its own client, ladder, cache marks, real compactions with what they restore. **Peers** run their own code; cache marks
+at the system prompt and the newest two messages are put there for them, and triggers that they leave to the host are tried at
+several sizes. *Reading all* is LangChain with \`trimTokensToSummarize\` lifted: by default its model sees the newest 4,000
+tokens only. A model writes at most 4,096 tokens of summary, for everybody. After an overflow the oldest half is cut away,
+after a refused signature all thinking.
+
+*The defaults* are the specification's thresholds (compaction at 167,000, idle after an hour) and take notes for session
+memory, which are requests of their own; *thrifty* is the setting \`economy: 'thrifty'\`. Rules and settings were chosen on
+seeds 1 and 2; the seeds here were not looked at before. **The best peer** is the cheapest of those that got at least as many
+tasks done as ours, whatever its trigger, or where none did, of those that got the most done. *Re-reads* are readings of a task's file that had been read before; *mean* is how
+much the model had before it, in thousands of tokens. The handover benchmark measures what else a compaction loses.`
+
+const whyNoMore = `Where results make up the context, a peer whose trigger was found by trying comes near: what is left is mostly the same for
+everybody. Tools and system prompt are read with every request, what is new is written once, after a long pause all is
+written again, and the model is paid for its words. Pruning takes every older call and result out of the history, and can do
+so only while results are what fills it: in long outputs it runs from clearing to clearing. The defaults carry more on
+purpose: they compact late, so that little is lost.`
+
+const promiseWords = `Sessions of 33 tasks of three kinds: how often the defaults (without notes) cost no more than the cheapest of three fixed
+rules (never clear, always by size, by idle time only), and how far they were from it. With a cache that stays warm a rule
+can keep the promise; with pauses that nobody foresees a rule can only be right on average: the table shows both.`
+
+const dollars = (price: number) => (Number.isNaN(price) ? '–' : `$${price.toFixed(2)}`)
+const keyOf = ({ who, name }: Ran) => `${who}: ${name}`
+const kindsIn = (rows: readonly Ran[]) => [...new Set(rows.map(({ setup }) => setup.kind))]
+const namesIn = (rows: readonly Ran[]) => [...new Set(rows.map(keyOf))]
+const failuresOf = ({ outcome: { failed } }: Ran) => failed.overflow + failed.signature + failed.invalid
+const doneOf = (rows: readonly Ran[]) => rows.reduce((sum, { outcome }) => sum + outcome.done, 0)
+const doneIn = (rows: readonly Ran[]) => `${doneOf(rows)} of ${rows.reduce((sum, { setup }) => sum + setup.tasks, 0)}`
+const isPeer = ({ who }: Ran) => who !== 'Everlong' && who !== 'fixed rule'
+
+function priceTable(rows: readonly Ran[]): Table {
+  const columns = kindsIn(rows)
+  const lines = namesIn(rows).map((name) => {
+    const own = rows.filter((row) => keyOf(row) === name)
+    const prices = columns.map((kind) => own.find(({ setup }) => setup.kind === kind)?.outcome.price ?? Number.NaN)
+    return { name, prices, sum: prices.reduce((sum, price) => sum + price, 0), done: doneIn(own) }
+  })
+  // Whoever was not run on every kind comes last.
+  const rank = ({ sum }: { readonly sum: number }) => (Number.isNaN(sum) ? Number.POSITIVE_INFINITY : sum)
+  const sorted = lines.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+  return table(
+    ['price', ...columns, 'sum', 'tasks done'],
+    sorted.map(({ name, prices, sum, done }) => [name, ...prices.map(dollars), dollars(sum), done]),
+  )
+}
+
+function countTable(rows: readonly Ran[]): Table {
+  const thousands = (tokens: number) => Math.round(tokens / 1_000).toLocaleString('en')
+  const counts = ['answers', 're-reads', 'requests', 'read k', 'written k', 'failed', 'compactions', 'clearings']
+  return table(
+    ['kind', 'strategy', 'price', 'tasks done', ...counts, 'peak k', 'mean k'],
+    rows.map((row) => {
+      const { outcome: o, setup } = row
+      const work = [doneIn([row]), o.answers, o.rereads, o.requests, thousands(o.read), thousands(o.written)]
+      const rest = [failuresOf(row), o.compactions, o.clearings, thousands(o.peak), thousands(o.mean)]
+      return [setup.kind, keyOf(row), dollars(o.price), ...work, ...rest]
+    }),
+  )
+}
+
+export type Cheapest = {
+  readonly kind: string
+  readonly name: string
+  readonly peer: string
+  /** Tasks done by ours and by the peer, in words. */
+  readonly done: string
+  readonly peerDone: string
+  /** Mean prices over the seeds that both were run on. */
+  readonly price: number
+  readonly peerPrice: number
+  /** How much less than the best peer of each seed: on average, and where it was the least. */
+  readonly less: number
+  readonly least: number
+}
+
+const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
+
+/**
+ * One of our settings against the cheapest peer that got as much done, for each kind of session; where none did, against
+ * the cheapest of those that got the most done.
+ */
+export function against(rows: readonly Ran[], name: string): readonly Cheapest[] {
+  return kindsIn(rows).flatMap((kind) => {
+    const own = rows.filter((row) => row.who === 'Everlong' && row.name === name && row.setup.kind === kind)
+    const seeds = new Set(own.map(({ setup }) => setup.seed))
+    const peers = rows.filter((row) => isPeer(row) && row.setup.kind === kind && seeds.has(row.setup.seed))
+    const groups = namesIn(peers)
+      .map((peer) => peers.filter((row) => keyOf(row) === peer))
+      .filter((group) => group.length === seeds.size)
+    const whole = asMuchDone(groups, doneOf(own), doneOf)
+    const pricesOf = (group: readonly Ran[]) => group.map(({ outcome }) => outcome.price)
+    const best = whole.toSorted((a, b) => mean(pricesOf(a)) - mean(pricesOf(b)))[0]
+    if (!best?.[0] || own.length === 0) return []
+    const shares = own.map(({ outcome, setup }) => {
+      const same = peers.filter((row) => row.setup.seed === setup.seed)
+      return 1 - outcome.price / Math.min(...pricesOf(asMuchDone(same, outcome.done, (row) => row.outcome.done)))
+    })
+    const [price, peerPrice] = [mean(pricesOf(own)), mean(pricesOf(best))]
+    const [less, least] = [1 - price / peerPrice, Math.min(...shares)]
+    const [done, peerDone] = [doneIn(own), doneIn(best)]
+    return [{ kind, name, peer: keyOf(best[0]), price, peerPrice, less, least, done, peerDone }]
+  })
+}
+
+function asMuchDone<Item>(items: readonly Item[], wanted: number, done: (item: Item) => number): readonly Item[] {
+  const enough = Math.min(wanted, Math.max(...items.map(done)))
+  return items.filter((item) => done(item) >= enough)
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`
+
+function verdict(rows: readonly Ran[]): Table {
+  const names = [...new Set(rows.filter(({ who }) => who === 'Everlong').map(({ name }) => name))]
+  return table(
+    ['kind', 'Everlong', 'price', 'done', 'the best peer', 'its price', 'done', 'less', 'on the worst seed'],
+    names
+      .flatMap((name) => against(rows, name))
+      .map(({ kind, name, peer, price, peerPrice, less, least, done, peerDone }) => {
+        const peers = [peer, dollars(peerPrice), peerDone]
+        return [kind, name, dollars(price), done, ...peers, percent(less), percent(least)]
+      }),
+  )
+}
+
+/** Those that were run on several seeds: mean and worst of each kind. */
+function seedTable(rows: readonly Ran[]): Table {
+  const kinds = kindsIn(rows)
+  const groups = namesIn(rows).map((name) => ({ name, own: rows.filter((row) => keyOf(row) === name) }))
+  const most = Math.max(...groups.map(({ own }) => own.length))
+  const lines = groups
+    .filter(({ own }) => own.length === most)
+    .map(({ name, own }) => {
+      const prices = kinds.map((kind) =>
+        own.filter(({ setup }) => setup.kind === kind).map(({ outcome }) => outcome.price),
+      )
+      const counts = (['answers', 'rereads', 'compactions'] as const).map((count) =>
+        mean(own.map(({ outcome }) => outcome[count])).toFixed(count === 'compactions' ? 1 : 0),
+      )
+      const cells = prices.map((some) => `${dollars(mean(some))} / ${dollars(Math.max(...some))}`)
+      return { sum: mean(prices.map(mean)), cells: [name, ...cells, doneIn(own), ...counts] }
+    })
+  return table(
+    [
+      `price, mean / worst of ${most / kinds.length} seeds`,
+      ...kinds,
+      'tasks done',
+      'answers',
+      're-reads',
+      'compactions',
+    ],
+    lines.toSorted((a, b) => a.sum - b.sum).map(({ cells }) => cells),
+  )
+}
+
+export type Held = {
+  readonly label: string
+  readonly sessions: number
+  readonly kept: number
+  readonly worst: number
+  readonly mean: number
+  readonly refused: number
+}
+
+/** For each group of sessions: in how many weighing was not above the cheapest fixed rule, and the worst and mean excess. */
+export function heldOf(rows: readonly Ran[]): readonly Held[] {
+  const label = ({ setup }: Ran) =>
+    `${setup.pauses === 'none' ? 'warm all the time' : 'pauses as in real sessions'}, ${setup.lifetime}, ${setup.model}`
+  return [...new Set(rows.map(label))].map((name) => {
+    const group = rows.filter((row) => label(row) === name)
+    const sameAs = ({ setup }: Ran) =>
+      group.filter((row) => row.who !== 'Everlong' && row.setup.kind === setup.kind && row.setup.seed === setup.seed)
+    // Only where every rule was run.
+    const rules = namesIn(group).length - 1
+    const ours = group.filter((row) => row.who === 'Everlong' && sameAs(row).length === rules)
+    const excess = ours.map(
+      (row) => row.outcome.price / Math.min(...sameAs(row).map(({ outcome }) => outcome.price)) - 1,
+    )
+    return {
+      label: name,
+      sessions: ours.length,
+      kept: excess.filter((share) => share <= 0).length,
+      worst: Math.max(...excess),
+      mean: excess.reduce((sum, share) => sum + share, 0) / excess.length,
+      refused: ours.reduce((sum, row) => sum + failuresOf(row), 0),
+    }
+  })
+}
+
+function promiseTable(rows: readonly Ran[]): Table {
+  return table(
+    ['sessions', 'not above any fixed rule', 'against the cheapest: mean', 'worst', 'refused requests'],
+    heldOf(rows).map(({ label, sessions, kept, mean, worst, refused }) => {
+      return [label, `${kept} of ${sessions}`, percent(mean), percent(worst), refused]
+    }),
+  )
+}

@@ -1,0 +1,80 @@
+// `npm run bench -- cost`: what sessions cost with the prompt cache counted, for us, for fixed rules and for the peers.
+// `--quick` leaves out the long sessions and all seeds but the first.
+import { defineBenchmark } from '../benchmark.ts'
+import { versionApart } from '../peers/apart.ts'
+import { versionsOf } from '../peers/versions.ts'
+import { kinds } from './kinds.ts'
+import { type CostReport, costPage, costTargets } from './page.ts'
+import { type Ran, type Run, runAll } from './pool.ts'
+import type { Setup } from './setup.ts'
+import { everybody, few, leaders, promised } from './strategies.ts'
+import type { Strategy } from './strategy.ts'
+
+/** Settings and rules were chosen on seeds 1 and 2; what is told here was never looked at before. */
+const first = 11
+const others = [12, 13]
+
+/** About 300 answers where nothing is forgotten. */
+const usual = { model: 'claude-opus-5', window: 200_000, lifetime: '5m', pauses: 'real', tasks: 33 } as const
+const bound = { model: 'claude-opus-5-5' } as const
+const warm = { pauses: 'none' } as const
+
+export const benchmark = defineBenchmark({ name: 'cost', run, page: costPage, targets: costTargets })
+
+async function run(args: readonly string[]): Promise<CostReport> {
+  const plan = args.includes('--quick') ? quickPlan : wholePlan()
+  // What several parts ask for is run once.
+  const different = new Map(Object.values(plan).flatMap((runs) => runs.map((run) => [keyOf(run), run] as const)))
+  const known = new Map((await runAll([...different.values()], told)).map((ran) => [keyOf(ran), ran]))
+  const rowsOf = (runs: readonly Run[]) => runs.map((run) => known.get(keyOf(run))).filter((row) => row !== undefined)
+  return {
+    node: process.versions.node,
+    versions: {
+      ...versionsOf(['langchain', '@langchain/core', 'ai']),
+      '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
+      '@mastra/core': versionApart('@mastra/core'),
+    },
+    compared: rowsOf(plan.compared),
+    long: rowsOf(plan.long),
+    bound: rowsOf(plan.bound),
+    promise: rowsOf(plan.promise),
+  }
+}
+
+type Plan = { readonly [Part in Exclude<keyof CostReport, 'node' | 'versions'>]: readonly Run[] }
+
+const keptWarm = [...everywhere(promised, warm), ...everywhere(promised, { ...warm, ...bound })]
+const quickPlan: Plan = { compared: everywhere(everybody), promise: keptWarm, long: [], bound: [] }
+
+/** The long sessions first, so that nobody waits for the last of them alone. */
+function wholePlan(): Plan {
+  return {
+    long: everywhere(few, { tasks: 111 }),
+    compared: [...everywhere(everybody), ...everywhere(leaders, {}, others)],
+    bound: runsOf([{ ...usual, ...bound, kind: 'reading', seed: first }], few),
+    promise: [...keptWarm, ...everywhere(promised, {}, [first, ...others])],
+  }
+}
+
+/** In each kind of session. */
+function everywhere(
+  strategies: readonly Strategy[],
+  change: Partial<Setup> = {},
+  seeds: readonly number[] = [first],
+): readonly Run[] {
+  const setups = seeds.flatMap((seed) => kinds.map((kind): Setup => ({ ...usual, ...change, kind, seed })))
+  return runsOf(setups, strategies)
+}
+
+function runsOf(setups: readonly Setup[], strategies: readonly Strategy[]): readonly Run[] {
+  return setups.flatMap((setup) => strategies.map(({ who, name }): Run => ({ setup, who, name })))
+}
+
+function keyOf({ setup, who, name }: Run): string {
+  return JSON.stringify({ setup, who, name })
+}
+
+function told({ setup, who, name, outcome }: Ran): void {
+  const { kind, tasks, model, seed } = setup
+  console.error(`${kind} ${tasks} ${model} ${seed} ${who}: ${name} $${outcome.price.toFixed(2)}`)
+}
