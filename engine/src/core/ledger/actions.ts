@@ -1,4 +1,4 @@
-// How the latest test, build, push, deployment … ended. A claim of success is held against it.
+// How the latest test, build, push or deployment ended. A claim of success is compared with it.
 import type { ActionsRun } from '../tools/actions.ts'
 import type { CommandEnd } from './facts.ts'
 import { isNotOurs, type State } from './state.ts'
@@ -10,7 +10,7 @@ export type ActionRun = {
   readonly outcome: string
 }
 
-/** A commit that finds nothing to commit has not failed. */
+/** "nothing to commit, working tree clean": git exits with 1, but nothing failed. */
 const nothingToDo = /nothing (?:added )?to commit|no changes added to commit|working tree clean/i
 
 export function noteActions(state: State, { actions: { all, blamed }, text, ended, outcome }: ActionRun): void {

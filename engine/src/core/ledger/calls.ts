@@ -46,7 +46,7 @@ export function noteResult(
   return { words, step: stepOf(call, { text, isError, request, root: state.root, ...(run ? { run } : {}) }) }
 }
 
-/** What the user pointed at still counts after they only said "go on". */
+/** A file that the user pointed at still counts after "go on". */
 const requestsInForce = 10
 
 /** Codex reports how a patch ended like the end of a command. */
@@ -57,7 +57,7 @@ function isFailedPatch({ type }: ToolCall, text: string): boolean {
 function noteTool(state: State, { call, text, raw, isError }: Result): void {
   if (call.type === 'agent') forgetFailures(state, () => true)
   if (call.type === 'other') forgetFailures(state, (action) => call.name.toLowerCase().includes(action))
-  // Nobody knows what it changed before it ended, or failed.
+  // It may have changed anything, even if it failed.
   if (call.type === 'agent' || call.type === 'other') noteTouched(state)
   const url = call.type === 'fetch' ? call.url : undefined
   const what = oneLine(`${call.name} ${call.path ?? url ?? ''}`, 240)
@@ -90,7 +90,7 @@ function noteCommand(
   state.commands.delete(line) // Set again, so that the latest run is last.
   if (ending.task) state.background.set(ending.task, { line, verifies, actions })
   noteActions(state, { actions, text: line, ended, outcome })
-  // One that was cut off runs no longer, and its outcome is unknown.
+  // A command that was cut off no longer runs, and its outcome is unknown.
   if (ended === 'unfinished' ? ending.task !== undefined : verifies) {
     state.commands.set(line, { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome })
   }
@@ -103,7 +103,7 @@ function noteCommand(
 
 const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited|exit code)\b/i
 
-/** A background command that a message says has ended runs no longer; of a check, its exit code says how it ended. */
+/** "Task b1 completed (exit code 1)" ends the background command b1. */
 export function noteEnded(state: State, message: ViewMessage): void {
   if (state.background.size === 0 || message.origin === 'assistant') return
   const text = textOf(message.content).slice(0, longestNotice)
@@ -124,7 +124,7 @@ export function noteEnded(state: State, message: ViewMessage): void {
 }
 
 const longestNotice = 4_000
-/** A shorter name stands in a text by chance. */
+/** A shorter id may be in a text by chance. */
 const shortestTask = 4
 
 function noteChanges(state: State, { commands, files }: Script, { ended, output }: Ending): void {

@@ -139,16 +139,16 @@ export function noteTouched(state: State): void {
   state.repository.touchedLast = state.messages
 }
 
-/** Numbers change from run to run: places, times, counts. */
+/** "gate.ts:12: 3 errors" and "gate.ts:14: 2 errors" are one error. */
 function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
   return `${what}\n${line.replace(/\d+/g, '0')}`
 }
 
-/** Not errors of the work: the user said no, or another call of the batch failed. */
+/** Not errors of the work: the user refused or stopped the call, or another call of the batch failed. */
 const notOurs =
   /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
 
-/** Whether a result with this line says that something did not run at all, or was stopped. */
+/** The result says that the call did not run, or was stopped. */
 export function isNotOurs(line: string): boolean {
   return notOurs.test(line)
 }
@@ -162,17 +162,17 @@ export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' |
   state.unexplained = key
 }
 
-/** The same thing succeeded: whatever was wrong with it before is over. */
+/** The same command succeeded, so its earlier errors are fixed. */
 export function noteFixed(state: State, what: string): void {
   for (const [key, error] of state.errors) {
     if (error.what !== what || error.isFixed) continue
     state.errors.set(key, { ...error, isFixed: true })
-    // What the agent says from here on is about something else.
+    // The agent's next words are about something else.
     if (state.unexplained === key) state.unexplained = undefined
   }
 }
 
-/** The agent's first words after an error say what it made of it. */
+/** The agent's first words after an error explain it. */
 export function noteCause(state: State, cause: string): void {
   const error = state.unexplained === undefined ? undefined : state.errors.get(state.unexplained)
   if (error && state.unexplained !== undefined) state.errors.set(state.unexplained, { ...error, cause })

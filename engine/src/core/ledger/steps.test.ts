@@ -57,12 +57,6 @@ describe('one line for each step', () => {
     expect(step('Task', { description: 'Find it' }, { text: 'Found in a.ts.' })).toBe(
       'the sub-agent for "Find it" reported: Found in a.ts.',
     )
-    // What the client adds for the model is not part of the report.
-    const added =
-      '\nagentId: a93ccab (for resuming to continue this work)\n<usage>total_tokens: 49100\ntool_uses: 25</usage>'
-    expect(step('Task', { description: 'Find it' }, { text: `Found in a.ts.${added}` })).toBe(
-      'the sub-agent for "Find it" reported: Found in a.ts.',
-    )
     expect(step('TaskUpdate', { taskId: '7', status: 'completed' })).toBe(undefined)
     expect(step('TodoWrite', { todos: [{ content: 'x' }] })).toBe(undefined)
   })
@@ -165,4 +159,13 @@ test('of many exchanges those go first whose work was done again later', () => {
   const all = [...common.slice(0, 5), exchange(5, 'read b.ts'), ...common.slice(6)]
   const kept = mostTelling(all, 24)
   expect(kept.filter(({ last }) => last < 10).map(({ last }) => last)).toEqual([0, 5, 8, 9])
+})
+
+test('of the files that an agent read, only the last is a step', () => {
+  const book = createLedger()
+  const reads = ['a', 'bb', 'ccc'].flatMap((name) =>
+    call({ name: 'Read', input: { file_path: `/p/${name}.ts` }, text: 'x' }),
+  )
+  for (const { message, record } of [human('Look around.'), ...reads]) book.add(message, record)
+  expect(book.ledger().exchanges[0]?.steps).toEqual([{ type: 'opened', text: 'read p/ccc.ts' }])
 })
