@@ -55,7 +55,7 @@ async function measure(folder: string, { withNotes }: { readonly withNotes: bool
     const done = await session.compact()
     const { user, system } = process.cpuUsage(began)
     times.push((user + system) / 1000)
-    if (done.type === 'not-compacted') throw new Error(done.detail)
+    if (done.type === 'failed') throw new Error(done.why)
     const restored = session.messages().filter(({ content }) => JSON.stringify(content).includes('File ')).length
     const tokens = { before: done.before, after: done.after }
     last = { mechanism: done.mechanism, messages, tokens, restored, requests: asked() }
