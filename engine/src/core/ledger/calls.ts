@@ -3,14 +3,13 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { actionsOf } from '../tools/actions.ts'
+import { type ActionsRun, actionsOf } from '../tools/actions.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
-import { forgetFailures, noteActions } from './actions.ts'
 import { commandText, type Ending, endingOf, judgedByOutput, outcomeLine } from './commands.ts'
-import type { Step } from './facts.ts'
+import type { CommandEnd, Step } from './facts.ts'
 import { noteGit } from './git.ts'
-import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
+import { caps, isNotOurs, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
 import { noteTodoCall } from './todos.ts'
@@ -133,4 +132,31 @@ function noteChanges(state: State, { commands, files }: Script, { ended, output 
   }
   if (mayChangeAnything(commands)) noteTouched(state)
   if (ended === 'well') noteGit(state, commands, output)
+}
+
+type ActionRun = {
+  readonly actions: ActionsRun
+  readonly text: string
+  readonly ended: CommandEnd
+  readonly outcome: string
+}
+
+/** "nothing to commit, working tree clean": git exits with 1, but nothing failed. */
+const nothingToDo = /nothing (?:added )?to commit|no changes added to commit|working tree clean/i
+
+/** How the latest test, build, push or deployment ended. A claim of success is compared with it. */
+function noteActions(state: State, { actions: { all, blamed }, text, ended, outcome }: ActionRun): void {
+  if (ended === 'badly' && isNotOurs(outcome)) return
+  for (const action of all) {
+    const hasFailed = action === blamed && !nothingToDo.test(outcome)
+    const judged = ended !== 'badly' || hasFailed ? ended : 'unfinished'
+    const hasSucceeded = ended === 'well' || state.actions.get(action)?.hasSucceeded === true
+    state.actions.set(action, { action, text, last: state.messages, ended: judged, outcome, hasSucceeded })
+  }
+}
+
+/** Another agent, or a tool that does such things by itself, may have done it since. */
+function forgetFailures(state: State, mayHaveDone: (action: string) => boolean): void {
+  for (const [key, fact] of state.actions)
+    if (fact.ended === 'badly' && mayHaveDone(fact.action)) state.actions.set(key, { ...fact, ended: 'unfinished' })
 }

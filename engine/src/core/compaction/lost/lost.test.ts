@@ -7,8 +7,8 @@ import type { JsonObject } from '../../message/json.ts'
 import { editRecord } from '../../transcript/format/edits.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { createTranscriptReader } from '../../transcript/format/reader.ts'
+import { lostTypes } from './candidates.ts'
 import { topicOf } from './contexts.ts'
-import { lostTypes } from './facts.ts'
 import { lostIn } from './lost.ts'
 
 const entriesOf = (records: readonly JsonObject[]): readonly Entry[] => {

@@ -8,9 +8,8 @@ import type { Entry } from '../../transcript/format/entry.ts'
 import { messageOf } from '../../transcript/format/messages.ts'
 import { queuedWords } from '../../transcript/format/queued-words.ts'
 import { checkSummary } from '../check.ts'
-import { type Candidate, candidatesIn } from './candidates.ts'
+import { type Candidate, candidatesIn, type KnownFacts, type LostFact, lostTypes } from './candidates.ts'
 import { type Context, contextsOf } from './contexts.ts'
-import { type KnownFacts, type LostFact, lostTypes } from './facts.ts'
 
 export type LostCompaction = {
   readonly number: number
