@@ -1,9 +1,9 @@
 // The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
 // adds those on disk. What a session does is in core/session and core/ladder.
 
-import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
+import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
-import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
+import { createGuard, createListeners } from './core/ports/guarded.ts'
 import {
   guardedFiles,
   guardedHooks,
@@ -18,11 +18,9 @@ import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
 import type { Recalled, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
 import { Collapser } from './core/session/collapser.ts'
 import type { CompactMechanismOptions } from './core/session/compact-mechanism.ts'
 import { createConversation } from './core/session/conversation.ts'
-import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { type RequestInput, requestBase } from './core/session/input.ts'
 import { defaultLadder, type Ladder } from './core/session/ladder.ts'
@@ -40,8 +38,10 @@ import {
   type Runtime,
 } from './core/session/runtime.ts'
 import { createSession, type Session } from './core/session/session.ts'
-import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
-import type { Environment } from './core/tokens/settings.ts'
+import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
+import { completeSettings } from './core/settings/complete.ts'
+import { type Environment, readEnvironment } from './core/settings/environment.ts'
+import type { EngineSettings, Settings } from './core/settings/table.ts'
 import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
 import { openStored, type StoredSessionOptions } from './stores/opened.ts'
@@ -205,11 +205,11 @@ export type EngineOn = Engine & {
 
 export function createEngineOn(platform: Platform, options: EngineOptions): EngineOn {
   const ports = { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...options.ports }
-  const { settings, warnings } = checkSettings(options.settings)
+  const { settings, problems } = checkSettings(options.settings)
   const shared: Shared = {
     platform,
     options: { ...options, settings },
-    warnings: [...unknownOptions(options, Object.keys(optionNames)), ...warnings],
+    warnings: [...unknownOptions(options, Object.keys(optionNames)), ...problems.map(warningOf)],
     learned: nothingLearned(),
     ports,
     cleanUps: new Set(),
@@ -270,7 +270,7 @@ function runtimeFor(
   const { id, store, entries, isWhole } = opened
   const { environment = platform.environment, model: client, ask } = engine
   const { model: name = client.model, envelope, state, startedBy: _, ...base } = options
-  const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
+  const settings = completeSettings(readEnvironment(engine.settings ?? {}, environment).settings)
   // The workspace folder as the host names it, never as a transcript does.
   const cwd = stringAt(envelope, 'cwd') ?? platform.cwd
   const isSubagent = envelope?.isSidechain === true
@@ -278,7 +278,7 @@ function runtimeFor(
   const redact = engine.redact && guardedRedact(engine.redact, guard)
   const hosted = engine.files && guardedFiles(engine.files, guard)
   const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
-  const named = settings.reductions?.toolKinds
+  const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
   const { files, see } = platform.files({ given, entries, cwd, named, permitted, redact })
   const ofTurnOnly = settings.economy === 'thrifty'
@@ -330,18 +330,18 @@ function runtimeFor(
 }
 
 function mechanismsFor(
-  { ladder }: EngineOptions,
-  settings: EngineSettings,
+  { ladder, settings: given }: EngineOptions,
+  settings: Settings,
   memory: Memory,
 ): Pick<Runtime, 'ladder' | 'background' | 'memoryState'> {
   const { keep, summary, recall, isAutonomous } = settings
-  const options: CompactMechanismOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
+  const options: CompactMechanismOptions = { keep, settings: summary, recall, isAutonomous }
   const collapser = settings.collapse ? new Collapser() : undefined
   const compact = loadedMechanism('compact', ({ compactMechanism }) => compactMechanism(options))
   const defaults = defaultLadder([compact], {
     memory: loadedMechanism('session-memory', ({ memoryMechanism }) => memoryMechanism(memory, options)),
     collapse: collapser?.mechanism,
-    isNative: settings.reductions?.native !== undefined,
+    isNative: given?.reductions?.native !== undefined,
   })
   return {
     ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
@@ -353,10 +353,10 @@ function mechanismsFor(
 
 function memoryFor(
   { notes, entries }: OpenedSession,
-  settings: EngineSettings,
+  { sessionMemory }: Settings,
   { isSubagent }: { readonly isSubagent: boolean },
 ): Memory {
   if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
-  if (notes) return notes({ choices: memoryChoices(settings), isResumed: entries.length > 0 })
+  if (notes) return notes({ settings: sessionMemory, isResumed: entries.length > 0 })
   return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
 }

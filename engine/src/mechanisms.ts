@@ -27,13 +27,13 @@ export {
   worthInWords,
 } from './core/mechanisms/reductions.ts'
 export { appliedEdits } from './core/mechanisms/server-edits.ts'
-export type { ReductionChoices } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
 export { editedSize, viewSize } from './core/mechanisms/size.ts'
 export { turnsIn } from './core/mechanisms/turns.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 export { type CompactMechanismOptions, compactMechanism } from './core/session/compact-mechanism.ts'
 export type { Ladder, LadderTrigger } from './core/session/ladder.ts'
+export type { CompactionSettings, ReductionChoices } from './core/settings/complete.ts'
 
 // Compaction
 
@@ -42,7 +42,6 @@ export type {
   Compacted,
   CompactionJob,
   CompactionResult,
-  CompactionSettings,
   PartialChoice,
 } from './core/compaction/job.ts'
 export { type CompactionPlan, planCompaction } from './core/compaction/plan.ts'
@@ -77,10 +76,10 @@ export { contextTokens } from './core/message/usage.ts'
 export { type ContextNote, readContextNote } from './core/session/context-note.ts'
 export type { Preparation } from './core/session/session.ts'
 export type { PurposeUsage } from './core/session/tracking.ts'
+export { compactionOff } from './core/settings/environment.ts'
 export { type Breakdown, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export { type ContextSize, contextSize } from './core/tokens/context-size.ts'
 export { recalibrate, uncalibrated } from './core/tokens/estimate/counting.ts'
 export { type ContextState, type Explanation, explain } from './core/tokens/explain.ts'
 export type { Figure } from './core/tokens/figure.ts'
 export { endingNow, type Prediction, predictCompaction, whereCompactionsWouldFall } from './core/tokens/predict.ts'
-export { compactionOff } from './core/tokens/settings.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import {
   afterApplied,
   afterFailure,
@@ -12,7 +13,6 @@ import {
 } from './breaker.ts'
 import { climb } from './ladder.ts'
 import type { Session } from './session.ts'
-import type { EngineSettings } from './settings.ts'
 import { failingMechanism, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 import { Tracker } from './tracking.ts'

@@ -1,7 +1,7 @@
 // Compaction as a mechanism of the ladder: of the whole conversation, or of the part that was named, or from the notes of
 // session memory. session/compaction.ts measures the result and emits the events.
 import { modelFacts } from '../catalog/models.ts'
-import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
+import type { CompactionJob, CompactionResult, PartialChoice } from '../compaction/job.ts'
 import { planCompaction } from '../compaction/plan.ts'
 import { performCompaction } from '../compaction/run.ts'
 import { unseenResults } from '../mechanisms/clearable.ts'
@@ -11,6 +11,7 @@ import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { Restore } from '../ports/restore.ts'
+import type { CompactionSettings } from '../settings/complete.ts'
 import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -133,7 +134,7 @@ function firstKept(context: MechanismContext, keep: Keep | undefined): number | 
   const { target, size, trigger, cause } = context
   const most = Math.min(target, size.tokens)
   if (cause === 'overflow') return newestMessages(context, most * keptInRecovery)
-  if (keep === undefined || trigger !== 'auto') return undefined
+  if (keep === undefined || keep === 0 || trigger !== 'auto') return undefined
   const room = most * longestKept
   return typeof keep === 'number'
     ? newestMessages(context, room, keep)
@@ -229,7 +230,7 @@ function fromNotes(keeper: MemoryKeeper, context: MechanismContext): MemoryPlan 
     countTokens: createTextCounter(counting),
     weigh: situation.weigher.message,
     overhead,
-    keep: keeper.keep,
+    keep: keeper.settings.keep,
     measure: withMargin,
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { EngineSettings } from '../settings/table.ts'
 import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 

@@ -4,10 +4,10 @@ import { hostTimeoutMs } from '../ports/guarded.ts'
 import { noOutcome } from '../ports/hooks.ts'
 import type { ModelFailure, ModelRequest } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
 import { mostFailures } from './breaker.ts'
 import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 /** What a summarizer can do wrong; `fine` is the one that does not. */

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { textOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { checkRequest } from '../request/check-request.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import { fewAnswers } from './breaker.ts'
 import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 /** What happens next, how large it is, and how long after what was before it. */

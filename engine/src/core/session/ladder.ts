@@ -3,10 +3,10 @@
 import type { Mechanism, MechanismContext, MechanismResult, PlanningMechanism, Spent } from '../mechanisms/mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from '../mechanisms/micro.ts'
 import { native } from '../mechanisms/native.ts'
-import { defined, isObject, type JsonObject } from '../message/json.ts'
+import { defined, describeValue, isObject, type JsonObject } from '../message/json.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
 import type { CompactionFailure, Tried } from '../ports/events.ts'
-import { describeValue, guarded, slowTimeoutMs } from '../ports/guarded.ts'
+import { guarded, slowTimeoutMs } from '../ports/guarded.ts'
 
 /** Before each request; over the threshold; on a person's command; after the provider refused a request as too long. */
 export type LadderTrigger = 'every-request' | 'over-threshold' | 'manual' | 'overflow'

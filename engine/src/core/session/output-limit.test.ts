@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const model = 'my-own-model'

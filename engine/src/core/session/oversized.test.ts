@@ -3,10 +3,10 @@ import { blocksOf, textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { compactMechanism } from './compact-mechanism.ts'
 import { nothingLearned } from './gauge.ts'
 import { shortenUnseen } from './oversized.ts'
-import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */

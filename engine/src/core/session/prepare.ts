@@ -10,16 +10,15 @@ import type { Tried } from '../ports/events.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
 import type { Repair } from '../request/repair-pairs.ts'
+import { compactionOff } from '../settings/environment.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import { compactionOff } from '../tokens/settings.ts'
 import { breakerText } from './breaker.ts'
 import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
 import { paysToCompact } from './economy.ts'
 import { climb, type Unapplied } from './ladder.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 import { type Runtime, reduceView } from './runtime.ts'
-import { compactionMode, patience } from './settings.ts'
 import { buildRequest } from './turn-request.ts'
 
 type Prepared = {
@@ -100,7 +99,7 @@ function endsInAnswer({ conversation }: Runtime, { model, messages }: ModelReque
 
 function blockedBecause(runtime: Runtime, { size, blocking }: Explanation): string {
   const off = compactionOff(runtime)
-  const isCollapsing = off === undefined && runtime.settings.collapse === true
+  const isCollapsing = off === undefined && runtime.settings.collapse
   return [
     `The context holds ${formatNumber(size.tokens)} tokens, and from ${formatNumber(blocking.value)} on no request is sent.`,
     ...(isCollapsing ? ['Collapse is on, and no finished part could make enough room.'] : []),
@@ -214,12 +213,13 @@ export function refusalOf(
 ): Refusal | undefined {
   const { autoCompact, autoCompactThreshold: threshold, isAboveThreshold } = explanation
   const { breaker, isRefused } = tracker.now()
-  const mode = compactionMode(settings)
   const refuse = (why: Refusal['why'], detail: string): Refusal => ({ why, detail })
   if (source !== 'turn') return refuse('query-source', `A request of ${source} never compacts.`)
   if (autoCompact.mode === false || (!isAboveThreshold && !pays)) return refuse('not-due', '')
-  if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')
-  if (mode === 'collapse') return refuse('collapse-on', 'Collapsing keeps the context small.')
+  if (settings.collapse) return refuse('collapse-on', 'Collapsing keeps the context small.')
+  if (settings.compaction === 'reactive') {
+    return refuse('reactive-only', 'Compaction waits until the provider refuses.')
+  }
   const overhead = isAboveThreshold ? gauge.overhead() : 0
   if (overhead >= threshold.value) return refuse('overhead', overheadText(overhead, threshold.value))
   if (breaker.isOpen) return refuse('breaker-open', breakerText)
@@ -304,7 +304,7 @@ export async function isAllowed(
 ): Promise<boolean> {
   const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
   const isValid = (value: unknown) => value === undefined || typeof value === 'boolean'
-  const options = { isValid, timeoutMs: patience(settings), signal }
+  const options = { isValid, timeoutMs: settings.askTimeoutMs, signal }
   const isYes = ask !== undefined && (await guard.read('ask', () => ask(question), options)) === true
   if (!isYes) tracker.set({ isRefused: true })
   return isYes

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { EngineSettings } from '../settings/table.ts'
 import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }

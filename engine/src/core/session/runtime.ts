@@ -9,12 +9,12 @@ import type { Hooks } from '../ports/hooks.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
-import type { Environment } from '../tokens/settings.ts'
+import type { Environment } from '../settings/environment.ts'
+import type { Settings } from '../settings/table.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
 import type { Ladder } from './ladder.ts'
-import type { EngineSettings } from './settings.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
 /** Ask mode: undefined, or no answer in time, means no. */
@@ -28,7 +28,7 @@ export type Runtime = {
   /** Owns the turn, the breaker and the state of the cache. */
   readonly tracker: Tracker
   readonly usage: UsageMeter
-  readonly settings: EngineSettings
+  readonly settings: Settings
   /** What the host set and cannot be used, for `explain()`. */
   readonly warnings?: readonly string[]
   readonly environment: Environment

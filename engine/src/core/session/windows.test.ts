@@ -1,9 +1,9 @@
 // One window for everybody: what a host sets, a provider says or an overflow teaches holds for summaries as well.
 import { describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../ports/model.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
@@ -18,7 +18,12 @@ function filled(world: World, rounds: number): void {
   world.session.add({ role: 'user', content: 'And now?' })
 }
 
-function worldWith(settings: EngineSettings, refuses: (request: ModelRequest) => boolean = () => false) {
+type Surroundings = {
+  readonly refuses?: (request: ModelRequest) => boolean
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+function worldWith(settings: EngineSettings, { refuses = () => false, environment }: Surroundings = {}) {
   const model = scripted(
     (request) => {
       if (request.source !== 'compact') return 'Done.'
@@ -33,6 +38,7 @@ function worldWith(settings: EngineSettings, refuses: (request: ModelRequest) =>
     settings: { maxOutputTokens: 4_000, ...settings },
     compaction: [compactMechanism()],
     model,
+    ...(environment ? { environment } : {}),
   })
   return { world, model }
 }
@@ -46,14 +52,17 @@ describe('the window of a summary', () => {
   })
 
   test('is not made smaller by a session that only uses a part of it', async () => {
-    const { world, model } = worldWith({ contextWindow: 400_000, autoCompactWindow: 32_000 })
+    const { world, model } = worldWith(
+      { contextWindow: 400_000 },
+      { environment: { EVERLONG_AUTO_COMPACT_WINDOW: '32000' } },
+    )
     filled(world, 40)
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'direct' })
     expect(model.requests).toHaveLength(1)
   })
 
   test('is what an overflow taught, from then on and for everybody', async () => {
-    const { world } = worldWith({}, (request) => sizeOf(request) > 24_000)
+    const { world } = worldWith({}, { refuses: (request) => sizeOf(request) > 24_000 })
     filled(world, 12)
     expect(world.session.explain().contextWindow.value).toBe(128_000)
     expect((await world.session.compact()).type).toBe('compacted')

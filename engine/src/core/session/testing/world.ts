@@ -17,6 +17,9 @@ import {
 } from '../../ports/model.ts'
 import type { FileStore } from '../../ports/restore.ts'
 import { memoryStore, type Store } from '../../ports/store.ts'
+import { completeSettings } from '../../settings/complete.ts'
+import { readEnvironment } from '../../settings/environment.ts'
+import type { EngineSettings } from '../../settings/table.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
@@ -25,7 +28,6 @@ import type { RequestBase } from '../input.ts'
 import { defaultLadder, type Ladder } from '../ladder.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type Session } from '../session.ts'
-import type { EngineSettings } from '../settings.ts'
 
 export type WorldOptions = {
   readonly settings?: EngineSettings
@@ -112,7 +114,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const entries = [...store.entries()]
   const runtime = createRuntime({
     conversation: createConversation({ store, sessionId: 'session-1', envelope, entries, now, newId }),
-    settings,
+    settings: completeSettings(readEnvironment(settings, options.environment ?? {}).settings),
     environment: options.environment ?? {},
     ladder: {
       ...defaultLadder(options.compaction ?? [], {
