@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixed, text, toolUse } from '@everlong/simulator'
-import { messagesOf, textOf } from 'everlong/transcript'
+import { messagesOf, textOf } from 'everlong/internal'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { AgentEvent } from './app.ts'

@@ -1,8 +1,8 @@
 // The agent: a session, its tools, its context and its turns behind the `Agent` of app.ts. The terminal, headless mode and
 // other hosts use nothing else.
 import type { Environment, MessageInput } from 'everlong'
+import { isObject, type JsonObject } from 'everlong/internal'
 import { type EngineSession, gitWorkspace, type SessionOptions } from 'everlong/node'
-import { isObject, type JsonObject } from 'everlong/transcript'
 import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
 import type { CommandContext } from './commands/command.ts'
 import { commandNamed, runCommand } from './commands/run.ts'

@@ -1,8 +1,7 @@
 // What the loop yields: messages and events, as they come. The host shows them.
-import type { EngineEvent, ModelAnswer, ModelFailure } from 'everlong'
-import type { Tried } from 'everlong/mechanisms'
-import type { StreamEvent } from 'everlong/models'
-import type { JsonObject } from 'everlong/transcript'
+import type { EngineEvent, ModelAnswer, ModelFailure, StreamEvent } from 'everlong'
+import type { JsonObject } from 'everlong/internal'
+import type { Tried } from 'everlong/internal/compaction'
 
 /** Handed from iteration to iteration. */
 export type LoopState = {

@@ -1,7 +1,8 @@
 // Hooks around tools and questions: PreToolUse may refuse a call or change it, PostToolUse may add to its result, and
 // Notification tells that the agent waits for the person.
+
+import { objectAt, stringAt } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import { objectAt, stringAt } from 'everlong/transcript'
 import type { Person } from './app.ts'
 import type { AnyTool, ToolOutput } from './tool.ts'
 

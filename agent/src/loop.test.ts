@@ -1,7 +1,7 @@
 import { text, toolUse } from '@everlong/simulator'
 import type { EngineEvent } from 'everlong'
+import { checkRequest, shapeOf, textOf } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import { checkRequest, shapeOf, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type LoopEvent, query } from './index.ts'

@@ -1,10 +1,9 @@
 // The query loop: prepare, send, run tools, repeat until the model stops. The session takes care of compaction, recovery
 // and the transcript.
-import type { MessageInput, ModelAnswer, Turn } from 'everlong'
-import type { Preparation } from 'everlong/mechanisms'
-import type { StreamEvent } from 'everlong/models'
+import type { MessageInput, ModelAnswer, StreamEvent, Turn } from 'everlong'
+import { blocksOf, isToolUse, type ToolUseBlock, type ViewMessage } from 'everlong/internal'
+import type { Preparation } from 'everlong/internal/compaction'
 import type { EngineSession } from 'everlong/node'
-import { blocksOf, isToolUse, type ToolUseBlock, type ViewMessage } from 'everlong/transcript'
 import { createChannel } from './channel.ts'
 import type { LoopEvent, LoopState, StopReason } from './events.ts'
 import { runTools, type ToolRun } from './run-tools.ts'

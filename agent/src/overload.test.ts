@@ -1,6 +1,6 @@
 // A provider that is overloaded: the whole agent waits, says so, recovers or is stopped. Nothing here waits in real time.
 import { type Fault, text } from '@everlong/simulator'
-import type { ModelPorts } from 'everlong/models'
+import type { ModelPorts } from 'everlong/internal'
 import { expect, test } from 'vitest'
 import type { AgentEvent } from './app.ts'
 import { outputForms, runHeadless } from './headless/headless.ts'

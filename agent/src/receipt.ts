@@ -1,9 +1,9 @@
 // The receipt of a compaction: one line for the person, and everything behind it. Read off the records that the compaction
 // wrote, so that it can be shown again after a resume.
-import type { EngineSession } from 'everlong/node'
+
+import type { Entry } from 'everlong'
 import {
   arrayAt,
-  type Entry,
   isObject,
   type JsonObject,
   messagesOf,
@@ -13,7 +13,8 @@ import {
   stringAt,
   textOf,
   type ViewMessage,
-} from 'everlong/transcript'
+} from 'everlong/internal'
+import type { EngineSession } from 'everlong/node'
 import { count, counted, exactDollars, seconds } from './render/numbers.ts'
 
 export type Receipt = {

@@ -1,6 +1,6 @@
 import { type Answer, combine, summarizer, text, toolUse } from '@everlong/simulator'
+import { checkRequest, shapeOf } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import { checkRequest, shapeOf } from 'everlong/transcript'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { interrupted, type LoopEvent } from './index.ts'

@@ -2,8 +2,8 @@
 // a result, also for an unknown tool, an invalid input, an exception or an abort.
 
 import type { Block } from 'everlong'
+import type { ToolUseBlock } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import type { ToolUseBlock } from 'everlong/transcript'
 import type { LoopEvent } from './events.ts'
 import { reasonOf } from './reason-of.ts'
 import type { AnyTool, ToolOutput } from './tool.ts'

@@ -1,8 +1,8 @@
 // A tool that starts a sub-agent: a separate conversation with its own window and state. Its last answer is the result. In
 // the background, the conversation goes on and is told when it has ended.
 
+import { textOf } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import { textOf } from 'everlong/transcript'
 import { z } from 'zod'
 import type { LoopEvent } from './events.ts'
 import { query } from './loop.ts'

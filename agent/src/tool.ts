@@ -1,6 +1,7 @@
 // Defines the tools of the query loop.
+
+import type { JsonObject } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import type { JsonObject } from 'everlong/transcript'
 import { z } from 'zod'
 import type { LoopEvent } from './events.ts'
 

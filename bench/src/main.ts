@@ -24,6 +24,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   memory: () => import('./memory/report.ts'),
   compact: () => import('./compact/report.ts'),
   summary: () => import('./summary/run.ts'),
+  walks: () => import('./walks/run.ts'),
   everything: () => import('./summary/everything.ts'),
 }
 

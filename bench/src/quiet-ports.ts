@@ -1,7 +1,7 @@
 // What a compaction needs from outside, where nothing outside is measured: no hooks, no files, nobody who listens, and no
 // waiting.
 import type { ModelClient } from 'everlong'
-import { type CompactionPorts, noHooks } from 'everlong/mechanisms'
+import { type CompactionPorts, noHooks } from 'everlong/internal/compaction'
 
 export type QuietPorts = {
   readonly model: ModelClient

@@ -1,5 +1,5 @@
 // Numbers that look random and are the same in every run.
-import { mulberry32 } from 'everlong/testing'
+import { mulberry32 } from 'everlong/internal/testing'
 
 export type Random = {
   /** From 0 up to, not including, 1. */

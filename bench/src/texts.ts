@@ -1,6 +1,6 @@
 // The texts of a message that a model would read, one by one.
 import type { Message } from 'everlong'
-import { blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from 'everlong/internal'
 
 export function textsOf({ content }: Message): readonly string[] {
   return blocksOf(content).flatMap((block) => {

@@ -1,7 +1,7 @@
 // Every command that reads a session reads those of other agents.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generateCodexRollout, generatePiSession, generateTalk, talkFormats } from 'everlong/testing'
+import { generateCodexRollout, generatePiSession, generateTalk, talkFormats } from 'everlong/internal/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from './testing/harness.ts'
 

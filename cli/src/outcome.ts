@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs
 import { dirname } from 'node:path'
 import { visible } from '@everlong/agent/render'
 import { ConfigurationError } from 'everlong'
-import { diskProblem } from 'everlong/node'
+import { diskProblem } from 'everlong/internal/node'
 
 export type Outcome<R> =
   | {

@@ -1,5 +1,6 @@
 // The context window that a client wrote down. Codex does so with each count of tokens and at the start of each turn.
-import { type Entry, objectAt } from 'everlong/transcript'
+import type { Entry } from 'everlong'
+import { objectAt } from 'everlong/internal'
 
 export function recordedWindow(entries: readonly Entry[]): number | undefined {
   for (const { record } of entries.toReversed()) {

@@ -1,6 +1,6 @@
 // Whatever a file holds, every command comes to an end with a report or one clear line.
 
-import { clientStyles, corrupt, generateSession, generateWithTruth } from 'everlong/testing'
+import { clientStyles, corrupt, generateSession, generateWithTruth } from 'everlong/internal/testing'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { systemTrouble } from './outcome.ts'

@@ -1,4 +1,4 @@
-import type { ContextNote } from 'everlong/mechanisms'
+import type { ContextNote } from 'everlong/internal/compaction'
 import { expect, test } from 'vitest'
 import { groundsOf } from './session.ts'
 

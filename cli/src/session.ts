@@ -1,7 +1,8 @@
 // What several commands need of a session file: a scan with a progress line, the live window as messages, and how
 // full the context is. Gathers only; renders nothing.
 import { count } from '@everlong/agent/render'
-import { ConfigurationError, type Environment } from 'everlong'
+import { ConfigurationError, type Entry, type Environment } from 'everlong'
+import { headOf, messagesOf, type Tally, tallyOf, type ViewMessage } from 'everlong/internal'
 import {
   type ContextNote,
   type ContextSize,
@@ -9,9 +10,8 @@ import {
   editedSize,
   explain,
   readContextNote,
-} from 'everlong/mechanisms'
-import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
-import { type Entry, headOf, messagesOf, type Tally, tallyOf, type ViewMessage } from 'everlong/transcript'
+} from 'everlong/internal/compaction'
+import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/internal/node'
 import { createProgress } from './progress.ts'
 import { recordedWindow } from './recorded-window.ts'
 import type { Surroundings } from './surroundings.ts'

@@ -1,5 +1,5 @@
 // What reaches a terminal: colors only where they are wanted, and never a control character from a file.
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, sessionFolder } from './testing/harness.ts'
 import { sampleSession } from './testing/sample-session.ts'

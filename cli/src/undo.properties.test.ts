@@ -1,5 +1,5 @@
-import { openView } from 'everlong/node'
-import { foldEntries } from 'everlong/transcript'
+import { foldEntries } from 'everlong/internal'
+import { openView } from 'everlong/internal/node'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LivedSession, type Step, stepKinds, type World } from './testing/any-session.ts'

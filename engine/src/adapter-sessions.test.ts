@@ -1,9 +1,11 @@
-// A conversation of an adapter whose session lives in a store: another process that gets the same history continues it.
+// Which conversation a call belongs to; and sessions in a store, which another process that gets the same history continues.
 import { afterAll, describe, expect, test } from 'vitest'
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import { type Plain, plainConverter } from './adapters/history/testing/plain-converter.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { createEngine } from './engine.ts'
 import { offline } from './models/offline.ts'
-import { manageChat } from './openai.ts'
+import { everlong } from './openai.ts'
 import { memorySessions } from './stores/memory.ts'
 import { everyStore } from './stores/testing/every-store.ts'
 
@@ -14,17 +16,12 @@ type ChatMessage = { role: 'user' | 'assistant'; content: string }
 
 /** A process: it gets the whole history, sends what is left of it, and closes. */
 async function answered(store: SessionStore, history: readonly ChatMessage[]): Promise<readonly ChatMessage[]> {
-  const chat = manageChat({
-    model: offline(),
-    sessionId: 'chat',
-    settings: { contextWindow: 40_000 },
-    open: (options, id) => createEngine({ ...options, store }).open(id, { ifMissing: 'start' }),
-  })
+  const { chat, close } = everlong({ model: offline(), store, settings: { contextWindow: 40_000 } })
   let sent: readonly ChatMessage[] = []
-  await chat.run(history as ChatMessage[], {}, async ({ messages }) => {
+  await chat(history as ChatMessage[], { sessionId: 'chat' }, async ({ messages }) => {
     sent = messages
   })
-  await chat.close()
+  await close()
   return sent
 }
 
@@ -79,4 +76,82 @@ test('a stored session whose first message was changed sends nothing of what it 
   const next: ChatMessage[] = [...changed, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Go on.' }]
   expect(await answered(store, next)).toEqual(next)
   expect(await stored(store)).toEqual(['turn 1', 'turn 2', 'turn 3'])
+})
+
+const user = (text: string): Plain => ({ role: 'user', text })
+const assistant = (text: string): Plain => ({ role: 'assistant', text })
+
+function conversations(options: AdapterOptions<undefined> = {}) {
+  const parts = { converter: plainConverter, howToName: 'Name it.' }
+  const { historyOf, sessions } = adapterSessions<Plain, undefined>({ environment: {}, ...options }, parts)
+  const client = offline()
+  const of = (messages: readonly Plain[], id?: string) =>
+    historyOf({ host: undefined, messages, id, client: () => client })
+  return { sessions, of }
+}
+
+describe('a call', () => {
+  test('that continues a history belongs to its conversation', async () => {
+    const all = conversations()
+    const first = await all.of([user('hi')])
+    await first.prepare([user('hi')])
+    expect(await all.of([user('hi'), assistant('hello'), user('go on')])).toBe(first)
+  })
+
+  test('of somebody else who began alike gets a conversation of its own', async () => {
+    const all = conversations()
+    const first = await all.of([user('hi')])
+    await first.prepare([user('hi'), assistant('hello, Ann'), user('go on')])
+    const other = await all.of([user('hi')])
+    expect(other).not.toBe(first)
+    await other.prepare([user('hi'), assistant('hello, Bob'), user('go on')])
+    expect(JSON.stringify([...(await other.session.entries())])).not.toContain('Ann')
+    expect(await all.of([user('hi'), assistant('hello, Ann'), user('go on'), assistant('yes')])).toBe(first)
+  })
+
+  test('that comes while another is on its way does not take its place', async () => {
+    const all = conversations()
+    const [first, other] = await Promise.all([all.of([user('one')]), all.of([user('two')])])
+    expect(first).not.toBe(other)
+  })
+
+  test('with an id belongs to that conversation, whatever it says', async () => {
+    const all = conversations()
+    const [first, again, other] = await Promise.all([
+      all.of([user('a')], '1'),
+      all.of([user('b')], '1'),
+      all.of([], '2'),
+    ])
+    expect(again).toBe(first)
+    expect(other).not.toBe(first)
+  })
+
+  test('belongs to the session that the host gave, which the host closes', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start()
+    const all = conversations({ session })
+    const history = await all.of([user('a')])
+    expect(history.session).toBe(session)
+    expect(await all.of([user('b')])).toBe(history)
+    await all.sessions.close()
+    await history.prepare([user('a')])
+    expect(session.messages()).toHaveLength(1)
+  })
+
+  test('without an id is found by the id of its session', async () => {
+    const all = conversations()
+    const { session } = await all.of([user('hi')])
+    expect(all.sessions.session(session.id)).toBe(session)
+    expect(all.sessions.session('other')).toBeUndefined()
+  })
+
+  test('closes the conversation that was not used for longest when there are too many', async () => {
+    const all = conversations({ maxConversations: 2 })
+    const first = await all.of([], '1')
+    await all.of([], '2')
+    await all.of([], '1')
+    await all.of([], '3')
+    expect(all.sessions.sessions()).toHaveLength(2)
+    expect([all.sessions.session('2'), all.sessions.session('1')]).toEqual([undefined, first.session])
+    expect(await all.of([], '1')).toBe(first)
+  })
 })

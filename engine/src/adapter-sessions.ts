@@ -1,53 +1,41 @@
-// What the adapters' entries share: the options that say which session a call belongs to, and how one is started.
-import { createConversations, type HistoryOf, type Starting } from './adapters/history/conversations.ts'
+// The sessions of an adapter: which conversation a call belongs to, and how its session is started or opened. A call belongs
+// to the session or the id that the host names. Otherwise it belongs to the conversation that its messages continue, and any
+// other history gets a session of its own, so that two people who begin alike never share one.
+import type { AdapterCall, HistoryOf } from './adapters/history/call.ts'
 import type { Converter } from './adapters/history/converter.ts'
+import { ManagedHistory } from './adapters/history/managed-history.ts'
+import { defined } from './core/message/json.ts'
+import type { ModelClient } from './core/ports/model.ts'
+import type { SessionStore } from './core/ports/session-store.ts'
+import { createMutex } from './core/session/queue.ts'
 import { createEngine, type Engine, type EngineOptions, type EngineSession } from './engine.ts'
 
-/** Opens the session of an id, or starts it: with `createEngine({ ...options, store }).open(id, { ifMissing: 'start' })`. */
-export type OpenSession = (options: EngineOptions, id: string) => Promise<EngineSession>
-
-/** The conversation of a call. A server should name it: then a user who edits a message keeps the session. */
-export type SessionId<Call> = string | ((call: Call) => string | undefined)
-
-type CommonOptions = Omit<EngineOptions, 'model'> & {
+/** The options of every `everlong()`: those of `createEngine`, and which session a call belongs to. */
+export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
+  /**
+   * Keeps the sessions, by the ids of their conversations: a call that names no conversation is refused. Default: sessions
+   * in memory, until they are closed.
+   */
+  readonly store?: SessionStore
+  /** The conversation of a call, for all calls or by a function. Default: as the SDK's call names it. */
+  readonly sessionId?: string | ((call: Call) => string | undefined)
+  /** Whose session it is, for erasure from the store. */
+  readonly user?: string | ((call: Call) => string | undefined)
   /** All calls belong to this session. The host closes it. */
   readonly session?: EngineSession
-  /** Conversations that are held at the same time. Default 100. */
+  /** Conversations that are open at the same time. The least recently used one is closed. Default 100. */
   readonly maxConversations?: number
 }
 
-/** For SDKs whose calls name their conversation. */
-export type AdapterOptions<Call> = CommonOptions & {
-  /** Default: as the SDK names it, or else the conversation that the messages continue. */
-  readonly sessionId?: SessionId<Call>
-  /** Default: a new session in memory. A call that names no conversation is refused. */
-  readonly open?: OpenSession
-}
-
-/** For SDKs whose calls name no conversation: sessions that are opened by their ids need `sessionId`. */
-export type UnnamedAdapterOptions<Call> = CommonOptions &
-  (
-    | {
-        /** Default: the conversation that the messages continue. */
-        readonly sessionId?: SessionId<Call>
-        readonly open?: undefined
-      }
-    | {
-        readonly sessionId: SessionId<Call>
-        /** Default: a new session in memory. A call for which `sessionId` returns nothing is refused. */
-        readonly open: OpenSession
-      }
-  )
-
-/** The newest messages stay verbatim, so that an agent in the middle of its work sees what it just did. */
-const newest = 4
-
-export type AdapterSessions<Foreign, Call> = {
-  readonly historyOf: HistoryOf<Foreign, Call>
-  /** In order of use, the newest last. */
+/** What every `everlong()` returns next to the parts that the SDK takes. */
+export type AdapterSessions = {
+  /** The open session of a conversation, by the id that calls name; undefined if no call has named it yet. */
+  readonly session: (id: string) => EngineSession | undefined
+  /** The open sessions, the most recently used one last. */
   readonly sessions: () => readonly EngineSession[]
-  /** Closes all sessions that were opened here. */
+  /** Closes the sessions that were opened here. */
   readonly close: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
 export type SessionsParts<Foreign> = {
@@ -56,45 +44,127 @@ export type SessionsParts<Foreign> = {
   readonly howToName: string
 }
 
-export function adapterSessions<Foreign, Call>(
-  { session, sessionId, maxConversations, open, ...engine }: AdapterOptions<Call> | UnnamedAdapterOptions<Call>,
+type Held<Foreign> = { readonly id: string | undefined; readonly history: ManagedHistory<Foreign> }
+
+const defaultMaxConversations = 100
+/** Messages that stay verbatim by default, so that an agent in the middle of its work sees what it just did. */
+const defaultKeep = 4
+
+export function adapterSessions<Foreign, Host>(
+  options: AdapterOptions<Host>,
   { converter, howToName }: SessionsParts<Foreign>,
-): AdapterSessions<Foreign, Call> {
-  /** One for each model, because what is learned about a model is learned for all conversations. */
+): { readonly historyOf: HistoryOf<Foreign, Host>; readonly sessions: AdapterSessions } {
+  const { session, sessionId, user, maxConversations = defaultMaxConversations, ...shared } = options
+  const { store } = shared
+  const engineFor = enginesByModel(shared)
+  const mutex = createMutex(() => undefined)
+  let held: readonly Held<Foreign>[] = session
+    ? [{ id: undefined, history: new ManagedHistory({ converter, session }) }]
+    : []
+
+  const find = (messages: readonly Foreign[], id: string | undefined) => {
+    if (session) return held[0]
+    if (id !== undefined) return held.find((one) => one.id === id)
+    return held.findLast((one) => one.id === undefined && one.history.isContinuedBy(messages))
+  }
+  const open = async (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<EngineSession> => {
+    if (store && !id) {
+      throw new TypeError(
+        `everlong: this call names no conversation, and sessions in a store need a name. ${howToName}`,
+      )
+    }
+    const client = call.client()
+    const model = call.model ?? client.model
+    const engine = engineFor(client, { ...call, model })
+    const whose = defined({ user: valueFor(user, call.host) })
+    const opened =
+      store && id ? await engine.open(id, { model, ifMissing: 'start', ...whose }) : await engine.start({ model })
+    // A client may know the conversation whose cache it shares.
+    if (engine.model !== client) await opened.useModel({ client, name: model })
+    return opened
+  }
+  const create = async (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<Held<Foreign>> => {
+    const restart = () => open(id, call)
+    return { id, history: new ManagedHistory({ converter, session: await restart(), restart }) }
+  }
+  const sessions = () => held.map(({ history }) => history.session as EngineSession)
+  const close = () =>
+    mutex.run(async () => {
+      if (session) return
+      for (const { history } of held) await history.close()
+      held = []
+    })
+  return {
+    // One at a time, so that two first calls with the same id get the same session.
+    historyOf: (call) =>
+      mutex.run(async () => {
+        const id = sessionId === undefined ? call.id : valueFor(sessionId, call.host)
+        const found = find(call.messages, id) ?? (await create(id, call))
+        found.history.claim(call.messages)
+        const others = held.filter((one) => one !== found)
+        const evicted = others.slice(0, Math.max(0, others.length + 1 - maxConversations))
+        held = [...others.slice(evicted.length), found]
+        for (const { history } of evicted) await history.close()
+        return found.history
+      }),
+    sessions: {
+      session: (id) => {
+        const named = held.find((one) => one.id === id)?.history.session as EngineSession | undefined
+        return named ?? sessions().find((own) => own.id === id)
+      },
+      sessions,
+      close,
+      [Symbol.asyncDispose]: close,
+    },
+  }
+}
+
+/** For an SDK with two shapes of messages. */
+export function joinedSessions(one: AdapterSessions, other: AdapterSessions): AdapterSessions {
+  const close = async () => {
+    await one.close()
+    await other.close()
+  }
+  return {
+    session: (id) => one.session(id) ?? other.session(id),
+    sessions: () => [...one.sessions(), ...other.sessions()],
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function valueFor<Host>(
+  given: string | ((host: Host) => string | undefined) | undefined,
+  host: Host,
+): string | undefined {
+  return typeof given === 'function' ? given(host) : given
+}
+
+type Shared = Omit<EngineOptions, 'model'> & { readonly store?: SessionStore }
+type Starting = Pick<AdapterCall<never, never>, 'model' | 'asksCalled' | 'hasMarks' | 'sharesCache'>
+
+/** One engine for each model, because what is learned about a model is learned for all conversations. */
+function enginesByModel(shared: Shared) {
   const engines = new Map<string, Engine>()
-  const start = async (id: string | undefined, starting: Starting): Promise<EngineSession> => {
-    const { client, model, asksCalled = false, hasMarks = false, sharesCache = true } = starting
+  const created = (client: ModelClient, { asksCalled, hasMarks, sharesCache = true }: Starting) => {
     const settings = {
-      keep: newest,
+      keep: defaultKeep,
       ...(hasMarks ? { cacheMarks: false as const } : {}),
-      ...engine.settings,
+      ...shared.settings,
       summary: {
         // Otherwise the client would be asked for a summary under the name of the model that is called.
         ...(asksCalled ? {} : { model: client.model }),
         ...(sharesCache ? {} : { shareCache: false }),
-        ...engine.settings?.summary,
+        ...shared.settings?.summary,
       },
     }
-    const forEngine = { ...engine, settings, model: client }
-    if (open) {
-      if (!id) throw new TypeError(`everlong: this call names no conversation, so \`open\` gets no id. ${howToName}`)
-      const opened = await open(forEngine, id)
-      if (model !== client.model) await opened.useModel({ client, name: model })
-      return opened
-    }
-    const name = JSON.stringify([client.provider, client.model, model, hasMarks, sharesCache])
-    const known = engines.get(name) ?? createEngine(forEngine)
-    engines.set(name, known)
-    const started = await known.start({ model })
-    // A client may know the conversation whose cache it shares.
-    if (known.model !== client) await started.useModel({ client, name: model })
-    return started
+    return createEngine({ ...shared, settings, model: client })
   }
-  const idOf = (call: Call) => (typeof sessionId === 'function' ? sessionId(call) : sessionId)
-  const conversations = createConversations({ converter, session, start, max: maxConversations })
-  return {
-    historyOf: (call, messages, starting) => conversations.of(messages, idOf(call), starting),
-    sessions: () => conversations.all().map((history) => history.session as EngineSession),
-    close: conversations.close,
+  return (client: ModelClient, starting: Starting) => {
+    const { model, hasMarks, sharesCache } = starting
+    const name = JSON.stringify([client.provider, client.model, model, hasMarks, sharesCache])
+    const engine = engines.get(name) ?? created(client, starting)
+    engines.set(name, engine)
+    return engine
   }
 }

@@ -1,79 +1,86 @@
-// everlong/anthropic: the client for the Messages API, and middleware for the official SDK, an optional peer, with everything it
-// needs by default: sessions in memory, and summaries asked of the caller's own model with the caller's own client.
-import { adapterSessions, type UnnamedAdapterOptions } from './adapter-sessions.ts'
-import { type MessageParam, messageConversion } from './adapters/anthropic/messages.ts'
+// everlong/anthropic: the client for the Messages API, and middleware for the official SDK, an optional peer. By default
+// sessions are in memory, and summaries are asked of the caller's own model with the caller's own client.
+import { type AdapterOptions, type AdapterSessions, adapterSessions } from './adapter-sessions.ts'
+import { messageConversion } from './adapters/anthropic/messages.ts'
 import {
   type AnthropicMiddleware,
   type Channel,
   clientOver,
   createMiddleware,
   type MessagesCall,
+  sessionHeader,
 } from './adapters/anthropic/middleware.ts'
-import { runTools as runWith, type ToolRunnerLike } from './adapters/anthropic/tool-runner.ts'
+import { runTools, type ToolRunnerLike } from './adapters/anthropic/tool-runner.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import { anthropic, fromCatalog } from './models/anthropic/client.ts'
 
+export type { MessagesCall } from './adapters/anthropic/middleware.ts'
 export type { ToolRunnerLike } from './adapters/anthropic/tool-runner.ts'
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export { type AnthropicLike, type AnthropicOptions, anthropic } from './models/anthropic/client.ts'
 export type { SdkOptions } from './models/sdk.ts'
 
-export type AnthropicMiddlewareOptions = UnnamedAdapterOptions<MessagesCall> & {
-  /** Writes the summaries. Left out: the model of the call, through the client that the middleware belongs to. */
+/** Without `sessionId`, a call names its conversation in the header `everlong-session`, which is not sent to the API. */
+export type AnthropicSdkOptions = AdapterOptions<MessagesCall> & {
+  /** Writes the summaries. Default: the model of the call, through the client that has the middleware. */
   readonly model?: ModelClient
 }
 
-/** For `new Anthropic({ middleware: [everlong()] })`. */
-export function everlong({ model, ...options }: AnthropicMiddlewareOptions = {}): AnthropicMiddleware {
+export type AnthropicSdk = AdapterSessions & {
+  /** For `new Anthropic({ middleware: [middleware] })`. */
+  readonly middleware: AnthropicMiddleware
+  /**
+   * Yields what a tool runner yields, and replaces the runner's messages with what the next request needs. Create the
+   * runner with `thread: false`: a message thread is on the server, where nothing can be reduced. Needs `model`, unless
+   * the runner's client has the middleware.
+   */
+  readonly runTools: <Reply>(
+    runner: ToolRunnerLike<Reply>,
+    options?: { readonly sessionId?: string },
+  ) => AsyncGenerator<Reply, void>
+}
+
+export function everlong({ model, ...options }: AnthropicSdkOptions = {}): AnthropicSdk {
   const own = ownClient()
   const client = model ?? own.client
   const { converter, unmarked } = messageConversion()
-  const { historyOf } = adapterSessions(options, {
-    converter,
-    howToName:
-      'Pass `sessionId` to everlong(): a string, or a function of the request, for example of one of its headers.',
-  })
-  return createMiddleware({
-    historyOf: (call, messages, name) => historyOf(call, messages, () => ({ client, model: name, asksCalled: !model })),
-    unmarked,
-    modelFor: (name, channel) => {
-      own.use(name, channel)
-      return options.session ? undefined : { client, name }
-    },
-  })
+  const { historyOf, sessions } = adapterSessions(options, { converter, howToName })
+  const asksCalled = !model
+  return {
+    middleware: createMiddleware({
+      historyOf,
+      unmarked,
+      asksCalled,
+      clientFor: (name, channel) => {
+        own.use(name, channel)
+        return client
+      },
+    }),
+    runTools: (runner, { sessionId: id } = {}) =>
+      runTools(runner, {
+        unmarked,
+        historyOf: (messages, name) => {
+          const host = { url: '', headers: new Headers(id ? { [sessionHeader]: id } : {}), body: { ...runner.params } }
+          return historyOf({ host, id, messages, client: () => model ?? own.required(), model: name, asksCalled })
+        },
+      }),
+    ...sessions,
+  }
 }
 
-export type RunToolsOptions = UnnamedAdapterOptions<undefined> & {
-  /** Writes the summaries. */
-  readonly model: ModelClient
-}
-
-/**
- * Yields what the runner yields, and replaces the runner's messages with what the next request needs. Create the runner
- * with `thread: false`: a message thread lies on the server, where nothing can be reduced.
- */
-export function runTools<Reply>(
-  runner: ToolRunnerLike<Reply>,
-  { model, ...options }: RunToolsOptions,
-): AsyncGenerator<Reply, void> {
-  const { converter, unmarked } = messageConversion()
-  const { historyOf, close } = adapterSessions<MessageParam, undefined>(options, {
-    converter,
-    howToName: 'Pass `sessionId` to runTools().',
-  })
-  return runWith(runner, {
-    historyOf: (messages, name) => historyOf(undefined, messages, () => ({ client: model, model: name })),
-    unmarked,
-    close,
-  })
-}
+const howToName =
+  'Send it with `{ headers: { "everlong-session": chat.id } }`, or pass `sessionId` to everlong(), a string or a function of the request; for runTools(), `runTools(runner, { sessionId })`.'
 
 /** Our client over the newest call. */
 function ownClient() {
   let newest: Channel | undefined
   let model = ''
   const channel = (): Channel => {
-    if (!newest) throw new Error('No request has been sent yet, so there is no client for a summary.')
+    if (!newest) {
+      throw new Error(
+        'everlong(): no request went through the middleware yet, so there is no client to write a summary with. Give `new Anthropic({ middleware })` the middleware, or pass `model` to everlong().',
+      )
+    }
     return newest
   }
   const made = (): ModelClient => anthropic({ model, client: clientOver(channel) })
@@ -88,6 +95,8 @@ function ownClient() {
   }
   return {
     client,
+    /** Throws if there was no call yet. */
+    required: (): ModelClient => channel() && client,
     use: (name: string, current: Channel) => {
       model = name
       newest = current

@@ -211,13 +211,28 @@ describe('before a query', () => {
   })
 })
 
+test('a session is opened by the id of the SDK, and writable for the SDK again when it is closed', async () => {
+  const { sessionStore, session, sessions, close } = everlong({ model: offline(), projectKey: project })
+  await sessionStore.append(main, talk)
+  const opened = await session(sessionId)
+  expect(opened.messages().length).toBeGreaterThan(0)
+  expect(sessions()).toEqual([opened])
+  await close()
+  expect(sessions()).toEqual([])
+  await sessionStore.append(main, [{ type: 'user', uuid: 'later', message: { role: 'user', content: 'Go on.' } }])
+  const again = await session(sessionId)
+  expect(JSON.stringify(again.messages())).toContain('Go on.')
+  await again.close()
+  expect(sessions()).toEqual([])
+})
+
 function hookInput(event: string, more: object = {}): HookInput {
   const base = { session_id: sessionId, transcript_path: join(folder, 'session.jsonl'), cwd: '/home/ann/shop' }
   return { hook_event_name: event, ...base, ...more }
 }
 
 describe('the hooks', () => {
-  const agent = () => everlong({ model: offline(), projectKey: project, longestResult: 2_000 })
+  const agent = () => everlong({ model: offline(), projectKey: project, maxResultLength: 2_000 })
   const run = (hooks: ReturnType<typeof agent>['hooks'], input: HookInput) =>
     hooks[input.hook_event_name as keyof typeof hooks][0]?.hooks[0]?.(input)
 

@@ -1,5 +1,6 @@
 // everlong/claude-agent-sdk: sessions of the Claude Agent SDK in any store of Everlong, compacted between two queries by
 // Everlong; hooks for what the SDK compacts by itself, and recall. Types of the SDK are described, not imported.
+import type { AdapterSessions } from './adapter-sessions.ts'
 import { agentHooks } from './adapters/claude-agent-sdk/hooks.ts'
 import {
   type AgentRecallTool,
@@ -19,36 +20,36 @@ import type {
 import { defined, type JsonObject } from './core/message/json.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import type { CompactionDone, CompactionNotDone } from './core/session/compaction.ts'
+import { heldSession } from './core/session/open-session.ts'
 import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
 import { leftOutBy, standingRules } from './node/after-compaction.ts'
 import { memorySessions } from './stores/memory.ts'
-import { heldSession } from './stores/opened.ts'
 
 export type { AgentRecallTool } from './adapters/claude-agent-sdk/recall.ts'
 export type { AgentEntry, AgentHooks, AgentSessionKey, AgentSessionStore } from './adapters/claude-agent-sdk/types.ts'
 
 export type ClaudeAgentOptions = EngineOptions & {
-  /** Where the sessions are: in memory unless said. */
+  /** Keeps the sessions. Default: memory. */
   readonly store?: SessionStore
   /** Whose sessions are started, for erasure. */
   readonly user?: string
   /**
-   * The SDK's key for the project of your queries. Left out: that of a session which this process has stored or loaded, else
-   * that of the working directory.
+   * The SDK's key for the project of your queries. Default: that of a session which this process has stored or loaded, or
+   * else that of the working directory.
    */
   readonly projectKey?: string
   /** What happens when the SDK wants to compact by itself: let it (the default), or refuse, and compact before resuming. */
   readonly ownCompaction?: 'allow' | 'block'
-  /** Characters of a text in a tool result; longer ones are shortened: 60,000 unless said. */
-  readonly longestResult?: number
+  /** Characters of a text in a tool result; longer ones are shortened. Default 60,000. */
+  readonly maxResultLength?: number
   /** `foldSessionSummary` of the SDK, for its lists of sessions. */
   readonly foldSessionSummary?: FoldSummary
 }
 
 export type CompactOptions = { readonly instructions?: string; readonly signal?: AbortSignal }
 
-export type ClaudeAgent = {
+export type ClaudeAgent = Omit<AdapterSessions, 'session'> & {
   /** For `options.sessionStore` of a query. */
   readonly sessionStore: AgentSessionStore
   /** For `options.hooks` of a query. */
@@ -65,18 +66,18 @@ export type ClaudeAgent = {
   readonly compact: (sessionId: string, options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>
   /** A tool for `createSdkMcpServer`: the session may become known later. */
   readonly recallTool: (sessionId: () => string | undefined) => AgentRecallTool
+  /** Opens a session of the SDK. Close it before the next query: while it is open, the SDK cannot write it. */
+  readonly session: (sessionId: string) => Promise<EngineSession>
 }
 
-type Work<T> = (session: EngineSession) => Promise<T>
-
-const usualLongestResult = 60_000
-/** Another process may still be writing. After so long the SDK is told, which tries again twice. */
+const defaultMaxResultLength = 60_000
+/** Another process may still be writing. After this time the SDK gets an error; it tries again twice. */
 const waitMs = 10_000
 const owner = 'everlong'
 
 export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
   const { store = memorySessions(), user, projectKey, ownCompaction = 'allow', ...rest } = options
-  const { longestResult = usualLongestResult, foldSessionSummary: fold, ...engineOptions } = rest
+  const { maxResultLength = defaultMaxResultLength, foldSessionSummary: fold, ...engineOptions } = rest
   const engine = createEngine({ ...engineOptions, store })
   const newId = engineOptions.ports?.newId ?? (() => crypto.randomUUID())
   const now = engineOptions.ports?.now ?? (() => Date.now())
@@ -94,14 +95,12 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
     sessionId,
     projectKey: projectKey ?? projects.get(sessionId) ?? keyOfFolder(process.cwd()),
   })
-  const opened = async <T>(key: AgentSessionKey, entries: readonly AgentEntry[], work: Work<T>): Promise<T> => {
-    const session = await engine.open(storedId(key), { owner, waitMs, envelope: envelopeOf(entries) })
-    try {
-      return await work(session)
-    } finally {
-      await session.close()
-    }
-  }
+  const held = heldSessions((sessionId, known) => {
+    const key = keyOf(sessionId)
+    const opened = (entries: readonly AgentEntry[]) =>
+      engine.open(storedId(key), { owner, waitMs, envelope: envelopeOf(entries) })
+    return known ? opened(known) : inner.load(key).then((entries) => opened(entries ?? []))
+  })
   const keep = async (input: HookInput, original: unknown) => {
     const entry: AgentEntry = originalEntry(input, original, new Date(now()).toISOString())
     await inner.append(originalsOf(keyOf(input.session_id)), [entry])
@@ -122,30 +121,54 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
       rulesIn: standingRules,
       missingFrom: leftOutBy,
       keep,
-      longestResult,
+      maxResultLength,
       blocks: ownCompaction === 'block',
       onBlocked: (sessionId) => due.add(sessionId),
     }),
     prepare: async (sessionId, how) => {
-      if (sessionId === undefined) return undefined
-      const key = keyOf(sessionId)
-      const entries = await inner.load(key)
-      if (entries === null) return undefined
-      return opened(key, entries, async (session) => {
-        if (!due.has(sessionId) && !session.explain().isAboveThreshold) return undefined
-        due.delete(sessionId)
-        return session.compact(how)
-      })
+      const entries = sessionId === undefined ? null : await inner.load(keyOf(sessionId))
+      if (sessionId === undefined || entries === null) return undefined
+      const own = await held.session(sessionId, entries)
+      const isDue = due.delete(sessionId) || own.explain().isAboveThreshold
+      return (isDue ? own.compact(how) : Promise.resolve(undefined)).finally(own.close)
     },
     compact: async (sessionId, how) => {
-      const key = keyOf(sessionId)
-      return opened(key, (await inner.load(key)) ?? [], (session) => session.compact(how))
+      const own = await held.session(sessionId)
+      return own.compact(how).finally(own.close)
     },
     recallTool: (sessionId) =>
       agentRecallTool(store, () => {
         const id = sessionId()
         return id === undefined ? undefined : keyOf(id)
       }),
+    ...held,
+  }
+}
+
+type Opening = (sessionId: string, known?: readonly AgentEntry[]) => Promise<EngineSession>
+
+/** Sessions that are open until somebody closes them. */
+function heldSessions(open: Opening) {
+  const held = new Set<EngineSession>()
+  const close = async () => {
+    for (const own of held) await own.close()
+  }
+  return {
+    session: async (sessionId: string, known?: readonly AgentEntry[]): Promise<EngineSession> => {
+      const opened = await open(sessionId, known)
+      const own: EngineSession = {
+        ...opened,
+        close: () => {
+          held.delete(own)
+          return opened.close()
+        },
+      }
+      held.add(own)
+      return own
+    },
+    sessions: () => [...held],
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -1,5 +1,5 @@
-// The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
-// adds those on disk. What a session does is in core/session and core/ladder.
+// The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
+// path, files, git and hooks. What a session does is in core/session.
 
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
@@ -16,18 +16,21 @@ import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
-import type { Recalled, SessionStore } from './core/ports/session-store.ts'
+import { checkNewSessionId, subagentId } from './core/ports/session-id.ts'
+import type { HeldSession, Recalled, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { Collapser } from './core/session/collapser.ts'
 import type { CompactMechanismOptions } from './core/session/compact-mechanism.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
+import { bareHost, type HostPorts } from './core/session/host-ports.ts'
 import { type RequestInput, requestBase } from './core/session/input.ts'
 import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
-import { barePlatform, inMemory, type OpenedSession, type Platform, withQueued } from './core/session/platform.ts'
+import { type Opener, type OpenSessionOptions, openSession, sessionIdOf } from './core/session/open-session.ts'
 import { leftInQueue, queuedEntries } from './core/session/queue.ts'
+import { withQueued } from './core/session/recall.ts'
 import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
 import {
   type Ask,
@@ -38,13 +41,13 @@ import {
   type Runtime,
 } from './core/session/runtime.ts'
 import { createSession, type Session } from './core/session/session.ts'
+import { StoredSession } from './core/session/stored-session.ts'
 import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
-import { completeSettings } from './core/settings/complete.ts'
-import { type Environment, readEnvironment } from './core/settings/environment.ts'
+import { completeSettings, type Environment, readEnvironment } from './core/settings/resolve.ts'
 import type { EngineSettings, Settings } from './core/settings/table.ts'
 import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
-import { openStored, type StoredSessionOptions } from './stores/opened.ts'
+import { memorySession } from './stores/memory.ts'
 
 export type EngineOptions = {
   readonly model: ModelClient
@@ -85,6 +88,17 @@ export type SessionOptions = RequestInput & {
   readonly state?: HostState
   /** For the SessionStart hooks of a new session: `clear` when it replaces one that the person was done with. */
   readonly startedBy?: 'startup' | 'clear'
+  /** Who writes, for those who find the session held. */
+  readonly owner?: string
+  /** Whose session it is, for erasure. Only when it is started. */
+  readonly user?: string
+}
+
+export type ContinueOptions = SessionOptions & {
+  /** When there is no such session: refuse (the default), or start it. */
+  readonly ifMissing?: 'refuse' | 'start'
+  /** How long to wait while another writer holds it. Default: 0. */
+  readonly waitMs?: number
 }
 
 export type EngineSession = Session & {
@@ -100,43 +114,19 @@ export type EngineSession = Session & {
 
 export type Engine = {
   readonly model: ModelClient
-  /** A new session in memory. */
-  readonly start: (options?: SessionOptions) => Promise<EngineSession>
-}
-
-export type StoreSessionOptions = SessionOptions & {
-  /** Who writes, for those who find the session held. */
-  readonly owner?: string
-  /** Whose session it is, for erasure. Only when it is started. */
-  readonly user?: string
-}
-
-/** An engine whose sessions are in a store, by id. */
-export type StoreEngine = Omit<Engine, 'start'> & {
-  /** Continues a session. Throws a StoreError with a `reason` when there is none or another writer has it. */
-  readonly open: (
-    id: string,
-    options?: StoreSessionOptions & {
-      /** When there is no such session: refuse (the default), or start it. */
-      readonly ifMissing?: 'refuse' | 'start'
-      /** How long to wait while another writer holds it. Default: 0. */
-      readonly waitMs?: number
-    },
-  ) => Promise<EngineSession>
-  /** A new session. Throws a StoreError when there is one with this id. */
-  readonly start: (options?: StoreSessionOptions & { readonly id?: string }) => Promise<EngineSession>
+  /** A new session: in the store, or only in memory. Throws a StoreError when the store has one with this id. */
+  readonly start: (options?: SessionOptions & { readonly id?: string }) => Promise<EngineSession>
+  /** Continues a session of the store. Throws a StoreError with a `reason` when there is none or another writer has it. */
+  readonly open: (id: string, options?: ContinueOptions) => Promise<EngineSession>
 }
 
 /**
- * Sessions in memory, in any runtime, or in the store that is given. For sessions on disk use the createEngine of
+ * Sessions in the store that is given, or only in memory, in any runtime. For sessions in files use the createEngine of
  * everlong/node.
  */
-export function createEngine(options: EngineOptions & { readonly store: SessionStore }): StoreEngine
-export function createEngine(options: EngineOptions): Engine
-export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine | StoreEngine {
+export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine {
   const { store, ...options } = requireOptions(given)
-  const engine = createEngineOn(barePlatform(globalThis.process?.env ?? {}), options)
-  return store ? engineOnStore(engine, store) : { model: engine.model, start: engine.start }
+  return engineOn(createSessions(bareHost(globalThis.process?.env ?? {}), options), store)
 }
 
 /** Throws a TypeError that says what is missing: a program in JavaScript gets no other hint. */
@@ -169,27 +159,34 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   ports: true,
 }
 
-/** `complete` adds what the platform keeps next to a session. */
-export function engineOnStore(
-  { model, run, ports }: EngineOn,
-  store: SessionStore,
-  complete: (opened: OpenedSession) => OpenedSession = (opened) => opened,
-): StoreEngine {
-  const opened = async (id: string, how: Omit<StoredSessionOptions, keyof Ports>, options: SessionOptions) => {
-    requireText(id, 'open() needs the id of a session')
-    return run(complete(await openStored(store, id, { ...how, ...ports })), options)
-  }
+/** Sessions that are only in memory: each is started once and cannot be opened. */
+const inMemory: Opener = {
+  open: async (id, options) => {
+    if (options.as === 'new') {
+      checkNewSessionId(id, options)
+      return { type: 'opened', session: memorySession(id) }
+    }
+    const why = `There is no session ${id}: this engine has no store. Pass createEngine() one as "store".`
+    return { type: 'missing', why }
+  },
+}
+
+/** An engine whose sessions are in one store. */
+export function engineOn({ model, newId, open }: Sessions, store: Opener = inMemory): Engine {
   return {
     model,
-    open: (id, { owner, user, ifMissing, waitMs, ...options } = {}) =>
-      opened(id, { as: ifMissing === 'start' ? 'existing-or-new' : 'existing', owner, user, waitMs }, options),
-    start: async ({ id = ports.newId(), owner, user, ...options } = {}) => {
+    open: async (id, { ifMissing, ...options } = {}) => {
+      requireText(id, 'open() needs the id of a session')
+      return open(store, id, { ...options, as: ifMissing === 'start' ? 'existing-or-new' : 'existing' })
+    },
+    start: async ({ id = newId(), ...options } = {}) => {
+      requireText(id, 'start() needs a text as the id of a session')
       if ('path' in options && options.path !== undefined) {
         throw new TypeError(
           'start() takes no path here, because the sessions are in a store: pass an id, or leave out the store.',
         )
       }
-      return opened(id, { as: 'new', owner, user }, options)
+      return open(store, id, { ...options, as: 'new' })
     },
   }
 }
@@ -198,28 +195,40 @@ export function requireText(value: unknown, what: string): void {
   if (typeof value !== 'string' || value === '') throw new TypeError(`${what}; it got ${describeValue(value)}.`)
 }
 
-export type EngineOn = Engine & {
-  readonly ports: Ports
-  readonly run: (opened: OpenedSession, options: SessionOptions) => Promise<EngineSession>
+/** Opens sessions of any store, and shares what they have in common. */
+export type Sessions = {
+  readonly model: ModelClient
+  readonly newId: () => string
+  readonly open: (
+    store: Opener,
+    id: string,
+    options: Omit<ContinueOptions, 'ifMissing'> & Pick<OpenSessionOptions, 'as'>,
+  ) => Promise<EngineSession>
 }
 
-export function createEngineOn(platform: Platform, options: EngineOptions): EngineOn {
+export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
   const ports = { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...options.ports }
   const { settings, problems } = checkSettings(options.settings)
   const shared: Shared = {
-    platform,
+    host,
     options: { ...options, settings },
     warnings: [...unknownOptions(options, Object.keys(optionNames)), ...problems.map(warningOf)],
     learned: nothingLearned(),
     ports,
     cleanUps: new Set(),
   }
-  const run: EngineOn['run'] = (opened, session) => sessionOn(shared, opened, session)
-  return { model: options.model, ports, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
+  return {
+    model: options.model,
+    newId: ports.newId,
+    open: async (store, id, { as, owner, user, waitMs, ...session }) => {
+      const held = await openSession(store, id, { as, owner, user, waitMs, ...ports })
+      return sessionOn(shared, { store, owner, held, id: sessionIdOf(held) }, session)
+    },
+  }
 }
 
 type Shared = {
-  readonly platform: Platform
+  readonly host: HostPorts
   readonly options: EngineOptions
   readonly warnings: readonly string[]
   readonly learned: Learned
@@ -229,50 +238,63 @@ type Shared = {
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
-async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
-  const { store, entries } = opened
+/** A session that was taken for writing, and the store it is in. */
+type Opened = {
+  readonly store: Opener
+  readonly owner: string | undefined
+  readonly held: HeldSession
+  /** That its records carry. A sub-agent's are those of the session it belongs to. */
+  readonly id: string
+}
+
+async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions): Promise<EngineSession> {
+  const { id, held, store, owner } = opened
+  const { entries } = held
+  const stored = new StoredSession(held, shared.ports)
   const agentId = stringAt(options.envelope, 'agentId')
   const source = entries.length > 0 ? 'resume' : (options.startedBy ?? 'startup')
   const start: HookCall =
     agentId === undefined
       ? { event: 'SessionStart', source }
       : { event: 'SubagentStart', details: { agent_id: agentId } }
-  const listeners = createListeners(shared.options.onEvent, { sessionId: opened.id, ...defined({ agentId }) })
+  const listeners = createListeners(shared.options.onEvent, { sessionId: id, ...defined({ agentId }) })
   let session: Session
   let runtime: Runtime
   try {
-    runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
-    session = createSession({ runtime, listeners, queued: leftInQueue(entries), close: store.close })
+    runtime = runtimeFor(shared, { ...opened, stored }, { options, emit: listeners.emit })
+    session = createSession({ runtime, listeners, queued: leftInQueue(entries), close: stored.close })
   } catch (error) {
     // The settings cannot work.
-    void store.close()
+    void stored.close()
     throw error
   }
   await session.runHooks(start)
-  const { recall, read } = withQueued(opened, () => queuedEntries(runtime.conversation.standing()))
+  const { recall, read } = withQueued(stored, () => queuedEntries(runtime.conversation.standing()))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(words, limit),
     read,
-    entries: async () => store.entries(),
+    entries: stored.entries,
     subagent: async (own: SessionOptions = {}) => {
       const agentId = shared.ports.newId()
       const envelope = { ...(own.envelope ?? options.envelope), isSidechain: true, agentId }
-      return sessionOn(shared, await opened.subagent(agentId), { ...options, ...own, envelope })
+      const place = { ...shared.ports, as: 'new', owner, parent: held.id } as const
+      const agent = await openSession(store, subagentId(held.id, `agent-${agentId}`), place)
+      return sessionOn(shared, { ...opened, held: agent }, { ...options, ...own, envelope })
     },
   })
 }
 
 function runtimeFor(
-  { platform, options: engine, warnings, learned, ports, cleanUps }: Shared,
-  opened: OpenedSession,
+  { host, options: engine, warnings, learned, ports, cleanUps }: Shared,
+  { id, held, stored }: Opened & { readonly stored: StoredSession },
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Runtime {
-  const { id, store, entries, isWhole } = opened
-  const { environment = platform.environment, model: client, ask } = engine
-  const { model: name = client.model, envelope, state, startedBy: _, ...base } = options
+  const { entries, isWhole, path } = held
+  const { environment = host.environment, model: client, ask } = engine
+  const { model: name = client.model, envelope, state, startedBy: _, owner: __, user: ___, ...base } = options
   const settings = completeSettings(readEnvironment(engine.settings ?? {}, environment).settings)
   // The workspace folder as the host names it, never as a transcript does.
-  const cwd = stringAt(envelope, 'cwd') ?? platform.cwd
+  const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
   const redact = engine.redact && guardedRedact(engine.redact, guard)
@@ -280,19 +302,19 @@ function runtimeFor(
   const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
   const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
-  const { files, see } = platform.files({ given, entries, cwd, named, permitted, redact })
+  const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
   const ofTurnOnly = settings.economy === 'thrifty'
-  const host = state && guardedState(state, guard)
   const restoring: Restoring = new Restoring({
     files,
     ofTurnOnly,
-    host,
+    host: state && guardedState(state, guard),
     root: cwd,
     named,
-    entries: store.entries,
+    entries: stored.entries,
   })
   const written = createConversation({
-    store,
+    store: stored,
+    path,
     sessionId: id,
     entries,
     isWhole,
@@ -305,13 +327,14 @@ function runtimeFor(
     },
     onRewind: restoring.readAgain,
   })
-  const conversation = opened.wrap?.(written, (reason) => emit({ type: 'results-not-stored', reason })) ?? written
-  const hooks = engine.hooks ? guardedHooks(engine.hooks, ports.wait) : platform.hooks({ id, path: store.path, cwd })
+  const onProblem = (reason: string) => emit({ type: 'results-not-stored', reason })
+  const conversation = (path !== undefined && host.keepingResults?.(written, path, onProblem)) || written
+  const hooks = engine.hooks ? guardedHooks(engine.hooks, ports.wait) : host.hooks({ id, path, cwd })
   const workspace = engine.workspace
     ? guardedWorkspace(engine.workspace, guard)
-    : platform.workspace({ given, entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
+    : host.workspace({ given, entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
   return createRuntime({
-    ...mechanismsFor(engine, settings, memoryFor(opened, settings, { isSubagent })),
+    ...mechanismsFor(engine, settings, memoryFor(host, { held, settings, isSubagent })),
     conversation,
     settings,
     warnings,
@@ -351,12 +374,12 @@ function mechanismsFor(
   }
 }
 
-function memoryFor(
-  { notes, entries }: OpenedSession,
-  { sessionMemory }: Settings,
-  { isSubagent }: { readonly isSubagent: boolean },
-): Memory {
+type MemoryInput = { readonly held: HeldSession; readonly settings: Settings; readonly isSubagent: boolean }
+
+function memoryFor({ notes }: HostPorts, { held, settings, isSubagent }: MemoryInput): Memory {
   if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
-  if (notes) return notes({ settings: sessionMemory, isResumed: entries.length > 0 })
+  if (notes && held.path !== undefined) {
+    return notes(held.path, { settings: settings.sessionMemory, isResumed: held.entries.length > 0 })
+  }
   return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
 }

@@ -4,9 +4,18 @@ export { compact } from './compact.ts'
 export type { CompactMessagesOptions, CompactOutcome } from './compact-messages.ts'
 export type { Block } from './core/message/block.ts'
 export type { Message } from './core/message/message.ts'
+export type { TokenCounts } from './core/message/usage.ts'
 export type { EngineEvent } from './core/ports/events.ts'
-export type { HookCall, HookOutcome, Hooks } from './core/ports/hooks.ts'
-export type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from './core/ports/model.ts'
+export { type HookCall, type HookOutcome, type Hooks, noOutcome } from './core/ports/hooks.ts'
+export type {
+  ModelAnswer,
+  ModelCapabilities,
+  ModelClient,
+  ModelFailure,
+  ModelRequest,
+  SendOptions,
+  StreamEvent,
+} from './core/ports/model.ts'
 export type { FileStore } from './core/ports/restore.ts'
 export type { Recalled } from './core/ports/session-store.ts'
 export { StoreError, type StoreErrorReason } from './core/ports/store.ts'
@@ -17,11 +26,12 @@ export type { EditOutcome, UndoOutcome } from './core/session/manual-edits.ts'
 export type { Blocked, PrepareOptions, Ready } from './core/session/prepare.ts'
 export type { Recovery } from './core/session/recovery.ts'
 export type { CompactOptions, SessionExplanation, Turn, TurnOptions } from './core/session/session.ts'
-export type { Environment } from './core/settings/environment.ts'
+export type { Environment } from './core/settings/resolve.ts'
 export type { EngineSettings } from './core/settings/table.ts'
 export { countTokens } from './core/tokens/estimate/counting.ts'
 export { estimateTokens } from './core/tokens/estimate/estimate.ts'
 export { ConfigurationError } from './core/tokens/figure.ts'
+export type { Entry } from './core/transcript/format/entry.ts'
 export { createEngine, type Engine, type EngineOptions, type EngineSession, type SessionOptions } from './engine.ts'
 export { type Microcompacted, type MicrocompactOptions, microcompact } from './microcompact.ts'
 export { offline, recorded } from './models/offline.ts'

@@ -1,7 +1,12 @@
 // everlong/langchain: endless conversations for agents of LangChain, as one middleware or as a context edit.
 import { type AdapterOptions, type AdapterSessions, adapterSessions } from './adapter-sessions.ts'
 import { type ChatModelLike, chatModelClient, nameOf } from './adapters/langchain/client.ts'
-import { type LangChainMessage, langChainConverter, loadClasses } from './adapters/langchain/messages.ts'
+import {
+  type LangChainClasses,
+  type LangChainMessage,
+  langChainConverter,
+  loadClasses,
+} from './adapters/langchain/messages.ts'
 import {
   createContextEdit,
   createLangChainMiddleware,
@@ -16,56 +21,53 @@ export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export type { ChatModelLike } from './adapters/langchain/client.ts'
 export type { LangChainCall } from './adapters/langchain/middleware.ts'
 
+/** Without `sessionId`, the conversation of a call is `configurable.thread_id`. */
 export type LangChainOptions = AdapterOptions<LangChainCall> & {
-  /** Writes the summaries: a chat model of LangChain, or a client of Everlong. Left out: the agent's own model. */
+  /** Writes the summaries: a chat model of LangChain, or a client of Everlong. Default: the agent's own model. */
   readonly model?: ChatModelLike | ModelClient
-  /** Characters of a tool result. A longer one is shortened, and its original kept as the artifact: 60,000 unless said. */
-  readonly longestResult?: number
+  /** Characters of a tool result. A longer one is shortened, and its original kept as the artifact. Default 60,000. */
+  readonly maxResultLength?: number
 }
 
-const usualLongestResult = 60_000
-
-/** For `createAgent({ middleware: [everlong()] })`. */
-export function everlong(options: LangChainOptions = {}): LangChainMiddleware {
-  return createLangChainMiddleware(partsOf(options))
+export type LangChain = AdapterSessions & {
+  /** For `createAgent({ middleware: [middleware] })`. */
+  readonly middleware: LangChainMiddleware
+  /** For `contextEditingMiddleware({ edits: [edit] })`: reduces each request, without recovery after an overflow. */
+  readonly edit: LangChainEdit
 }
 
-/** For `contextEditingMiddleware({ edits: [everlongEdit()] })`: reduces each request, without recovery after an overflow. */
-export function everlongEdit(options: LangChainOptions = {}): LangChainEdit {
-  return createContextEdit(partsOf(options))
-}
+const defaultMaxResultLength = 60_000
 
-const howToName =
-  'Invoke the agent with `{ configurable: { thread_id: chat.id } }`, or pass `sessionId`, which everlongEdit() always needs.'
-
-function partsOf({ model, longestResult = usualLongestResult, ...options }: LangChainOptions): LangChainParts {
+export function everlong({
+  model,
+  maxResultLength = defaultMaxResultLength,
+  ...options
+}: LangChainOptions = {}): LangChain {
   const classes = loadClasses()
-  let newest: ChatModelLike | undefined
+  let loaded: LangChainClasses
+  let called: ChatModelLike | undefined
   const asked = (): ChatModelLike => {
-    if (!newest) throw new Error('The agent has not called its model yet, so nobody can write a summary.')
-    return newest
+    if (!called) throw new Error('The agent has not called its model yet, so nobody can write a summary.')
+    return called
   }
-  const client =
-    model && 'send' in model
-      ? model
-      : chatModelClient(() => (model as ChatModelLike | undefined) ?? asked(), { classes })
-  let sessions: AdapterSessions<LangChainMessage, LangChainCall> | undefined
-  const byThread = { sessionId: ({ threadId }: LangChainCall) => threadId, ...options }
-  return {
+  const own = model && 'invoke' in model ? model : undefined
+  const client = model && 'send' in model ? model : chatModelClient(() => own ?? asked(), { classes })
+  const { historyOf, sessions } = adapterSessions<LangChainMessage, LangChainCall>(options, {
+    converter: langChainConverter(() => loaded),
+    howToName:
+      'Invoke the agent with `{ configurable: { thread_id: chat.id } }`, or pass `sessionId` to everlong(), which the edit always needs.',
+  })
+  const parts: LangChainParts = {
     classes,
-    historyOf: async (call) => {
-      const loaded = await classes()
-      const converter = langChainConverter(loaded)
-      sessions ??= adapterSessions(byThread, { converter, howToName })
-      const name = newest ? nameOf(newest) : client.model
-      return sessions.historyOf(call, call.messages, () => ({ client, model: name, asksCalled: !model }))
+    historyOf: async (host, current = called) => {
+      called = current
+      loaded = await classes()
+      const name = current && nameOf(current)
+      const call = { host, id: host.threadId, messages: host.messages, client: () => client }
+      return historyOf({ ...call, model: name, asksCalled: !model })
     },
-    // The window is that of the model that is called, also where another one writes the summaries.
-    isReady: () => newest !== undefined,
-    modelFor: (own) => {
-      newest = own
-      return options.session ? undefined : { client, name: nameOf(own) }
-    },
-    longestResult,
+    model: () => called && { client, name: nameOf(called) },
+    maxResultLength,
   }
+  return { middleware: createLangChainMiddleware(parts), edit: createContextEdit(parts), ...sessions }
 }

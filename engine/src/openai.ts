@@ -1,7 +1,7 @@
 // everlong/openai: the client for chat completions, and histories of chat completions and of the Responses API for hosts that
 // call the official SDK, an optional peer, in their own loop: each request is reduced before it is sent, and sent once more if
 // it was too long. Nothing that is handed over is changed.
-import { adapterSessions, type UnnamedAdapterOptions } from './adapter-sessions.ts'
+import { type AdapterOptions, type AdapterSessions, adapterSessions, joinedSessions } from './adapter-sessions.ts'
 import type { Converter } from './adapters/history/converter.ts'
 import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
 import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
@@ -16,8 +16,9 @@ export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export { type OpenAILike, type OpenAIOptions, openai } from './models/openai/client.ts'
 export type { SdkOptions } from './models/sdk.ts'
 
-/** The other parts of a request. They count for the size. */
+/** The other parts of a request, which count for the size, and the conversation that it belongs to. */
 export type OpenAICall = {
+  readonly sessionId?: string
   readonly model?: string
   readonly instructions?: string | null
   readonly tools?: readonly object[]
@@ -25,27 +26,31 @@ export type OpenAICall = {
   readonly signal?: AbortSignal
 }
 
-export type OpenAIHistoryOptions = UnnamedAdapterOptions<OpenAICall> & {
+/** Without `sessionId` here, that of the call names its conversation. */
+export type OpenAISdkOptions = AdapterOptions<OpenAICall> & {
   /** Writes the summaries: `openai({ model })`, or any other client. */
   readonly model: ModelClient
 }
 
-/** What to send: the history as it now is, and less output where input and output together were too much. */
+/** What to send: the history as it is now, and a lower limit where input and output together were too long. */
 export type OpenAISent<Message> = { readonly messages: Message[]; readonly maxTokens?: number }
 
-export type OpenAIHistory<Base extends object> = {
-  /** Sends with `send`, once more if the prompt was too long. Reads the usage off the answer. */
-  readonly run: <Message extends Base, Answer>(
-    messages: readonly Message[],
-    call: OpenAICall,
-    send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,
-  ) => Promise<Answer>
-  readonly close: () => Promise<void>
+/** Calls `send` with what the history is reduced to, and once more if the prompt was too long. Reads the answer's usage. */
+export type OpenAIRun<Base extends object> = <Message extends Base, Answer>(
+  messages: readonly Message[],
+  call: OpenAICall,
+  send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,
+) => Promise<Answer>
+
+export type OpenAISdk = AdapterSessions & {
+  /** For `client.chat.completions.create({ messages })`. */
+  readonly chat: OpenAIRun<ChatMessageLike>
+  /** For `client.responses.create({ input })`, without `previous_response_id`: such a history is on the server. */
+  readonly responses: OpenAIRun<object>
 }
 
-/** For `client.chat.completions.create({ messages })`. */
-export function manageChat(options: OpenAIHistoryOptions): OpenAIHistory<ChatMessageLike> {
-  const shape: Shape<ChatMessageLike, ChatMessageLike> = {
+export function everlong(options: OpenAISdkOptions): OpenAISdk {
+  const chat = managed<ChatMessageLike, ChatMessageLike>(options, {
     converter: chatConverter(),
     grouped: (messages) => messages,
     flat: (messages) => messages,
@@ -53,19 +58,14 @@ export function manageChat(options: OpenAIHistoryOptions): OpenAIHistory<ChatMes
       const usage = objectAt(answer, 'usage')
       return usage ? chatUsage(usage) : undefined
     },
-  }
-  return managed(options, shape)
-}
-
-/** For `client.responses.create({ input })`, without `previous_response_id`: such a history is on the server. */
-export function manageResponses(options: OpenAIHistoryOptions): OpenAIHistory<object> {
-  const shape: Shape<object, ItemGroup> = {
+  })
+  const responses = managed<object, ItemGroup>(options, {
     converter: itemConverter('responses'),
     grouped: groupItems,
     flat: (groups) => groups.flat(),
     usageOf: responsesUsage,
-  }
-  return managed(options, shape)
+  })
+  return { chat: chat.run, responses: responses.run, ...joinedSessions(chat.sessions, responses.sessions) }
 }
 
 type Shape<Base extends object, Foreign> = {
@@ -76,33 +76,29 @@ type Shape<Base extends object, Foreign> = {
 }
 
 function managed<Base extends object, Foreign>(
-  { model, ...options }: OpenAIHistoryOptions,
+  { model: client, ...options }: OpenAISdkOptions,
   { converter, grouped, flat, usageOf }: Shape<Base, Foreign>,
-): OpenAIHistory<Base> {
-  const { historyOf, close } = adapterSessions(options, {
+): { readonly run: OpenAIRun<Base>; readonly sessions: AdapterSessions } {
+  const { historyOf, sessions } = adapterSessions<Foreign, OpenAICall>(options, {
     converter,
-    howToName: 'Pass `sessionId` next to `open`: a string, or a function of the call.',
+    howToName: 'Pass `sessionId` with it, next to `model` and `tools`, or to everlong().',
   })
-  return {
-    run: async <Message extends Base, Answer>(
-      messages: readonly Message[],
-      call: OpenAICall,
-      send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,
-    ) => {
-      const foreign = grouped(messages)
-      const name = call.model ?? model.model
-      const history = await historyOf(call, foreign, () => ({ client: model, model: name }))
-      const answer = await history.run(
-        foreign,
-        { base: baseOf(call, messages), signal: call.signal },
-        ({ messages: sent, maxTokens }) => send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
-      )
-      const usage = usageOf(answer)
-      if (usage) history.reportUsage(usage)
-      return answer
-    },
-    close,
+  const run: OpenAIRun<Base> = async <Message extends Base, Answer>(
+    given: readonly Message[],
+    call: OpenAICall,
+    send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,
+  ) => {
+    const messages = grouped(given)
+    const { sessionId: id, model, signal } = call
+    const history = await historyOf({ host: call, id, messages, client: () => client, model })
+    const answer = await history.run(messages, { base: baseOf(call, given), signal }, ({ messages: sent, maxTokens }) =>
+      send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
+    )
+    const usage = usageOf(answer)
+    if (usage) history.reportUsage(usage)
+    return answer
   }
+  return { run, sessions }
 }
 
 /** The system prompt may lie among the messages. */

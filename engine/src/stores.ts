@@ -12,6 +12,5 @@ export type {
   SessionStore,
   StoredRecord,
 } from './core/ports/session-store.ts'
-export type { StoreEngine, StoreSessionOptions } from './engine.ts'
 export { type Copied, type CopyOptions, copySessions } from './stores/copy.ts'
 export { memorySessions } from './stores/memory.ts'

@@ -5,7 +5,7 @@ import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
 import { everlong } from 'everlong/anthropic'
 import { z } from 'zod'
 
-const middleware = everlong({
+const { middleware, close } = everlong({
   settings: { contextWindow: 60_000 },
   onEvent: (event) => {
     if (event.type !== 'compaction-finished') return
@@ -30,3 +30,4 @@ const runner = client.beta.messages.toolRunner({
 let replies = 0
 for await (const _ of runner) replies++
 console.log(`${replies} replies, ${runner.params.messages.length} messages in the runner`)
+await close()

@@ -1,9 +1,8 @@
 // A mechanism of your own in the ladder: of all polls of a status only the newest counts, so older ones are dropped from the
 // context. Everlong checks the plan, keeps calls with their results, and can undo it.
 import { offline } from 'everlong'
-import { type PlanningMechanism, snip } from 'everlong/mechanisms'
+import { blocksOf, type PlanningMechanism, snip } from 'everlong/mechanisms'
 import { createEngine } from 'everlong/node'
-import { blocksOf } from 'everlong/transcript'
 
 const name = 'drop-old-polls'
 const dropOldPolls: PlanningMechanism = {

@@ -3,8 +3,9 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { offline } from 'everlong'
-import { planCompaction } from 'everlong/mechanisms'
-import { compactionJobAt, createEngine, openSessionAt } from 'everlong/node'
+import { planCompaction } from 'everlong/internal/compaction'
+import { compactionJobAt, openSessionAt } from 'everlong/internal/node'
+import { createEngine } from 'everlong/node'
 
 const path = join(mkdtempSync(join(tmpdir(), 'dry-run-')), 'session.jsonl')
 const model = offline()

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { type RunOptions, runExample } from './simulated/run.ts'
 

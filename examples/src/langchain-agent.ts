@@ -11,10 +11,11 @@ const readLog = tool(({ day }) => logOf(day), {
   description: 'Reads the log of a day.',
   schema: z.object({ day: z.number() }),
 })
+const { middleware, close } = everlong({ settings: { contextWindow: 60_000 } })
 const agent = createAgent({
   model: new ChatAnthropic({ model: 'claude-sonnet-4-6', maxTokens: 1_000 }),
   tools: [readLog],
-  middleware: [everlong({ settings: { contextWindow: 60_000 } })],
+  middleware: [middleware],
   checkpointer: new MemorySaver(),
 })
 for (let day = 1; day <= 10; day++) {
@@ -22,6 +23,7 @@ for (let day = 1; day <= 10; day++) {
   const state = await agent.invoke({ messages }, { configurable: { thread_id: 'watch' } })
   console.log(`day ${day}: ${state.messages.length} messages in the state`)
 }
+await close()
 
 function logOf(day: number): string {
   return Array.from({ length: 400 }, (_, at) => `day ${day}: GET /orders/${at * 7} 200 in ${at % 90} ms`).join('\n')

@@ -15,7 +15,7 @@ const managed = everlong({
 const agent = new Agent({
   name: 'watcher',
   instructions: 'You watch over a server.',
-  model: managed.model(new OpenAIChatCompletionsModel(new OpenAI(), model), model),
+  model: managed.wrapModel(new OpenAIChatCompletionsModel(new OpenAI(), model), model),
   tools: [
     tool({
       name: 'read_log',
@@ -25,7 +25,7 @@ const agent = new Agent({
     }),
   ],
 })
-const session = managed.session(new MemorySession()) // or any other session of the SDK
+const session = managed.wrapSession(new MemorySession()) // or any other session of the SDK
 for (let day = 1; day <= 10; day++) {
   await run(agent, `Look at the log of day ${day}. Never restart the server.`, { session })
   console.log(`day ${day}: ${(await session.getItems()).length} items in the session`)

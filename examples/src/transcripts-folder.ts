@@ -2,7 +2,8 @@
 // through everything that was ever said. Give it a folder; the default is Claude Code's.
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
-import { cardLine, collectingStatistics, findTranscripts, openArchive, scanFile } from 'everlong/node'
+import { cardLine, collectingStatistics, findTranscripts, scanFile } from 'everlong/internal/node'
+import { openArchive } from 'everlong/node'
 
 const [folder = join(homedir(), '.claude/projects'), words = 'migration'] = process.argv.slice(2)
 for (const path of findTranscripts([folder]).files) {

@@ -1,6 +1,7 @@
 // What a compaction lost, most important first, and never longer than the host takes.
-import { compactionJobAt, missingFromSummary, sessionOfRecords } from 'everlong/node'
-import type { JsonObject } from 'everlong/transcript'
+
+import type { JsonObject } from 'everlong/internal'
+import { compactionJobAt, missingFromSummary, sessionOfRecords } from 'everlong/internal/node'
 
 export type Compaction = {
   /** The conversation before it, in any format that Everlong reads, and the file it is stored in. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Script, type ScriptRequest, startServer } from '@everlong/simulator'
-import { blocksOf, isToolResult, textOf } from 'everlong/transcript'
+import { blocksOf, isToolResult, textOf } from 'everlong/internal'
 import { everythingIn, root, searchPath } from './agent.ts'
 
 export const rule = 'From now on never touch the file schema.sql.'

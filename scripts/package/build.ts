@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { build, type InlineConfig } from 'tsdown'
 import { root } from '../steps.ts'
-import { entriesOf, manifestOf, type Versions } from './manifest.ts'
+import { entriesOf, manifestOf, publishedExports, type Versions } from './manifest.ts'
 import { withBuiltWorkers, workerEntries } from './workers.ts'
 
 const common = {
@@ -15,11 +15,11 @@ const common = {
 
 /** One JavaScript file and one declaration file for each entry, and what they share. */
 export async function buildLibrary(outDir: string): Promise<void> {
-  const { exports, bin } = manifestOf('engine')
+  const manifest = manifestOf('engine')
   await build({
     ...common,
     cwd: join(root, 'engine'),
-    entry: entriesOf(exports),
+    entry: entriesOf(publishedExports(manifest)),
     outDir,
     tsconfig: join(root, 'tsconfig.build.json'),
     platform: 'neutral',
@@ -34,7 +34,7 @@ export async function buildLibrary(outDir: string): Promise<void> {
   await build({
     ...common,
     cwd: join(root, 'engine'),
-    entry: entriesOf(bin),
+    entry: entriesOf(manifest.bin),
     outDir,
     clean: false,
     platform: 'node',

@@ -31,10 +31,9 @@ export function packageFolders(checkout: string): readonly string[] {
   return ['.', ...manifests.map((path) => dirname(path.replaceAll('\\', '/'))).toSorted()]
 }
 
-/** `./src/testing/index.ts` is built to `testing`, `./src/adapters/opentelemetry.ts` to `opentelemetry`. */
+/** `./src/adapters/opentelemetry.ts` is built to `opentelemetry`. */
 export function compiledName(source: string): string {
-  const name = basename(source, '.ts')
-  return name === 'index' && dirname(source) !== './src' ? basename(dirname(source)) : name
+  return basename(source, '.ts')
 }
 
 /** What to build for these exports or bins: the source of each by its compiled name. */
@@ -43,10 +42,15 @@ export function entriesOf(...named: readonly (Versions | undefined)[]): Readonly
   return Object.fromEntries(sources.map((source) => [compiledName(source), source]))
 }
 
-/** The library: every export as JavaScript and declarations. */
+/** The exports of a library without the made-up sessions, which only the tests and benchmarks of this checkout use. */
+export function publishedExports({ exports = {} }: Manifest): Versions {
+  return Object.fromEntries(Object.entries(exports).filter(([subpath]) => subpath !== './internal/testing'))
+}
+
+/** The library: every published export as JavaScript and declarations. */
 export function publishedLibrary(manifest: Manifest): Manifest {
-  const { exports = {}, bin = {}, scripts: _, devDependencies: __, ...rest } = manifest
-  const compiled = Object.entries(exports).map(([subpath, source]) => {
+  const { exports: ___, bin = {}, scripts: _, devDependencies: __, ...rest } = manifest
+  const compiled = Object.entries(publishedExports(manifest)).map(([subpath, source]) => {
     if (!source.endsWith('.ts')) return [subpath, source]
     const target = `./dist/${compiledName(source)}`
     return [subpath, { types: `${target}.d.ts`, default: `${target}.js` }]

@@ -2,7 +2,7 @@
 // that we promise.
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodeIn } from '../node-package.mjs'
 import { root } from '../steps.ts'

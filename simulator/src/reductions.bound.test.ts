@@ -1,23 +1,10 @@
 // A conversation that the API signed itself, on models that bind thinking to the exact prefix: whatever was cleared,
 // snipped, compacted, undone and done again in between, the next request is taken. Public names of the engine only.
-import {
-  microByIdle,
-  microBySize,
-  type PlanningMechanism,
-  type RequestOptions,
-  situationOf,
-  snip,
-} from 'everlong/mechanisms'
-import { session } from 'everlong/testing'
-import {
-  type Edit,
-  editRecord,
-  foldEntries,
-  type JsonObject,
-  objectAt,
-  requestMessages,
-  type View,
-} from 'everlong/transcript'
+
+import { editRecord, foldEntries, type JsonObject, objectAt, requestMessages } from 'everlong/internal'
+import { type RequestOptions, situationOf } from 'everlong/internal/compaction'
+import { session } from 'everlong/internal/testing'
+import { type Edit, microByIdle, microBySize, type PlanningMechanism, snip, type View } from 'everlong/mechanisms'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { combine, text, thinking, toolUse } from './script/answers.ts'

@@ -3,30 +3,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { editRecord, foldEntries, type JsonObject, objectAt, requestMessages, stringAt } from 'everlong/internal'
+import { microByCacheEdit, type RequestOptions, type SituationInput, situationOf } from 'everlong/internal/compaction'
+import { clientStyles, generateWithTruth, keptLayouts, serialize } from 'everlong/internal/testing'
 import {
-  microByCacheEdit,
+  type Edit,
   microByIdle,
   microBySize,
   native,
   type Plan,
   type PlanningMechanism,
-  type RequestOptions,
-  type SituationInput,
-  situationOf,
   snip,
+  type View,
 } from 'everlong/mechanisms'
 import { openArchive } from 'everlong/node'
-import { clientStyles, generateWithTruth, keptLayouts, serialize } from 'everlong/testing'
-import {
-  type Edit,
-  editRecord,
-  foldEntries,
-  type JsonObject,
-  objectAt,
-  requestMessages,
-  stringAt,
-  type View,
-} from 'everlong/transcript'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Simulator } from './simulator.ts'

@@ -1,7 +1,7 @@
 // The engine's repairer against the API's rules as they are told here: whatever a cut, a crash or a foreign client left
 // of a conversation, what comes out of the repairer is taken.
 import type { Block, Message } from 'everlong'
-import { objectAt, repairRequest } from 'everlong/transcript'
+import { objectAt, repairRequest } from 'everlong/internal'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ask, simulate } from './testing/ask.ts'

@@ -1,5 +1,5 @@
 // The server on this machine: where it listens, what it serves beside the API, how it ends.
-import { modelFacts } from 'everlong/models'
+import { modelFacts } from 'everlong/internal'
 import { expect, test } from 'vitest'
 import { faultHeader } from './faults/fault.ts'
 import { startServer } from './server.ts'

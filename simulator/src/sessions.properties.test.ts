@@ -2,9 +2,8 @@
 // real turns with thinking that is bound, calls of other providers, server tools, images, edits and compactions.
 import type { Block, Message } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import { knownModels, modelFacts } from 'everlong/models'
+import { isToolUse, knownModels, modelFacts, pairHalfOf } from 'everlong/internal'
 import { createEngine, type EngineSession } from 'everlong/node'
-import { isToolUse, pairHalfOf } from 'everlong/transcript'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { route } from './script/route.ts'

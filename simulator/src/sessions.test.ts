@@ -2,8 +2,8 @@
 // request is taken.
 import type { Block } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
+import type { JsonObject } from 'everlong/internal'
 import { createEngine, type EngineSession } from 'everlong/node'
-import type { JsonObject } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { ask, simulate } from './testing/ask.ts'
 import { stillPorts } from './testing/still-ports.ts'

@@ -1,5 +1,5 @@
 // All of it together: the made-up agent at work against the API, as clients will use it.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { agent } from './agent/agent.ts'
 import { syntheticRepository } from './repository/repository.ts'

@@ -1,7 +1,7 @@
 // What a slash command is, and what it may use. A command returns a value; hosts show it.
 import type { Environment } from 'everlong'
+import type { JsonObject } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import type { JsonObject } from 'everlong/transcript'
 import type { CommandResult, PermissionMode } from '../app.ts'
 import type { ModelChoice } from '../models/choose.ts'
 import type { ChosenModel } from '../models/chosen.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixed, text, toolUse } from '@everlong/simulator'
-import { messagesOf, textOf } from 'everlong/transcript'
+import { messagesOf, textOf } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Agent, AgentEvent } from '../app.ts'

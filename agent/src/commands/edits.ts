@@ -1,7 +1,8 @@
 // Commands that edit the context by hand, and recall. Nothing is ever lost: each appends to the transcript, and /undo takes
 // it back. Without arguments they offer what there is to choose from.
+
+import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/transcript'
 import type { CommandResult } from '../app.ts'
 import { count, dateTime } from '../render/numbers.ts'
 import { clipped, error, type SlashCommand, text } from './command.ts'

@@ -1,8 +1,8 @@
 // Commands that show something and change nothing: what fills the context, every number with its source, the cost, and
 // what the agent remembers.
 import type { SessionExplanation } from 'everlong'
-import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everlong/mechanisms'
-import { openMemory } from 'everlong/node'
+import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everlong/internal/compaction'
+import { openMemory } from 'everlong/internal/node'
 import { memoryFiles } from '../context/memory-files.ts'
 import { systemPrompt } from '../context/system-prompt.ts'
 import { count, counted, exactDollars, percent } from '../render/numbers.ts'

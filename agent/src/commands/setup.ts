@@ -1,5 +1,5 @@
 // Commands about how the agent works: its model and its permissions.
-import { knownModels } from 'everlong/models'
+import { knownModels } from 'everlong/internal'
 import { modelForms } from '../models/choose.ts'
 import { count } from '../render/numbers.ts'
 import { permissionModes } from '../settings/schema.ts'

@@ -1,7 +1,7 @@
 // What changes while a session lasts: the date, and the state of git. It is told with the first prompt, and again with a
 // later one when it has changed or a compaction has removed it.
 import type { MessageInput, Workspace } from 'everlong'
-import { describeWorkspace } from 'everlong/mechanisms'
+import { describeWorkspace } from 'everlong/internal/compaction'
 
 export type Surroundings = { readonly workspace: Workspace; readonly now: () => number }
 

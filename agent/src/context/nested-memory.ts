@@ -1,6 +1,6 @@
 // Loads the instruction files of a folder when the agent first touches a file in it.
 import type { MessageInput } from 'everlong'
-import { isObject, textOf, type ViewMessage } from 'everlong/transcript'
+import { isObject, textOf, type ViewMessage } from 'everlong/internal'
 import type { LoopEvent } from '../events.ts'
 import { type MemoryFile, type NestedPlaces, nestedMemoryFiles } from './memory-files.ts'
 

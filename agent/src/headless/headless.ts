@@ -1,6 +1,6 @@
 // Headless mode: one prompt, one result, and an exit code that scripts can read. Nobody can be asked, so what would ask is
 // denied and listed.
-import { textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/internal'
 import type { Agent, AgentEvent, CommandResult, PermissionRequest, Person } from '../app.ts'
 import { commandNamed } from '../commands/run.ts'
 import type { StopReason } from '../events.ts'

@@ -1,7 +1,7 @@
 // Two tools for all MCP servers: ToolSearch finds tools and shows how they are called, McpCall calls one. So a hundred tools
 // cost no tokens until they are needed, and the tool list, which caches depend on, stays as it is.
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import { z } from 'zod'
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '../tool.ts'
 import { createOutput } from '../tools/bash/output.ts'

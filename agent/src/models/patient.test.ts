@@ -1,6 +1,5 @@
 import { createSimulator, type Fault, text, withFaults } from '@everlong/simulator'
-import type { ModelRequest } from 'everlong'
-import type { StreamEvent } from 'everlong/models'
+import type { ModelRequest, StreamEvent } from 'everlong'
 import { expect, test } from 'vitest'
 import { chooseModel } from './choose.ts'
 import { type RetryEvent, reportingRetries } from './patient.ts'

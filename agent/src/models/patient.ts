@@ -1,7 +1,7 @@
 // Patience with a provider that is overloaded or cannot be reached: a turn or a compaction is tried again for minutes, and the
 // person sees it. Requests in the background keep the client's few quick retries, because nobody waits for them.
-import type { ModelClient, ModelRequest } from 'everlong'
-import type { RetryPolicy, StreamEvent } from 'everlong/models'
+import type { ModelClient, ModelRequest, StreamEvent } from 'everlong'
+import type { RetryPolicy } from 'everlong/internal'
 import type { AgentEvent } from '../app.ts'
 
 export const defaultRetryMinutes = 10

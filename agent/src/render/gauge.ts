@@ -1,5 +1,5 @@
 // How full a context is: the numbers that gauges show, and the bar.
-import type { ContextState, Explanation } from 'everlong/mechanisms'
+import type { ContextState, Explanation } from 'everlong/internal/compaction'
 import type { Sheet, Style } from './sheet.ts'
 
 export type Fullness = Pick<Explanation, 'state' | 'percentLeft'> & {

@@ -1,5 +1,5 @@
 // The phases of a compaction in words.
-import type { CompactionPhase } from 'everlong/mechanisms'
+import type { CompactionPhase } from 'everlong/internal/compaction'
 
 export const compactionPhases: Readonly<Record<CompactionPhase, string>> = {
   'hooks-before': 'running hooks',

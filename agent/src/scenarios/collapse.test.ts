@@ -1,6 +1,6 @@
 import { text } from '@everlong/simulator'
+import { checkRequest, textOf } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import { checkRequest, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { prose } from '../testing/history.ts'
 import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'

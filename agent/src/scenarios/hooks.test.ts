@@ -1,5 +1,4 @@
-import type { HookCall } from 'everlong'
-import { noOutcome } from 'everlong/mechanisms'
+import { type HookCall, noOutcome } from 'everlong'
 import { expect, test } from 'vitest'
 import { query } from '../loop.ts'
 import { setStage } from '../testing/stage.ts'

@@ -1,5 +1,5 @@
 import { text, toolUse } from '@everlong/simulator'
-import { checkRequest, textOf } from 'everlong/transcript'
+import { checkRequest, textOf } from 'everlong/internal'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { prose } from '../testing/history.ts'

@@ -1,7 +1,7 @@
 import { text } from '@everlong/simulator'
 import type { EngineSettings } from 'everlong'
+import { checkRequest, textOf } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import { checkRequest, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { stagesOverHttp } from '../testing/over-http.ts'

@@ -1,6 +1,6 @@
 import { overflowShapes, text } from '@everlong/simulator'
 import type { EngineSettings } from 'everlong'
-import { checkRequest, textOf } from 'everlong/transcript'
+import { checkRequest, textOf } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { eventsOf, inTurn, runLoop, saying, stagesOverHttp } from '../testing/over-http.ts'

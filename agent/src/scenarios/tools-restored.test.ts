@@ -1,7 +1,7 @@
 // What the agent's own tools did comes back after a compaction: the engine reads it off their names, inputs and results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { setFolder } from '../testing/folder.ts'
 import { fill } from '../testing/history.ts'

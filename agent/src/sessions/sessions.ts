@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { forEachEntry, sessionFolder, writeNewTranscript } from 'everlong/node'
-import { decodeLine, messagesOf, textOf } from 'everlong/transcript'
+import { decodeLine, messagesOf, textOf } from 'everlong/internal'
+import { forEachEntry, sessionFolder, writeNewTranscript } from 'everlong/internal/node'
 
 export type SessionSummary = {
   readonly id: string

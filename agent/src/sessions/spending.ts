@@ -2,10 +2,11 @@
 // background summaries leave no usage there, so those count only since the session was opened.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PurposeUsage } from 'everlong/mechanisms'
-import { costOf, type TokenCounts } from 'everlong/models'
-import { collectingStatistics, type EngineSession, forEachEntry, sessionFolder } from 'everlong/node'
-import { type JsonObject, type ModelTokens, numberAt, objectAt, readBoundary } from 'everlong/transcript'
+import type { TokenCounts } from 'everlong'
+import { costOf, type JsonObject, type ModelTokens, numberAt, objectAt, readBoundary } from 'everlong/internal'
+import type { PurposeUsage } from 'everlong/internal/compaction'
+import { collectingStatistics, forEachEntry, sessionFolder } from 'everlong/internal/node'
+import type { EngineSession } from 'everlong/node'
 
 export type Spent = PurposeUsage & { readonly purpose: string }
 

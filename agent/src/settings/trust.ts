@@ -1,7 +1,7 @@
 // Which folders a person trusts: only their settings may run commands, start servers or widen permissions.
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
 
 type Place = { readonly home: string; readonly folder: string }
 

@@ -16,7 +16,7 @@ import {
 } from '@everlong/simulator'
 import type { ModelRequest } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import { type ModelPorts, systemPorts } from 'everlong/models'
+import { type ModelPorts, systemPorts } from 'everlong/internal'
 import { afterEach } from 'vitest'
 import type { Agent, AgentEvent, Person } from '../app.ts'
 import { type AgentOptions, createAgent, type ToolSetup } from '../create-agent.ts'

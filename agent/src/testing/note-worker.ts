@@ -2,8 +2,8 @@
 // Says that it is there, and then on a line of its own what became of each extraction. Arguments: transcript, address of the model, name, how often.
 import { countTokens, type Message } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import { createLedger } from 'everlong/mechanisms'
-import { openMemory } from 'everlong/node'
+import { createLedger } from 'everlong/internal/compaction'
+import { openMemory } from 'everlong/internal/node'
 
 const [transcript = '', baseURL = '', name = '', times = ''] = process.argv.slice(2)
 const model = anthropic({ model: 'claude-opus-4-5', apiKey: 'none', baseURL })

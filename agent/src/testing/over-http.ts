@@ -1,6 +1,5 @@
 // Stages for scenario tests: the engine with its own client, the simulator behind a socket, closed after each test.
-import type { Hooks } from 'everlong'
-import { noOutcome } from 'everlong/mechanisms'
+import { type Hooks, noOutcome } from 'everlong'
 import { afterEach, vi } from 'vitest'
 import type { LoopEvent } from '../events.ts'
 import { type QueryOptions, query } from '../loop.ts'

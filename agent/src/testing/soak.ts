@@ -1,9 +1,9 @@
 // A long session of the loop: task after task, each with a rule that must hold to the end. It looks at every request
 // that goes out, and at what is left at the end.
 import type { FaultPlan } from '@everlong/simulator'
-import { contextTokens } from 'everlong/mechanisms'
+import { checkRequest, textOf } from 'everlong/internal'
+import { contextTokens } from 'everlong/internal/compaction'
 import type { EngineSession } from 'everlong/node'
-import { checkRequest, textOf } from 'everlong/transcript'
 import { query } from '../loop.ts'
 import { type Stage, type StageOptions, setStage } from './stage.ts'
 

@@ -23,7 +23,7 @@ import {
 } from '@everlong/simulator'
 import type { EngineEvent, ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import { type AbortSignalPort, systemPorts } from 'everlong/models'
+import { type AbortSignalPort, systemPorts } from 'everlong/internal'
 import { createEngine, type Engine, type EngineOptions } from 'everlong/node'
 import { z } from 'zod'
 import { type AnyTool, defineTool } from '../tool.ts'

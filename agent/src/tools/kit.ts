@@ -1,7 +1,8 @@
 // What all tools share: the workspace, permissions, secrets, what each session has read, and where long output goes.
 
 import { join } from 'node:path'
-import { type EngineSession, sessionFolder } from 'everlong/node'
+import { sessionFolder } from 'everlong/internal/node'
+import type { EngineSession } from 'everlong/node'
 import type { z } from 'zod'
 import type { PermissionRequest } from '../app.ts'
 import { codeOf, type Workspace } from '../files/paths.ts'

@@ -2,8 +2,8 @@
 // same text is not sent twice. One for each session, because a sub-agent has seen nothing of what its parent read.
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
+import { blocksOf, isToolResult, textOf } from 'everlong/internal'
 import type { EngineSession } from 'everlong/node'
-import { blocksOf, isToolResult, textOf } from 'everlong/transcript'
 
 type Seen = { readonly hash: string; readonly modified: number; readonly size: number }
 type Shown = { readonly hash: string; readonly toolUseId: string; readonly text: string }

@@ -1,8 +1,8 @@
 // A recorded conversation as every SDK can hold it: what the model had seen when it was compacted, and the work that
 // followed. Thinking is left out and images become a line of text, because not every SDK has a place for them.
-import type { Block, Message } from 'everlong'
-import { forEachEntry } from 'everlong/node'
-import { blocksOf, type Entry, messagesOf, readBoundary, repairRequest, textOf } from 'everlong/transcript'
+import type { Block, Entry, Message } from 'everlong'
+import { blocksOf, messagesOf, readBoundary, repairRequest, textOf } from 'everlong/internal'
+import { forEachEntry } from 'everlong/internal/node'
 import type { Case } from '../fidelity/cases.ts'
 import { sessionOf } from '../fidelity/parts.ts'
 

@@ -94,7 +94,7 @@ type Hooks = {
 }
 
 const ours = oursBy('middleware', ({ world }, options) => {
-  const { beforeModel, wrapModelCall } = everlong(options) as unknown as Hooks
+  const { beforeModel, wrapModelCall } = everlong(options).middleware as unknown as Hooks
   const runtime = { configurable: { thread_id: 'one' }, context: {} }
   const [model, send] = [modelOf(world), sending(world)]
   let list: readonly BaseMessage[] = []

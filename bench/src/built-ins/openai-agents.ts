@@ -95,7 +95,7 @@ const [ours] = oursBy('model', ({ world }, options) => {
     ...options,
     sessionId: 'one',
   })
-  const send = sending(world, managed.model(modelOf(world)))
+  const send = sending(world, managed.wrapModel(modelOf(world)))
   let list: readonly AgentInputItem[] = []
   return async (added) => {
     list = [...list, ...toAgentItems(added)]

@@ -2,7 +2,7 @@
 // summary with the one of the case. Every request to the Messages API gets the same cache marks, whoever sent it.
 import { asksForSummary, createSimulator, text, turnableClock } from '@everlong/simulator'
 import type { Message } from 'everlong'
-import { blocksOf, isObject, type JsonObject, repairRequest } from 'everlong/transcript'
+import { blocksOf, isObject, type JsonObject, repairRequest } from 'everlong/internal'
 import { marked, markOf } from '../cost/marks.ts'
 
 export type World = {

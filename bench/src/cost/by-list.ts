@@ -1,15 +1,7 @@
 // A keeper over a plain list of messages, as most libraries have it: a rule changes the list, or only what is sent. What a
 // refusal teaches is the same for all of them.
 import type { Block, Message } from 'everlong'
-import {
-  blocksOf,
-  isObject,
-  isThinking,
-  isToolResult,
-  type JsonObject,
-  repairRequest,
-  textOf,
-} from 'everlong/transcript'
+import { blocksOf, isObject, isThinking, isToolResult, type JsonObject, repairRequest, textOf } from 'everlong/internal'
 import { marked, markOf } from './marks.ts'
 import { mostOutput } from './setup.ts'
 import type { Keeper, Port, Refusal, Strategy } from './strategy.ts'

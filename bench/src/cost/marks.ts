@@ -1,7 +1,7 @@
 // Where a careful client puts its cache marks: at the end of the system prompt (which covers the tools), and on the newest
 // two messages of the user's side.
 import type { Block, Message } from 'everlong'
-import { blocksOf, type JsonObject } from 'everlong/transcript'
+import { blocksOf, type JsonObject } from 'everlong/internal'
 import type { Setup } from './setup.ts'
 
 export function markOf(lifetime: Setup['lifetime']): JsonObject {

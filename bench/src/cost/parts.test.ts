@@ -1,5 +1,5 @@
 import type { Message } from 'everlong'
-import { checkRequest } from 'everlong/transcript'
+import { checkRequest } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { randomFrom } from '../random.ts'
 import { withoutOldest } from './by-list.ts'

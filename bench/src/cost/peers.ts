@@ -2,7 +2,7 @@
 // documentation shows it. What they ask a model for is paid.
 import type { ModelMessage } from 'ai'
 import type { Message } from 'everlong'
-import { repairRequest } from 'everlong/transcript'
+import { repairRequest } from 'everlong/internal'
 import { fromModelMessages, prune, toModelMessages } from '../peers/ai-sdk.ts'
 import { clearToolUses, fromLangChain, summarizeWith, toLangChain } from '../peers/langchain.ts'
 import { tokenLimiter } from '../peers/mastra.ts'

@@ -1,6 +1,6 @@
 import { agent, syntheticRepository, toolsOf } from '@everlong/simulator'
 import type { Message } from 'everlong'
-import { isToolUse } from 'everlong/transcript'
+import { isToolUse } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { Person } from './person.ts'
 import { shareOfReturns } from './returns.ts'

@@ -16,7 +16,7 @@ import {
   turnableClock,
 } from '@everlong/simulator'
 import type { Block, Message } from 'everlong'
-import { isObject, isToolUse, type JsonObject, type ToolUseBlock } from 'everlong/transcript'
+import { isObject, isToolUse, type JsonObject, type ToolUseBlock } from 'everlong/internal'
 import { type Random, randomFrom } from '../random.ts'
 import { answering, gapBefore } from './gaps.ts'
 import { answersPerTask, workOf } from './kinds.ts'

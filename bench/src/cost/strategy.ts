@@ -1,7 +1,7 @@
 // The seam between a session and whoever manages its context: one keeper for each session is told what happens and gets
 // the next answer. Nobody reaches the simulator but through the port, where everything is counted.
 import type { Block, FileStore, Message } from 'everlong'
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import type { Setup } from './setup.ts'
 
 export type Strategy = {

@@ -8,7 +8,7 @@ import {
   type Message,
   type ModelClient,
 } from 'everlong'
-import { blocksOf } from 'everlong/transcript'
+import { blocksOf } from 'everlong/internal'
 import { systemPrompt } from '../cost/system-prompt.ts'
 import type { PlantedFact } from '../rounds/facts.ts'
 import { isIn, wordsOf } from '../rounds/measure.ts'

@@ -1,6 +1,7 @@
 // How long it takes to fold a transcript of 100,000 entries into the view, beside a bare pass that only reads each
 // entry's head.
-import { type Entry, foldEntries, headOf, repairRequest } from 'everlong/transcript'
+import type { Entry } from 'everlong'
+import { foldEntries, headOf, repairRequest } from 'everlong/internal'
 import { median } from '../results.ts'
 import { entriesOf, timed } from './sessions.ts'
 

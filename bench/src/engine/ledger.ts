@@ -1,6 +1,7 @@
 // How long it takes to read the ledger off a conversation of 200,000 tokens.
-import { createLedger } from 'everlong/mechanisms'
-import { messagesOf } from 'everlong/transcript'
+
+import { messagesOf } from 'everlong/internal'
+import { createLedger } from 'everlong/internal/compaction'
 import { median } from '../results.ts'
 import { timed, upTo } from './sessions.ts'
 

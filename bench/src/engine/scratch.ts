@@ -1,16 +1,10 @@
 // What it costs to compute everything anew before a request, in conversations of 1,000, 10,000 and 50,000 messages: one
 // more entry is added and the whole transcript folded, sized, planned and made into a request.
-import {
-  createWeigher,
-  microByCacheEdit,
-  microByIdle,
-  microBySize,
-  native,
-  type PlanningMechanism,
-  situationOf,
-  type Weigher,
-} from 'everlong/mechanisms'
-import { createFold, type Entry, requestMessages, type View } from 'everlong/transcript'
+
+import type { Entry } from 'everlong'
+import { createFold, requestMessages } from 'everlong/internal'
+import { createWeigher, microByCacheEdit, situationOf, type Weigher } from 'everlong/internal/compaction'
+import { microByIdle, microBySize, native, type PlanningMechanism, type View } from 'everlong/mechanisms'
 import { median } from '../results.ts'
 import { entriesOf, timedResult } from './sessions.ts'
 

@@ -1,7 +1,7 @@
 // The made-up sessions that the engine is measured on, and how a stretch of work is timed.
-import { countTokens } from 'everlong'
-import { generateSession } from 'everlong/testing'
-import { type Entry, messagesOf } from 'everlong/transcript'
+import { countTokens, type Entry } from 'everlong'
+import { messagesOf } from 'everlong/internal'
+import { generateSession } from 'everlong/internal/testing'
 
 /** So many entries of a session, as they would come from a file. */
 export function entriesOf(count: number, { boundaries = 0 }: { readonly boundaries?: number } = {}): readonly Entry[] {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generateSession, serialize } from 'everlong/testing'
+import { generateSession, serialize } from 'everlong/internal/testing'
 import { expect, test } from 'vitest'
 import { atomsOf } from './atoms.ts'
 import { casesOf, cutsOf } from './cases.ts'

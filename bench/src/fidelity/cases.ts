@@ -1,7 +1,7 @@
 // The compactions that a transcript records: what the model had seen before each, what was left, what it wrote after.
-import type { Block } from 'everlong'
-import { forEachEntry } from 'everlong/node'
-import { type Entry, messagesOf, readBoundary, textOf, type ViewMessage } from 'everlong/transcript'
+import type { Block, Entry } from 'everlong'
+import { messagesOf, readBoundary, textOf, type ViewMessage } from 'everlong/internal'
+import { forEachEntry } from 'everlong/internal/node'
 
 export type Case = {
   readonly name: string

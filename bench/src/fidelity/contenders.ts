@@ -1,8 +1,8 @@
 // Those that are measured: each makes, from what came before a compaction, the text that it would leave for the model
 // within a number of tokens. A peer is one more line here.
 import { type ModelClient, offline, recorded } from 'everlong'
-import { runCompaction } from 'everlong/mechanisms'
-import { compactionJobAt } from 'everlong/node'
+import { runCompaction } from 'everlong/internal/compaction'
+import { compactionJobAt } from 'everlong/internal/node'
 import { quietPorts } from '../quiet-ports.ts'
 import { type Case, shownIn } from './cases.ts'
 import { counting } from './measure.ts'

@@ -1,6 +1,7 @@
 // The ledger of what the model had seen before a compaction.
-import { createLedger, type Ledger } from 'everlong/mechanisms'
-import { messagesOf } from 'everlong/transcript'
+
+import { messagesOf } from 'everlong/internal'
+import { createLedger, type Ledger } from 'everlong/internal/compaction'
 import type { Case } from './cases.ts'
 
 export function ledgerOf(found: Case): Ledger {

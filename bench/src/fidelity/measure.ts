@@ -1,7 +1,7 @@
 // What a context keeps of what came before it: the atoms that the agent went on to use, what people typed, the files
 // and commands, the rules; and what it claims that is found nowhere.
 import { countTokens as countMessages } from 'everlong'
-import { messagesOf, type ViewMessage } from 'everlong/transcript'
+import { messagesOf, type ViewMessage } from 'everlong/internal'
 import { atomsOf } from './atoms.ts'
 import { type Case, shownIn } from './cases.ts'
 import { ledgerOf } from './ledger-of.ts'

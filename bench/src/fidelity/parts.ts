@@ -1,6 +1,7 @@
 // What contenders are put together from: the recorded summary, and the newest messages that fit.
-import { openSessionAt, type SessionAt } from 'everlong/node'
-import { messagesOf } from 'everlong/transcript'
+
+import { messagesOf } from 'everlong/internal'
+import { openSessionAt, type SessionAt } from 'everlong/internal/node'
 import { type Case, shownIn } from './cases.ts'
 import { countTokens } from './measure.ts'
 

@@ -1,7 +1,7 @@
 // What peers leave after a compaction, by their own code where it can be run, each with the recorded summary as its
 // model's answer. They know no budget for the whole: what would not fit is left out from the oldest end.
 import type { Message } from 'everlong'
-import { isRequest, messagesOf, textOf } from 'everlong/transcript'
+import { isRequest, messagesOf, textOf } from 'everlong/internal'
 import { compactWithRunner } from '../peers/anthropic.ts'
 import { clineCut, clineKeeps, clineSummary } from '../peers/cline.ts'
 import { codexHistory } from '../peers/codex.ts'

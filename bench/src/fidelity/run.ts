@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findTranscripts } from 'everlong/node'
+import { findTranscripts } from 'everlong/internal/node'
 import { versionApart } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { root, transcriptFolder } from '../root.ts'

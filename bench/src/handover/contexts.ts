@@ -1,8 +1,8 @@
 // The contexts that are graded: what each contender leaves for the next agent at one recorded compaction, with a strong
 // model's summary, with an ordinary one, with the one that was recorded, or without a model.
 import { type ModelClient, offline, recorded } from 'everlong'
-import { type Compacted, runCompaction } from 'everlong/mechanisms'
-import { compactionJobAt } from 'everlong/node'
+import { type Compacted, runCompaction } from 'everlong/internal/compaction'
+import { compactionJobAt } from 'everlong/internal/node'
 import { type Case, shownIn } from '../fidelity/cases.ts'
 import { counting, countTokens } from '../fidelity/measure.ts'
 import { recordedContext, recordedSummary, sessionOf } from '../fidelity/parts.ts'

@@ -1,6 +1,6 @@
 // The notes that session memory would have had at a recorded compaction, taken without a model.
 import { offline } from 'everlong'
-import { emptyNotes, extractNotes, parseNotes, renderNotes } from 'everlong/mechanisms'
+import { emptyNotes, extractNotes, parseNotes, renderNotes } from 'everlong/internal/compaction'
 import type { Case } from '../fidelity/cases.ts'
 import { countTokens } from '../fidelity/measure.ts'
 import { sessionOf } from '../fidelity/parts.ts'

@@ -1,5 +1,5 @@
 // What the handover benchmark measures: a row for each contender and size of each case. Small helpers to look into them.
-import type { Compacted } from 'everlong/mechanisms'
+import type { Compacted } from 'everlong/internal/compaction'
 import { type Grade, meanScore, weightedMean } from './grade.ts'
 
 export type Row = {

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findTranscripts } from 'everlong/node'
+import { findTranscripts } from 'everlong/internal/node'
 import { type Case, casesOf } from '../fidelity/cases.ts'
 import { countTokens } from '../fidelity/measure.ts'
 import { recordedContext } from '../fidelity/parts.ts'

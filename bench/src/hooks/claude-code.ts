@@ -1,11 +1,12 @@
 // The hooks of the Claude Code plug-in.
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { generateSession, serialize } from 'everlong/testing'
 import { root } from '../root.ts'
+import { writeSession } from '../write-session.ts'
 import { cpuOf, type Hook } from './measure.ts'
 
 const program = join(root, 'plugins/claude-code/dist/everlong.js')
+const human = ['Never touch schema.sql from now on.', 'Fix the report.', 'Go on.']
 const summary = '<summary>1. The reports were read.</summary>'
 
 /** In the order in which Claude Code runs them. */
@@ -13,7 +14,7 @@ export function claudeCodeHooks(folder: string, megabytes: number): readonly Hoo
   const transcript = join(folder, 'session.jsonl')
   const data = join(folder, 'data')
   mkdirSync(data)
-  writeSession(transcript, megabytes)
+  writeSession(transcript, { seed: 5, targetBytes: megabytes * 1_000_000, human })
   const cost = (mode: 'hook' | 'background', hook_event_name: string) => () => {
     const event = { session_id: 's1', transcript_path: transcript, hook_event_name, compact_summary: summary }
     return cpuOf([program, mode, data], JSON.stringify(event), { CLAUDE_PLUGIN_DATA: data })
@@ -36,14 +37,4 @@ export function claudeCodeHooks(folder: string, megabytes: number): readonly Hoo
     { name: 'UserPromptSubmit', note: 'hands over what was lost', cost: cost('hook', 'UserPromptSubmit') },
   ]
   return rows.map((row) => ({ agent: 'Claude Code', ...row }))
-}
-
-function writeSession(path: string, megabytes: number): void {
-  const human = ['Never touch schema.sql from now on.', 'Fix the report.', 'Go on.']
-  const waiting: string[] = []
-  for (const record of generateSession({ seed: 5, targetBytes: megabytes * 1_000_000, human })) {
-    waiting.push(serialize(record))
-    if (waiting.length === 1_000) appendFileSync(path, waiting.splice(0).join(''))
-  }
-  appendFileSync(path, waiting.join(''))
 }

@@ -1,7 +1,7 @@
 // The hooks of the Codex plug-in, from a folder as it is installed, with a rollout of many compactions.
 import { appendFileSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generateCodexRollout, serialize } from 'everlong/testing'
+import { generateCodexRollout, serialize } from 'everlong/internal/testing'
 import { root } from '../root.ts'
 import { cpuOf, type Hook } from './measure.ts'
 

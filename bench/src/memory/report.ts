@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ModelClient, offline } from 'everlong'
+import { generateSession, serialize } from 'everlong/internal/testing'
 import { createEngine } from 'everlong/node'
-import { generateSession, serialize } from 'everlong/testing'
 import { median, writeResults } from '../results.ts'
 
 const rounds = 11

@@ -2,31 +2,34 @@
 // is taken, and how many tokens it really has. It keeps numbers only, never a word of a transcript.
 import { createSimulator, type Simulator, type SimulatorOptions } from '@everlong/simulator'
 import {
-  appliedEdits,
-  cacheStateOf,
-  microByCacheEdit,
-  microByIdle,
-  microBySize,
-  native,
-  type PlanningMechanism,
-  type RequestOptions,
-  type SituationInput,
-  situationOf,
-  snip,
-} from 'everlong/mechanisms'
-import { knownModels, modelFacts } from 'everlong/models'
-import { forEachEntry } from 'everlong/node'
-import {
   createFold,
-  type Edit,
   editRecord,
   type Fold,
+  knownModels,
+  modelFacts,
   numberAt,
   objectAt,
   requestMessages,
   stringAt,
+} from 'everlong/internal'
+import {
+  appliedEdits,
+  cacheStateOf,
+  microByCacheEdit,
+  type RequestOptions,
+  type SituationInput,
+  situationOf,
+} from 'everlong/internal/compaction'
+import { forEachEntry } from 'everlong/internal/node'
+import {
+  type Edit,
+  microByIdle,
+  microBySize,
+  native,
+  type PlanningMechanism,
+  snip,
   type View,
-} from 'everlong/transcript'
+} from 'everlong/mechanisms'
 
 export type Outcome = {
   readonly way: string

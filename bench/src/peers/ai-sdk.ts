@@ -1,7 +1,7 @@
 // Conversations in the AI SDK's shape, and its pruneMessages as its documentation calls it.
 import { type ModelMessage, pruneMessages } from 'ai'
 import type { Block, Message } from 'everlong'
-import { blocksOf, isText, isThinking, isToolResult, isToolUse, repairRequest, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isThinking, isToolResult, isToolUse, repairRequest, textOf } from 'everlong/internal'
 import { originOf, standingFor } from './origins.ts'
 
 export function toModelMessages(messages: readonly Message[]): ModelMessage[] {

@@ -2,7 +2,7 @@
 // request for a summary as the server would.
 import Anthropic from '@anthropic-ai/sdk'
 import type { Message } from 'everlong'
-import { blocksOf } from 'everlong/transcript'
+import { blocksOf } from 'everlong/internal'
 
 const model = 'claude-sonnet-5'
 

@@ -1,7 +1,7 @@
 // What Cline leaves of a conversation once a model has summarized it (its default, "agentic"), in our words: its package,
 // @cline/core, can be run, but brings 250 MB of others. Held against version 0.0.86 over recorded sessions: the same.
 import type { Block, Message } from 'everlong'
-import { blocksOf, isToolResult, isToolUse, type JsonObject } from 'everlong/transcript'
+import { blocksOf, isToolResult, isToolUse, type JsonObject } from 'everlong/internal'
 
 /** What of the newest messages stays, unless a setting says otherwise. */
 export const clineKeeps = 20_000

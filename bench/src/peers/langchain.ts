@@ -1,7 +1,7 @@
 // Conversations in LangChain's shape, and its own functions as this room calls them. Its code, not ours, does the work.
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import type { Block, Message } from 'everlong'
-import { blocksOf, isText, isToolResult, isToolUse, type JsonObject, repairRequest, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse, type JsonObject, repairRequest, textOf } from 'everlong/internal'
 import { ClearToolUsesEdit, countTokensApproximately, summarizationMiddleware } from 'langchain'
 import { originOf, standingFor } from './origins.ts'
 

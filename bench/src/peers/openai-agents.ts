@@ -1,7 +1,7 @@
 // Conversations in the shape of the OpenAI Agents SDK.
 import type { AgentInputItem, AgentOutputItem } from '@openai/agents'
 import type { Block, Message } from 'everlong'
-import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 
 export function toAgentItems(messages: readonly Message[]): readonly AgentInputItem[] {
   return messages.flatMap(({ role, content }) => blocksOf(content).flatMap((block) => itemOf(role, block)))

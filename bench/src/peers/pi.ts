@@ -1,7 +1,7 @@
 // Conversations in pi's shape, and its own functions for them: the session, its context, the compaction. Its model is one
 // that answers at once.
 import type { Block, Message } from 'everlong'
-import { blocksOf, isText, isThinking, isToolResult, isToolUse, type JsonObject, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isThinking, isToolResult, isToolUse, type JsonObject, textOf } from 'everlong/internal'
 import { importApart } from './apart.ts'
 import { originOf, standingFor } from './origins.ts'
 

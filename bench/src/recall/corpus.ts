@@ -1,7 +1,8 @@
 // A made-up session of many messages on disk, with rare words planted in it, and the words and phrases that can be
 // asked of it: they are taken from what was really written.
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { generateSession, type JsonObject, serialize } from 'everlong/testing'
+import type { JsonObject } from 'everlong/internal'
+import { generateSession, serialize } from 'everlong/internal/testing'
 import { randomFrom } from '../random.ts'
 
 export type Corpus = {

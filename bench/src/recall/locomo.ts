@@ -3,8 +3,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { session } from 'everlong/internal/testing'
 import { type Archive, openArchive } from 'everlong/node'
-import { session } from 'everlong/testing'
 import { writeResults } from '../results.ts'
 import { dataFolder } from '../root.ts'
 

@@ -1,6 +1,6 @@
 // What is planted: facts of ten kinds, each told once in the way it comes up in a session, each with the words that must
 // be there for it to have survived, and the question that somebody who has lost it would ask.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 
 export type Kind = (typeof kinds)[number]
 export const kinds = [

@@ -1,7 +1,7 @@
 // Plays the session to one contender, lets it make room when it must, and looks after some of its compactions which of the
 // facts told so far are still there.
 import { countTokens, estimateTokens, type Message } from 'everlong'
-import { blocksOf } from 'everlong/transcript'
+import { blocksOf } from 'everlong/internal'
 import { type Contender, type Keeper, threshold } from './contender.ts'
 import { type Kind, kinds, type PlantedFact } from './facts.ts'
 import type { Turn } from './session.ts'

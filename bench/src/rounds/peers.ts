@@ -1,7 +1,7 @@
 // The peers in the rounds, each by its own code (Cline and Codex by their rules, in our words) and with the same summarizer; plain
 // truncation beside them.
 import { countTokens, type Message } from 'everlong'
-import { blocksOf, isText, isToolResult, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, textOf } from 'everlong/internal'
 import { compactWithRunner } from '../peers/anthropic.ts'
 import { clineCut, clineKeeps, clineSummary } from '../peers/cline.ts'
 import { codexHistory } from '../peers/codex.ts'

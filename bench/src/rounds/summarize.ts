@@ -2,7 +2,7 @@
 // gets it, over whatever messages they chose to show it.
 import { asksForSummary, summarizer } from '@everlong/simulator'
 import { estimateTokens, type Message } from 'everlong'
-import { isText } from 'everlong/transcript'
+import { isText } from 'everlong/internal'
 
 /** What a summary may be long, for everybody. */
 export const mostSummary = 4_096

@@ -1,6 +1,8 @@
 // Making a conversation smaller without a model, and folding a session's records into what is sent.
-import { createWeigher, microBySize, type SituationInput, situationOf, type Weigher } from 'everlong/mechanisms'
-import { createFold, editRecord, type Fold, foldEntries, type View } from 'everlong/transcript'
+
+import { createFold, editRecord, type Fold, foldEntries } from 'everlong/internal'
+import { createWeigher, type SituationInput, situationOf, type Weigher } from 'everlong/internal/compaction'
+import { microBySize, type View } from 'everlong/mechanisms'
 import { prune } from '../peers/ai-sdk.ts'
 import { clearToolUses, countTokensApproximately, trimMessages } from '../peers/langchain.ts'
 import { tokenLimiter } from '../peers/mastra.ts'

@@ -1,8 +1,8 @@
 // A whole compaction but for the model, which answers at once with the same words for everybody. Ours has a line more:
 // without any model.
 import { countTokens, type ModelClient, offline, recorded } from 'everlong'
-import { createLedger, runCompaction } from 'everlong/mechanisms'
-import type { ViewMessage } from 'everlong/transcript'
+import type { ViewMessage } from 'everlong/internal'
+import { createLedger, runCompaction } from 'everlong/internal/compaction'
 import { summarizeWith } from '../peers/langchain.ts'
 import { loadPi, piModel } from '../peers/pi.ts'
 import { quietPorts } from '../quiet-ports.ts'

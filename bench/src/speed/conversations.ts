@@ -1,6 +1,7 @@
 // One made-up agent session at any length, in our shape and in everybody else's, each made once, when somebody
 // asks for it: ask before the work that is measured.
-import { type Entry, foldEntries, type ViewMessage } from 'everlong/transcript'
+import type { Entry } from 'everlong'
+import { foldEntries, type ViewMessage } from 'everlong/internal'
 import { entriesOf } from '../engine/sessions.ts'
 import { toModelMessages } from '../peers/ai-sdk.ts'
 import { toLangChain } from '../peers/langchain.ts'

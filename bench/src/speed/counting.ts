@@ -1,8 +1,8 @@
 // Counting: a whole conversation that nobody has counted yet, read or only measured, and then what happens before each request of a session that
 // goes on.
 import { countTokens } from 'everlong'
-import { createWeigher, situationOf } from 'everlong/mechanisms'
-import { createFold } from 'everlong/transcript'
+import { createFold } from 'everlong/internal'
+import { createWeigher, situationOf } from 'everlong/internal/compaction'
 import { countTokens as gptCount } from 'gpt-tokenizer/encoding/o200k_base'
 import { Tiktoken } from 'js-tiktoken/lite'
 import o200k from 'js-tiktoken/ranks/o200k_base'

@@ -1,7 +1,8 @@
 // Other sessions around the one that is measured: written in bulk, since one by one they would take hours.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JsonObject, serialize } from 'everlong/testing'
+import type { JsonObject } from 'everlong/internal'
+import { serialize } from 'everlong/internal/testing'
 import type { TestServer } from '../../../engine/src/stores/testing/postgres-server.ts'
 
 /** How many entries each of them has. */

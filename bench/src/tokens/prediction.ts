@@ -1,7 +1,7 @@
 // How well the next request's size is foretold on real sessions: what the last answer reported, plus the estimate of
 // the text that was added since, in the tokens of that model's family and with what was learned so far.
 import { countTokens } from 'everlong'
-import { recalibrate, uncalibrated } from 'everlong/mechanisms'
+import { recalibrate, uncalibrated } from 'everlong/internal/compaction'
 import type { Answer } from './sessions.ts'
 
 export type ErrorFigures = {

@@ -2,7 +2,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { basename } from 'node:path'
 import { estimateTokens } from 'everlong'
-import { textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/internal'
 import { versionsOf } from '../peers/versions.ts'
 import { writeResults } from '../results.ts'
 import { transcriptFolder } from '../root.ts'

@@ -1,7 +1,8 @@
 // Does adding a message cost more when the conversation is long? Scanner and fold, as a session would use them.
 import { performance } from 'node:perf_hooks'
-import { generateSession } from 'everlong/testing'
-import { createFold, createScanner, type Entry } from 'everlong/transcript'
+import type { Entry } from 'everlong'
+import { createFold, createScanner } from 'everlong/internal'
+import { generateSession } from 'everlong/internal/testing'
 import { median } from '../results.ts'
 
 const batch = 200

@@ -2,7 +2,7 @@
 // Prints one line of JSON.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
-import { openIndex, openLive, scanFile } from 'everlong/node'
+import { openIndex, openLive, scanFile } from 'everlong/internal/node'
 
 export type Measured = {
   readonly milliseconds: number

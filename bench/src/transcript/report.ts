@@ -1,11 +1,11 @@
 // `npm run bench -- transcript`: how fast a session of 400 MB is opened, indexed and scanned, in how much memory,
 // beside the fastest plain loop over the same file, and whether adding a message gets dearer with length.
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type SessionOptions, serialize, streamWithTruth } from 'everlong/testing'
 import { median, writeResults } from '../results.ts'
+import { writeSession } from '../write-session.ts'
 import { type AddingCost, addingCosts } from './adding.ts'
 import type { Measured } from './measure.ts'
 
@@ -41,7 +41,7 @@ export function run(): void {
   const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-'))
   try {
     const warmUp = join(folder, 'warm-up.jsonl')
-    write(warmUp, { seed: 1, targetBytes: 80e6, boundaries: 12 })
+    writeSession(warmUp, { seed: 1, targetBytes: 80e6, boundaries: 12 })
     const files = (['2.1-late', '2.1-early'] as const).map((style) => measureFile(folder, style, warmUp))
     const adding = addingCosts([10, 10_000])
     const report: TranscriptReport = { node: process.versions.node, files, adding }
@@ -53,7 +53,7 @@ export function run(): void {
 
 function measureFile(folder: string, style: '2.1-late' | '2.1-early', warmUp: string): FileReport {
   const path = join(folder, `${style}.jsonl`)
-  const truth = write(path, { seed: 7, style, targetBytes: megabytes * 1e6, boundaries, kept: 'before' })
+  const truth = writeSession(path, { seed: 7, style, targetBytes: megabytes * 1e6, boundaries, kept: 'before' })
   const bytes = statSync(path).size
   const measured: Record<Method, Measured[]> = {
     plain: [],
@@ -71,21 +71,6 @@ function measureFile(folder: string, style: '2.1-late' | '2.1-early', warmUp: st
   const rows = methods.map((method) => rowOf(method, bytes, measured))
   rmSync(path)
   return { style, bytes, records: measured.plain[0]?.found[0] ?? 0, rows }
-}
-
-function write(path: string, options: SessionOptions): { readonly live: number } {
-  const { records, truth } = streamWithTruth(options)
-  const file = openSync(path, 'w')
-  let pending = ''
-  for (const record of records) {
-    pending += serialize(record)
-    if (pending.length < 1 << 20) continue
-    writeSync(file, pending)
-    pending = ''
-  }
-  writeSync(file, pending)
-  closeSync(file)
-  return { live: truth().live.uuids.length }
 }
 
 function measure(method: Method, path: string, warmUp: string): Measured {

@@ -18,8 +18,9 @@ import {
   toolUse,
 } from '@everlong/simulator'
 import { offline } from 'everlong'
-import { createEngine, fsck } from 'everlong/node'
-import { textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/internal'
+import { fsck } from 'everlong/internal/node'
+import { createEngine } from 'everlong/node'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { everlong, type RunOptions, root } from '../testing/harness.ts'
 

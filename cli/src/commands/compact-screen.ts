@@ -1,8 +1,8 @@
 // The new context as text, for people and for pipes; or, for --dry-run and --out, a short account of it.
 import { count, dollars, visible } from '@everlong/agent/render'
 import type { Block } from 'everlong'
-import type { CompactionPlan } from 'everlong/mechanisms'
-import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
+import type { CompactionPlan } from 'everlong/internal/compaction'
 import { facts, heading, type Screen } from '../render/screen.ts'
 import { shellWord } from '../render/shell-word.ts'
 import type { CompactReport } from './compact.ts'

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServer, summarizer } from '@everlong/simulator'
-import { generatePiSession, generateWithTruth, session } from 'everlong/testing'
+import { generatePiSession, generateWithTruth, session } from 'everlong/internal/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { CompactReport } from './compact.ts'

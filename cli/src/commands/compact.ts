@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { visible } from '@everlong/agent/render'
 import { countTokens, type Message, type ModelClient } from 'everlong'
+import { type Format, type JsonObject, systemPorts, type ViewMessage } from 'everlong/internal'
 import {
   type Compacted,
   type CompactionJob,
@@ -17,8 +18,7 @@ import {
   planCompaction,
   runCompaction,
   type Tried,
-} from 'everlong/mechanisms'
-import { systemPorts } from 'everlong/models'
+} from 'everlong/internal/compaction'
 import {
   compactionJobAt,
   forEachRecordAt,
@@ -26,8 +26,7 @@ import {
   openWriter,
   type SessionAt,
   writeNewTranscript,
-} from 'everlong/node'
-import type { Format, JsonObject, ViewMessage } from 'everlong/transcript'
+} from 'everlong/internal/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
 import type { ModelWords } from '../option-values.ts'

@@ -1,4 +1,4 @@
-import { generateWithTruth, session } from 'everlong/testing'
+import { generateWithTruth, session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { ContextReport } from './context.ts'

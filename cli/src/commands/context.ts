@@ -10,7 +10,7 @@ import {
   padEnd,
   padStart,
 } from '@everlong/agent/render'
-import { type Breakdown, breakdown, type Explanation, type Figure } from 'everlong/mechanisms'
+import { type Breakdown, breakdown, type Explanation, type Figure } from 'everlong/internal/compaction'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { gaugeLine, sourceInWords } from '../render/context.ts'
 import { compositionBar, legend } from '../render/kinds.ts'

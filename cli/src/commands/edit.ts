@@ -1,9 +1,9 @@
 // `everlong snip`, `rewind`, `pin` and `unpin`: each appends what it does to the view as edits. They remove nothing, and
 // `everlong undo` takes them back.
 import { count, visible } from '@everlong/agent/render'
-import { type ContextSize, situationOf, snip } from 'everlong/mechanisms'
-import { applyEdits, openView, type ViewFile } from 'everlong/node'
-import type { Edit } from 'everlong/transcript'
+import { type ContextSize, situationOf } from 'everlong/internal/compaction'
+import { applyEdits, openView, type ViewFile } from 'everlong/internal/node'
+import { type Edit, snip } from 'everlong/mechanisms'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { heading, paragraph, type Screen } from '../render/screen.ts'
 import { groundsOf, noteIn, sizeOf } from '../session.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { offline } from 'everlong'
+import { generateWithTruth } from 'everlong/internal/testing'
 import { createEngine } from 'everlong/node'
-import { generateWithTruth } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { EpochsReport } from './epochs.ts'

@@ -1,6 +1,6 @@
 // `everlong epochs`: the stretches between compactions, one row each.
 import { count, counted, dateTime, oneLine, short } from '@everlong/agent/render'
-import { type Epoch, isTranscript } from 'everlong/transcript'
+import { type Epoch, isTranscript } from 'everlong/internal'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { type Cell, type Column, fileHeading, paragraph, type Screen, table } from '../render/screen.ts'
 import { scanWithProgress } from '../session.ts'

@@ -1,4 +1,4 @@
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { ExplainReport } from './explain.ts'

@@ -1,5 +1,6 @@
 // `everlong explain`: every number about the window with its source, and when the next compaction will come.
 import { count, counted, dateTime, fullnessOf, oneLine, padEnd, padStart, wrap } from '@everlong/agent/render'
+import { isTranscript } from 'everlong/internal'
 import {
   type ExplainedReduction,
   type Explanation,
@@ -12,9 +13,9 @@ import {
   turnsIn,
   whereCompactionsWouldFall,
   worthInWords,
-} from 'everlong/mechanisms'
-import { openView } from 'everlong/node'
-import { isTranscript, type View } from 'everlong/transcript'
+} from 'everlong/internal/compaction'
+import { openView } from 'everlong/internal/node'
+import type { View } from 'everlong/mechanisms'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { gaugeLine, sourceInWords } from '../render/context.ts'
 import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../render/screen.ts'

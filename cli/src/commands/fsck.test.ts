@@ -1,4 +1,4 @@
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, sessionFolder } from '../testing/harness.ts'
 

@@ -1,8 +1,8 @@
 // `everlong fsck`: what is wrong with a file, and what a repaired one would hold. Writes nothing. Exit code 1 when
 // there are errors; notes are how such files are and do not count.
 import { count, counted, oneLine, padStart, visible, wrap } from '@everlong/agent/render'
-import { type FsckReport, fsck } from 'everlong/node'
-import type { Finding } from 'everlong/transcript'
+import type { Finding } from 'everlong/internal'
+import { type FsckReport, fsck } from 'everlong/internal/node'
 import { gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { facts, fileHeading, heading, type Screen } from '../render/screen.ts'
 

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { offline } from 'everlong'
-import { createEngine } from 'everlong/node'
 import {
   clientStyles,
   generateCodexRollout,
@@ -9,7 +8,8 @@ import {
   generateWithTruth,
   keptLayouts,
   session,
-} from 'everlong/testing'
+} from 'everlong/internal/testing'
+import { createEngine } from 'everlong/node'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { InspectReport } from './inspect.ts'

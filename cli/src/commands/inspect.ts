@@ -10,9 +10,9 @@ import {
   oneLine,
   visible,
 } from '@everlong/agent/render'
-import type { ContextSize } from 'everlong/mechanisms'
-import { type FileScan, findSubagents, type SubAgents } from 'everlong/node'
-import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/transcript'
+import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/internal'
+import type { ContextSize } from 'everlong/internal/compaction'
+import { type FileScan, findSubagents, type SubAgents } from 'everlong/internal/node'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { gaugeLine, sourceInWords } from '../render/context.ts'
 import { facts, fileHeading, heading, headingWith, remarks, type Screen } from '../render/screen.ts'

@@ -1,5 +1,5 @@
 // The report of `everlong lost`, which is also its JSON.
-import type { LostFact, LostFile, LostType } from 'everlong/node'
+import type { LostFact, LostFile, LostType } from 'everlong/internal/node'
 
 export type LostReport = {
   /** The paths that were looked at. */

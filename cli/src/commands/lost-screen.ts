@@ -1,6 +1,6 @@
 // The screen of `everlong lost`. The first line says how bad it is; the rest fits a small terminal unless all is asked for.
 import { count, counted, cut, cutStart, dateTime, oneLine, padEnd, visible, wrap } from '@everlong/agent/render'
-import type { LostFile, LostType } from 'everlong/node'
+import type { LostFile, LostType } from 'everlong/internal/node'
 import { commandList, paragraph, type Screen } from '../render/screen.ts'
 import { shellWord } from '../render/shell-word.ts'
 import { type LostReport, type LostSession, type ReportedFact, reportOf } from './lost-report.ts'

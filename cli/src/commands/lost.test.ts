@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { generateCodexRollout, type SessionBuilder, serialize, session, toolUseBlock } from 'everlong/testing'
+import { generateCodexRollout, type SessionBuilder, serialize, session, toolUseBlock } from 'everlong/internal/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { everlong, type RunOptions } from '../testing/harness.ts'
 

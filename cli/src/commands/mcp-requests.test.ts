@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { serve } from './mcp.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { session } from 'everlong/testing'
+import { session } from 'everlong/internal/testing'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import packageFacts from '../../package.json' with { type: 'json' }
 import { everlong } from '../testing/harness.ts'

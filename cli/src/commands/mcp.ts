@@ -13,8 +13,9 @@ import {
   JSONRPCMessageSchema,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { type Archive, type ArchiveOptions, createRecallTools, openArchive, type RecallTool } from 'everlong/node'
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
+import { createRecallTools } from 'everlong/internal/node'
+import { type Archive, type ArchiveOptions, openArchive, type RecallTool } from 'everlong/node'
 import { expecting, gathered, type Outcome } from '../outcome.ts'
 import { boundedLines, type TooLong } from './mcp-input.ts'
 

@@ -2,8 +2,8 @@
 // it writes them only when it is told to, and never over notes that are there.
 import { count, oneLine, visible } from '@everlong/agent/render'
 import { countTokens, offline } from 'everlong'
-import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/mechanisms'
-import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/node'
+import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/internal/compaction'
+import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/internal/node'
 import { expecting, failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { fileHeading, heading, paragraph, type Screen } from '../render/screen.ts'

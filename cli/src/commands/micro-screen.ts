@@ -1,6 +1,6 @@
 // The screen of `everlong micro`: for each reduction what would go, why, and the sum.
 import { count, counted, cutStart, duration, oneLine, visible } from '@everlong/agent/render'
-import type { PlannedItem } from 'everlong/mechanisms'
+import type { PlannedItem } from 'everlong/internal/compaction'
 import { sourceInWords } from '../render/context.ts'
 import { fileHeading, heading, paragraph, type Screen, table } from '../render/screen.ts'
 import { type MicroApplied, type MicroReduction, type MicroReport, shortName } from './micro.ts'

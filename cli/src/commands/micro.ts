@@ -7,10 +7,6 @@ import {
   type DeclineReason,
   type ExplainedReduction,
   explainReductions,
-  type Mechanism,
-  microByIdle,
-  microBySize,
-  type Plan,
   type PlannedItem,
   type ReductionChoices,
   type RequestOptions,
@@ -20,9 +16,9 @@ import {
   type ThinkingOutcome,
   type Worth,
   worthInWords,
-} from 'everlong/mechanisms'
-import { applyEdits, openView, originalResults, type StoredResults, type ViewFile } from 'everlong/node'
-import type { Edit } from 'everlong/transcript'
+} from 'everlong/internal/compaction'
+import { applyEdits, openView, originalResults, type StoredResults, type ViewFile } from 'everlong/internal/node'
+import { type Edit, type Mechanism, microByIdle, microBySize, type Plan } from 'everlong/mechanisms'
 import { failed, type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { explainSession, groundsOf, knownIn, type Measured, sizeOf, type WindowChoice } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'

@@ -3,16 +3,15 @@
 import { statSync } from 'node:fs'
 import { oneLine, visible, wrap } from '@everlong/agent/render'
 import {
-  type Archive,
   type CaughtUp,
   cardLine,
   findTranscripts,
-  openArchive,
   openLive,
   parseSearch,
   type Reading,
   type SearchResult,
-} from 'everlong/node'
+} from 'everlong/internal/node'
+import { type Archive, openArchive } from 'everlong/node'
 import { expecting, failed, gathered, noTranscript, noTranscripts, type Outcome, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import type { Screen } from '../render/screen.ts'

@@ -1,6 +1,6 @@
 // `everlong repair`: writes a repaired copy of a transcript. Never touches the original, never overwrites anything.
 import { count, visible } from '@everlong/agent/render'
-import { type RepairReport, repair } from 'everlong/node'
+import { type RepairReport, repair } from 'everlong/internal/node'
 import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../outcome.ts'
 import { facts, heading, type Screen } from '../render/screen.ts'
 

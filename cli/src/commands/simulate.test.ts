@@ -1,5 +1,5 @@
 import { overflowShapes } from '@everlong/simulator'
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { overflows } from '../option-values.ts'
 import { everlong } from '../testing/harness.ts'

@@ -13,7 +13,7 @@ import {
   summarizer,
   syntheticRepository,
 } from '@everlong/simulator'
-import { knownModels } from 'everlong/models'
+import { knownModels } from 'everlong/internal'
 import { failed, gathered, type Outcome, systemTrouble } from '../outcome.ts'
 import type { Surroundings } from '../surroundings.ts'
 

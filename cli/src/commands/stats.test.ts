@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { clientStyles, generateWithTruth, session } from 'everlong/testing'
+import { clientStyles, generateWithTruth, session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { StatsReport } from './stats.ts'

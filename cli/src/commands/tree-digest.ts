@@ -1,7 +1,7 @@
 // One entry of a transcript in one line: what it is and its first words.
 import { count, oneLine } from '@everlong/agent/render'
-import type { Block } from 'everlong'
-import { blocksOf, type Entry, headOf, messagesOf, originOf, readAnswerLine, textOf } from 'everlong/transcript'
+import type { Block, Entry } from 'everlong'
+import { blocksOf, headOf, messagesOf, originOf, readAnswerLine, textOf } from 'everlong/internal'
 
 export type DigestKind =
   | 'human'

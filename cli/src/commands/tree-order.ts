@@ -1,6 +1,6 @@
 // In which order a transcript's entries are told as a tree: the trunk that leads to the newest entry at the left, side
 // branches indented before it goes on, each sub-agent folded to one place. Pure; looks at links only, never at content.
-import { isSidechainAt, type Scan, typeAt } from 'everlong/transcript'
+import { isSidechainAt, type Scan, typeAt } from 'everlong/internal'
 
 export type TreePlace = {
   readonly row: number

@@ -1,4 +1,5 @@
-import { generateWithTruth, type JsonObject, session, textBlock, thinkingBlock, toolUseBlock } from 'everlong/testing'
+import type { JsonObject } from 'everlong/internal'
+import { generateWithTruth, session, textBlock, thinkingBlock, toolUseBlock } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { TreeReport } from './tree.ts'

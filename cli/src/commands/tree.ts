@@ -2,8 +2,8 @@
 // one for the words of the lines that are shown; what is in memory is a row for each entry, not the file.
 
 import { visible } from '@everlong/agent/render'
-import { forEachEntry } from 'everlong/node'
-import { ancestryOf, createScanner, type Epoch, headOf, isPostCompact, type Scan, typeAt } from 'everlong/transcript'
+import { ancestryOf, createScanner, type Epoch, headOf, isPostCompact, type Scan, typeAt } from 'everlong/internal'
+import { forEachEntry } from 'everlong/internal/node'
 import { failed, type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import type { Surroundings } from '../surroundings.ts'

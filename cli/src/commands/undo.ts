@@ -1,8 +1,9 @@
 // `everlong undo`: takes back what was last done to a session's view, by appending an undo. It removes nothing.
 import { count, counted, visible } from '@everlong/agent/render'
-import type { ContextSize } from 'everlong/mechanisms'
-import { applyEdits, openView, type ViewFile } from 'everlong/node'
-import { type Edit, readBoundary, readEdit } from 'everlong/transcript'
+import { readBoundary, readEdit } from 'everlong/internal'
+import type { ContextSize } from 'everlong/internal/compaction'
+import { applyEdits, openView, type ViewFile } from 'everlong/internal/node'
+import type { Edit } from 'everlong/mechanisms'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { heading, paragraph, type Screen } from '../render/screen.ts'
 import { sizeOf } from '../session.ts'

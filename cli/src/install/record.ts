@@ -2,7 +2,7 @@
 // since settings can hold secrets.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
 import type { Made } from './change.ts'
 
 export type FileRecord = {

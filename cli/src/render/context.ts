@@ -1,6 +1,6 @@
 // Words and pictures for how full a context is, the same on every screen.
 import { columnsOf, count, type Fullness, gauge, stateStyles } from '@everlong/agent/render'
-import type { ContextSize } from 'everlong/mechanisms'
+import type { ContextSize } from 'everlong/internal/compaction'
 import type { Screen } from './screen.ts'
 
 /** Where the number comes from, in words; an estimate is always called one. */

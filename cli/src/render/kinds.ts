@@ -1,6 +1,6 @@
 // How the kinds of a context look: name, color, and the letter that stands for them where there is no color.
 import { count, oneLine, padEnd, padStart, percent, type Style } from '@everlong/agent/render'
-import type { KindTokens } from 'everlong/mechanisms'
+import type { KindTokens } from 'everlong/internal/compaction'
 import { bar, type Segment, segmentedBar } from './bar.ts'
 import type { Screen } from './screen.ts'
 

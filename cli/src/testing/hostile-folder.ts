@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type JsonObject, serialize, session } from 'everlong/testing'
+import type { JsonObject } from 'everlong/internal'
+import { serialize, session } from 'everlong/internal/testing'
 
 export type HostileFile = {
   readonly name: string

@@ -1,6 +1,7 @@
 // A small session for the screens in docs/command-line.md: two compactions, files read twice, a failed command, a
 // sub-agent, parallel calls. The same records every time.
-import { type JsonObject, session, thinkingBlock, toolUseBlock } from 'everlong/testing'
+import type { JsonObject } from 'everlong/internal'
+import { session, thinkingBlock, toolUseBlock } from 'everlong/internal/testing'
 
 const folder = '/home/mara/parcel-desk'
 const limiter = `${folder}/src/rate-limit.ts`

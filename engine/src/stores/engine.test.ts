@@ -301,3 +301,45 @@ async function recordsIn(store: SessionStore, id: string): Promise<readonly Json
   for await (const { record } of store.records(id)) found.push(record)
   return found
 }
+
+test('without a store, a session has the id it is given, is in memory only and cannot be opened again', async () => {
+  const engine = createEngine({ model: offline() })
+  const session = await engine.start({ id: 'chat', owner: 'me', user: 'ann' })
+  expect(session.id).toBe('chat')
+  await expect(engine.open('chat')).rejects.toMatchObject({
+    reason: 'missing',
+    message: expect.stringContaining('has no store'),
+  })
+  await expect(engine.start({ id: '../chat' })).rejects.toMatchObject({ reason: 'invalid' })
+  await expect(createNodeEngine({ model: offline() }).start({ path: '' })).rejects.toThrow('start() needs the path')
+})
+
+test('a sub-agent of a session in a file is in the folder of that session, also of a fork', async () => {
+  const path = join(folder, 'chief', 'chat.jsonl')
+  const engine = createNodeEngine({ model: offline() })
+  const session = await engine.start({ path })
+  session.add({ role: 'user', content: 'Go.' })
+  const fork = await engine.open(path, { ifHeld: 'fork' })
+  for (const chief of [session, fork]) {
+    const agent = await chief.subagent()
+    agent.add({ role: 'user', content: 'Look around.' })
+    const place = chief.path?.replace(/\.jsonl$/, '') ?? ''
+    expect([agent.id, agent.path]).toEqual([chief.id, join(place, 'subagents', `agent-${agent.agentId}.jsonl`)])
+    await agent.close()
+    await chief.close()
+  }
+  expect(fork.path).not.toBe(path)
+  expect(() => session.add({ role: 'user', content: 'After the end.' })).toThrow(
+    expect.objectContaining({ reason: 'closed' }),
+  )
+})
+
+test('a file that another writer has is waited for, and the error names the holder', async () => {
+  const path = join(folder, 'waiting', 'chat.jsonl')
+  const engine = createNodeEngine({ model: offline() })
+  const first = await engine.start({ path, owner: 'worker 1' })
+  await expect(engine.open(path)).rejects.toMatchObject({ reason: 'held', cause: { owner: 'worker 1' } })
+  const waiting = engine.open(path, { waitMs: 60_000 })
+  await first.close()
+  await (await waiting).close()
+})

@@ -1,5 +1,5 @@
 // Sessions in memory, behind the same port as those on disk and in a database: for tests and short-lived hosts.
-import { defined } from '../core/message/json.ts'
+import { defined, type JsonObject } from '../core/message/json.ts'
 import { checkNewSessionId } from '../core/ports/session-id.ts'
 import type {
   Appended,
@@ -11,7 +11,8 @@ import type {
   StoredRecord,
 } from '../core/ports/session-store.ts'
 import { noPosition } from '../core/ports/store.ts'
-import { fromEntries } from '../core/session/platform.ts'
+import { recallIn } from '../core/session/recall.ts'
+import type { Entry } from '../core/transcript/format/entry.ts'
 import { isAlreadyStored, listed, toErase } from './rules.ts'
 
 type Kept = {
@@ -37,6 +38,26 @@ export function memorySessions({ now = Date.now }: { readonly now?: () => number
       return chosen.size
     },
     close: async () => undefined,
+  }
+}
+
+/** A session of which nothing is left when the program drops it. */
+export function memorySession(id: string): HeldSession {
+  const all: Entry[] = []
+  const appendNow = (records: readonly JsonObject[]) => {
+    for (const record of records) all.push({ record, position: noPosition })
+    return { type: 'stored' } as const
+  }
+  return {
+    id,
+    version: 0,
+    entries: [],
+    isWhole: true,
+    appendNow,
+    append: async (records) => ({ ...appendNow(records.map(({ record }) => record)), version: all.length }),
+    all: async () => all,
+    ...recallIn(() => all),
+    release: async () => undefined,
   }
 }
 
@@ -82,7 +103,7 @@ function held({ id, kept, now, isHeld }: Holding): HeldSession {
     isWhole: true,
     append,
     all: async () => entries(),
-    ...fromEntries(entries),
+    ...recallIn(entries),
     release: async () => {
       if (!isReleased) kept.holder = undefined
       isReleased = true

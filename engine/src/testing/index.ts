@@ -37,5 +37,4 @@ export type {
   SidechainTruth,
   Truth,
 } from './sessions/truth.ts'
-export { runStoreContract, type StoreContractInput, type StoreContractReport } from './stores/contract.ts'
 export { assistant, call, human, type Outcome, type Said, shell } from './talk.ts'

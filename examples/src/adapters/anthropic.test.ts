@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
 import { asksForSummary, type RunningServer, route, startServer, summarizer, text, toolUse } from '@everlong/simulator'
 import type { EngineEvent } from 'everlong'
-import { anthropic, everlong, runTools } from 'everlong/anthropic'
+import { anthropic, everlong } from 'everlong/anthropic'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { windowOf, windowsIn } from './windows.ts'
@@ -36,9 +36,11 @@ async function world(options: Parameters<typeof everlong>[0] = {}) {
     return fetch(url, init)
   }
   const onEvent = (event: EngineEvent) => void events.push(event)
-  const middleware = [everlong({ settings: { contextWindow: window }, onEvent, ...options })]
+  const { middleware: own, ...managed } = everlong({ settings: { contextWindow: window }, onEvent, ...options })
+  const middleware = [own]
+  closing.push(managed.close)
   const client = new Anthropic({ apiKey: 'none', baseURL: server.url, fetch: seen, maxRetries: 0, middleware })
-  return { client, sent, events, server }
+  return { client, sent, events, server, managed }
 }
 
 type Ask = (client: Anthropic, messages: Anthropic.MessageParam[]) => Promise<Anthropic.Message>
@@ -173,8 +175,8 @@ test('another model can write the summaries', async () => {
   closing.push(server.close)
   const other = 'claude-haiku-4-5'
   const summaries = anthropic({ model: other, apiKey: 'none', baseURL: server.url })
-  const middleware = [everlong({ model: summaries, settings: { contextWindow: window } })]
-  await watch(new Anthropic({ apiKey: 'none', baseURL: server.url, middleware }), 8)
+  const { middleware } = everlong({ model: summaries, settings: { contextWindow: window } })
+  await watch(new Anthropic({ apiKey: 'none', baseURL: server.url, middleware: [middleware] }), 8)
   const asked = server.simulator.log.entries.map((entry) => entry.model)
   expect(asked.filter((name) => name === model)).toHaveLength(16)
   expect(asked).toContain(other)
@@ -228,7 +230,7 @@ async function runDays({ days, result, system }: ToolRun) {
   })
   const summaries = anthropic({ model, apiKey: 'none', baseURL: busy.url })
   const replies: unknown[] = []
-  for await (const reply of runTools(runner, { model: summaries, settings: { contextWindow: window } }))
+  for await (const reply of everlong({ model: summaries, settings: { contextWindow: window } }).runTools(runner))
     replies.push(reply)
   const marks = sent.map((body) => body.split('"cache_control"').length - 1)
   return { replies, runner, marks, statuses: busy.simulator.log.entries.map(({ status }) => status) }
@@ -270,7 +272,7 @@ test('the window of a tool runner is that of its model, also where another one w
   const events: EngineEvent[] = []
   const summaries = anthropic({ model: 'claude-opus-4-8', apiKey: 'none', baseURL: server.url })
   const options = { model: summaries, environment: {}, onEvent: (event: EngineEvent) => void events.push(event) }
-  for await (const reply of runTools(runner, options)) expect(reply).toBeDefined()
+  for await (const reply of everlong(options).runTools(runner)) expect(reply).toBeDefined()
   expect(new Set(windowsIn(events))).toEqual(new Set([await windowOf(own)]))
   expect(await windowOf(own)).not.toBe(await windowOf('claude-opus-4-8'))
 })

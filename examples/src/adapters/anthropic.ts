@@ -22,7 +22,8 @@ type Messages = Anthropic.Beta.BetaMessageParam[]
 type Options = { readonly signal?: AbortSignal }
 
 async function start({ url, model, window, isManaged, system, read, storage }: AgentInput, how: How) {
-  const middleware = isManaged ? [everlong({ settings: { contextWindow: window } })] : []
+  const managed = everlong({ settings: { contextWindow: window } })
+  const middleware = isManaged ? [managed.middleware] : []
   const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 5, middleware })
   const tool = betaZodTool({
     name: 'read',
@@ -66,7 +67,10 @@ async function start({ url, model, window, isManaged, system, read, storage }: A
       const { content } = await run(messages, said.signal ? { signal: said.signal } : {})
       return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
     },
-    close: async () => lists.save(),
+    close: async () => {
+      lists.save()
+      await managed.close()
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import { asksForSummary, route, startServer, summarizer, text, toolUse } from '@
 import { ChatAnthropic } from '@langchain/anthropic'
 import { MemorySaver } from '@langchain/langgraph'
 import { type EngineEvent, offline } from 'everlong'
-import { everlong, everlongEdit } from 'everlong/langchain'
+import { everlong } from 'everlong/langchain'
 import { type AgentMiddleware, contextEditingMiddleware, createAgent, ToolMessage, tool } from 'langchain'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -58,7 +58,7 @@ const finished = (events: readonly EngineEvent[]) => events.filter(({ type }) =>
 
 test('an agent goes on through compactions, and its state holds no more than the context', async () => {
   const { events, options } = managing()
-  const { watch, server } = await world([everlong(options)])
+  const { watch, server } = await world([everlong(options).middleware])
   const messages = await watch(20)
   expect(finished(events)).toBeGreaterThan(2)
   expect(messages.length).toBeLessThan(20)
@@ -73,7 +73,7 @@ test('without Everlong the same agent ends at the window', async () => {
 
 test('a request that the API refuses as too long is made smaller and sent again', async () => {
   const { events, options } = managing({ settings: { contextWindow: 1_000_000 } })
-  const { watch, server } = await world([everlong(options)])
+  const { watch, server } = await world([everlong(options).middleware])
   await watch(10)
   expect(server.simulator.log.entries.filter(({ status }) => status === 400).length).toBeGreaterThan(0)
   expect(finished(events) + events.filter(({ type }) => type === 'micro-compacted').length).toBeGreaterThan(0)
@@ -81,14 +81,14 @@ test('a request that the API refuses as too long is made smaller and sent again'
 
 test('the window is that of the agent’s model, also where another client writes the summaries', async () => {
   const { events, options } = managing({ model: offline(), settings: {} })
-  const { watch } = await world([everlong(options)])
+  const { watch } = await world([everlong(options).middleware])
   await watch(2)
   expect(new Set(windowsIn(events))).toEqual(new Set([await windowOf(model)]))
 })
 
 test('a model call is prepared once, also where the state was replaced before it', async () => {
   const { events, options } = managing()
-  const { watch, server } = await world([everlong(options)])
+  const { watch, server } = await world([everlong(options).middleware])
   await watch(8)
   expect(finished(events)).toBeGreaterThan(0)
   const calls = server.simulator.log.entries.length - finished(events)
@@ -99,15 +99,15 @@ test('a model call is prepared once, also where the state was replaced before it
 
 test('two threads never mix', async () => {
   const { options } = managing()
-  const { watch } = await world([everlong(options)])
+  const { watch } = await world([everlong(options).middleware])
   const [one, two] = [await watch(2, 'one'), await watch(2, 'two')]
   expect(JSON.stringify(one)).not.toContain('day 3')
   expect(JSON.stringify(two)).not.toContain('day 1.')
 })
 
 test('a large result is shortened, and its original is the artifact', async () => {
-  const { options } = managing({ longestResult: 5_000 })
-  const { watch } = await world([everlong(options)])
+  const { options } = managing({ maxResultLength: 5_000 })
+  const { watch } = await world([everlong(options).middleware])
   const result = (await watch(1)).find((message) => ToolMessage.isInstance(message))
   expect(String(result?.content).length).toBeLessThanOrEqual(5_000)
   expect(result?.artifact).toEqual({ original: log(1), artifact: undefined })
@@ -115,7 +115,7 @@ test('a large result is shortened, and its original is the artifact', async () =
 
 test('a summary does not show up in the agent’s stream', async () => {
   const { events, options } = managing()
-  const { agent, input, watch } = await world([everlong(options)])
+  const { agent, input, watch } = await world([everlong(options).middleware])
   await watch(3)
   const before = finished(events)
   const seen: string[] = []
@@ -129,13 +129,13 @@ test('a summary does not show up in the agent’s stream', async () => {
 
 test('an error that is not about length is thrown as it came', async () => {
   const { options } = managing()
-  const { watch } = await world([everlong(options)], { name: 'claude-no-such-model' })
+  const { watch } = await world([everlong(options).middleware], { name: 'claude-no-such-model' })
   await expect(watch(1)).rejects.toThrow(/not_found_error/)
 })
 
 test('a context edit reduces the list that LangChain hands over, which is the state’s own', async () => {
   const { events, options } = managing()
-  const { watch } = await world([contextEditingMiddleware({ edits: [everlongEdit(options)] })])
+  const { watch } = await world([contextEditingMiddleware({ edits: [everlong(options).edit] })])
   const messages = await watch(12)
   expect(finished(events)).toBeGreaterThan(0)
   expect(messages.length).toBeLessThan(20)

@@ -1,7 +1,7 @@
 // Agents on LangChain for the contract of adapters: with the middleware, and with the context edit.
 import { ChatAnthropic } from '@langchain/anthropic'
 import { MemorySaver } from '@langchain/langgraph'
-import { everlong, everlongEdit } from 'everlong/langchain'
+import { everlong, type LangChain } from 'everlong/langchain'
 import {
   type AgentMiddleware,
   anthropicPromptCachingMiddleware,
@@ -13,17 +13,15 @@ import { z } from 'zod'
 import type { Adapter, AgentInput, Said } from './contract.ts'
 
 export const langChainAdapters: readonly Adapter[] = [
-  { name: 'middleware', recovers: true, start: (input) => start(input, (options) => everlong(options)) },
+  { name: 'middleware', recovers: true, start: (input) => start(input, ({ middleware }) => middleware) },
   {
     name: 'context edit',
     abortsSummaries: false,
-    start: (input) => start(input, (options) => contextEditingMiddleware({ edits: [everlongEdit(options)] })),
+    start: (input) => start(input, ({ edit }) => contextEditingMiddleware({ edits: [edit] })),
   },
 ]
 
-type Options = NonNullable<Parameters<typeof everlong>[0]>
-
-async function start(input: AgentInput, managing: (options: Options) => AgentMiddleware) {
+async function start(input: AgentInput, managing: (managed: LangChain) => AgentMiddleware) {
   const { url, model: name, window, isManaged, system, read, storage } = input
   const model = new ChatAnthropic({
     model: name,
@@ -39,7 +37,8 @@ async function start(input: AgentInput, managing: (options: Options) => AgentMid
   })
   // Its schema is of an older Zod than these strict types accept.
   const caching = anthropicPromptCachingMiddleware() as AgentMiddleware
-  const own = isManaged ? [managing({ settings: { contextWindow: window } })] : []
+  const managed = everlong({ settings: { contextWindow: window } })
+  const own = isManaged ? [managing(managed)] : []
   const middleware: AgentMiddleware[] = [...own, caching]
   // Stands for one in a database: it stores messages in serialized form.
   const checkpointer = (storage.get('checkpointer') as MemorySaver | undefined) ?? new MemorySaver()
@@ -60,5 +59,6 @@ async function start(input: AgentInput, managing: (options: Options) => AgentMid
       const { messages } = await agent.invoke({ messages: [{ role: 'user', content }] } as never, config)
       return messages.at(-1)?.text ?? ''
     },
+    close: managed.close,
   }
 }

@@ -51,9 +51,9 @@ async function world({ by = 'model', told = window, store = new MemorySession() 
     parameters: z.object({}),
     execute: async () => log(day),
   })
-  const model = by === 'model' ? managed.model(bare) : bare
+  const model = by === 'model' ? managed.wrapModel(bare) : bare
   const agent = new Agent({ name: 'watcher', instructions: 'You watch over a server.', model, tools: [read] })
-  const session = by === 'nothing' ? store : managed.session(store)
+  const session = by === 'nothing' ? store : managed.wrapSession(store)
   const { callModelInputFilter } = managed
   const options = { session, ...(by === 'filter' ? { callModelInputFilter } : {}) }
   const watch = async (days: number) => {
@@ -106,9 +106,9 @@ test.each([
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 0 })
   const bare = new OpenAIChatCompletionsModel(client, own)
   const runner = new Runner({ modelProvider: { getModel: () => bare } })
-  const model = { named: managed.model(bare, own), unnamed: managed.model(bare), filter: own }[by]
+  const model = { named: managed.wrapModel(bare, own), unnamed: managed.wrapModel(bare), filter: own }[by]
   const agent = new Agent({ name: 'watcher', model, tools: [] })
-  const session = managed.session(new MemorySession())
+  const session = managed.wrapSession(new MemorySession())
   const filter = by === 'filter' ? { callModelInputFilter: managed.callModelInputFilter } : {}
   for (const said of ['Hello.', 'Hello again.']) await runner.run(agent, said, { session, ...filter })
   const windows = windowsIn(events)
@@ -135,7 +135,7 @@ test('a store without transactions is emptied and filled again', async () => {
 test('the session keeps every ability of its store', async () => {
   const { managed } = await world()
   const store = new MemorySession({ sessionId: 'one' })
-  const session = managed.session(store)
+  const session = managed.wrapSession(store)
   await session.applyHistoryTransaction({
     operationId: 'a',
     transaction: { type: 'append_items', items: [{ role: 'user', content: 'Hello.' }] },

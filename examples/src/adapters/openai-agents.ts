@@ -52,7 +52,7 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
     execute: async (of) => read(of),
   })
   const settings = api === 'chat' ? {} : { modelSettings: sealed }
-  const wrapped = isManaged && by === 'model' ? managed.model(model) : model
+  const wrapped = isManaged && by === 'model' ? managed.wrapModel(model) : model
   const agent = new Agent({ name: 'engineer', instructions: system, model: wrapped, tools: [reading], ...settings })
   const lists = storedLists<AgentInputItem>(storage)
   const stores = new Map<string, MemorySession>()
@@ -63,7 +63,7 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
   }
   const { callModelInputFilter } = managed
   const optionsOf = (store: MemorySession, signal: AbortSignal | undefined) => ({
-    session: isManaged ? managed.session(store) : store,
+    session: isManaged ? managed.wrapSession(store) : store,
     ...(isManaged && by === 'filter' ? { callModelInputFilter } : {}),
     ...(signal ? { signal } : {}),
   })

@@ -1,6 +1,6 @@
 // A loop of one's own on the OpenAI SDK for the contract of adapters, over the Responses API. Nothing is stored on the server:
 // reasoning comes sealed and is sent back with the history.
-import { manageResponses, openai } from 'everlong/openai'
+import { everlong, openai } from 'everlong/openai'
 import OpenAI from 'openai'
 import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
@@ -12,7 +12,7 @@ async function start({ url, model, window, isManaged, system: instructions, read
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const summaries = openai({ model, apiKey: 'none', baseURL })
-  const responses = manageResponses({ model: summaries, settings: { contextWindow: window } })
+  const { responses, close } = everlong({ model: summaries, settings: { contextWindow: window } })
   const number = { type: 'number' }
   const parameters = { type: 'object', properties: { module: number, part: number } }
   const tools: OpenAI.Responses.FunctionTool[] = [{ type: 'function', name: 'read', parameters, strict: false }]
@@ -29,7 +29,7 @@ async function start({ url, model, window, isManaged, system: instructions, read
       const send = sendWith(said.signal)
       const call = { model, instructions, tools, ...(said.signal ? { signal: said.signal } : {}) }
       for (;;) {
-        const response = await (isManaged ? responses.run(input, call, send) : send({ messages: input }))
+        const response = await (isManaged ? responses(input, call, send) : send({ messages: input }))
         input.push(...(response.output as Item[]))
         const calls = response.output.filter((item) => item.type === 'function_call')
         if (calls.length === 0) return response.output_text
@@ -40,7 +40,7 @@ async function start({ url, model, window, isManaged, system: instructions, read
     },
     close: async () => {
       lists.save()
-      await responses.close()
+      await close()
     },
   }
 }

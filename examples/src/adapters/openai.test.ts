@@ -1,6 +1,6 @@
 import { asksForSummary, route, startServer, summarizer, text } from '@everlong/simulator'
 import type { EngineEvent } from 'everlong'
-import { manageChat, manageResponses, openai } from 'everlong/openai'
+import { everlong, openai } from 'everlong/openai'
 import OpenAI from 'openai'
 import { afterEach, expect, test } from 'vitest'
 
@@ -33,18 +33,18 @@ test.each([
   ['after the API refused a prompt as too long', 1_000_000],
 ])('a loop on chat completions goes on %s', async (_, told) => {
   const { client, options, events } = await world(told)
-  const chat = manageChat(options)
+  const { chat, close } = everlong(options)
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: 'You are brief.' }]
   const sent: OpenAI.ChatCompletionMessageParam[][] = []
   for (let at = 1; at <= 60; at++) {
     messages.push({ role: 'user', content: step(at) })
-    const completion = await chat.run(messages, { model }, (request) => {
+    const completion = await chat(messages, { model }, (request) => {
       sent.push(request.messages)
       return client.chat.completions.create({ model, messages: request.messages })
     })
     messages.push(completion.choices[0]?.message ?? { role: 'assistant', content: '' })
   }
-  await chat.close()
+  await close()
   expect(messages).toHaveLength(121)
   expect(events.some(({ type }) => type === 'compaction-finished')).toBe(true)
   const last = sent.at(-1) ?? []
@@ -56,19 +56,19 @@ test.each([
 
 test('a history of Responses items is reduced, and the items that are left are the very same', async () => {
   const { options } = await world()
-  const responses = manageResponses(options)
+  const { responses, close } = everlong(options)
   const input: OpenAI.Responses.ResponseInputItem[] = []
   let last: OpenAI.Responses.ResponseInputItem[] = []
   for (let at = 1; at <= 60; at++) {
     input.push({ type: 'message', role: 'user', content: [{ type: 'input_text', text: step(at) }] })
-    await responses.run(input, { model, instructions: 'You are brief.' }, async ({ messages }) => {
+    await responses(input, { model, instructions: 'You are brief.' }, async ({ messages }) => {
       last = messages
     })
     input.push({ type: 'reasoning', id: `rs_${at}`, summary: [], encrypted_content: 'secret' })
     input.push({ type: 'function_call', call_id: `call_${at}`, name: 'look', arguments: '{ "at": 1 }' })
     input.push({ type: 'function_call_output', call_id: `call_${at}`, output: 'Nothing.' })
   }
-  await responses.close()
+  await close()
   expect(last.length).toBeLessThan(input.length / 2)
   const kept = last.filter((item) => input.includes(item))
   expect(kept.length).toBeGreaterThan(2)

@@ -1,5 +1,5 @@
 // A loop of one's own on the OpenAI SDK for the contract of adapters, over chat completions.
-import { manageChat, openai } from 'everlong/openai'
+import { everlong, openai } from 'everlong/openai'
 import OpenAI from 'openai'
 import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
@@ -11,7 +11,7 @@ async function start({ url, model, window, isManaged, system, read, storage }: A
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const summaries = openai({ model, apiKey: 'none', baseURL })
-  const chat = manageChat({ model: summaries, settings: { contextWindow: window } })
+  const { chat, close } = everlong({ model: summaries, settings: { contextWindow: window } })
   const number = { type: 'number' }
   const parameters = { type: 'object', properties: { module: number, part: number } }
   const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'read', parameters } }]
@@ -28,7 +28,7 @@ async function start({ url, model, window, isManaged, system, read, storage }: A
       const send = sendWith(said.signal)
       const call = { model, tools, ...(said.signal ? { signal: said.signal } : {}) }
       for (;;) {
-        const completion = await (isManaged ? chat.run(messages, call, send) : send({ messages }))
+        const completion = await (isManaged ? chat(messages, call, send) : send({ messages }))
         const answer = completion.choices[0]?.message
         if (!answer) throw new Error('no answer')
         messages.push(answer)
@@ -42,7 +42,7 @@ async function start({ url, model, window, isManaged, system, read, storage }: A
     },
     close: async () => {
       lists.save()
-      await chat.close()
+      await close()
     },
   }
 }

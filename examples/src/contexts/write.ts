@@ -3,9 +3,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Block, type Message, type ModelClient, offline, recorded } from 'everlong'
-import { type Compacted, noHooks, runCompaction } from 'everlong/mechanisms'
-import { compactionJobAt, openSessionAt } from 'everlong/node'
-import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
+import { type Compacted, noHooks, runCompaction } from 'everlong/internal/compaction'
+import { compactionJobAt, openSessionAt } from 'everlong/internal/node'
 import { madeUpSession } from './session.ts'
 import { modelSummary } from './summary.ts'
 

@@ -88,7 +88,7 @@ function howToResume(transcript: string): string {
 
 async function lost(transcript: string): Promise<Answer> {
   const [{ readLost }, { renderSession }] = await Promise.all([
-    import('everlong/node'),
+    import('everlong/internal/node'),
     import('@everlong/cli/commands/lost-screen'),
   ])
   return { text: renderSession(readLost(transcript), plainScreen).join('\n') }

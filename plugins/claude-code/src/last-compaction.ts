@@ -1,6 +1,7 @@
 // The last compaction of a transcript, and whether the conversation went on from it.
-import { forEachEntry } from 'everlong/node'
-import { type JsonObject, objectAt, readBoundary, stringAt } from 'everlong/transcript'
+
+import { type JsonObject, objectAt, readBoundary, stringAt } from 'everlong/internal'
+import { forEachEntry } from 'everlong/internal/node'
 
 export type LastCompaction = {
   readonly boundary: string

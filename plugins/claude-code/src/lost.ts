@@ -1,6 +1,7 @@
 // What a summary of Claude Code's left out, compared with the transcript, as a text for the agent.
-import { forEachEntry, leftOutText, openSessionAt } from 'everlong/node'
-import { readBoundary } from 'everlong/transcript'
+
+import { readBoundary } from 'everlong/internal'
+import { forEachEntry, leftOutText, openSessionAt } from 'everlong/internal/node'
 
 export type Compared = {
   readonly summary: string

@@ -1,5 +1,5 @@
 // The rules that a user set in a session, read off its transcript. Only what is new since the last time is read.
-import { readLedger, rulesText } from 'everlong/node'
+import { readLedger, rulesText } from 'everlong/internal/node'
 import type { Memory } from './notes.ts'
 
 /** Empty if there are none. */

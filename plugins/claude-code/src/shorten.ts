@@ -1,6 +1,6 @@
 // Opt-in: a long tool result is stored whole next to the session, and the agent gets its start, its end and where the rest is.
 // Claude Code's transcript then has only the short form, so nothing is shortened that could not be stored first.
-import { storeResults } from 'everlong/node'
+import { storeResults } from 'everlong/internal/node'
 import type { HookEvent } from './event.ts'
 
 /** The result in the shape of its tool, with long texts shortened. Undefined if there is nothing to shorten. */

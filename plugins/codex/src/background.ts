@@ -2,7 +2,7 @@
 // killed or comes too late, the hook after the compaction reads the conversation itself.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObject, stringAt } from 'everlong/transcript'
+import { isObject, stringAt } from 'everlong/internal'
 import { keepPrepared, preparedFolder } from './prepared.ts'
 import { sourceBefore } from './source.ts'
 

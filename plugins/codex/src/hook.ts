@@ -1,7 +1,8 @@
 // What the SessionStart hook prints. Codex passes the event as JSON on standard input, right after it has written a
 // compaction to the rollout and before it sends the next request.
-import { leftOutNote, missingFromSummary, type SummarySource } from 'everlong/node'
-import { isObject, stringAt } from 'everlong/transcript'
+
+import { isObject, stringAt } from 'everlong/internal'
+import { leftOutNote, missingFromSummary, type SummarySource } from 'everlong/internal/node'
 import { cutToBytes } from '../../shared/lost.ts'
 import { type LastCompaction, lastCompaction } from './last-compaction.ts'
 import { takePrepared } from './prepared.ts'

@@ -1,7 +1,7 @@
 // The last compaction of a rollout, read from the end of the file: the agent waits for this, and a rollout may hold many
 // megabytes of tool results.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt, textOf } from 'everlong/transcript'
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt, textOf } from 'everlong/internal'
 
 /** Inside of texts the quotation marks are escaped, so these stand only where a record says what it is. */
 export const compactedMark = '"type":"compacted","payload"'

@@ -2,7 +2,7 @@
 // the rollout still begins like that and nobody said anything in between; otherwise the rollout is read again.
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { markAt, type SummarySource } from 'everlong/node'
+import { markAt, type SummarySource } from 'everlong/internal/node'
 import packageFacts from '../package.json' with { type: 'json' }
 import { compactedMark, itemMark, readRange } from './last-compaction.ts'
 

@@ -1,8 +1,8 @@
 // What a compaction is compared with: the conversation before it. Of earlier epochs only the user's words are parsed,
 // because a rollout may hold many megabytes of tool results.
 import { readFileSync } from 'node:fs'
-import { compactionJobAt, type SummarySource, sessionOfRecords, summarySource } from 'everlong/node'
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
+import { compactionJobAt, type SummarySource, sessionOfRecords, summarySource } from 'everlong/internal/node'
 import { compactedMark, itemMark, lineAt, lineStart, recordIn } from './last-compaction.ts'
 
 const userMark = '"role":"user"'

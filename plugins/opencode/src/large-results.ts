@@ -1,6 +1,6 @@
 // Large tool results: stored in full, and shortened before the model sees them for the first time, so that what was sent
 // never changes.
-import { storeResults } from 'everlong/node'
+import { storeResults } from 'everlong/internal/node'
 
 export type LargeResult = { readonly callID: string; readonly output: string; readonly transcript: string }
 

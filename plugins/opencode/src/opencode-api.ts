@@ -1,6 +1,6 @@
 // The part of opencode's plug-in interface (1.18) that the plug-in uses. Messages and their parts stay as loose as they come:
 // opencode adds kinds of parts in minor versions.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 
 export type SessionMessage = { readonly info: JsonObject; readonly parts: readonly JsonObject[] }
 

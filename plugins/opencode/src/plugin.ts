@@ -1,6 +1,6 @@
 // The plug-in as opencode loads it: every export is taken for a plug-in, so there is one. Nothing here may throw: opencode
 // would end the session.
-import { objectAt, stringAt } from 'everlong/transcript'
+import { objectAt, stringAt } from 'everlong/internal'
 import { summaryInstructions } from '../../shared/instructions.ts'
 import { createCopies, isRepository } from './copies.ts'
 import { shortened } from './large-results.ts'

@@ -1,7 +1,7 @@
 // Recall as a tool of opencode: search and reading over the copies of the project's sessions.
 import { join } from 'node:path'
+import { stringAt } from 'everlong/internal'
 import { type Archive, createRecallTool, openArchive, type RecallTool } from 'everlong/node'
-import { stringAt } from 'everlong/transcript'
 import * as z from 'zod'
 import type { Copies } from './copies.ts'
 import type { ToolDefinition } from './opencode-api.ts'

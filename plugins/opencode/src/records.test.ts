@@ -1,4 +1,4 @@
-import { compactionJobAt, sessionOfRecords } from 'everlong/node'
+import { compactionJobAt, sessionOfRecords } from 'everlong/internal/node'
 import { expect, test } from 'vitest'
 import { recordsOf } from './records.ts'
 import { assistant, compaction, session, summary, user } from './testing.ts'

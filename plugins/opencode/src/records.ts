@@ -1,5 +1,5 @@
 // The messages of an opencode session as records in the Claude Code format, in which the archive reads them.
-import { createTranscriptReader, type JsonObject } from 'everlong/transcript'
+import { createTranscriptReader, type JsonObject } from 'everlong/internal'
 import type { SessionMessage } from './opencode-api.ts'
 
 const position = { line: 1, offset: 0, length: 0, nth: 0 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { isObject, numberAt } from 'everlong/transcript'
+import { isObject, numberAt } from 'everlong/internal'
 
 export type Environment = { readonly [name: string]: string | undefined }
 

@@ -1,5 +1,5 @@
 // Messages as opencode 1.18 gives them, for tests.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import type { SessionMessage } from './opencode-api.ts'
 
 export const session = 'ses_1'

@@ -1,7 +1,8 @@
 // The prompt that the provider still has in its cache: what pi sent last. A request for a summary that begins with the very
 // same messages is read from there at a tenth of the price.
 import type { Message, ModelRequest } from 'everlong'
-import { blocksOf, isText, type View } from 'everlong/transcript'
+import { blocksOf, isText } from 'everlong/internal'
+import type { View } from 'everlong/mechanisms'
 import type { BoundaryContext, Model, ProviderMessage } from './pi-api.ts'
 
 export type CachedPrompt = {

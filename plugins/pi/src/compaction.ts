@@ -2,9 +2,9 @@
 // model, checked against the conversation. Where that fails, code writes it; where that fails too, pi compacts as usual.
 import { randomUUID } from 'node:crypto'
 import type { ModelRequest } from 'everlong'
-import { type CompactionJob, noHooks, piCompaction, runCompaction } from 'everlong/mechanisms'
-import { systemPorts } from 'everlong/models'
-import { compactionJobAt, type SessionAt } from 'everlong/node'
+import { systemPorts } from 'everlong/internal'
+import { type CompactionJob, noHooks, piCompaction, runCompaction } from 'everlong/internal/compaction'
+import { compactionJobAt, type SessionAt } from 'everlong/internal/node'
 import { cachedPrompt, isCached, type Sent } from './cached-prompt.ts'
 import { piModel } from './model.ts'
 import type { BeforeCompactEvent, BeforeCompactResult, Context, Model } from './pi-api.ts'

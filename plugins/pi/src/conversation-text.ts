@@ -1,7 +1,7 @@
 // A conversation as one text, for a summary that any provider can write: no tools have to be declared for the calls in it.
 // What was said or read cannot end its own part or begin another.
 import type { Message } from 'everlong'
-import { blocksOf, isText, isToolResult, isToolUse } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse } from 'everlong/internal'
 
 /** Characters of a tool result: what matters of longer ones is at their ends. */
 const longestResult = 2_000

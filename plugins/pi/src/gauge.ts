@@ -1,6 +1,7 @@
 // The gauge in pi's footer: how full the context is, and when pi will compact.
-import { predictCompaction } from 'everlong/mechanisms'
-import { numberAt, objectAt, stringAt } from 'everlong/transcript'
+
+import { numberAt, objectAt, stringAt } from 'everlong/internal'
+import { predictCompaction } from 'everlong/internal/compaction'
 import type { CompactionSettings, Context, SessionEntry } from './pi-api.ts'
 import { isMessage, thresholdOf } from './session.ts'
 

@@ -1,6 +1,6 @@
 // What the compactions of a branch lost, whoever wrote their summaries.
 import { renderSession } from '@everlong/cli/commands/lost-screen'
-import { lostOfRecords } from 'everlong/node'
+import { lostOfRecords } from 'everlong/internal/node'
 import { plainScreen } from '../../shared/screen.ts'
 import type { Context } from './pi-api.ts'
 import { recordsOf } from './session.ts'

@@ -1,6 +1,7 @@
 // The extension: what pi calls, and when. pi keeps deciding when to compact; nothing runs in the background.
-import { compactionOff } from 'everlong/mechanisms'
-import { numberAt, objectAt, stringAt } from 'everlong/transcript'
+
+import { numberAt, objectAt, stringAt } from 'everlong/internal'
+import { compactionOff } from 'everlong/internal/compaction'
 import type { Sent } from './cached-prompt.ts'
 import { completionsOf, usageText } from './command-words.ts'
 import { compactForPi } from './compaction.ts'

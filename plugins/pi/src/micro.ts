@@ -1,7 +1,9 @@
 // Clears old tool results from the context between turns, as `context_edit` entries: the session keeps the originals, and
 // going back in pi's tree brings them back. The engine decides whether it is worth a broken prompt cache.
-import { compactionOff, microBySize, situationOf } from 'everlong/mechanisms'
-import { blocksOf, type Edit, editRecord, isText, isToolResult, stringAt } from 'everlong/transcript'
+
+import { blocksOf, editRecord, isText, isToolResult, stringAt } from 'everlong/internal'
+import { compactionOff, situationOf } from 'everlong/internal/compaction'
+import { type Edit, microBySize } from 'everlong/mechanisms'
 import { cacheLifetime } from './cached-prompt.ts'
 import type { CompactionSettings, Context, ContextEditDraft, Model } from './pi-api.ts'
 import { openBranch, thresholdOf } from './session.ts'

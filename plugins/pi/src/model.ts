@@ -1,8 +1,7 @@
 // pi's model as a client for summaries. pi resolves the provider, the key and the retries of its connection; nothing else
 // is ever asked of it. A conversation whose prompt is still cached is sent as pi sent it, so that it is read from there.
 import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
-import { readRefusal } from 'everlong/models'
-import { blocksOf, isText } from 'everlong/transcript'
+import { blocksOf, isText, readRefusal } from 'everlong/internal'
 import type { CachedPrompt } from './cached-prompt.ts'
 import { conversationText } from './conversation-text.ts'
 import type { AssistantMessage, Context, Model, ProviderMessage, Usage } from './pi-api.ts'

@@ -1,6 +1,6 @@
 // The part of pi's extension API that this extension uses, as of pi 1.5. pi's own types come with packages that an
 // extension must not install, so they are written down here; the tests with the real pi hold them.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 
 /** An entry of a session: https://github.com/earendil-works/pi, docs/session-format.md. */
 export type SessionEntry = JsonObject & { readonly type: string; readonly id: string; readonly parentId: string | null }

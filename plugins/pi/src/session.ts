@@ -1,6 +1,7 @@
 // A pi session as Everlong sees it, and what pi's settings say about it.
-import { type SessionAt, sessionOfRecords } from 'everlong/node'
-import { blocksOf, isObject, type JsonObject, numberAt, objectAt, stringAt, textOf } from 'everlong/transcript'
+
+import { blocksOf, isObject, type JsonObject, numberAt, objectAt, stringAt, textOf } from 'everlong/internal'
+import { type SessionAt, sessionOfRecords } from 'everlong/internal/node'
 import type { CompactionSettings, Context, Model, SessionEntry } from './pi-api.ts'
 
 /** The current branch, or these entries of it. */

@@ -1,5 +1,5 @@
 import type { Block, Message } from 'everlong'
-import { blocksOf, isToolResult, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isToolResult, isToolUse, textOf } from 'everlong/internal'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { syntheticRepository } from '../repository/repository.ts'

@@ -1,7 +1,7 @@
 // A made-up coding agent: works through a made-up repository with tool calls, one user task after another, the same
 // way for the same seed. It is a script like any other: it sees requests, never files.
 import type { Message } from 'everlong'
-import { blocksOf, type JsonObject, stringAt } from 'everlong/transcript'
+import { blocksOf, type JsonObject, stringAt } from 'everlong/internal'
 import type { Bug, Repository } from '../repository/repository.ts'
 import {
   type InputName,

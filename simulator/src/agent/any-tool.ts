@@ -1,5 +1,5 @@
 // Calls of tools that nobody here knows: an input that fits the schema, the same for the same tool.
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from 'everlong/transcript'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from 'everlong/internal'
 import type { ToolDefinition } from '../script/script.ts'
 
 export function inputFor({ input_schema: schema }: ToolDefinition): JsonObject {

@@ -1,7 +1,7 @@
 // Where an agent stands, read off the messages of a request alone: the agent remembers nothing, so it goes on after a
 // compaction as well as the request lets it, just as a model does.
 import type { Block, Message } from 'everlong'
-import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 import type { Bug } from '../repository/repository.ts'
 
 /** Tasks count from 1, steps from 0. A task that is done has the step `Infinity`. */

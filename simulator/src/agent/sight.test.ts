@@ -1,5 +1,5 @@
 import type { Message } from 'everlong'
-import { blocksOf, isToolResult, isToolUse } from 'everlong/transcript'
+import { blocksOf, isToolResult, isToolUse } from 'everlong/internal'
 import { expect, test } from 'vitest'
 import { syntheticRepository } from '../repository/repository.ts'
 import { toolsOf } from '../repository/tools.ts'

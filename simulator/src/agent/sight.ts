@@ -1,7 +1,7 @@
 // What stands in a request for an agent to see, wherever it stands: words, results, calls, what a client put back. Nothing
 // here knows how it came there.
 import type { Block, Message } from 'everlong'
-import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 
 /** Every text of a request, in order. */
 export function textsIn(messages: readonly Message[]): readonly string[] {

@@ -1,6 +1,6 @@
 // A finished message as the events of a stream, in the documented order. Times nothing, sends nothing.
 import type { Block } from 'everlong'
-import { isText, isToolUse, type JsonObject } from 'everlong/transcript'
+import { isText, isToolUse, type JsonObject } from 'everlong/internal'
 import { pieces } from './pieces.ts'
 
 export type StreamEvent = { readonly type: string; readonly [key: string]: unknown }

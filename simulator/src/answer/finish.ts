@@ -1,6 +1,6 @@
 // From a script's answer to the content of a message: ids and signatures given, stop sequences and limits kept.
 import type { Block } from 'everlong'
-import { isText, isThinking, isToolUse } from 'everlong/transcript'
+import { isText, isThinking, isToolUse } from 'everlong/internal'
 import type { Ids } from '../ports.ts'
 import { blockTokens, type PromptPorts } from '../prompt/prompt.ts'
 import { hidesThinking, type MessagesRequest, thinks } from '../request/request.ts'

@@ -1,6 +1,6 @@
 // Streams in the documented order: plain answers, tools, thinking, compaction.
 import type { Block } from 'everlong'
-import { isObject, type JsonObject } from 'everlong/transcript'
+import { isObject, type JsonObject } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import type { SimulatorOptions } from '../api/world.ts'
 import { ask, eventsIn, send, simulate } from '../testing/ask.ts'

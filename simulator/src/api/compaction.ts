@@ -1,6 +1,6 @@
 // Compaction on the server: when an edit's trigger is reached, and on demand. The summary comes from a script.
 import type { Block } from 'everlong'
-import { isObject, isText, isToolUse } from 'everlong/transcript'
+import { isObject, isText, isToolUse } from 'everlong/internal'
 import { noSampling, type Sampling, samplingOf } from '../answer/usage.ts'
 import { instructionsOf, scriptRequest, withInstruction } from '../context/script-view.ts'
 import type { Messages } from '../context/view.ts'

@@ -1,5 +1,5 @@
 // POST /v1/messages/count_tokens: the size of the prompt, after the edits that would be applied. Compacts nothing.
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
 import { viewOf } from '../context/view.ts'
 import type { Problem } from '../http/problem.ts'
 import { buildPrompt } from '../prompt/prompt.ts'

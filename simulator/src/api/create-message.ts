@@ -1,6 +1,6 @@
 // One message from a valid request: context management, limits, cache, the script, usage. Knows nothing of HTTP.
 import type { Block } from 'everlong'
-import { isObject, type JsonObject } from 'everlong/transcript'
+import { isObject, type JsonObject } from 'everlong/internal'
 import type { StreamedMessage } from '../answer/events.ts'
 import { type Finished, finish } from '../answer/finish.ts'
 import { deltaUsageBody, iterationBody, noSampling, type Sampling, samplingOf, usageBody } from '../answer/usage.ts'

@@ -1,6 +1,5 @@
 // POST /v1/messages and /v1/messages/count_tokens: from a Request to a Response, every request logged and priced.
-import type { ModelFacts } from 'everlong/models'
-import { isObject } from 'everlong/transcript'
+import { isObject, type ModelFacts } from 'everlong/internal'
 import { eventsOf, type StreamEvent } from '../answer/events.ts'
 import { noSampling, usageBody } from '../answer/usage.ts'
 import { type Incoming, readBody, readHead } from '../http/incoming.ts'

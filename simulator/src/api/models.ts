@@ -1,5 +1,5 @@
 // GET /v1/models and /v1/models/{id}: what the catalog knows, in the API's shape.
-import { knownModels, type ModelFacts } from 'everlong/models'
+import { knownModels, type ModelFacts } from 'everlong/internal'
 import { compactsOnDemand } from '../rules/context-management.ts'
 import type { World } from './world.ts'
 

@@ -1,6 +1,6 @@
 // Message threads: conversations the server holds, so that a request sends only what is new. The official SDK's tool
 // runner speaks no other way. A thread is resolved into a whole request before anything else looks at it.
-import { isObject, type JsonObject } from 'everlong/transcript'
+import { isObject, type JsonObject } from 'everlong/internal'
 import { fine, invalid, type Outcome, refused } from '../http/problem.ts'
 import { extraInput } from '../request/wording.ts'
 

@@ -1,5 +1,5 @@
 // Everything one simulator holds: its options with the defaults filled in, its organizations, its log and meter.
-import { type ModelFacts, modelFacts } from 'everlong/models'
+import { type ModelFacts, modelFacts } from 'everlong/internal'
 import { createPromptCache, type PromptCache } from '../cache/cache.ts'
 import { createDiagnoses, type Diagnoses } from '../cache/diagnosis.ts'
 import { defaultSummary } from '../context/default-summary.ts'

@@ -1,5 +1,5 @@
 // The prompt cache, case by case against the documented rules: what changes → what is read, written, missed, and why.
-import { isObject, type JsonObject } from 'everlong/transcript'
+import { isObject, type JsonObject } from 'everlong/internal'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type TurnableClock, turnableClock } from '../ports.ts'
 import type { Simulator } from '../simulator.ts'

@@ -1,6 +1,6 @@
 // Property: whatever a conversation does, usage adds up, and nothing is read that was not sent before.
 
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { turnableClock } from '../ports.ts'

@@ -1,9 +1,9 @@
 // Everlong's own client for the Messages API, over real HTTP on this machine.
 
 import Anthropic from '@anthropic-ai/sdk'
-import type { ModelRequest } from 'everlong'
+import type { ModelRequest, StreamEvent } from 'everlong'
 import { type AnthropicOptions, anthropic } from 'everlong/anthropic'
-import { overflowOfAnswer, type StreamEvent } from 'everlong/models'
+import { overflowOfAnswer } from 'everlong/internal'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { overflowShapes } from '../overflow/overflow.ts'
 import { type RunningServer, startServer } from '../server.ts'

@@ -1,9 +1,10 @@
 // Both of Everlong's clients with a server: the contract of model clients, and everything that can go wrong on the way,
 // over real HTTP on this machine.
-import type { ModelClient, ModelRequest } from 'everlong'
+import type { ModelClient, ModelRequest, StreamEvent } from 'everlong'
 import { anthropic, type SdkOptions } from 'everlong/anthropic'
-import { type ModelPorts, runModelContract, type StreamEvent, systemPorts } from 'everlong/models'
+import { type ModelPorts, systemPorts } from 'everlong/internal'
 import { openai } from 'everlong/openai'
+import { runModelContract } from 'everlong/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningServer, startServer } from '../server.ts'
 import { callsOnce } from '../testing/ask.ts'

@@ -1,6 +1,5 @@
 // Everlong's own client for OpenAI-compatible servers, over real HTTP on this machine.
-import type { ModelRequest } from 'everlong'
-import type { StreamEvent } from 'everlong/models'
+import type { ModelRequest, StreamEvent } from 'everlong'
 import { type OpenAIOptions, openai } from 'everlong/openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { overflowShapes } from '../overflow/overflow.ts'

@@ -1,7 +1,7 @@
 // Everlong's own client on the Responses API, over real HTTP on this machine.
-import type { ModelRequest } from 'everlong'
-import { runModelContract, type StreamEvent } from 'everlong/models'
+import type { ModelRequest, StreamEvent } from 'everlong'
 import { type OpenAIOptions, openai } from 'everlong/openai'
+import { runModelContract } from 'everlong/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningServer, startServer } from '../server.ts'
 import { callsOnce } from '../testing/ask.ts'

@@ -1,6 +1,6 @@
 import type { ModelClient } from 'everlong'
-import { generateWithTruth, random, session } from 'everlong/testing'
-import { blocksOf, type JsonObject, objectAt, repairRequest, textOf } from 'everlong/transcript'
+import { blocksOf, type JsonObject, objectAt, repairRequest, textOf } from 'everlong/internal'
+import { generateWithTruth, random, session } from 'everlong/internal/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'

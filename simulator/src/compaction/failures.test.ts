@@ -1,6 +1,5 @@
-import type { EngineEvent } from 'everlong'
-import { noOutcome } from 'everlong/mechanisms'
-import type { JsonObject } from 'everlong/transcript'
+import { type EngineEvent, noOutcome } from 'everlong'
+import type { JsonObject } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { misbehavesThen, misbehaving, misbehaviors } from '../script/misbehaving.ts'
 import { createSimulator } from '../simulator.ts'

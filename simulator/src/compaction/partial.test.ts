@@ -1,5 +1,5 @@
-import { session } from 'everlong/testing'
-import { type JsonObject, objectAt, textOf } from 'everlong/transcript'
+import { type JsonObject, objectAt, textOf } from 'everlong/internal'
+import { session } from 'everlong/internal/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'

@@ -1,7 +1,7 @@
 // Compaction on the provider's side, asked for through the engine's own client for the Messages API.
 import type { Block, ModelRequest } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import { serverCompaction, situationOf } from 'everlong/mechanisms'
+import { serverCompaction, situationOf } from 'everlong/internal/compaction'
 import { describe, expect, test } from 'vitest'
 import type { Script } from '../script/script.ts'
 import { createSimulator } from '../simulator.ts'

@@ -1,6 +1,6 @@
 import type { ModelRequest } from 'everlong'
-import { session } from 'everlong/testing'
-import { blocksOf, isText, type JsonObject, shapeOf, textOf } from 'everlong/transcript'
+import { blocksOf, isText, type JsonObject, shapeOf, textOf } from 'everlong/internal'
+import { session } from 'everlong/internal/testing'
 import { describe, expect, test } from 'vitest'
 import type { OverflowShape } from '../overflow/overflow.ts'
 import { createSimulator } from '../simulator.ts'

@@ -1,7 +1,7 @@
 // The cache-edit extension: deleting tool results from a cached prefix without breaking it. No part of the public
 // API; a header turns it on. A deletion takes effect on what is read from the cache; on a miss the result is read whole.
 import type { Block } from 'everlong'
-import { isObject, isToolResult } from 'everlong/transcript'
+import { isObject, isToolResult } from 'everlong/internal'
 import type { CacheUse } from '../cache/cache.ts'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { Prompt } from '../prompt/prompt.ts'

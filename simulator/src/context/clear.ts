@@ -1,6 +1,6 @@
 // The two clearing edits: old tool uses and old thinking. Pure: messages in, messages and a report out.
 import type { Block } from 'everlong'
-import { isObject, isThinking, isToolResult, isToolUse, type JsonObject } from 'everlong/transcript'
+import { isObject, isThinking, isToolResult, isToolUse, type JsonObject } from 'everlong/internal'
 import { beginsTurn, type Messages, mapContent } from './view.ts'
 
 export type AppliedEdit =

@@ -1,6 +1,6 @@
 // Context management on the server: clearing, compaction by an edit, compaction on demand, and cache edits.
 import type { Block } from 'everlong'
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import type { Script, ScriptRequest } from '../script/script.ts'
 import { ask, errorOf, saysHello, simulate } from '../testing/ask.ts'

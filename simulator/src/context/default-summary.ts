@@ -1,6 +1,6 @@
 // The summary that server-side compaction writes when no script is given for it: plain, short, always the same.
 import type { Message } from 'everlong'
-import { isToolUse, textOf } from 'everlong/transcript'
+import { isToolUse, textOf } from 'everlong/internal'
 import type { Script } from '../script/script.ts'
 
 const longestQuote = 400

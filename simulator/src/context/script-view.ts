@@ -1,6 +1,6 @@
 // The request as a script gets it: two roles, no marks, compactions and notices as text.
 import type { Block, Message } from 'everlong'
-import { isObject, textOf } from 'everlong/transcript'
+import { isObject, textOf } from 'everlong/internal'
 import type { MessagesRequest } from '../request/request.ts'
 import type { ScriptRequest, ToolDefinition } from '../script/script.ts'
 import type { Messages } from './view.ts'

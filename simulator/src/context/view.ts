@@ -1,7 +1,7 @@
 // What of the messages the model sees before any edit is asked for: from the last compaction on, without notices
 // whose time is over and without thinking that the model does not keep.
 import type { Block } from 'everlong'
-import { isThinking, isToolResult } from 'everlong/transcript'
+import { isThinking, isToolResult } from 'everlong/internal'
 import { type InputMessage, isCompaction, type MessagesRequest, thinks } from '../request/request.ts'
 
 export type Messages = readonly InputMessage[]

@@ -1,6 +1,6 @@
 // One line for each request: its shape, its tokens, what the cache gave and took, what it cost, how it ended.
 import type { Block } from 'everlong'
-import { isThinking, isToolResult, isToolUse } from 'everlong/transcript'
+import { isThinking, isToolResult, isToolUse } from 'everlong/internal'
 import { promptTokens, type Sampling } from '../answer/usage.ts'
 import type { InputMessage } from '../request/request.ts'
 

@@ -1,5 +1,7 @@
 // What requests cost, by the published prices and multipliers.
-import { costOf, type ModelFacts, priceOf, type TokenCounts } from 'everlong/models'
+
+import type { TokenCounts } from 'everlong'
+import { costOf, type ModelFacts, priceOf } from 'everlong/internal'
 import { noSampling, promptTokens, type Sampling } from '../answer/usage.ts'
 
 export type MeterTotals = Omit<Sampling, 'type' | 'thinking'> & {

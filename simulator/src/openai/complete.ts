@@ -1,6 +1,6 @@
 // What both OpenAI-compatible endpoints do with a request they have read: facts about the model, the cache, the script,
 // the answer. Prefixes are cached unasked, in steps of 128 tokens from 1,024 on, as that API does it.
-import type { ModelFacts } from 'everlong/models'
+import type { ModelFacts } from 'everlong/internal'
 import { type Finished, finish } from '../answer/finish.ts'
 import { noSampling, type Sampling } from '../answer/usage.ts'
 import type { World } from '../api/world.ts'

@@ -1,7 +1,6 @@
 // A chat completion request, checked, and put into the form that the rest of the simulator understands.
 import type { Block } from 'everlong'
-import type { ModelFacts } from 'everlong/models'
-import { isObject, type JsonObject } from 'everlong/transcript'
+import { isObject, type JsonObject, type ModelFacts } from 'everlong/internal'
 import { type InputMessage, type MessagesRequest, noExtensions } from '../request/request.ts'
 import { type ChatProblem, chatProblem } from './problem.ts'
 

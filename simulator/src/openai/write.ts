@@ -1,6 +1,6 @@
 // An answer as a chat completion: whole, or as the chunks of a stream.
 import type { Block } from 'everlong'
-import { isText, isToolUse } from 'everlong/transcript'
+import { isText, isToolUse } from 'everlong/internal'
 import type { Finished } from '../answer/finish.ts'
 import { pieces } from '../answer/pieces.ts'
 import { promptTokens, type Sampling } from '../answer/usage.ts'

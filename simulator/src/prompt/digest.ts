@@ -1,7 +1,7 @@
 // What a block is, as a short string: equal for equal content, whatever marks it carries.
 import { hash } from 'node:crypto'
 import type { Block } from 'everlong'
-import { isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong/transcript'
+import { isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong/internal'
 
 /** Tells contents apart, keeps no secret: the quickest hash at hand will do. */
 export function digestOf(text: string): string {

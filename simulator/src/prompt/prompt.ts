@@ -1,7 +1,7 @@
 // The prompt as the model would read it: cells in the order tools → system → messages, each with its tokens, its
 // digest and its cache mark. The cache, the limits and the usage all count from here.
 import type { Block } from 'everlong'
-import { isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong/transcript'
+import { isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong/internal'
 import { ttlOf } from '../request/parse.ts'
 import { type InputMessage, type MessagesRequest, referenceOf, type Ttl } from '../request/request.ts'
 import { lastCacheable } from '../rules/marks.ts'

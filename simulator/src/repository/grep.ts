@@ -1,6 +1,6 @@
 // Grep over in-memory files. A pattern comes from a model, so it may be broken or ruinous: both are answered, not run.
 import { posix } from 'node:path'
-import { isObject, numberAt, stringAt } from 'everlong/transcript'
+import { isObject, numberAt, stringAt } from 'everlong/internal'
 import { stringInput } from './tool-names.ts'
 import { done, failed, pathIn, type ToolResult, type Workspace } from './workspace.ts'
 

@@ -1,6 +1,6 @@
 // What coding tools are called in different clients, and what their inputs are called. The agent writes inputs by this
 // table and the repository's tools read them by it, so the two always understand each other.
-import { isObject, objectAt, stringAt } from 'everlong/transcript'
+import { isObject, objectAt, stringAt } from 'everlong/internal'
 import type { ToolDefinition } from '../script/script.ts'
 
 export type Tool = 'Read' | 'Grep' | 'Edit' | 'Write' | 'Bash' | 'TodoWrite'

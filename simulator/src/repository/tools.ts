@@ -1,6 +1,6 @@
 // Tools that truly work on a made-up repository, in memory: what an agent edits is what it reads next. Every misuse is
 // an error result with a reason, as real tools give it; nothing here throws or touches a disk.
-import { isObject, numberAt } from 'everlong/transcript'
+import { isObject, numberAt } from 'everlong/internal'
 import type { ToolDefinition } from '../script/script.ts'
 import { grep } from './grep.ts'
 import type { Repository } from './repository.ts'

@@ -1,6 +1,6 @@
 // The shape of each content block: which fields it may have and of what type. Says nothing of what blocks mean together.
 import type { Block } from 'everlong'
-import { isObject, type JsonObject } from 'everlong/transcript'
+import { isObject, type JsonObject } from 'everlong/internal'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { Extensions, InputRole } from './request.ts'

@@ -1,5 +1,5 @@
 // The top-level fields of a request: their types, and the beta headers that some of them need.
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import { cacheControl, toolName } from './blocks.ts'

@@ -1,7 +1,6 @@
 // From a body to a MessagesRequest: the shape of everything is checked here, and nothing beyond the shape.
 import type { Block } from 'everlong'
-import type { ModelFacts } from 'everlong/models'
-import { isObject, type JsonObject } from 'everlong/transcript'
+import { isObject, type JsonObject, type ModelFacts } from 'everlong/internal'
 import { fine, invalid, type Outcome, type Problem, refused } from '../http/problem.ts'
 import { checkBlock, misplacedBlock, unknownTag } from './blocks.ts'
 import { beta, checkFields } from './fields.ts'

@@ -1,7 +1,6 @@
 // A messages request after its shape was checked: typed where the simulator looks, raw where it does not.
 import type { Block } from 'everlong'
-import type { ModelFacts } from 'everlong/models'
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject, ModelFacts } from 'everlong/internal'
 import { oncePer } from './once.ts'
 
 export type InputRole = 'user' | 'assistant' | 'system'

@@ -1,5 +1,5 @@
 // A schema's first complaint in the API's words: `path: what it should be`.
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 

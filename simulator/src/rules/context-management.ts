@@ -1,6 +1,5 @@
 // What context edits and on-demand compaction may be combined with.
-import type { ModelFacts } from 'everlong/models'
-import { isObject, isToolUse, type JsonObject } from 'everlong/transcript'
+import { isObject, isToolUse, type JsonObject, type ModelFacts } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, thinks } from '../request/request.ts'
 

@@ -1,6 +1,6 @@
 // Rules over the order and content of messages. One rule, one function, one wording.
 import type { Block } from 'everlong'
-import { isObject, isText, isToolResult } from 'everlong/transcript'
+import { isObject, isText, isToolResult } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { InputMessage, MessagesRequest } from '../request/request.ts'
 

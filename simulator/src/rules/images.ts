@@ -1,7 +1,6 @@
 // Images and documents: kinds, sizes, dimensions, how many. What is pictured is nobody's concern.
 import type { Block } from 'everlong'
-import { mediaLimit } from 'everlong/models'
-import { isObject } from 'everlong/transcript'
+import { isObject, mediaLimit } from 'everlong/internal'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import { imageSize, sniff } from '../prompt/image.ts'

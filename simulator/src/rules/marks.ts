@@ -1,6 +1,6 @@
 // Cache marks: how many, on what, and in which order of lifetimes.
 import type { Block } from 'everlong'
-import { isObject, isThinking } from 'everlong/transcript'
+import { isObject, isThinking } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { oncePer } from '../request/once.ts'
 import { ttlOf } from '../request/parse.ts'

@@ -1,5 +1,5 @@
 // Tool uses and their results: each use answered at the head of the very next turn, each result with its use.
-import { isToolResult, isToolUse } from 'everlong/transcript'
+import { isToolResult, isToolUse } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, type PlacedBlock, type Turn, turnsOf } from '../request/request.ts'
 

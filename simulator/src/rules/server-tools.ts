@@ -1,7 +1,7 @@
 // Tools that run on the server: a call has its result behind it, in the same answer or a later one, unless the
 // conversation ends while the turn is paused on it.
 import type { Block } from 'everlong'
-import { isToolResult, pairHalfOf } from 'everlong/transcript'
+import { isToolResult, pairHalfOf } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, placedIn, turnsOf } from '../request/request.ts'
 

@@ -1,5 +1,5 @@
 // Rules over what a request asks for beside its messages: limits, stop sequences, the choice of a tool.
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { MessagesRequest } from '../request/request.ts'
 

@@ -1,6 +1,5 @@
 // Where thinking must stand and what it excludes. Whether a block is genuine is for ../thinking to say.
-import type { ModelFacts } from 'everlong/models'
-import { isThinking, isToolResult } from 'everlong/transcript'
+import { isThinking, isToolResult, type ModelFacts } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, turnsOf } from '../request/request.ts'
 

@@ -1,6 +1,6 @@
 // Building blocks for scripts: answers made of text, thinking and tool uses. A script that is a function of the
 // request needs nothing else. Signatures and missing ids are the server's business, never set here.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import type { Answer } from './script.ts'
 
 export function text(words: string): Answer {

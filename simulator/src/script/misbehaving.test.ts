@@ -1,4 +1,4 @@
-import { isToolUse, textOf } from 'everlong/transcript'
+import { isToolUse, textOf } from 'everlong/internal'
 import { expect, test } from 'vitest'
 import { summarizer } from '../summary/summarizer.ts'
 import { fixed } from './fixed.ts'

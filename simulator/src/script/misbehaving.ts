@@ -1,6 +1,6 @@
 // Scripts that do what summarizing models do wrong, one kind each, so that whoever asks for a summary can be shown to
 // notice. They never fail at the level of the protocol: every answer is one the API could give.
-import { blocksOf, textOf } from 'everlong/transcript'
+import { blocksOf, textOf } from 'everlong/internal'
 import { sourceOf, summarizer } from '../summary/summarizer.ts'
 import { combine, text, thinking, toolUse } from './answers.ts'
 import type { Answer, Script, ScriptContext, ScriptRequest } from './script.ts'

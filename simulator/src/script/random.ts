@@ -1,6 +1,6 @@
 // The one home of chance in the simulator: numbers that look random and are the same for the same seed.
 // Never reads the clock or Math.random.
-import { mulberry32 } from 'everlong/testing'
+import { mulberry32 } from 'everlong/internal/testing'
 
 /** Numbers in [0, 1). */
 export type Random = () => number

@@ -1,7 +1,7 @@
 // A script out of a transcript: what the model answered then, it answers again. Reads Claude Code record objects and
 // rejects none of them: whatever it does not know is passed over.
 import type { Block, Message } from 'everlong'
-import { blocksOf, isObject, isText, isToolResult, objectAt, stringAt } from 'everlong/transcript'
+import { blocksOf, isObject, isText, isToolResult, objectAt, stringAt } from 'everlong/internal'
 import { type WhenExhausted, whenDry } from './fixed.ts'
 import type { Answer, Script } from './script.ts'
 

@@ -1,6 +1,6 @@
 // Requests and contexts for tests of scripts, built by hand. Not part of the public names.
 import type { Block, Message } from 'everlong'
-import { isToolUse, textOf } from 'everlong/transcript'
+import { isToolUse, textOf } from 'everlong/internal'
 import type { RepositoryTools } from '../repository/tools.ts'
 import { type Seed, seededRandom } from './random.ts'
 import type { Answer, Script, ScriptContext, ScriptRequest } from './script.ts'

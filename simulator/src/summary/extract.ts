@@ -10,7 +10,7 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
   textOf,
-} from 'everlong/transcript'
+} from 'everlong/internal'
 import { listInput, stringInput, toolNamed } from '../repository/tool-names.ts'
 import { cut } from './cut.ts'
 import { type Fact, looksLikeSummary, readSections } from './sections.ts'

@@ -1,7 +1,7 @@
 // The model that keeps notes about a session: answers a request for them with sections in the form that was asked for,
 // out of what the conversation holds. The same for the same request.
 import type { Message } from 'everlong'
-import { blocksOf, isText, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolUse, textOf } from 'everlong/internal'
 import { text } from '../script/answers.ts'
 import type { Script, ScriptRequest } from '../script/script.ts'
 import { headOf } from './cut.ts'

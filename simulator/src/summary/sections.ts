@@ -1,5 +1,5 @@
 // The nine sections of a summary: their titles, how facts are written under them, and how they are read back.
-import { sectionTitles as titlesOf } from 'everlong/mechanisms'
+import { sectionTitles as titlesOf } from 'everlong/internal/compaction'
 
 export const sectionTitles = titlesOf()
 

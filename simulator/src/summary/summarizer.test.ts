@@ -1,5 +1,5 @@
 import type { Message } from 'everlong'
-import { blocksOf, textOf } from 'everlong/transcript'
+import { blocksOf, textOf } from 'everlong/internal'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { agent } from '../agent/agent.ts'

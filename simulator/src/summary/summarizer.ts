@@ -1,7 +1,7 @@
 // The summarizing model: writes a nine-section summary out of what it was given, within its output limit, the same for
 // the same request. With `forget` and `invent` it does badly on purpose, so that a verifier has something to find.
 import type { Block, Message } from 'everlong'
-import { blocksOf, isText, textOf } from 'everlong/transcript'
+import { blocksOf, isText, textOf } from 'everlong/internal'
 import { type Random, type Seed, seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest } from '../script/script.ts'
 import { headOf } from './cut.ts'

@@ -1,6 +1,6 @@
 // Tests talk to a simulator through this: a request in, the status and the parsed answer out. No part of the package.
 import type { Block } from 'everlong'
-import { isObject, type JsonObject } from 'everlong/transcript'
+import { isObject, type JsonObject } from 'everlong/internal'
 import type { SimulatorOptions } from '../api/world.ts'
 import type { Script } from '../script/script.ts'
 import { createSimulator, type Simulator } from '../simulator.ts'

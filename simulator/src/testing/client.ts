@@ -1,8 +1,15 @@
 // A model client over a simulator held in process, for tests of what a client is used for. It does not stream and does
 // not retry: clients for people are the engine's. No part of the package.
-import type { Block, ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
-import { type ModelCapabilities, modelFacts, type SendOptions } from 'everlong/models'
-import { isObject, type JsonObject, stringAt } from 'everlong/transcript'
+import type {
+  Block,
+  ModelAnswer,
+  ModelCapabilities,
+  ModelClient,
+  ModelFailure,
+  ModelRequest,
+  SendOptions,
+} from 'everlong'
+import { isObject, type JsonObject, modelFacts, stringAt } from 'everlong/internal'
 import type { Simulator } from '../simulator.ts'
 import { ask } from './ask.ts'
 

@@ -1,6 +1,7 @@
 // A conversation on the bench: records in, its view, a compaction with whatever model, and the view afterwards. Shared by
 // the scenario tests of the compaction procedure. No part of the package.
 import type { EngineEvent, Hooks, Message, ModelClient, ModelRequest } from 'everlong'
+import { checkRequest, createFold, type Fold, type JsonObject, repairRequest, stringAt } from 'everlong/internal'
 import {
   type Compacted,
   type CompactionJob,
@@ -8,17 +9,9 @@ import {
   type CompactionResult,
   noHooks,
   runCompaction,
-} from 'everlong/mechanisms'
-import { generateWithTruth, type SessionOptions } from 'everlong/testing'
-import {
-  checkRequest,
-  createFold,
-  type Fold,
-  type JsonObject,
-  repairRequest,
-  stringAt,
-  type View,
-} from 'everlong/transcript'
+} from 'everlong/internal/compaction'
+import { generateWithTruth, type SessionOptions } from 'everlong/internal/testing'
+import type { View } from 'everlong/mechanisms'
 
 export type Bench = {
   readonly fold: Fold

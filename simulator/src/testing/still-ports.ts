@@ -1,6 +1,6 @@
 // Time and chance for model clients under test: waits are noted and over at once; only the watch over silent streams
 // (five minutes) truly waits, until it is called off.
-import type { ModelPorts } from 'everlong/models'
+import type { ModelPorts } from 'everlong/internal'
 
 export type StillPorts = ModelPorts & { readonly waits: readonly number[] }
 

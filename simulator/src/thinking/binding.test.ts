@@ -1,5 +1,5 @@
 // Thinking that comes back: genuine or not, after the same prefix or not, and what the request asked for then.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import type { SimulatorOptions } from '../api/world.ts'
 import type { Script } from '../script/script.ts'

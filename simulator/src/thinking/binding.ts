@@ -1,7 +1,7 @@
 // Thinking blocks as they come back: genuine, and, on the models that bind them, after the very same prefix.
 // Walks what the client sent, never what context management made of it.
 import type { Block } from 'everlong'
-import { isThinking, type JsonObject } from 'everlong/transcript'
+import { isThinking, type JsonObject } from 'everlong/internal'
 import { fine, invalid, type Outcome, refused } from '../http/problem.ts'
 import { digestOf } from '../prompt/digest.ts'
 import { beta } from '../request/fields.ts'

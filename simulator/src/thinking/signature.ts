@@ -1,7 +1,7 @@
 // Signatures that only this simulator can write: over a thinking block's text, over a summary's text, and over what
 // stood before it. The same seed makes the same secret, so a conversation outlives the process.
 import { createHmac } from 'node:crypto'
-import { isObject } from 'everlong/transcript'
+import { isObject } from 'everlong/internal'
 
 /** What a thinking block's signature remembers of its making. */
 export type ThinkingClaim = {

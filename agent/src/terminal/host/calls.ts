@@ -1,6 +1,6 @@
 // Tool calls as the terminal shows them.
 import { createTwoFilesPatch } from 'diff'
-import { type JsonObject, stringAt, textOf } from 'everlong/transcript'
+import { type JsonObject, stringAt, textOf } from 'everlong/internal'
 import type { LoopEvent } from '../../events.ts'
 import { outcomeOf, subjectOf, withoutRoot } from '../../render/calls.ts'
 import type { Call, UiEvent } from './protocol.ts'

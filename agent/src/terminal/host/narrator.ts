@@ -1,6 +1,6 @@
 // Turns what the agent does into what the terminal shows. Runs beside the agent, so that long results, diffs and counting
 // cost the terminal nothing.
-import { textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/internal'
 import type { Agent, AgentEvent, PermissionRequest } from '../../app.ts'
 import { receiptLine } from '../../receipt.ts'
 import { fullnessOf } from '../../render/gauge.ts'

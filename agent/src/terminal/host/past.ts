@@ -1,5 +1,5 @@
 // What was said before in a session that is continued: its newest messages, as the terminal shows them.
-import { blocksOf, isText, isToolResult, isToolUse, textOf, type ViewMessage } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse, textOf, type ViewMessage } from 'everlong/internal'
 import type { Agent } from '../../app.ts'
 import { callOf, finishedCall } from './calls.ts'
 import type { UiEvent } from './protocol.ts'

@@ -1,8 +1,8 @@
 // The agent's side of the thread: turns its events into what the terminal shows, and answers the terminal's calls.
 
 import { join } from 'node:path'
-import { sessionFolder } from 'everlong/node'
-import { textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/internal'
+import { sessionFolder } from 'everlong/internal/node'
 import type { Agent, Person } from '../../app.ts'
 import { reasonOf } from '../../reason-of.ts'
 import { originalOf } from '../../receipt.ts'

@@ -17,7 +17,7 @@ import {
 import { createTwoFilesPatch } from 'diff'
 import type { EngineSettings, MessageInput, ModelClient } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import { blocksOf, isText, textOf } from 'everlong/transcript'
+import { blocksOf, isText, textOf } from 'everlong/internal'
 import { z } from 'zod'
 import type { Person } from '../../app.ts'
 import { createAgent } from '../../create-agent.ts'

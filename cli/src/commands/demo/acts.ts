@@ -2,8 +2,8 @@
 // makes nothing up.
 import { counted } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
-import type { Explanation } from 'everlong/mechanisms'
-import { type JsonObject, objectAt, stringAt } from 'everlong/transcript'
+import { type JsonObject, objectAt, stringAt } from 'everlong/internal'
+import type { Explanation } from 'everlong/internal/compaction'
 import { type ActName, toldOf } from './act-words.ts'
 
 export type Act = {

@@ -2,7 +2,6 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { fsck, openMemory, openView } from 'everlong/node'
 import {
   blocksOf,
   isToolResult,
@@ -12,7 +11,8 @@ import {
   readBoundary,
   readEdit,
   textOf,
-} from 'everlong/transcript'
+} from 'everlong/internal'
+import { fsck, openMemory, openView } from 'everlong/internal/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
 import { wanted } from './acts.ts'

@@ -1,8 +1,8 @@
 // `everlong demo`: the loop works on a made-up repository against the simulated API with a small window, and a person sees
 // what the engine does about it. Real requests, a real transcript; no key, no network.
 import { resolve } from 'node:path'
-import type { PurposeUsage } from 'everlong/mechanisms'
-import { textOf } from 'everlong/transcript'
+import { textOf } from 'everlong/internal'
+import type { PurposeUsage } from 'everlong/internal/compaction'
 import { gathered, type Outcome } from '../../outcome.ts'
 import { programName } from '../../program-name.ts'
 import type { Surroundings } from '../../surroundings.ts'

@@ -19,7 +19,7 @@ import {
   wrap,
 } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
-import type { Explanation } from 'everlong/mechanisms'
+import type { Explanation } from 'everlong/internal/compaction'
 import type { Screen } from '../../render/screen.ts'
 import type { Act } from './acts.ts'
 

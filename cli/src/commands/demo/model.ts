@@ -13,7 +13,7 @@ import {
   text,
   toolUse,
 } from '@everlong/simulator'
-import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 
 export function demoModel(repository: Repository): Script {
   return route(

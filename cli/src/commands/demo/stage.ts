@@ -4,14 +4,8 @@ import type { AnyTool } from '@everlong/agent'
 import { type Repository, type RunningServer, startServer, syntheticRepository, toolsOf } from '@everlong/simulator'
 import type { EngineSettings, FileStore } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import {
-  createEngine,
-  type EngineOptions,
-  type EngineSession,
-  type Match,
-  openArchive,
-  parseSearch,
-} from 'everlong/node'
+import { type Match, parseSearch } from 'everlong/internal/node'
+import { createEngine, type EngineOptions, type EngineSession, openArchive } from 'everlong/node'
 import { demoModel } from './model.ts'
 import { recallTool, repositoryTools } from './tools.ts'
 

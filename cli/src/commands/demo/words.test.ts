@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { outcomeOf, subjectOf } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
-import type { Explanation } from 'everlong/mechanisms'
+import type { Explanation } from 'everlong/internal/compaction'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shellWord } from '../../render/shell-word.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { runModelContract } from '../../models/contract.ts'
 import { languageModelClient } from './client.ts'
-import { aiSdkConverter } from './converter.ts'
+import { aiSdkConverter } from './messages.ts'
 import { fakeModel, tooLong } from './testing/fake-model.ts'
 
 const converter = aiSdkConverter('tagged')

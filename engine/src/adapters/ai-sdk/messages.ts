@@ -1,11 +1,20 @@
-// Messages of the AI SDK, as far as they are looked at, read into ours. A prompt of a language model (specification v2 to v4)
-// and the model messages of `generateText` differ in details only, and parts that are not known must pass through, so all of
-// them are read as plain objects.
-import type { Block } from '../../core/message/block.ts'
+// Messages of the AI SDK, read into ours and written back. A prompt of a language model (specification v2 to v4) and the
+// model messages of `generateText` differ in details only, and unknown parts must pass through, so all of them are read as
+// plain objects. An unchanged part is written as the SDK's own object; a changed one keeps everything but its content.
+import {
+  type Block,
+  blocksOf,
+  isMedia,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  textOf,
+} from '../../core/message/block.ts'
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
-import type { Converted } from '../history/converter.ts'
-import { textBlock } from '../parts.ts'
+import type { Converted, Converter, OriginOf } from '../history/converter.ts'
+import { textBlock, writeParts } from '../parts.ts'
 
 export type Part = JsonObject & { readonly type: string }
 
@@ -13,6 +22,27 @@ export type AiMessage = {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly content: string | readonly Part[]
   readonly providerOptions?: JsonObject
+}
+
+/** How files are written: tagged (`{ type: 'data', data }`), as prompts of v4 need it, or bare. */
+export type FileShape = 'tagged' | 'bare'
+
+type Writing = { readonly originOf: OriginOf<AiMessage>; readonly files: FileShape }
+
+export function aiSdkConverter(files: FileShape): Converter<AiMessage> {
+  return {
+    isSystem,
+    read: readMessage,
+    write: ({ role, content }, originOf) => {
+      const blocks = blocksOf(content)
+      const writing = { originOf, files }
+      if (role === 'assistant') return messageOf('assistant', blocks, writing)
+      const isOfTools = (block: Block) => isToolResult(block) || originOf(block)?.role === 'tool'
+      const others = blocks.filter((block) => !isOfTools(block))
+      return [...messageOf('tool', blocks.filter(isOfTools), writing), ...messageOf('user', others, writing)]
+    },
+    withMark: (message, mark) => (isObject(mark) ? marked(message, mark) : message),
+  }
 }
 
 export function isSystem({ role }: AiMessage): boolean {
@@ -33,7 +63,7 @@ export function anthropicOptions(part: unknown): JsonObject | undefined {
   return objectAt(objectAt(part, 'providerOptions'), 'anthropic')
 }
 
-export function readMessage({ role, content }: AiMessage): Converted {
+function readMessage({ role, content }: AiMessage): Converted {
   const blocks = partsIn(content).map((part) => blockOf(part, role))
   // Only what the user wrote is a person's word: approvals and notes in between are the client's.
   const origin = role === 'system' || role === 'tool' ? ({ origin: 'meta' } as const) : {}
@@ -41,7 +71,7 @@ export function readMessage({ role, content }: AiMessage): Converted {
 }
 
 /** What is not known becomes text. */
-export function blockOf(part: Part, role: AiMessage['role']): Block {
+function blockOf(part: Part, role: AiMessage['role']): Block {
   const id = stringAt(part, 'toolCallId')
   const name = stringAt(part, 'toolName')
   switch (part.type) {
@@ -91,7 +121,7 @@ function resultBlock({ output, ...rest }: Part, id: string): Block {
 }
 
 /** An item of a result: text, a file by one of its many names, or something of the provider's. */
-export function itemBlock(item: Part): Block {
+function itemBlock(item: Part): Block {
   if (item.type === 'text') return textBlock(textOfPart(item))
   return item.data !== undefined || item.url !== undefined ? mediaBlock(item) : unknownBlock(item)
 }
@@ -137,6 +167,75 @@ function sourceOf(given: unknown, mediaType: string): JsonObject {
 /** With `btoa`, which every runtime has. */
 function base64Of(bytes: Uint8Array): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}
+
+/** Anthropic's provider takes it from the message; other providers do not look there. */
+function marked(message: AiMessage, mark: JsonObject): AiMessage {
+  const anthropic = { ...anthropicOptions(message), cacheControl: mark }
+  return { ...message, providerOptions: { ...message.providerOptions, anthropic } }
+}
+
+function messageOf(role: AiMessage['role'], blocks: readonly Block[], writing: Writing): readonly AiMessage[] {
+  if (blocks.length === 0) return []
+  const sources = new Set(blocks.map(writing.originOf))
+  const [only] = sources
+  // All of it came from one message, so what that said about itself still holds.
+  const options = sources.size === 1 && only?.role === role ? only.providerOptions : undefined
+  const content = blocks.flatMap((block) => partOf(block, writing))
+  return [{ role, content, ...(options === undefined ? {} : { providerOptions: options }) }]
+}
+
+function partOf(block: Block, writing: Writing): readonly Part[] {
+  const before = writing.originOf(block)
+  const read = before ? partsIn(before.content).map((part) => ({ block: blockOf(part, before.role), part })) : []
+  return writeParts([block], read, (_, part) => [makePart(block, part, writing)])
+}
+
+function makePart(block: Block, part: Part | undefined, writing: Writing): Part {
+  if (isText(block)) return { type: 'text', text: block.text }
+  if (isToolResult(block)) {
+    const { tool_use_id: id } = block
+    const base = part ?? { type: 'tool-result', toolCallId: id, toolName: toolNameOf(id, writing) }
+    return { ...base, output: outputOf(block, part, writing) }
+  }
+  if (isToolUse(block)) {
+    if (part) return { ...part, input: block.input }
+    return { type: 'tool-call', toolCallId: block.id, toolName: block.name, input: block.input }
+  }
+  if (isThinking(block)) return reasoningPart(block)
+  return isMedia(block) ? filePart(block, writing.files) : { type: 'text', text: JSON.stringify(block) }
+}
+
+/** Text, and the files that are still in it, which are the SDK's own where it gave them. */
+function outputOf(block: Block, part: Part | undefined, { files }: Writing): JsonObject {
+  const left = Array.isArray(block.content) ? blocksOf(block.content).filter(isMedia) : []
+  const text = textOf(block.content)
+  if (left.length === 0) return { type: block.is_error === true ? 'error-text' : 'text', value: text }
+  const given = partsIn(objectAt(part, 'output')?.value).map((item) => ({ block: itemBlock(item), part: item }))
+  const media = writeParts(left, given, (item) => [filePart(item, files)])
+  return { type: 'content', value: [{ type: 'text', text }, ...media] }
+}
+
+/** A result names its tool; ours names only the call. */
+function toolNameOf(id: string, { originOf }: Writing): string {
+  const answer = originOf({ type: 'tool_use', id, name: '', input: {} })
+  const call = partsIn(answer?.content).find(({ toolCallId }) => toolCallId === id)
+  return stringAt(call, 'toolName') ?? 'unknown'
+}
+
+function reasoningPart(block: Block): Part {
+  const options = block.type === 'thinking' ? { signature: block.signature } : { redactedData: block.data }
+  return { type: 'reasoning', text: stringAt(block, 'thinking') ?? '', providerOptions: { anthropic: options } }
+}
+
+function filePart(block: Block, files: FileShape): Part {
+  const source = objectAt(block, 'source')
+  const address = stringAt(source, 'url')
+  const url = address === undefined ? undefined : new URL(address)
+  const mediaType = stringAt(source, 'media_type') ?? (block.type === 'image' ? 'image/*' : 'application/pdf')
+  const data = stringAt(source, 'data') ?? ''
+  if (files === 'bare') return { type: 'file', mediaType, data: url ?? data }
+  return { type: 'file', mediaType, data: url ? { type: 'url', url } : { type: 'data', data } }
 }
 
 /** Usage of a language model (v3, v4: counts in groups; v2: flat), or of a step of `generateText`. Much may be left out. */

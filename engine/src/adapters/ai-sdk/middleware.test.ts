@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { generateText, type ModelMessage, streamText, wrapLanguageModel } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { type AiSdkOptions, everlong } from '../../ai-sdk.ts'
 import { offline } from '../../models/offline.ts'
-import { createEngine as createNodeEngine } from '../../node-engine.ts'
+import { jsonlSessions } from '../../stores/disk/jsonl.ts'
 import { type FakeModel, fakeModel, tooLong } from './testing/fake-model.ts'
 
 /** About 60,000 tokens of old work. */
@@ -126,22 +126,18 @@ describe('the middleware', () => {
 })
 
 test('a session on disk is continued by another process, and no message is written twice', async () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'everlong-ai-sdk-')), 'chat.jsonl')
-  const open: AiSdkOptions['open'] = async (options) => {
-    const engine = createNodeEngine({ ...options, environment: {} })
-    return existsSync(path) ? engine.open(path) : engine.start({ path })
-  }
+  const folder = mkdtempSync(join(tmpdir(), 'everlong-ai-sdk-'))
   const all: ModelMessage[] = [next]
   for (let time = 0; time < 3; time++) {
     const { model, own } = managed(
       fakeModel(() => `fine ${time}`),
-      { open, sessionId: 'chat' },
+      { store: jsonlSessions({ folder }), sessionId: 'chat' },
     )
     const { responseMessages } = await generateText({ model, messages: all, maxRetries: 0 })
     all.push(...responseMessages, { role: 'user', content: `Question ${time}` })
     await own.close()
   }
-  const said = readFileSync(path, 'utf8')
+  const said = readFileSync(join(folder, 'chat.jsonl'), 'utf8')
     .split('\n')
     .filter((line) => /"type":"(user|assistant)"/.test(line))
   expect(said.map((line) => /And now|fine \d|Question \d/.exec(line)?.[0])).toEqual([
@@ -151,7 +147,7 @@ test('a session on disk is continued by another process, and no message is writt
     'fine 1',
     'Question 1',
   ])
-  rmSync(dirname(path), { recursive: true })
+  rmSync(folder, { recursive: true })
 })
 
 describe('prepareStep', () => {

@@ -8,26 +8,27 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
-import { defined, type JsonObject, objectAt } from '../../core/message/json.ts'
+import { defined, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import { failureOf, isAbout } from '../history/failure.ts'
 import type { Prepared } from '../history/managed-history.ts'
-import { type AiConversations, type AiHistory, requestInput } from './conversations.ts'
+import { type AiHistory, type AiHistoryOf, requestInput } from './call.ts'
 import { type AiMessage, usageOf } from './messages.ts'
 
 export type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Middleware }
 
 type Params = LanguageModelV4CallOptions
 
-export function createMiddleware(historyOf: AiConversations<Params>): LanguageModelV4Middleware {
-  /** The conversation behind the parameters that we gave back. */
+export function createMiddleware(historyOf: AiHistoryOf<Params>): LanguageModelV4Middleware {
+  /** The conversation of the parameters that we returned. */
   const known = new WeakMap<Params, AiHistory>()
   return {
     specificationVersion: 'v4',
     transformParams: async ({ params, model, type }) => {
       const messages = messagesIn(params.prompt)
       const { prompt: _, abortSignal: __, ...rest } = params
-      const call = { messages, model, params: rest as JsonObject, isStreaming: type === 'stream' }
-      const history = await historyOf(params, call)
+      const id = stringAt(params.providerOptions?.everlong, 'sessionId')
+      const call = { host: params, id, messages, model, params: rest as JsonObject, isStreaming: type === 'stream' }
+      const history = await historyOf(call)
       const base = requestInput(messages, rest as JsonObject)
       const prepared = await history.prepare(messages, { base, signal: params.abortSignal })
       const reduced = withPrepared(params, prepared)

@@ -3,8 +3,8 @@
 import type { ModelMessage, PrepareStepFunction } from 'ai'
 import { isObject, type JsonObject } from '../../core/message/json.ts'
 import { withMethods } from '../with-methods.ts'
+import { type AiHistory, type AiHistoryOf, requestInput } from './call.ts'
 import type { Generating } from './client.ts'
-import { type AiConversations, type AiHistory, requestInput } from './conversations.ts'
 import { type AiMessage, usageOf } from './messages.ts'
 
 type StepOptions = Parameters<PrepareStepFunction<never>>[0]
@@ -16,12 +16,12 @@ export type Step = Pick<StepOptions, 'messages' | 'model' | 'instructions' | 'ru
 /** The model is the step's own, which also reports what its answers use. */
 export type PrepareStep = (step: Step) => Promise<{ messages: ModelMessage[]; model?: StepOptions['model'] }>
 
-export function createPrepareStep(historyOf: AiConversations<Step>): PrepareStep {
+export function createPrepareStep(historyOf: AiHistoryOf<Step>): PrepareStep {
   return async (step) => {
     const messages = step.messages as unknown as readonly AiMessage[]
     const modelName = typeof step.model === 'string' ? step.model : undefined
     const model = generatingModel(step.model)
-    const history = await historyOf(step, { messages, model, modelName })
+    const history = await historyOf({ host: step, messages, model, modelName })
     const usage = usageOf(step.steps.at(-1)?.usage)
     const system = instructionsText(step.instructions)
     const base = { ...requestInput(messages, {}), ...(system === '' ? {} : { system }) }

@@ -8,7 +8,11 @@ const second = [first, { role: 'assistant', content: 'Hi.' }, { role: 'user', co
 
 test('a request waits for the usage of the streamed answer before it, which is known when the stream has ended', async () => {
   const events: EngineEvent[] = []
-  const own = everlong({ model: offline(), environment: {}, onEvent: (event) => void events.push(event) })
+  const { middleware: own } = everlong({
+    model: offline(),
+    environment: {},
+    onEvent: (event) => void events.push(event),
+  })
   let end: (() => void) | undefined
   const ended = new Promise<void>((resolve) => {
     end = resolve

@@ -11,7 +11,8 @@ import {
   stringAt,
 } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
-import type { ModelRequest } from '../../core/ports/model.ts'
+import type { ModelClient, ModelRequest } from '../../core/ports/model.ts'
+import type { HistoryOf } from '../history/call.ts'
 import { failureOf, isAbout } from '../history/failure.ts'
 import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
 import { type MessageConversion, type MessageParam, marksItself } from './messages.ts'
@@ -28,33 +29,39 @@ export type MessagesCall = {
   readonly body: JsonObject
 }
 
-/** How a request about the conversation can be sent: with the headers and the address of the call in hand. */
+/** Names the conversation of a request. It is not sent to the API. */
+export const sessionHeader = 'everlong-session'
+
+/** The way to send a request about the conversation: with the headers and the address of the call in hand. */
 export type Channel = { readonly request: ApiRequest; readonly next: MiddlewareNext }
 
 export type MiddlewareParts = Pick<MessageConversion, 'unmarked'> & {
-  readonly historyOf: (
-    call: MessagesCall,
-    messages: readonly MessageParam[],
-    model: string,
-  ) => Promise<ManagedHistory<MessageParam>>
-  /** The model of the call, and the client that summaries are asked of. */
-  readonly modelFor: (model: string, channel: Channel) => CallOptions['model']
+  readonly historyOf: HistoryOf<MessageParam, MessagesCall>
+  /** Writes the summaries. It gets the name of the model that is called, and the way to send a request. */
+  readonly clientFor: (model: string, channel: Channel) => ModelClient
+  /** Whether that client asks the model that is called. */
+  readonly asksCalled: boolean
 }
 
-export function createMiddleware({ historyOf, modelFor, unmarked }: MiddlewareParts): Middleware {
+export function createMiddleware({ historyOf, clientFor, asksCalled, unmarked }: MiddlewareParts): Middleware {
   const observed = new WeakMap<ManagedHistory<MessageParam>, Promise<void>>()
-  return async (request, next, context) => {
-    const body = managedBody(request)
-    if (!body) return next(request)
+  return async (given, next, context) => {
+    const body = managedBody(given)
+    if (!body) return next(given)
+    const headers = new Headers(given.headers)
+    const host = { url: given.url, headers: new Headers(headers), body }
+    headers.delete(sessionHeader)
+    const request = { ...given, headers }
     const messages = arrayAt(body, 'messages') as readonly MessageParam[]
     const name = stringAt(body, 'model') ?? ''
-    const model = modelFor(name, { request, next })
-    const own = { url: request.url, headers: new Headers(request.headers), body }
-    const history = await historyOf(own, messages, name)
+    const client = clientFor(name, { request, next })
+    const id = host.headers.get(sessionHeader) ?? undefined
+    const history = await historyOf({ host, id, messages, client: () => client, model: name, asksCalled })
     // The usage of a streamed answer is known when its stream has ended.
     await observed.get(history)
     const call: Call = { request, next, context, history, body, unmarked }
-    const response = await send(call, messages, { base: baseOf(body), model, signal: request.signal ?? undefined })
+    const options = { base: baseOf(body), model: { client, name }, signal: request.signal ?? undefined }
+    const response = await send(call, messages, options)
     observed.set(history, observe(call, response))
     return response
   }
@@ -146,7 +153,7 @@ function addBeta(headers: Headers, beta: string): void {
   if (!known.includes(beta)) headers.set('anthropic-beta', [...known, beta].filter((one) => one !== '').join(','))
 }
 
-/** Tells the history what an answer used. A broken stream tells nothing; its error reaches the caller. */
+/** Reports the usage of an answer to the history. A broken stream has none; its error reaches the caller. */
 async function observe({ context, history }: Call, response: Response): Promise<void> {
   if (!response.ok) return
   try {

@@ -21,34 +21,29 @@ export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
 export type ToolRunnerParts = Pick<MessageConversion, 'unmarked'> & {
   /** The conversation of these messages, which are sent to this model. */
   readonly historyOf: (messages: readonly MessageParam[], model: string) => Promise<ManagedHistory<MessageParam>>
-  readonly close: () => Promise<void>
 }
 
 export async function* runTools<Reply>(
   runner: ToolRunnerLike<Reply>,
-  { historyOf, unmarked, close }: ToolRunnerParts,
+  { historyOf, unmarked }: ToolRunnerParts,
 ): AsyncGenerator<Reply, void> {
-  try {
-    for await (const reply of runner) {
-      yield reply
-      const { content, usage: reported } = await finalMessage(reply)
-      const results = await runner.generateToolResponse()
-      if (!results) continue
-      const { params } = runner
-      // The runner hands back the marks of the last round. Added up, they would exceed what a request may have.
-      const earlier = (params.messages as readonly MessageParam[]).map(unmarked)
-      const messages = [...earlier, { role: 'assistant', content }, results] as readonly MessageParam[]
-      const history = await historyOf(messages, params.model)
-      const usage = readUsage(reported)
-      const { max_tokens: maxTokens, tools, system } = params
-      const base = { maxTokens, tools, ...(system ? { system: system as string } : {}) }
-      const prepared = await history.prepare(messages, { base, usage: usage?.iterations?.at(-1) ?? usage })
-      const isMarked = marksItself({ ...params, messages })
-      const next = isMarked ? prepared.messages.map(unmarked) : prepared.messages
-      runner.setMessagesParams({ ...params, messages: next } as never)
-    }
-  } finally {
-    await close()
+  for await (const reply of runner) {
+    yield reply
+    const { content, usage: reported } = await finalMessage(reply)
+    const results = await runner.generateToolResponse()
+    if (!results) continue
+    const { params } = runner
+    // The runner returns the marks of the last round. Added up, they would exceed the limit of a request.
+    const earlier = (params.messages as readonly MessageParam[]).map(unmarked)
+    const messages = [...earlier, { role: 'assistant', content }, results] as readonly MessageParam[]
+    const history = await historyOf(messages, params.model)
+    const usage = readUsage(reported)
+    const { max_tokens: maxTokens, tools, system } = params
+    const base = { maxTokens, tools, ...(system ? { system: system as string } : {}) }
+    const prepared = await history.prepare(messages, { base, usage: usage?.iterations?.at(-1) ?? usage })
+    const isMarked = marksItself({ ...params, messages })
+    const next = isMarked ? prepared.messages.map(unmarked) : prepared.messages
+    runner.setMessagesParams({ ...params, messages: next } as never)
   }
 }
 

@@ -11,7 +11,7 @@ export type HookParts = {
   /** Keeps a tool result as it was. A result that cannot be kept is not shortened. */
   readonly keep: (input: HookInput, original: unknown) => Promise<void>
   /** Characters of a text in a tool result; longer ones are shortened. */
-  readonly longestResult: number
+  readonly maxResultLength: number
   /** Whether a compaction of the SDK's own is refused. */
   readonly blocks: boolean
   readonly onBlocked: (sessionId: string) => void
@@ -58,7 +58,7 @@ export function agentHooks(parts: HookParts): AgentHooks {
     PostToolBatch: hooked(deliver('PostToolBatch')),
     PostToolUse: hooked(async (input) => {
       const { tool_response: original, tool_use_id: id } = input
-      const updatedToolOutput = shortened(original, String(id), parts.longestResult)
+      const updatedToolOutput = shortened(original, String(id), parts.maxResultLength)
       if (updatedToolOutput === original) return nothing
       await parts.keep(input, original)
       return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput } }

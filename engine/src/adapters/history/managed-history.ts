@@ -32,7 +32,7 @@ export type CallOptions = {
   readonly base?: RequestInput | undefined
   /** As the SDK reported it for the answer to the last request. */
   readonly usage?: TokenCounts | undefined
-  /** The model of this call, if it may change between calls. */
+  /** The model of this call, if it may change between calls. Ignored for a session of the host's. */
   readonly model?: ModelChoice | undefined
   readonly signal?: AbortSignalPort | undefined
 }
@@ -186,12 +186,13 @@ export class ManagedHistory<Foreign> {
     const text = JSON.stringify(base)
     if (base && text !== this.base) this.current.configure(base)
     this.base = text ?? this.base
-    if (model && model.name !== this.model) {
+    // The host chooses the model of its own session.
+    if (model && this.options.restart && model.name !== this.model) {
       if (this.model !== undefined) await this.current.useModel(model)
       this.model = model.name
       this.firstModel ??= model.name
     }
-    await this.writeAll(fresh)
+    this.writeAll(fresh)
     this.handed = given.known
   }
 
@@ -234,7 +235,7 @@ export class ManagedHistory<Foreign> {
     })
   }
 
-  /** Back to the first so many messages. Without a common beginning the session starts anew. */
+  /** Goes back to the first `length` messages. With none in common, a new session is started. */
   private async rewindTo(length: number): Promise<void> {
     const rest = this.known.slice(0, length)
     this.usage = undefined
@@ -264,12 +265,12 @@ export class ManagedHistory<Foreign> {
     this.known = []
   }
 
-  private async writeAll(fresh: readonly Known<Foreign>[]): Promise<void> {
+  private writeAll(fresh: readonly Known<Foreign>[]): void {
     let isWaiting = false
     for (const message of fresh) {
       const isAnswer = message.role === 'assistant'
-      // The answer that the session waits for was lost: what was said instead must not end up behind the next one.
-      if (isAnswer && isWaiting) await this.current.prepare({ source: 'session-memory' })
+      // The awaited answer was lost. What the user said instead must come before the next answer.
+      if (isAnswer && isWaiting) this.current.abandonRequest()
       const uuid = this.write(message)
       this.known = [...this.known, { ...message, uuid }]
       isWaiting = !isAnswer && this.isAwaited

@@ -105,7 +105,12 @@ test('a changed input is told in both places, and what only the provider reads s
 
 test('the system prompt is no part of the conversation; a later system message is a note of the client', () => {
   const messages = [new SystemMessage('Be brief.'), new HumanMessage('Hello.'), new SystemMessage('It is late.')]
-  expect(convert(langChainConverter(classes), messages)).toEqual({
+  expect(
+    convert(
+      langChainConverter(() => classes),
+      messages,
+    ),
+  ).toEqual({
     head: messages.slice(0, 1),
     known: [
       { foreign: messages[1], role: 'user', content: [{ type: 'text', text: 'Hello.' }] },
@@ -121,7 +126,7 @@ test('an answer tells its usage, cached tokens apart', () => {
     total_tokens: 107,
     input_token_details: { cache_read: 60, cache_creation: 10 },
   }
-  const converted = langChainConverter(classes).read(new AIMessage({ content: 'Yes.', usage_metadata } as never))
+  const converted = langChainConverter(() => classes).read(new AIMessage({ content: 'Yes.', usage_metadata } as never))
   expect(converted.usage).toEqual({ input: 30, output: 7, cacheRead: 60, cacheWrite: 10, cacheWriteHour: 0 })
 })
 

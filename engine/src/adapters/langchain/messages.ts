@@ -38,12 +38,15 @@ export type LangChainClasses = {
 
 type MessageClasses = Pick<LangChainClasses, 'HumanMessage' | 'AIMessage' | 'ToolMessage'>
 
-/** System messages at the beginning are the system prompt; later ones become notes of the client. */
-export function langChainConverter(classes: MessageClasses): Converter<BaseMessage> {
+/**
+ * System messages at the beginning are the system prompt; later ones become notes of the client. The classes must be loaded
+ * when something is written.
+ */
+export function langChainConverter(classes: () => MessageClasses): Converter<BaseMessage> {
   return {
     isSystem: isInstruction,
     read: (message) => ({ ...readLangChainMessage(message), ...defined({ usage: usageOf(message) }) }),
-    write: (message, originOf) => writeLangChainMessage(message, classes, originOf),
+    write: (message, originOf) => writeLangChainMessage(message, classes(), originOf),
   }
 }
 

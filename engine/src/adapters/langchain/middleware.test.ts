@@ -1,5 +1,6 @@
 import { AIMessage, HumanMessage } from '@langchain/core/messages'
 import { expect, test } from 'vitest'
+import { offline } from '../../models/offline.ts'
 import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
 import type { LangChainMessage } from './messages.ts'
 import { createLangChainMiddleware } from './middleware.ts'
@@ -21,12 +22,11 @@ test('the signal of a run reaches whatever is prepared for it, before the model 
   }
   const { beforeModel, wrapModelCall } = createLangChainMiddleware({
     historyOf: async () => history as ManagedHistory<LangChainMessage>,
-    modelFor: () => undefined,
-    isReady: () => true,
+    model: () => ({ client: offline(), name: 'any' }),
     classes: async () => {
       throw new Error('Nothing is replaced.')
     },
-    longestResult: 9,
+    maxResultLength: 9,
   })
   const { signal } = new AbortController()
   await (beforeModel as Hook)({ messages }, { signal })

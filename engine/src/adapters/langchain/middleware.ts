@@ -10,7 +10,7 @@ import { toolDefinition } from '../parts.ts'
 import type { ChatModelLike } from './client.ts'
 import { type LangChainClasses, readLangChainMessage, withContent, writeLangChainMessage } from './messages.ts'
 
-/** What is known of a call when its conversation is looked for. */
+/** The parts of a call that `sessionId` can look at. */
 export type LangChainCall = {
   readonly messages: readonly BaseMessage[]
   /** Of the thread that the agent was invoked with. */
@@ -18,14 +18,14 @@ export type LangChainCall = {
 }
 
 export type LangChainParts = {
-  readonly historyOf: (call: LangChainCall) => Promise<ManagedHistory<BaseMessage>>
+  /** The conversation of a call. Remembers the model that is called. */
+  readonly historyOf: (call: LangChainCall, model?: ChatModelLike) => Promise<ManagedHistory<BaseMessage>>
   /** LangChain is loaded with the first call. */
   readonly classes: () => Promise<LangChainClasses>
-  /** Whether the model that is called is known: from the first call on. */
-  readonly isReady: () => boolean
-  readonly modelFor: (model: ChatModelLike) => CallOptions['model']
+  /** The model that was called last, and who writes the summaries; undefined before the first call. */
+  readonly model: () => CallOptions['model']
   /** Characters of a tool result; longer ones are shortened. */
-  readonly longestResult: number
+  readonly maxResultLength: number
 }
 
 export type LangChainMiddleware = AgentMiddleware
@@ -51,11 +51,11 @@ type Ahead = {
 }
 
 export function createLangChainMiddleware(parts: LangChainParts): AgentMiddleware {
-  /** The base of the last request, because `beforeModel` is not told the system prompt and the tools. */
+  /** The base of the last request, because `beforeModel` does not get the system prompt and the tools. */
   const bases = new WeakMap<History, CallOptions>()
   const ahead = new WeakMap<History, Ahead>()
-  const historyOf = (messages: readonly BaseMessage[], { configurable }: Configured) =>
-    parts.historyOf({ messages, ...defined({ threadId: configurable?.thread_id }) })
+  const historyOf = (messages: readonly BaseMessage[], { configurable }: Configured, model?: ChatModelLike) =>
+    parts.historyOf({ messages, ...defined({ threadId: configurable?.thread_id }) }, model)
   const replacing = async (messages: readonly BaseMessage[]) => {
     const { RemoveMessage } = await parts.classes()
     return { messages: [new RemoveMessage({ id: everyMessage }), ...messages] }
@@ -64,7 +64,8 @@ export function createLangChainMiddleware(parts: LangChainParts): AgentMiddlewar
     [brand]: true,
     name: 'everlong',
     beforeModel: async ({ messages }: { messages: BaseMessage[] }, runtime: Configured) => {
-      if (!parts.isReady() || messages.length === 0) return undefined
+      // The window is that of the model that is called, which is not known before the first call.
+      if (!parts.model() || messages.length === 0) return undefined
       const history = await historyOf(messages, runtime)
       const options = bases.get(history)
       const prepared = await history.prepare(messages, { ...options, signal: runtime.signal })
@@ -73,8 +74,8 @@ export function createLangChainMiddleware(parts: LangChainParts): AgentMiddlewar
       return isReplaced ? replacing(prepared.messages) : undefined
     },
     wrapModelCall: async (request: ModelRequest, handler: Parameters<Hooks['wrapModelCall']>[1]) => {
-      const call = { base: baseOf(request), model: parts.modelFor(request.model as ChatModelLike) }
-      const history = await historyOf(request.messages, request.runtime)
+      const history = await historyOf(request.messages, request.runtime, request.model as ChatModelLike)
+      const call = { base: baseOf(request), model: parts.model() }
       bases.set(history, call)
       const known = ahead.get(history)
       ahead.delete(history)
@@ -86,15 +87,15 @@ export function createLangChainMiddleware(parts: LangChainParts): AgentMiddlewar
     },
     wrapToolCall: async (request, handler) => {
       const result = await handler(request)
-      return isToolMessage(result) ? shortened(result, await parts.classes(), parts.longestResult) : result
+      return isToolMessage(result) ? shortened(result, await parts.classes(), parts.maxResultLength) : result
     },
   } satisfies AgentMiddleware & { readonly [brand]: true } as AgentMiddleware
 }
 
 function isFor({ messages, options }: Ahead, given: readonly BaseMessage[], call: CallOptions): boolean {
   const isSame = given.length === messages.length && given.every((message, at) => message === messages[at])
-  const told = ({ base, model }: CallOptions) => JSON.stringify([base, model?.name])
-  return isSame && options !== undefined && told(options) === told(call)
+  const keyOf = ({ base, model }: CallOptions) => JSON.stringify([base, model?.name])
+  return isSame && options !== undefined && keyOf(options) === keyOf(call)
 }
 
 /** The conversation begins with a message that is not the agent's: a summary. */
@@ -103,14 +104,13 @@ function isCompacted(given: readonly BaseMessage[], prepared: readonly BaseMessa
   return first !== undefined && !given.includes(first)
 }
 
-/** For `contextEditingMiddleware({ edits: [everlongEdit()] })`, which hands over a list to be changed in place. */
-export function createContextEdit({ historyOf, modelFor, isReady }: LangChainParts): ContextEdit {
+/** For `contextEditingMiddleware({ edits: [edit] })`, which passes a list that is changed in place. */
+export function createContextEdit({ historyOf, model: known }: LangChainParts): ContextEdit {
   return {
     apply: async ({ messages, model }) => {
-      const choice = model ? modelFor(model as ChatModelLike) : undefined
-      if (!isReady() || messages.length === 0) return
-      const history = await historyOf({ messages })
-      const prepared = await history.prepare(messages, defined({ model: choice }))
+      if ((!model && !known()) || messages.length === 0) return
+      const history = await historyOf({ messages }, model as ChatModelLike | undefined)
+      const prepared = await history.prepare(messages, { model: known() })
       messages.splice(0, messages.length, ...prepared.messages)
     },
   }
@@ -146,10 +146,10 @@ function isToolMessage(result: unknown): result is ToolMessage {
 }
 
 /** The original becomes the artifact, together with the artifact of the tool's own. */
-function shortened(message: ToolMessage, classes: LangChainClasses, longest: number): ToolMessage {
+function shortened(message: ToolMessage, classes: LangChainClasses, keep: number): ToolMessage {
   const [block] = readLangChainMessage(message).content
   if (!block || !isToolResult(block)) return message
-  const short = shortenedResult(block, { keep: longest, recall: false })
+  const short = shortenedResult(block, { keep, recall: false })
   if (short === undefined || short === block.content) return message
   const [written] = writeLangChainMessage(
     { role: 'user', content: [{ ...block, content: short }] },

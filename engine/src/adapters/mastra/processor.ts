@@ -1,8 +1,8 @@
 // Everlong as a processor of Mastra: the prompt of each call is reduced before it is sent, and not persisted, so Mastra's
 // memory keeps the originals. Mastra's types are not imported: they are described here as far as they are used.
 import { isObject, type JsonObject, stringAt } from '../../core/message/json.ts'
+import { type AiHistory, type AiHistoryOf, requestInput } from '../ai-sdk/call.ts'
 import type { Generating } from '../ai-sdk/client.ts'
-import { type AiConversations, type AiHistory, requestInput } from '../ai-sdk/conversations.ts'
 import { type AiMessage, usageOf } from '../ai-sdk/messages.ts'
 
 type RequestContext = { readonly get: (key: never) => unknown }
@@ -35,7 +35,7 @@ export type MastraProcessor = {
   readonly processAPIError: (failure: MastraFailure) => Promise<{ retry: boolean } | undefined>
 }
 
-export function createProcessor(historyOf: AiConversations<MastraRequest<readonly object[]>>): MastraProcessor {
+export function createProcessor(historyOf: AiHistoryOf<MastraRequest<readonly object[]>>): MastraProcessor {
   /** The conversation of a run, and the steps in which an overflow was recovered. */
   const runs = new WeakMap<Record<string, unknown>, { readonly history: AiHistory; readonly recovered: Set<number> }>()
   return {
@@ -44,7 +44,7 @@ export function createProcessor(historyOf: AiConversations<MastraRequest<readonl
     processLLMRequest: async (request) => {
       const messages = request.prompt as unknown as readonly AiMessage[]
       const model = streamingModel(request.model)
-      const history = await historyOf(request, { messages, model, takesMarks: true })
+      const history = await historyOf({ host: request, id: threadIn(request), messages, model, takesMarks: true })
       if (runs.get(request.state)?.history !== history) runs.set(request.state, { history, recovered: new Set() })
       const usage = usageOf((request.steps.at(-1) as JsonObject | undefined)?.usage)
       const base = requestInput(messages, {})
@@ -62,7 +62,7 @@ export function createProcessor(historyOf: AiConversations<MastraRequest<readonl
 }
 
 /** The thread, if Mastra's server or memory put it into the context of the request. */
-export function threadIn({ requestContext }: MastraRequest<readonly object[]>): string | undefined {
+function threadIn({ requestContext }: MastraRequest<readonly object[]>): string | undefined {
   const given = requestContext?.get('mastra__threadId' as never)
   if (typeof given === 'string') return given
   const memory = requestContext?.get('MastraMemory' as never)

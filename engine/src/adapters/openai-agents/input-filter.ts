@@ -3,39 +3,39 @@
 import type { AgentInputItem, CallModelInputFilter } from '@openai/agents'
 import { defined, isObject } from '../../core/message/json.ts'
 import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
-import { groupItems, type ItemGroup } from '../openai/items.ts'
+import type { ItemGroup } from '../openai/items.ts'
 import { toolDefinition } from '../parts.ts'
 
 export type AgentItem = AgentInputItem
 export type AgentsFilter = CallModelInputFilter
 
-/** What is known of a call when its conversation is looked for. */
+/** The parts of a call that `sessionId` can look at. */
 export type AgentsCall = {
   readonly items: readonly AgentItem[]
-  /** Of the stored history, where the call is about that. */
+  /** Of the SDK's session, in calls from `wrapSession`. */
   readonly sessionId?: string
-  /** The context of the run. */
+  /** The context of the run, in calls from `callModelInputFilter`. */
   readonly context?: unknown
 }
 
 export type AgentsParts = {
-  readonly historyOf: (
+  /** The conversation of a call. Without the name of a model, the one that was called last counts. */
+  readonly conversation: (
     call: AgentsCall,
-    groups: readonly ItemGroup<AgentItem>[],
-    model: string | undefined,
-  ) => Promise<ManagedHistory<ItemGroup<AgentItem>>>
-  /** The model of a call. Without a name, the one that was called last. */
-  readonly modelFor: (name: string | undefined) => CallOptions['model']
+    modelName?: string | undefined,
+  ) => Promise<{
+    readonly groups: readonly ItemGroup<AgentItem>[]
+    readonly history: ManagedHistory<ItemGroup<AgentItem>>
+    readonly model: NonNullable<CallOptions['model']>
+  }>
 }
 
-export function createInputFilter({ historyOf, modelFor }: AgentsParts): AgentsFilter {
+export function createInputFilter({ conversation }: AgentsParts): AgentsFilter {
   const filter: AgentsFilter = async ({ modelData, agent, context }) => {
     const { input: items, instructions } = modelData
     if (items.length === 0) return modelData
-    const groups = groupItems(items)
-    const name = modelNameOf(agent)
-    const history = await historyOf({ items, context }, groups, name)
-    const { messages } = await history.prepare(groups, { base: baseOf(agent, instructions), model: modelFor(name) })
+    const { groups, history, model } = await conversation({ items, context }, modelNameOf(agent))
+    const { messages } = await history.prepare(groups, { base: baseOf(agent, instructions), model })
     return { ...modelData, input: messages.flat() }
   }
   return Object.assign(filter, { preserveInputIdentity: true })

@@ -4,7 +4,7 @@ import type { Model } from '@openai/agents'
 import { defined, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
 import type { CallOptions, ManagedHistory, Recovered } from '../history/managed-history.ts'
-import { groupItems, type ItemGroup } from '../openai/items.ts'
+import type { ItemGroup } from '../openai/items.ts'
 import { usageWithCache } from '../parts.ts'
 import { withMethods } from '../with-methods.ts'
 import { type AgentItem, type AgentsParts, definitionsOf } from './input-filter.ts'
@@ -20,12 +20,11 @@ export type ManagedModelParts = AgentsParts & {
 }
 
 export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedModelParts): Inner {
-  // Models of the SDK keep their names to themselves, but their answers may say them.
+  // Models of the SDK do not expose their names, but their answers may have them.
   let { name } = parts
   const callOf = async (request: Request, items: AgentItem[]) => {
-    const groups = groupItems(items)
-    const history = await parts.historyOf({ items }, groups, name)
-    return { groups, history, options: { ...optionsOf(request), model: parts.modelFor(name) } }
+    const { groups, history, model } = await parts.conversation({ items }, name)
+    return { groups, history, options: { ...optionsOf(request), model } }
   }
   const learn = (history: ManagedHistory<Group>, response: unknown) => {
     name ??= stringAt(objectAt(response, 'providerData'), 'model')
@@ -44,11 +43,11 @@ export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedMo
     const items = itemsOf(request)
     if (!items) return yield* inner.getStreamedResponse(request)
     const { groups, history, options } = await callOf(request, items)
-    // The first event tells that the request was accepted.
+    // The first event shows that the request was accepted.
     const started = await history.run(groups, options, (sent) =>
       start(inner.getStreamedResponse(withItems(request, sent))),
     )
-    for await (const event of goingOn(started)) {
+    for await (const event of eventsOf(started)) {
       if (event.type === 'response_done') learn(history, event.response)
       yield event
     }
@@ -79,7 +78,7 @@ async function start(stream: AsyncIterable<StreamEvent>): Promise<Started> {
   return { first: await rest.next(), rest }
 }
 
-async function* goingOn({ first, rest }: Started): AsyncIterable<StreamEvent> {
+async function* eventsOf({ first, rest }: Started): AsyncIterable<StreamEvent> {
   try {
     for (let next = first; !next.done; next = await rest.next()) yield next.value
   } finally {

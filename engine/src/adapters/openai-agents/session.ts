@@ -1,7 +1,6 @@
 // A session of the OpenAI Agents SDK that stays small: after each turn the stored history is replaced by what a compaction
 // left of it, in one transaction where the store has them. Everything else is the store's own business.
 import type { Session } from '@openai/agents'
-import { groupItems } from '../openai/items.ts'
 import { withMethods } from '../with-methods.ts'
 import type { AgentItem, AgentsParts } from './input-filter.ts'
 
@@ -16,7 +15,7 @@ type Rewriting = Session & {
 }
 
 export type CompactingSession<Store extends Session> = Store & {
-  /** Called by the runner after it has stored a turn. Returns null: tokens of summaries are told by the engine's events. */
+  /** Called by the runner after it has stored a turn. Returns null: the engine's events report the tokens of summaries. */
   readonly runCompaction: () => Promise<null>
 }
 
@@ -26,8 +25,7 @@ export function compactingSession<Store extends Session>(store: Store, ports: Se
   const runCompaction = async (): Promise<null> => {
     const items = await store.getItems()
     if (items.length === 0) return null
-    const groups = groupItems(items)
-    const history = await ports.historyOf({ items, sessionId: await store.getSessionId() }, groups, undefined)
+    const { groups, history } = await ports.conversation({ items, sessionId: await store.getSessionId() })
     const { messages, outcome } = await history.prepare(groups)
     const [first] = messages.filter(([item]) => !isInstruction(item))
     if (outcome.compaction || (first && !groups.includes(first)))
@@ -43,7 +41,7 @@ function isInstruction(item: AgentItem | undefined): boolean {
 
 type Rewrite = { readonly items: AgentItem[]; readonly replacement: AgentItem[]; readonly ports: SessionPorts }
 
-/** Without transactions the store is emptied and filled again; if filling fails, the old items are put back. */
+/** Without transactions the store is emptied and filled again; if filling fails, the old items are restored. */
 async function rewrite(store: Rewriting, { items, replacement, ports }: Rewrite): Promise<void> {
   if (store.applyHistoryTransaction) {
     const transaction = { type: 'replace_suffix' as const, expectedSuffix: items, replacement }

@@ -1,10 +1,12 @@
 // Puts the new context together: the page, what is restored behind it, what hooks add, and the user's latest request last.
 // Restored pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
+import { wholeRequest } from '../ledger/ledger.ts'
 import { defined } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
 import { continuationText, latestRequestText, type Progress } from '../prompts/continuation.ts'
+import type { Unseen } from '../prompts/page.ts'
 import { missingText, pieceText } from '../restore/restore.ts'
 import { condensed } from '../text/condense.ts'
 import { neutralize } from '../text/neutralize.ts'
@@ -14,7 +16,7 @@ import type { AttachmentFacts } from '../transcript/format/compaction-records.ts
 import { mergedMessages } from '../transcript/view/merge.ts'
 import type { CompactionJob } from './job.ts'
 import { isBegun, isSaid, leadOf } from './page/complete-words.ts'
-import type { Planned } from './plan.ts'
+import { type Planned, piecesOf } from './plan.ts'
 
 export type Assembled = {
   readonly summary: string
@@ -48,7 +50,7 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
   const closing =
     latest &&
     latestRequestText(
-      [leadOf(latest), neutralize(withinHalf(latest.text, { job, plan }))].filter((part) => part !== '').join('\n'),
+      [leadOf(latest), neutralize(requestWithin(latest, { job, plan }))].filter((part) => part !== '').join('\n'),
       progressOn(latest, ledger),
     )
   // The last messages of the ledger are those that are kept behind the summary.
@@ -77,14 +79,34 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
       countTokens(messagesWith(summary, rest), job.counting),
     /** The latest request, as the last word of the context. */
     closing,
+    /** The request that the context ends with; undefined where it is kept or there is none. */
+    closes: isKept ? undefined : latest,
+    /** Where the latest request is, if the summarizer has not seen it: after the summary, or at the end of the context. */
+    unseen: unseenAt(latest, { isKept, job }),
   }
 }
 
-/** Whole, unless that would take most of the context. */
-function withinHalf(text: string, { job, plan }: RestoreInput): string {
-  const tokens = createTextCounter(job.counting)(text)
-  const most = plan.tokens.limit / 2
-  return tokens <= most ? text : condensed(text, Math.floor((text.length * most * 0.8) / tokens))
+/** What was typed while the agent worked and is in no message yet, no summarizer has seen. */
+function unseenAt(
+  latest: Exchange | undefined,
+  { isKept, job: { queued = [] } }: { readonly isKept: boolean; readonly job: CompactionJob },
+): Unseen | undefined {
+  if (isKept) return 'follows'
+  return latest?.kind === 'queued' && latest.uuid === undefined && queued.length > 0 ? 'ends' : undefined
+}
+
+/** The share of a small context that the latest request leaves to the page. */
+const pageShare = 0.25
+
+/** Whole where that leaves room for the handover; else with pasted blocks folded; else its first and last sentences. */
+function requestWithin({ text, uuid }: Exchange, { job, plan }: RestoreInput): string {
+  const { limit, kept, handover } = plan.tokens
+  const room = limit - kept - Math.min(handover, (limit - kept) * pageShare)
+  const message = piecesOf(job.view).findLast((piece) => isRequest(piece.origin) && piece.uuid === uuid)
+  const count = createTextCounter(job.counting)
+  const typed = message === undefined || uuid === undefined ? text : wholeRequest(message)
+  const whole = [typed, text].find((words) => count(words) <= room)
+  return whole ?? condensed(text, Math.floor((text.length * room * 0.8) / count(text)))
 }
 
 const frameTokens = 60

@@ -4,9 +4,11 @@ import type { Exchange, Ledger } from '../ledger/facts.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
 import {
   cautionLine,
+  newerRequestLine,
   pageTitles,
   recordLead,
   shortenedNote,
+  type Unseen,
   unverifiedStart,
   writtenByCodeStart,
 } from '../prompts/page.ts'
@@ -14,11 +16,19 @@ import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
-import { completeWords, isInSummary, isSaid, searchable, withoutRepeats, wordsText } from './page/complete-words.ts'
+import {
+  completeWords,
+  isInSummary,
+  isSaid,
+  isSameWords,
+  searchable,
+  withoutRepeats,
+  wordsText,
+} from './page/complete-words.ts'
 import { offlineSummary } from './page/offline.ts'
 import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
 import { record } from './page/record.ts'
-import { missingSections, readSections, shortenSummary } from './page/sections.ts'
+import { joinSections, missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
 export type ComposeInput = {
@@ -34,6 +44,10 @@ export type ComposeInput = {
   /** Whether the summary was asked for with our sections. Default: true. */
   readonly isSectioned?: boolean
   readonly recall: boolean
+  /** The request that the context ends with: it is not repeated here. */
+  readonly closes?: Exchange | undefined
+  /** Where the latest request is, if the summarizer has not seen it. */
+  readonly unseen?: Unseen | undefined
   /** Tokens of the summary and everything that code adds to it. A summary that is longer stays whole if it fits. */
   readonly handoverTokens: number
   /** Tokens of user messages that are added to a summary. Default: what the summary leaves. */
@@ -80,7 +94,7 @@ type Filling = {
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
   const { checked, countTokens, handoverTokens } = input
   if (checked === undefined) return offlinePage(input, tokens)
-  const filling = { checked, summary: neutralizeFrames(checked.text), tokens }
+  const filling = { checked, summary: announced(neutralizeFrames(checked.text), input.unseen), tokens }
   const left = Math.min(tokens, handoverTokens) - countTokens(filling.summary)
   const most = Math.max(leastUser, input.userTokens ?? left)
   for (const user of [most, Math.min(most, 1_000), leastUser, 0]) {
@@ -88,6 +102,21 @@ export function composePage(input: ComposeInput, tokens: number): Page | undefin
     if (countTokens(page.text) <= tokens) return page
   }
   return shortenedPage(input, { ...filling, user: 0 })
+}
+
+/** Sections that speak of the latest request, the one that says what comes next first. */
+const speakOfLatest = [9, 8]
+
+/** "9. Optional next step:\n- Paint the gate." gets a last line on a request that its author did not see. */
+function announced(summary: string, unseen: Unseen | undefined): string {
+  if (unseen === undefined) return summary
+  const sections = readSections(summary)
+  const at = speakOfLatest.map((number) => sections.findIndex((section) => section.number === number))
+  const place = at.find((index) => index >= 0) ?? sections.length - 1
+  const section = sections[place]
+  if (!section) return summary
+  const body = `${section.body.trimEnd()}\n${newerRequestLine[unseen]}`.trimStart()
+  return joinSections(sections.with(place, { ...section, body: place < sections.length - 1 ? `${body}\n` : body }))
 }
 
 /** Less and less of the summary, until it fits with what must be next to it. */
@@ -111,11 +140,11 @@ function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined 
 }
 
 function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filling): Page {
-  const { countTokens, ledger, recall, since, workspace, neverShortened } = input
+  const { countTokens, ledger, recall, since, workspace, neverShortened, closes } = input
   const { text, harmful, ...found } = checked
   const count = (lines: readonly string[]) => countTokens(lines.join('\n'))
   const current = ledger.exchanges.filter(({ last }) => last >= since)
-  const completed = completeWords(summary, current, { recall, countTokens, tokens: user, neverShortened })
+  const completed = completeWords(summary, current, { recall, countTokens, tokens: user, neverShortened, closes })
   const rulesBeside = (shown: string) => ruleLines(ledger, { shown, recall, tokens: tokens * rulesShare, countTokens })
   const state = user > 0 ? stateLines({ ledger, workspace, shown: completed.text, since }) : []
   const doubts = doubtLine(found.unsupported, completed.text)
@@ -207,7 +236,9 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
     }
     const said = ledger.exchanges.filter((exchange) => isSaid(exchange) && exchange.last >= since)
     const plain = plainWords(text)
-    const verbatim = said.filter((exchange) => holdsWords(plain, plainWords(exchange.text))).length
+    const isWhole = (exchange: Exchange) =>
+      isSameWords(exchange, input.closes) || holdsWords(plain, plainWords(exchange.text))
+    const verbatim = said.filter(isWhole).length
     const counts = { total: said.length, verbatim, shortened: said.length - verbatim, putIn: said.length }
     return {
       ...emptyPage,

@@ -8,7 +8,7 @@ import type { FidelityReport, Trigger } from '../ports/hooks.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { CommitResult } from '../ports/ports.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
-import type { CompactionSettings } from '../settings/complete.ts'
+import type { CompactionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { SizeScale } from '../tokens/size-scale.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
@@ -28,6 +28,8 @@ export type CompactionJob = {
   readonly conversation?: ModelRequest | undefined
   /** The window of the conversation's model, where the host or an error said so. */
   readonly contextWindow?: number | undefined
+  /** The window that the session works with: the model's, or less where a setting narrows it. Default: `contextWindow`. */
+  readonly sessionWindow?: number | undefined
   readonly instructions?: string | undefined
   readonly partial?: PartialChoice | undefined
   /** Use this summary instead of asking a model. It goes through the same checks; the boundary names its mechanism. */

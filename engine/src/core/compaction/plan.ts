@@ -7,7 +7,7 @@ import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
-import { type CompactionSettings, defaultSettings } from '../settings/complete.ts'
+import { type CompactionSettings, defaultSettings } from '../settings/resolve.ts'
 import { contextSize, modelOf } from '../tokens/context-size.ts'
 import { countTokens, withoutMargin } from '../tokens/estimate/counting.ts'
 import { minFreed, type SizeScale, sizeScale } from '../tokens/size-scale.ts'
@@ -85,7 +85,8 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   const isSharing = job.trigger === 'manual' && job.budget === undefined
   const limitOfRestored = isSharing ? Math.min(limit, keptTokens + Math.floor((before - keptTokens) * share)) : limit
   const summarized = Math.max(0, before - keptTokens)
-  const window = job.contextWindow ?? (model === undefined ? undefined : modelFacts(model)?.window) ?? usualWindow
+  const ofModel = model === undefined ? undefined : modelFacts(model)?.window
+  const window = job.sessionWindow ?? job.contextWindow ?? ofModel ?? usualWindow
   const handover = settings.handoverTokens ?? handoverIn(window)
   const summaryRoom = Math.min((limit - keptTokens) * summaryShare, handover * summaryOfHandover)
   const summarizer = settings.model ?? job.conversation?.model ?? client.model

@@ -289,11 +289,13 @@ describe('a given summary goes through the same checks', () => {
       falseQuotes: ['burn the house down'],
       inferredApprovals: ['The user approved deleting the house.'],
       unsupported: ['src/no/where.ts'],
-      humanMessages: { total: 21, verbatim: 21, putIn: 21 },
+      // The latest one is at the end.
+      humanMessages: { total: 21, verbatim: 21, putIn: 20 },
     })
     expect(summary).toContain('Caution:')
     expect(summary).toContain('- "Look at part 3 of the house."')
     expect(summary.trimEnd().endsWith('Now paint the gate.')).toBe(true)
+    expect(summary.split('Now paint the gate.')).toHaveLength(2)
   })
 })
 
@@ -362,13 +364,41 @@ describe('the latest request', () => {
     expect(last.summary).toContain('latest request, verbatim (nothing was done about it yet):\nPaint the gate green.')
   })
 
-  test('that takes less than half of the context stays whole', async () => {
-    const half = `Begin here. ${'Many words about the gate. '.repeat(90)}End there.`
-    const { summary } = await compacted(conversation(60, [half]), { model: offline, budget: 1_200 })
-    expect(summary.trimEnd().endsWith(half)).toBe(true)
+  test('that takes most of the context stays whole, as long as a page fits beside it', async () => {
+    const long = `Begin here. ${'Many words about the gate. '.repeat(125)}End there.`
+    const { summary, tokens } = await compacted(conversation(60, [long]), { model: offline, budget: 1_200 })
+    expect(summary.trimEnd().endsWith(long)).toBe(true)
+    expect(tokens.after).toBeLessThanOrEqual(1_200)
   })
 
-  test('that would take most of the context is shortened by whole sentences', async () => {
+  test.each(['offline', 'scripted'])('has its pasted part, which older requests have folded (%s)', async (writer) => {
+    const pasted = (name: string) =>
+      `What is wrong here?\n\`\`\`\n${Array.from({ length: 300 }, (_, at) => `{ ${name}: ${at} };`).join('\n')}\n\`\`\``
+    const model = writer === 'offline' ? offline : scripted(() => summaryOf(3))
+    const { messages } = await compacted(conversation(60, [pasted('old'), pasted('new')]), { model })
+    const text = messages.map(({ content }) => textOf(content)).join('\n')
+    expect(text.trimEnd().endsWith(pasted('new'))).toBe(true)
+    expect(text.split('{ new: 7 };')).toHaveLength(2)
+    expect(text).not.toContain('{ old: 150 };')
+    expect(text).toContain('[pasted ')
+  })
+
+  test('that the summarizer has not seen is announced where the summary says what comes next', async () => {
+    const model = scripted(() => summaryOf(3))
+    const announcement = (text: string) => /\(Written before the user’s latest message[^)]*\)/.exec(text)?.[0]
+    const records = conversation(20, ['Paint the gate green.'])
+    const seen = await compacted(records, { model })
+    expect(announcement(seen.summary)).toBe(undefined)
+    const queued = await compacted(records, { model, queued: [{ text: 'No, blue.', after: 'e-40' }] })
+    expect(queued.summary).toContain(
+      '- The last hinge.\n(Written before the user’s latest message, which is at the end and comes first where they differ.)',
+    )
+    expect(queued.summary.trimEnd().endsWith('No, blue.')).toBe(true)
+    const kept = await compacted(records, { model, partial: { type: 'up-to', uuid: 'e-38' } })
+    expect(announcement(kept.summary)).toContain('which follows this summary')
+  })
+
+  test('that leaves no room for a page is shortened by whole sentences', async () => {
     const long = `Begin here. ${'Many words about the gate. '.repeat(600)}End there.`
     const { summary, tokens } = await compacted(conversation(4, [long]), { model: offline, budget: 1_500 })
     expect(tokens.after).toBeLessThanOrEqual(1_500)

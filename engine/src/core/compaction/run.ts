@@ -130,6 +130,8 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     // Notes have sections of their own.
     isSectioned: written.mechanism !== job.given?.mechanism,
     recall: job.recall === true,
+    closes: frame.closes,
+    unseen: frame.unseen,
     handoverTokens: handoverOf(run),
     countTokens: createTextCounter(job.counting),
   }

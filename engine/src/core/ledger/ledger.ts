@@ -152,11 +152,19 @@ function readRequest(state: State, message: ViewMessage): void {
     noteStep(state, { type: 'did', text: interrupted })
     state.isAnswered = undefined
   }
-  const text = typedText(whole)
-  const media = blocksOf(message.content).filter(isMedia)
-  const said = [text, ...media.map(({ type }) => `[${type}]`)].filter((part) => part !== '').join('\n')
   const kind = message.origin === 'agent' ? 'task' : message.attachment === 'queued_command' ? 'queued' : 'message'
-  noteTyped(state, { kind, text: said }, message)
+  noteTyped(state, { kind, text: requestIn(message) }, message)
+}
+
+/** What a request says, with its media named: "Like this?\n[image]". */
+function requestIn({ content }: ViewMessage): string {
+  const media = blocksOf(content).filter(isMedia)
+  return [typedText(textOf(content)), ...media.map(({ type }) => `[${type}]`)].filter((part) => part !== '').join('\n')
+}
+
+/** A request without secrets and otherwise as it was typed. In the ledger, pasted blocks are folded and long texts cut. */
+export function wholeRequest(message: ViewMessage): string {
+  return wellFormed(withoutSecrets(requestIn(message)))
 }
 
 function noteTyped(state: State, words: Words, where: Where): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
-import { reductionSettings } from '../settings/complete.ts'
+import { reductionSettings } from '../settings/resolve.ts'
 import { toolCall } from '../tools/call.ts'
 import { foldEntries } from '../transcript/view/fold.ts'
 import { clearableKind, clearableResults, newestStaying } from './clearable.ts'

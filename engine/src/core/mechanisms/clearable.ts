@@ -8,7 +8,7 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from '../message/block.ts'
-import type { ReductionSettings } from '../settings/complete.ts'
+import type { ReductionSettings } from '../settings/resolve.ts'
 import type { AnsweredCall } from '../tokens/file-reads.ts'
 import { isVouched, type ToolCall, type ToolKind, toolCall } from '../tools/call.ts'
 import { clearedText } from '../transcript/format/messages.ts'

@@ -5,7 +5,7 @@ import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/cache-w
 import { type JsonObject, stringAt } from '../message/json.ts'
 import { checkRequest } from '../request/check-request.ts'
 import { repairRequest } from '../request/repair.ts'
-import type { ReductionChoices } from '../settings/complete.ts'
+import type { ReductionChoices } from '../settings/resolve.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import { foldEntries, type View } from '../transcript/view/fold.ts'
 import { collapse, finishedSpans } from './collapse.ts'

@@ -12,7 +12,7 @@ import {
 } from '../cache/economics.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
-import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/complete.ts'
+import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/resolve.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'

@@ -7,7 +7,7 @@ import { blocksOf, isText, textOf } from '../message/block.ts'
 import { cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { memoryCutMarker } from '../prompts/memory.ts'
-import { defaultSettings } from '../settings/complete.ts'
+import { defaultSettings } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
 import { cutNotes, isEmpty, type Notes, renderNotes } from './notes.ts'
 

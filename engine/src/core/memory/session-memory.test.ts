@@ -5,7 +5,7 @@ import { blocksOf } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { ModelAnswer, ModelClient, ModelRequest } from '../ports/model.ts'
 import { emptyNotes, noteHeads } from '../prompts/memory.ts'
-import { defaultSettings } from '../settings/complete.ts'
+import { defaultSettings } from '../settings/resolve.ts'
 import { extractionRequest, extractNotes } from './extract.ts'
 import {
   cutNotes,

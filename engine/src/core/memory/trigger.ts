@@ -1,6 +1,6 @@
 // When notes are due: after enough has happened, at a natural pause. Pure.
 import { defined } from '../message/json.ts'
-import { defaultSettings } from '../settings/complete.ts'
+import { defaultSettings } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
 
 export type MemoryProgress = {

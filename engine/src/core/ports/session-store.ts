@@ -2,7 +2,7 @@
 // writer at a time holds each. stores/contract.ts checks an implementation.
 import type { JsonObject } from '../message/json.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import type { StoreErrorReason } from './store.ts'
+import type { StoreErrorReason, StoreResult } from './store.ts'
 
 /** `id` is the record's uuid, or one made up by the writer. A retry sends the same ids. */
 export type StoredRecord = { readonly id: string; readonly record: JsonObject }
@@ -35,10 +35,9 @@ export type OpenOptions = {
 
 export type OpenResult =
   | { readonly type: 'opened'; readonly session: HeldSession }
-  | { readonly type: 'missing' }
-  | { readonly type: 'exists' }
-  /** `by` is the owner as it called itself. */
-  | { readonly type: 'held'; readonly by: string; readonly why: string }
+  | { readonly type: 'missing' | 'exists'; readonly why?: string | undefined }
+  /** `by` is the owner as it called itself. `holder` is the `cause` of the error that `open()` of an engine throws. */
+  | { readonly type: 'held'; readonly by: string; readonly why: string; readonly holder?: unknown }
 
 /** A session that this writer holds. */
 export type HeldSession = {
@@ -51,7 +50,12 @@ export type HeldSession = {
   readonly entries: readonly Entry[]
   readonly isWhole: boolean
   /**
-   * Adds records behind the `expected` version: all of them or none. If exactly these are there already, they are
+   * Adds records at once: all of them or none. Only for stores that need not wait. The call that added a message then
+   * throws if it cannot be stored; without it, records are queued and sent in the background with `append`.
+   */
+  readonly appendNow?: (records: readonly JsonObject[]) => StoreResult
+  /**
+   * Adds records after the `expected` version: all of them or none. If exactly these are there already, they are
    * reported as stored, so that a retry never stores a record twice.
    */
   readonly append: (records: readonly StoredRecord[], expected: number) => Promise<Appended>

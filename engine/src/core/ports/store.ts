@@ -1,22 +1,8 @@
-// Where the records of one conversation are stored: memory, a file with one writer, or a database. It only grows.
-import type { JsonObject } from '../message/json.ts'
-import type { Entry } from '../transcript/format/entry.ts'
+// How writing to a session store ends, and why it fails.
 
 export type StoreResult =
   | { readonly type: 'stored' }
   | { readonly type: 'store-failed'; readonly why: string; readonly reason?: StoreErrorReason | undefined }
-
-export type Store = {
-  /** If it is a file. */
-  readonly path?: string | undefined
-  /** Several records are one write: all of them or none. A store with `flush` only takes them down, in order. */
-  readonly append: (records: readonly JsonObject[]) => StoreResult
-  /** Waits until everything appended is stored. A call after a failure tries the same records again. */
-  readonly flush?: () => Promise<StoreResult>
-  /** Everything, oldest first: for an undo that reaches further back than memory does. Throws a StoreError. */
-  readonly entries: () => Iterable<Entry> | Promise<Iterable<Entry>>
-  readonly close: () => void | Promise<void>
-}
 
 export type StoreErrorReason =
   /** There is no such session. */
@@ -52,16 +38,5 @@ export class StoreError extends Error {
   }
 }
 
+/** Of an entry that is not in a file. */
 export const noPosition = { line: 0, offset: 0, length: 0, nth: 0 } as const
-
-export function memoryStore(): { readonly entries: () => readonly Entry[] } & Store {
-  const all: Entry[] = []
-  return {
-    append: (records) => {
-      for (const record of records) all.push({ record, position: noPosition })
-      return { type: 'stored' }
-    },
-    entries: () => all,
-    close: () => undefined,
-  }
-}

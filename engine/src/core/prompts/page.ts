@@ -27,6 +27,15 @@ export const cautionLine =
 
 export const unverifiedStart = 'Unverified (not found in the conversation):'
 
+/** A request that the author of the summary has not seen follows the summary, or ends the context. */
+export type Unseen = 'follows' | 'ends'
+
+/** The last line of the section on the next step: what the section calls the latest request is not. */
+export const newerRequestLine: Readonly<Record<Unseen, string>> = {
+  follows: '(Written before the user’s latest message, which follows this summary and comes first where they differ.)',
+  ends: '(Written before the user’s latest message, which is at the end and comes first where they differ.)',
+}
+
 export const shortenedNote = '(This summary was shortened by code to fit; details were left out.)'
 
 /** Behind an item whose details were. */

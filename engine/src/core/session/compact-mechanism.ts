@@ -11,7 +11,7 @@ import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { Restore } from '../ports/restore.ts'
-import type { CompactionSettings } from '../settings/complete.ts'
+import type { CompactionSettings } from '../settings/resolve.ts'
 import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -60,7 +60,7 @@ function mechanismResult(result: CompactionResult): MechanismResult {
 
 function jobFor(context: MechanismContext, options: CompactMechanismOptions): CompactionJob {
   const { trigger, view, instructions, counting, overhead, target, queued, turnId, commit, place, situation } = context
-  const { autoCompactThreshold } = situation.explanation
+  const { autoCompactThreshold, contextWindow } = situation.explanation
   const { settings = {}, isAutonomous, recall } = options
   return {
     trigger,
@@ -76,6 +76,7 @@ function jobFor(context: MechanismContext, options: CompactMechanismOptions): Co
     size: context.size.tokens,
     scale: context.scale(),
     threshold: autoCompactThreshold.value,
+    sessionWindow: contextWindow.value,
     target,
     queued,
     restore: options.restore ?? context.restore,

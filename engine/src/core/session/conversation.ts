@@ -3,7 +3,7 @@
 import type { RecordPlace } from '../mechanisms/mechanism.ts'
 import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { noPosition, type Store, StoreError, type StoreResult } from '../ports/store.ts'
+import { noPosition, StoreError, type StoreResult } from '../ports/store.ts'
 import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
 import { type Entry, headOf } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
@@ -11,11 +11,17 @@ import { type QueuedWords, queuedWords } from '../transcript/format/queued-words
 import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/tree/changes.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
 import type { Body } from './input.ts'
+import type { StoredSession } from './stored-session.ts'
 
 export type Stamp = { readonly timestamp: string; readonly sessionId: string }
 
 export type ConversationInput = {
-  readonly store: Store
+  readonly store: Pick<StoredSession, 'append' | 'flush'> & {
+    /** Everything, oldest first: for an undo that reaches further back than memory does. Throws a StoreError. */
+    readonly entries: () => Iterable<Entry> | Promise<Iterable<Entry>>
+  }
+  /** Of the transcript, if it is a file. */
+  readonly path?: string | undefined
   readonly sessionId: string
   readonly envelope: JsonObject
   /** What was there when it was opened, in file order. */
@@ -69,8 +75,8 @@ class StoredConversation {
 
   /** Waits until everything is stored. Throws a StoreError. */
   stored = async (): Promise<void> => {
-    const result = await this.input.store.flush?.()
-    if (result?.type === 'store-failed') throw this.failure(result)
+    const result = await this.input.store.flush()
+    if (result.type === 'store-failed') throw this.failure(result)
     this.appendedAtFailure = undefined
   }
 
@@ -88,8 +94,8 @@ class StoredConversation {
   stamp = (): Stamp => ({ timestamp: new Date(this.input.now()).toISOString(), sessionId: this.input.sessionId })
 
   place = (): RecordPlace => {
-    const { sessionId, envelope, store } = this.input
-    return { tip: this.tip, sessionId, envelope, transcript: store.path }
+    const { sessionId, envelope, path } = this.input
+    return { tip: this.tip, sessionId, envelope, transcript: path }
   }
 
   /** Appends in one write and returns the uuids, which may be given. Throws a StoreError when that fails. */

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { growth } from '../../testing/growth.ts'
 import { textOf } from '../message/block.ts'
-import { memoryStore, type Store, StoreError } from '../ports/store.ts'
+import { StoreError } from '../ports/store.ts'
+import type { ConversationInput } from './conversation.ts'
 import { createMutex } from './queue.ts'
-import { createTestWorld, scripted } from './testing/world.ts'
+import { createTestWorld, memoryStore, scripted } from './testing/world.ts'
 
 test('tasks run one after another in the order in which they came, also after one that throws', async () => {
   const order: string[] = []
@@ -28,7 +29,7 @@ test('tasks run one after another in the order in which they came, also after on
 test('messages and answers that had to wait are written after a failure of the store, once and in order', async () => {
   const memory = memoryStore()
   let isFull = false
-  const append: Store['append'] = (records) =>
+  const append: ConversationInput['store']['append'] = (records) =>
     isFull && records.some(({ type }) => type === 'user' || type === 'assistant')
       ? { type: 'store-failed', why: 'The disk is full.' }
       : memory.append(records)
@@ -49,7 +50,7 @@ test('messages and answers that had to wait are written after a failure of the s
 test('an answer that came during a compaction is not lost if it cannot be written at once', async () => {
   const memory = memoryStore()
   let isFull = false
-  const append: Store['append'] = (records) =>
+  const append: ConversationInput['store']['append'] = (records) =>
     isFull ? { type: 'store-failed', why: 'The disk is full.' } : memory.append(records)
   const { session } = createTestWorld({ store: { ...memory, append }, model: scripted(() => 'Done.') })
   session.add({ role: 'user', content: 'one' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { memoryStore } from '../ports/store.ts'
 import { type Conversation, createConversation } from './conversation.ts'
 import { Restoring, type RestoringInput } from './restoring.ts'
+import { memoryStore } from './testing/world.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 

@@ -6,14 +6,13 @@ import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.t
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { FileStore, Restoration, RestoreRequest } from '../ports/restore.ts'
-import type { Store } from '../ports/store.ts'
 import { pinnedTitle, type SessionState } from '../restore/restorer.ts'
 import { createStateBook, type StateBook } from '../restore/state-book.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import { readEdit } from '../transcript/format/edits.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
-import type { Conversation } from './conversation.ts'
+import type { Conversation, ConversationInput } from './conversation.ts'
 import { loadCompaction } from './load-compaction.ts'
 
 type Provided = Partial<Omit<SessionState, 'pinned'>>
@@ -43,7 +42,7 @@ export type RestoringInput = {
   /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
   /** All entries of the session, for pinned ones that are no longer in memory. */
-  readonly entries: Store['entries']
+  readonly entries: ConversationInput['store']['entries']
 }
 
 export class Restoring {

@@ -10,7 +10,7 @@ import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import { StoreError } from '../ports/store.ts'
-import { compactionOff } from '../settings/environment.ts'
+import { compactionOff } from '../settings/resolve.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { endingNow, type Prediction, predictCompaction } from '../tokens/predict.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
@@ -170,6 +170,9 @@ class ManagedSession {
     this.requestEnded()
     return uuid
   }
+
+  /** The answer to the last request will not come. Messages that were added since then are written now. */
+  abandonRequest = (): void => this.requestEnded()
 
   /** Prepare, send, recover if the prompt was too long, record. */
   send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {

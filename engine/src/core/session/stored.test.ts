@@ -1,11 +1,11 @@
 // A session on a store that is written asynchronously, such as a database.
 import { expect, test } from 'vitest'
-import { noPosition, type Store, StoreError, type StoreResult } from '../ports/store.ts'
+import { noPosition, StoreError, type StoreResult } from '../ports/store.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { createConversation } from './conversation.ts'
-import { createTestWorld, scripted } from './testing/world.ts'
+import { createTestWorld, type MemoryStore, scripted } from './testing/world.ts'
 
-type SlowStore = Store & {
+type SlowStore = MemoryStore & {
   readonly entries: () => readonly Entry[]
   readonly stored: string[]
   readonly log: string[]

@@ -1,5 +1,6 @@
 // One window for everybody: what a host sets, a provider says or an overflow teaches holds for summaries as well.
 import { describe, expect, test } from 'vitest'
+import { textOf } from '../message/block.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
@@ -95,6 +96,32 @@ test.each([
   filled(world, 20)
   const switched = await world.session.useModel({ client: small, name: 'local' })
   expect(switched.compaction?.type).toBe(compacts ? 'compacted' : undefined)
+})
+
+test('the handover of a session that uses a part of the window takes 15 % of that part', async () => {
+  const handover = async (environment: Readonly<Record<string, string>>) => {
+    const { world } = worldWith({ contextWindow: 400_000 }, { environment })
+    for (let at = 0; at < 40; at++) {
+      const parts = Array.from(
+        { length: 60 },
+        (_, part) => `Door ${at}-${part} has hinge ${at * part} and lock ${part}.`,
+      )
+      world.session.add({ role: 'user', content: `How are the doors of floor ${at}?` })
+      world.session.record(answerOf(parts.join('\n'), { id: `m${at}`, model: 'local' }))
+    }
+    world.session.add({ role: 'user', content: 'And now?' })
+    expect((await world.session.compact()).type).toBe('compacted')
+    return estimateTokens(
+      world.session
+        .messages()
+        .map(({ content }) => textOf(content))
+        .join('\n'),
+    )
+  }
+  const part = await handover({ EVERLONG_AUTO_COMPACT_WINDOW: '32000' })
+  const whole = await handover({})
+  expect(part).toBeLessThanOrEqual(0.15 * 32_000)
+  expect(whole).toBeGreaterThan(0.15 * 32_000)
 })
 
 describe('a model that no table knows', () => {

@@ -5,12 +5,11 @@ import { nearest } from '../text/nearest.ts'
 import { boolean, either, type Fields, isPlainObject, type Rule } from './rules.ts'
 import { type EngineSettings, renamedSettings, settingsTable } from './table.ts'
 
-/** `why`: `4.5 is not a number of messages`, or what was probably meant. */
-export type SettingProblem = {
-  readonly type: 'unknown' | 'unreadable'
-  readonly path: string
-  readonly why: string
-}
+export type SettingProblem =
+  /** `hint`: `did you mean contextWindow?`, or the new name of a setting that was renamed. */
+  | { readonly type: 'unknown'; readonly path: string; readonly hint: string | undefined }
+  /** `why`: `4.5 is not a number of messages`. */
+  | { readonly type: 'unreadable'; readonly path: string; readonly why: string }
 
 export type CheckedSettings = { readonly settings: EngineSettings; readonly problems: readonly SettingProblem[] }
 
@@ -27,9 +26,14 @@ export function checkSettings(given: unknown): CheckedSettings {
 }
 
 /** `There is no setting contextWindw: did you mean contextWindow?` */
-export function warningOf({ type, path, why }: SettingProblem): string {
-  if (type === 'unknown') return `There is no setting ${path}${why}`
-  return path === '' ? `The settings are ignored: ${why}.` : `The setting ${path} is ignored: ${why}.`
+export function warningOf(problem: SettingProblem): string {
+  const { path } = problem
+  if (problem.type === 'unknown') return `There is no setting ${path}${hintText(problem.hint)}`
+  return `The ${path === '' ? 'settings are' : `setting ${path} is`} ignored: ${problem.why}.`
+}
+
+function hintText(hint: string | undefined): string {
+  return hint === undefined ? '; it is ignored.' : `: ${hint}`
 }
 
 /** `autoCompactEnabled` of other tools. Our own `compaction` comes first. */
@@ -55,7 +59,7 @@ function checkGroup(
   const entries = Object.entries(given).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
     if (value === undefined) return []
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (!field) problems.push({ type: 'unknown', path: `${path}${name}`, why: hintFor(name, { fields, path }) })
+    if (!field) problems.push({ type: 'unknown', path: `${path}${name}`, hint: hintFor(name, { fields, path }) })
     const checked = field && checkField(value, { field, path: `${path}${name}` }, problems)
     return checked === undefined ? [] : [[name, checked]]
   })
@@ -87,14 +91,18 @@ function checkField(
   return Object.fromEntries(entries.filter((entry) => !wrong.includes(entry)))
 }
 
-/** The end of a warning: `: did you mean contextWindow?` */
-function hintFor(name: string, { fields, path }: Place): string {
-  const full = `${path}${name}`
-  if (Object.hasOwn(renamedSettings, full)) return `: it was renamed to ${renamedSettings[full]}.`
+function hintFor(name: string, { fields, path }: Place): string | undefined {
   const here = nearest(name, Object.keys(fields))
-  const elsewhere = settingPaths().find((other) => other.split('.').at(-1)?.toLowerCase() === name.toLowerCase())
-  const meant = here === undefined ? elsewhere : `${path}${here}`
-  return meant === undefined ? '; it is ignored.' : `: did you mean ${meant}?`
+  const isNamed = (other: string) => other.split('.').at(-1)?.toLowerCase() === name.toLowerCase()
+  return newName(`${path}${name}`) ?? didYouMean(here === undefined ? settingPaths().find(isNamed) : `${path}${here}`)
+}
+
+function didYouMean(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : `did you mean ${name}?`
+}
+
+function newName(path: string): string | undefined {
+  return Object.hasOwn(renamedSettings, path) ? `it was renamed to ${renamedSettings[path]}.` : undefined
 }
 
 /** `summary.handoverTokens` */
@@ -109,8 +117,7 @@ export function unknownOptions(given: object, known: readonly string[]): readonl
   return Object.keys(given)
     .filter((name) => !known.includes(name))
     .map((name) => {
-      if (name === 'mostConversations') return `There is no option ${name}: it was renamed to maxConversations.`
-      const meant = nearest(name, known)
-      return `createEngine() has no option ${name}${meant === undefined ? '; it is ignored.' : `: did you mean ${meant}?`}`
+      const hint = newName(name) ?? didYouMean(nearest(name, known))
+      return `createEngine() has no option ${name}${hintText(hint)}`
     })
 }

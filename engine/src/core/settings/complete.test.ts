@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { completeSettings, defaultSettings, reductionSettings } from './complete.ts'
+import { completeSettings, defaultSettings, reductionSettings } from './resolve.ts'
 import type { EngineSettings } from './table.ts'
 
 test('what a host sets takes the place of one default, and of no other', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isTruthy, readEnvironment } from './environment.ts'
-import { resolveSettings } from './resolve.ts'
+import { isTruthy, readEnvironment, resolveSettings } from './resolve.ts'
 
 describe('settings', () => {
   test('truthy means 1, true, yes and on, in any case', () => {

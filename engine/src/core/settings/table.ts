@@ -182,16 +182,17 @@ export const settingsTable = {
 
 type Table = typeof settingsTable
 
-/** The settings of `createEngine()`; docs/settings.md describes each. An interface, because compiler errors give its name. */
-export interface EngineSettings extends Given<Table> {}
+/** The settings of `createEngine()`: docs/settings.md describes each. */
+export type EngineSettings = Given<Table>
 
 /** The same with defaults. */
 export type Settings = Complete<Table>
 
-/** Settings of `everlong 0.1` that have other names now. */
+/** Settings and options of 0.1 that have other names now. */
 export const renamedSettings: Readonly<Record<string, string>> = {
   autoCompactPercent: 'autoCompactAt, for example autoCompactAt: "80%"',
   autoCompactWindow: 'contextWindow',
+  mostConversations: 'maxConversations',
   'reductions.bySize.least': 'reductions.bySize.minFreed',
   'sessionMemory.first': 'sessionMemory.minTokens',
   'sessionMemory.keep.tokens': 'sessionMemory.keep.minTokens',

@@ -2,8 +2,13 @@
 // numbers.
 import { modelFacts } from '../catalog/models.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { Sourced } from '../settings/environment.ts'
-import { type ResolvedSettings, resolveSettings, type SettingsInput, tokensOfMark } from '../settings/resolve.ts'
+import {
+  type ResolvedSettings,
+  resolveSettings,
+  type SettingsInput,
+  type Sourced,
+  tokensOfMark,
+} from '../settings/resolve.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
 import { ConfigurationError, type Figure, formatNumber } from './figure.ts'
 

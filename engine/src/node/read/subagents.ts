@@ -113,8 +113,3 @@ function readMeta(path: string): unknown {
     return undefined // Older clients write none.
   }
 }
-
-/** Where a sub-agent of a session is written, as clients since 2.1.2 do. */
-export function subagentPath(session: string, agentId: string): string {
-  return join(sessionFolder(session), 'subagents', `agent-${agentId}.jsonl`)
-}

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noPosition } from '../../core/ports/store.ts'
-import type { SessionFiles, SessionFilesInput } from '../../core/session/platform.ts'
+import type { SessionFiles, SessionFilesInput } from '../../core/session/host-ports.ts'
 import { sessionFiles } from './session-files.ts'
 
 let folder: string

@@ -16,7 +16,7 @@ import {
   seenText,
 } from '../../core/restore/seen-files.ts'
 import { createShown, type Shown } from '../../core/restore/shown.ts'
-import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core/session/platform.ts'
+import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core/session/host-ports.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { gitWorkspace } from './workspace.ts'
 

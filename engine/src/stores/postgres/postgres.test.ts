@@ -4,10 +4,10 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { HeldSession, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
 import { recallFrom } from '../../core/session/recall-entries.ts'
+import { StoredSession } from '../../core/session/stored-session.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { generateSession } from '../../testing/sessions/session.ts'
 import { runStoreContract } from '../../testing/stores/contract.ts'
-import { BufferedStore } from '../buffered.ts'
 import { postgresForTests } from '../testing/postgres-server.ts'
 import { losingPool, pooledByProxy, watchedPool } from '../testing/watched-pool.ts'
 import { postgres } from './postgres.ts'
@@ -172,7 +172,7 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     const session = await take(store, 's')
     let ids = 0
     const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
-    const records = new BufferedStore(session, { newId: () => `made-${++ids}`, now: Date.now, wait })
+    const records = new StoredSession(session, { newId: () => `made-${++ids}`, now: Date.now, wait })
     records.append([user('before').record])
     await records.flush?.()
     const restarted = server.restart('crash')

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ModelClient } from '../../core/ports/model.ts'
 import { StoreError } from '../../core/ports/store.ts'
 import { scripted } from '../../core/session/testing/world.ts'
-import type { EngineSession, StoreEngine } from '../../engine.ts'
+import type { Engine, EngineSession } from '../../engine.ts'
 import { createEngine } from '../../engine.ts'
 import { mulberry32 } from '../../testing/random.ts'
 import { type PostgresStore, postgres } from '../postgres/postgres.ts'
@@ -63,7 +63,7 @@ export async function work(input: WorkerInput): Promise<void> {
 }
 
 type Visit = {
-  readonly engine: StoreEngine
+  readonly engine: Engine
   readonly store: PostgresStore
   readonly id: string
   readonly random: () => number

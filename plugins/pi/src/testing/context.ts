@@ -1,6 +1,6 @@
 // A stand-in for what pi gives an extension, for tests of single parts: a branch in memory and a model that says what it
 // is told to. The tests with the real pi hold that pi behaves so.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import type { AssistantMessage, CallOptions, Context, Model, ProviderContext, SessionEntry, Usage } from '../pi-api.ts'
 
 export const model: Model = {

@@ -1,7 +1,7 @@
 // Drives pi in its RPC mode for tests: sends commands as JSON lines, and waits for what comes back.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { type JsonObject, stringAt } from 'everlong/transcript'
+import { type JsonObject, stringAt } from 'everlong/internal'
 
 export type Conversation = {
   /** Until the agent has nothing more to do. */

@@ -1,5 +1,5 @@
 // What the Responses API refuses about the items of a request: calls and their outputs, reasoning and what it led to.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import { type ChatProblem, chatProblem } from '../problem.ts'
 import { isCall, isMessage, isOutput } from './items.ts'
 

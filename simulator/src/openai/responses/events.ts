@@ -1,5 +1,5 @@
 // A response as the events of a stream: created, its items piece by piece, completed.
-import { arrayAt, isObject, type JsonObject, stringAt } from 'everlong/transcript'
+import { arrayAt, isObject, type JsonObject, stringAt } from 'everlong/internal'
 import { pieces } from '../../answer/pieces.ts'
 import { type Answered, emptyResponse, responseBody } from './write.ts'
 

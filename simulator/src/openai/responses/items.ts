@@ -1,6 +1,6 @@
 // Items of a Responses request as messages of the Messages API, which the rest of the simulator understands.
 import type { Block } from 'everlong'
-import { isObject, type JsonObject, stringAt } from 'everlong/transcript'
+import { isObject, type JsonObject, stringAt } from 'everlong/internal'
 import type { InputMessage } from '../../request/request.ts'
 import { type ChatProblem, chatProblem } from '../problem.ts'
 import { inputOf } from '../read.ts'

@@ -1,6 +1,6 @@
 // What the server remembers of its answers: stored conversations by the id of their newest answer, and which reasoning
 // an item was made with.
-import type { JsonObject } from 'everlong/transcript'
+import type { JsonObject } from 'everlong/internal'
 import { type ChatProblem, chatProblem } from '../problem.ts'
 import type { ReasoningOf } from './check.ts'
 

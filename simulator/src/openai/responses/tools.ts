@@ -1,6 +1,6 @@
 // Tools of the Responses API and the names by which scripts know them. A namespace holds functions of its own; a script
 // sees `namespace__function`, or what Codex makes of it where the namespace already ends in the separator.
-import { isObject, type JsonObject, stringAt } from 'everlong/transcript'
+import { isObject, type JsonObject, stringAt } from 'everlong/internal'
 
 /** How a tool is called: as a function with JSON, or as a custom tool with plain text. */
 export type Callable = { readonly type: 'function' | 'custom'; readonly name: string; readonly namespace?: string }

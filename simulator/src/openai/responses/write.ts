@@ -1,6 +1,6 @@
 // An answer as a response object and its output items.
 import type { Block } from 'everlong'
-import { isText, isThinking, isToolUse, type JsonObject, stringAt } from 'everlong/transcript'
+import { isText, isThinking, isToolUse, type JsonObject, stringAt } from 'everlong/internal'
 import { promptTokens, type Sampling } from '../../answer/usage.ts'
 import type { Ids } from '../../ports.ts'
 import type { Completed } from '../complete.ts'

@@ -17,6 +17,8 @@ export type CompleteOptions = TokenLimit & {
   readonly recall: boolean
   /** So many of the latest messages are inserted whole, whatever they cost. Default 3. */
   readonly neverShortened?: number | undefined
+  /** The request that the context ends with. */
+  readonly closes?: Exchange | undefined
 }
 
 export type Completed = {
@@ -38,7 +40,7 @@ export function isSaid({ kind, text }: Exchange): boolean {
 export function completeWords(summary: string, exchanges: readonly Exchange[], options: CompleteOptions): Completed {
   const said = withoutRepeats(exchanges.filter((exchange) => isSaid(exchange) || exchange.kind === 'rejection'))
   const where = searchable(summary)
-  const missing = said.filter((exchange) => !isInSummary(exchange, where))
+  const missing = said.filter((exchange) => !isInSummary(exchange, where) && !isSameWords(exchange, options.closes))
   const shown = fitted(missing, said, options)
   const lines = [...shown.values()].map(({ text }) => text)
   const whole = [...shown.values()].filter(({ isWhole }) => isWhole).length
@@ -53,6 +55,11 @@ export function completeWords(summary: string, exchanges: readonly Exchange[], o
       putIn: shown.size,
     },
   }
+}
+
+/** The same message, read by another ledger. */
+export function isSameWords(one: Exchange, other: Exchange | undefined): boolean {
+  return one.kind === other?.kind && one.text === other.text && one.uuid === other.uuid
 }
 
 /** The same message typed again says nothing new. */

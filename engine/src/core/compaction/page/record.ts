@@ -1,6 +1,6 @@
 // The record: what the user and the agent said at the time, in order, as far as nothing else in the context says it.
 // Without a model nothing is said yet, so the record is the whole page. It states nothing that nobody said.
-import type { ErrorFact, Ledger, Step } from '../../ledger/facts.ts'
+import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { pageTitles } from '../../prompts/page.ts'
@@ -20,6 +20,8 @@ export type Conversation = {
   readonly earlierSummary?: string | undefined
   /** The first message since then. */
   readonly since?: number
+  /** The request that the context ends with: the record only refers to it. */
+  readonly closes?: Exchange | undefined
 }
 
 export type RecordOptions = TokenLimit & {
@@ -45,7 +47,7 @@ export function record(conversation: Conversation, options: RecordOptions): stri
   const headings = [heading('conversation'), ...(earlier.length === 0 ? [] : [heading('since')])]
   const chosen = chosenExchanges({
     ...options,
-    told: toldIn(ledger, { alreadySaid, isSaid }),
+    told: toldIn(ledger, { alreadySaid, isSaid, closes: conversation.closes }),
     hasSummary: alreadySaid !== '',
     since: earlier.length === 0 ? 0 : since,
     tokens: room([...earlier, ...headings, ...errorTexts('')]),

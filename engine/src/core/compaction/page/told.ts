@@ -3,7 +3,7 @@
 import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { withoutAnnouncement } from '../../ledger/steps.ts'
 import { annotateStateClaims } from './claims.ts'
-import { isInSummary, searchable } from './complete-words.ts'
+import { isInSummary, isSameWords, searchable } from './complete-words.ts'
 import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
 
 /** The agent's last words before the user spoke again are a step of their own, where they were said. */
@@ -20,6 +20,8 @@ export type Telling = {
   /** Empty without a model. */
   readonly alreadySaid: string
   readonly isSaid: IsSaid
+  /** The request that the context ends with. */
+  readonly closes?: Exchange | undefined
 }
 
 /**
@@ -27,7 +29,7 @@ export type Telling = {
  * new is left out, unless it follows one that is told: the user may have contradicted what the agent reported there. The
  * latest message needs no mention, because the context ends with it.
  */
-export function toldIn(ledger: Ledger, { alreadySaid, isSaid }: Telling): readonly Told[] {
+export function toldIn(ledger: Ledger, { alreadySaid, isSaid, closes }: Telling): readonly Told[] {
   const where = alreadySaid === '' ? undefined : searchable(alreadySaid)
   const current = ledger.exchanges.findLast(({ steps = [] }) => steps.length > 0)
   const telling = { isSaid, known: new Set<string>(), hasSummary: where !== undefined, current, ledger }
@@ -35,7 +37,7 @@ export function toldIn(ledger: Ledger, { alreadySaid, isSaid }: Telling): readon
     .toReversed()
     .map((exchange) => ({
       exchange,
-      isQuoted: where !== undefined && isInSummary(exchange, where),
+      isQuoted: isSameWords(exchange, closes) || (where !== undefined && isInSummary(exchange, where)),
       steps: newSteps(exchange, telling),
     }))
     .toReversed()

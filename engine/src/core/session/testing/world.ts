@@ -16,18 +16,35 @@ import {
   noCapabilities,
 } from '../../ports/model.ts'
 import type { FileStore } from '../../ports/restore.ts'
-import { memoryStore, type Store } from '../../ports/store.ts'
-import { completeSettings } from '../../settings/complete.ts'
-import { readEnvironment } from '../../settings/environment.ts'
+import { noPosition } from '../../ports/store.ts'
+import { completeSettings, readEnvironment } from '../../settings/resolve.ts'
 import type { EngineSettings } from '../../settings/table.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { Collapser } from '../collapser.ts'
-import { createConversation } from '../conversation.ts'
+import { type ConversationInput, createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
 import { defaultLadder, type Ladder } from '../ladder.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type Session } from '../session.ts'
+
+export type MemoryStore = Omit<ConversationInput['store'], 'entries'> & {
+  readonly entries: () => Iterable<Entry>
+  readonly close: () => void | Promise<void>
+}
+
+export function memoryStore(): MemoryStore {
+  const all: Entry[] = []
+  return {
+    append: (records) => {
+      for (const record of records) all.push({ record, position: noPosition })
+      return { type: 'stored' }
+    },
+    flush: async () => ({ type: 'stored' }),
+    entries: () => all,
+    close: () => undefined,
+  }
+}
 
 export type WorldOptions = {
   readonly settings?: EngineSettings
@@ -38,7 +55,7 @@ export type WorldOptions = {
   readonly ask?: Ask
   readonly hooks?: Hooks
   readonly model?: ModelClient
-  readonly store?: { readonly entries: () => Iterable<Entry> } & Store
+  readonly store?: MemoryStore
   readonly learned?: Learned
   readonly wait?: Runtime['ports']['wait']
 }

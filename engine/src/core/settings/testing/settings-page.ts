@@ -1,6 +1,5 @@
 // docs/settings.md, written from the table of settings. The texts are the comments of the table, so they are read off its
 // source.
-import { formatNumber } from '../../tokens/figure.ts'
 import type { Fields, Setting, Variable } from '../rules.ts'
 import { settingsTable } from '../table.ts'
 
@@ -88,7 +87,7 @@ function rowsOf(fields: Fields, comments: Comments, prefix = ''): readonly strin
 function valueText(value: unknown): string | undefined {
   if (value === undefined) return undefined
   return typeof value === 'number' && value >= 1
-    ? formatNumber(value)
+    ? value.toLocaleString('en')
     : `\`${JSON.stringify(value).replaceAll('"', "'")}\``
 }
 

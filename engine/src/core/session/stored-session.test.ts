@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { AbortSignalPort } from '../core/ports/model.ts'
-import type { Appended, HeldSession, StoredRecord } from '../core/ports/session-store.ts'
-import { growth } from '../testing/growth.ts'
-import { BufferedStore } from './buffered.ts'
+import { growth } from '../../testing/growth.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
+import type { Appended, HeldSession, StoredRecord } from '../ports/session-store.ts'
+import { StoredSession } from './stored-session.ts'
 
 type Call = { readonly ids: readonly string[]; readonly expected: number }
 
@@ -53,9 +53,9 @@ const user = (uuid: string) => ({ type: 'user', uuid })
 
 test('records that come while others are being sent go out together, behind them', async () => {
   const session = heldSession([])
-  const store = new BufferedStore(session, ports())
+  const store = new StoredSession(session, ports())
   for (const uuid of ['a', 'b', 'c']) store.append([user(uuid)])
-  expect(await store.flush?.()).toEqual({ type: 'stored' })
+  expect(await store.flush()).toEqual({ type: 'stored' })
   expect(session.calls).toEqual([
     { ids: ['a'], expected: 0 },
     { ids: ['b', 'c'], expected: 1 },
@@ -65,7 +65,7 @@ test('records that come while others are being sent go out together, behind them
 test('a retry sends the same records with the same ids, even if more were added since', async () => {
   const session = heldSession([away])
   const used = ports()
-  const store = new BufferedStore(session, {
+  const store = new StoredSession(session, {
     ...used,
     wait: (milliseconds, signal) => {
       if (!signal) store.append([user('later')])
@@ -73,7 +73,7 @@ test('a retry sends the same records with the same ids, even if more were added 
     },
   })
   store.append([{ type: 'note' }, user('a')])
-  expect(await store.flush?.()).toEqual({ type: 'stored' })
+  expect(await store.flush()).toEqual({ type: 'stored' })
   expect(session.calls).toEqual([
     { ids: ['made-1', 'a'], expected: 0 },
     { ids: ['made-1', 'a'], expected: 0 },
@@ -84,21 +84,21 @@ test('a retry sends the same records with the same ids, even if more were added 
 test('a database that stays away is reported with what was not stored, and the next flush tries again', async () => {
   const used = ports()
   const session = heldSession(Array.from({ length: 11 }, () => away))
-  const store = new BufferedStore(session, used)
+  const store = new StoredSession(session, used)
   store.append(Array.from({ length: 7 }, (_, at) => user(`u${at}`)))
-  expect(await store.flush?.()).toEqual({
+  expect(await store.flush()).toEqual({
     type: 'store-failed',
     why: 'The database is away. Not stored: user u0, user u1, user u2, user u3, user u4 and 2 more.',
     reason: 'unavailable',
   })
   expect(used.waits.length).toBe(10)
-  expect(await store.flush?.()).toEqual({ type: 'stored' })
+  expect(await store.flush()).toEqual({ type: 'stored' })
   expect(session.calls.at(-1)).toEqual({ ids: ['u0', 'u1', 'u2', 'u3', 'u4', 'u5', 'u6'], expected: 0 })
 })
 
 test('a session that was taken by another writer is not tried again, and takes nothing more', async () => {
   const session = heldSession([{ type: 'refused', why: 'Worker 2 has taken over.', reason: 'lost' }])
-  const store = new BufferedStore(session, ports())
+  const store = new StoredSession(session, ports())
   store.append([user('a')])
   const failed = { type: 'store-failed', why: 'Worker 2 has taken over. Not stored: user a.', reason: 'lost' }
   expect(await store.flush()).toEqual(failed)
@@ -108,7 +108,7 @@ test('a session that was taken by another writer is not tried again, and takes n
 })
 
 test('a record that JSON cannot carry is refused at once, with its place', () => {
-  const store = new BufferedStore(heldSession([]), ports())
+  const store = new StoredSession(heldSession([]), ports())
   expect(store.append([{ type: 'user', message: { count: 1n } }])).toEqual({
     type: 'store-failed',
     why: 'A record cannot be stored: message.count is of type bigint.',
@@ -118,16 +118,16 @@ test('a record that JSON cannot carry is refused at once, with its place', () =>
 
 test('a compaction is never split between two writes', async () => {
   const session = heldSession([])
-  const store = new BufferedStore(session, ports())
+  const store = new StoredSession(session, ports())
   store.append([user('first')])
   for (const name of ['a', 'b', 'c']) store.append(Array.from({ length: 300 }, (_, at) => user(`${name}${at}`)))
-  await store.flush?.()
+  await store.flush()
   expect(session.calls.map(({ ids }) => ids.length)).toEqual([1, 300, 300, 300])
 })
 
 test('a batch is stored whole, however large it is', async () => {
   const session = heldSession([])
-  const store = new BufferedStore(session, ports())
+  const store = new StoredSession(session, ports())
   store.append([user('first')])
   store.append([user('small')])
   store.append(Array.from({ length: 1_200 }, (_, at) => user(`large${at}`)))
@@ -146,7 +146,7 @@ test('a call gives up after about 15 seconds, also if every attempt takes long',
       return session.append(...given)
     },
   }
-  const store = new BufferedStore(slow, used)
+  const store = new StoredSession(slow, used)
   store.append([user('a')])
   expect((await store.flush()).type).toBe('store-failed')
   const seconds = (used.now() - began) / 1_000
@@ -156,7 +156,7 @@ test('a call gives up after about 15 seconds, also if every attempt takes long',
 
 test('records that nobody waits for take linear time', async () => {
   const ratio = await growth(3_000, async (count) => {
-    const store = new BufferedStore(heldSession([]), ports())
+    const store = new StoredSession(heldSession([]), ports())
     for (let at = 0; at < count; at++) store.append([user(`u${at}`)])
     await store.flush()
   })
@@ -172,7 +172,7 @@ test.each([
   [{ type: 'refused' }, 'an object with type'],
 ])('a store whose append() returns %j is named as the cause', async (returned, words) => {
   const session = { ...heldSession([]), append: async () => returned as never }
-  const store = new BufferedStore(session, ports())
+  const store = new StoredSession(session, ports())
   store.append([user('a')])
   expect(await store.flush()).toEqual({
     type: 'store-failed',

@@ -1,8 +1,8 @@
-// The conversations of an application on the AI SDK: one session for each, and what the calls have in common.
+// A call of the AI SDK: its conversation, who writes its summaries, and what it carries besides the messages.
 import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { ModelClient } from '../../core/ports/model.ts'
 import type { RequestInput } from '../../core/session/input.ts'
-import type { HistoryOf } from '../history/conversations.ts'
+import type { HistoryOf } from '../history/call.ts'
 import { type Converter, headOf } from '../history/converter.ts'
 import type { ManagedHistory } from '../history/managed-history.ts'
 import { toolDefinition } from '../parts.ts'
@@ -11,15 +11,11 @@ import { type AiMessage, anthropicOptions, isSystem, partsIn } from './messages.
 
 export type AiHistory = ManagedHistory<AiMessage>
 
-export type ConversationSettings<HostCall> = {
-  readonly converter: Converter<AiMessage>
-  /** Writes summaries in place of the model that is called. */
-  readonly model?: Generating | ModelClient | undefined
-  readonly historyOf: HistoryOf<AiMessage, HostCall>
-}
-
-export type Call = {
+export type AiCall<Host> = {
+  readonly host: Host
   readonly messages: readonly AiMessage[]
+  /** The conversation, if the call names it. */
+  readonly id?: string | undefined
   /** The model that is called; undefined when only its name is known. */
   readonly model: Generating | undefined
   readonly modelName?: string | undefined
@@ -30,37 +26,45 @@ export type Call = {
   readonly takesMarks?: boolean
 }
 
-export type AiConversations<HostCall> = (host: HostCall, call: Call) => Promise<AiHistory>
+export type AiHistoryOf<Host> = (call: AiCall<Host>) => Promise<AiHistory>
 
-export function aiConversations<HostCall>(settings: ConversationSettings<HostCall>): AiConversations<HostCall> {
-  const { converter, model } = settings
-  const calls = new WeakMap<AiHistory, OwnCall>()
-  const clientFor = (call: Call, history: () => AiHistory | undefined): ModelClient => {
+export type AiParts<Host> = {
+  readonly converter: Converter<AiMessage>
+  /** Writes the summaries in place of the model that is called. */
+  readonly model?: Generating | ModelClient | undefined
+  readonly historyOf: HistoryOf<AiMessage, Host>
+}
+
+/** The newest call of a conversation, for the client that writes its summaries. */
+type Newest = { call?: OwnCall }
+
+export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>): AiHistoryOf<Host> {
+  const calls = new WeakMap<AiHistory, Newest>()
+  const clientFor = (call: AiCall<Host>, newest: Newest): ModelClient => {
     const given = model ?? call.model
     if (given === undefined) throw new TypeError(modelMissing)
     if ('capabilities' in given) return summarizing(given)
-    const ownCall = () => {
-      const own = history()
-      return own && calls.get(own)
-    }
     // Another model has a cache of its own.
     const isOwn = model === undefined && call.params !== undefined
-    return languageModelClient(given, { converter, ownCall: isOwn ? ownCall : undefined, takesMarks: call.takesMarks })
+    const ownCall = isOwn ? () => newest.call : undefined
+    return languageModelClient(given, { converter, ownCall, takesMarks: call.takesMarks })
   }
-  return async (host, call) => {
-    const { params = {}, isStreaming = false, messages } = call
-    const history = await settings.historyOf(host, messages, (own) => {
-      const client = clientFor(call, own)
-      return {
-        client,
-        model: call.model?.modelId ?? call.modelName ?? client.model,
-        asksCalled: model === undefined,
-        hasMarks: hasMarks(call),
-        sharesCache: call.params !== undefined,
-      }
+  return async (call) => {
+    const { host, id, messages, params = {}, isStreaming = false } = call
+    const first: Newest = {}
+    const history = await historyOf({
+      host,
+      id,
+      messages,
+      client: () => clientFor(call, first),
+      model: call.model?.modelId ?? call.modelName,
+      asksCalled: model === undefined,
+      hasMarks: hasMarks(call),
+      sharesCache: call.params !== undefined,
     })
-    const head = headOf(messages, isSystem)
-    calls.set(history, { params, isStreaming, head, toForeign: (own) => history.toForeign(own) })
+    const newest = calls.get(history) ?? first
+    calls.set(history, newest)
+    newest.call = { params, isStreaming, head: headOf(messages, isSystem), toForeign: (own) => history.toForeign(own) }
     return history
   }
 }
@@ -94,7 +98,7 @@ export function requestInput(messages: readonly AiMessage[], params: JsonObject)
   }
 }
 
-function hasMarks({ messages, params = {} }: Call): boolean {
+function hasMarks({ messages, params = {} }: Pick<AiCall<unknown>, 'messages' | 'params'>): boolean {
   const isMarked = (value: unknown) => anthropicOptions(value)?.cacheControl !== undefined
   const inMessages = messages.some((message) => isMarked(message) || partsIn(message.content).some(isMarked))
   return inMessages || isMarked(params) || arrayAt(params, 'tools').some(isMarked)

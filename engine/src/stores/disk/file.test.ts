@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { temporaryFolders } from '../testing/sessions.ts'
-import { type Disk, nodeDisk, systemError } from '../write/disk.ts'
-import { openSessionFile } from './session-file.ts'
+import { StoredSession } from '../../core/session/stored-session.ts'
+import { systemPorts } from '../../models/ports.ts'
+import { temporaryFolders } from '../../node/testing/sessions.ts'
+import { type Disk, nodeDisk, systemError } from '../../node/write/disk.ts'
+import { openTranscript } from './file.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -14,9 +16,12 @@ const record = (uuid: string) => ({ type: 'user', uuid, parentUuid: null, messag
 async function opened(disk: Partial<Disk>) {
   const path = join(folders.next(), 'session.jsonl')
   const ports = { disk: { ...nodeDisk, ...disk } }
-  const file = await openSessionFile(path, { file: 'new', owner: 'test', sync: 'always', ports })
-  if (file.type === 'failed') throw new Error(file.why)
-  return { ...file, text: () => readFileSync(path, 'utf8') }
+  const result = await openTranscript(path, { as: 'new', owner: 'test', sync: 'always', ports })
+  if (result.type !== 'opened') throw new Error(result.why)
+  return {
+    store: new StoredSession(result.session, { newId: () => 'made', ...systemPorts }),
+    text: () => readFileSync(path, 'utf8'),
+  }
 }
 
 test('a record that was written but not flushed counts as stored: stored again it would be there twice', async () => {

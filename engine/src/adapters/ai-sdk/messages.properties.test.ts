@@ -6,8 +6,8 @@ import { offline } from '../../models/offline.ts'
 import { convert } from '../history/converter.ts'
 import { giveBack } from '../history/give-back.ts'
 import { ManagedHistory } from '../history/managed-history.ts'
-import { aiSdkConverter } from './converter.ts'
 import type { AiMessage, Part } from './messages.ts'
+import { aiSdkConverter } from './messages.ts'
 
 const converter = aiSdkConverter('tagged')
 

@@ -1,18 +1,11 @@
 // A store may be the host's own code. These calls check the shape of what it returns, so that a mistake there is a clear
 // error and not a crash somewhere else.
-import { describeValue, isObject } from '../core/message/json.ts'
-import type {
-  Appended,
-  HeldSession,
-  OpenOptions,
-  OpenResult,
-  SessionStore,
-  StoredRecord,
-} from '../core/ports/session-store.ts'
-import { StoreError } from '../core/ports/store.ts'
+import { describeValue, isObject } from '../message/json.ts'
+import type { Appended, HeldSession, OpenOptions, OpenResult, SessionStore, StoredRecord } from './session-store.ts'
+import { StoreError } from './store.ts'
 
 /** Throws a StoreError if the result has the wrong shape. */
-export async function openIn(store: SessionStore, id: string, options: OpenOptions): Promise<OpenResult> {
+export async function openIn(store: Pick<SessionStore, 'open'>, id: string, options: OpenOptions): Promise<OpenResult> {
   const result: unknown = await store.open(id, options)
   if (isOpenResult(result)) return result
   throw new StoreError(

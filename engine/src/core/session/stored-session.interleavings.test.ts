@@ -2,9 +2,9 @@
 // that answers early or late, fails, loses its answer or never answers. Time is counted in microtasks, so that each run
 // is exact and can be repeated.
 import { expect, test } from 'vitest'
-import type { Appended, HeldSession } from '../core/ports/session-store.ts'
-import { BufferedStore, type BufferPorts } from './buffered.ts'
-import { isAlreadyStored } from './rules.ts'
+import { isAlreadyStored } from '../../stores/rules.ts'
+import type { Appended, HeldSession } from '../ports/session-store.ts'
+import { StoredSession, type StorePorts } from './stored-session.ts'
 
 /** `lost`: the records are stored, but the writer is told that the store is away. */
 type Answer = 'stored' | 'away' | 'lost' | 'throws' | 'refused' | 'silent'
@@ -31,7 +31,7 @@ async function problemsIn(run: Run): Promise<readonly string[]> {
   const problems: string[] = []
   const time = virtualTime()
   const { session, stored, state } = fakeSession(run, problems)
-  const buffer = new BufferedStore(session, { newId: () => 'none', ...time.ports })
+  const buffer = new StoredSession(session, { newId: () => 'none', ...time.ports })
   const appended: string[] = []
   let open = 0
   const append = (...ids: readonly string[]) => {
@@ -76,7 +76,7 @@ async function problemsIn(run: Run): Promise<readonly string[]> {
 }
 
 /** Timers fire in their order, one for each call of `advance`; false when there is none. */
-function virtualTime(): { readonly ports: Omit<BufferPorts, 'newId'>; readonly advance: () => boolean } {
+function virtualTime(): { readonly ports: Omit<StorePorts, 'newId'>; readonly advance: () => boolean } {
   let clock = 0
   let timers: readonly { readonly at: number; readonly fire: () => void }[] = []
   return {

@@ -1,15 +1,16 @@
-// Lets a session write to a store that answers later. Records are queued in order and sent in the background; flush()
-// waits for them. After a failure exactly the same records are sent again, so that none is stored twice.
-import type { JsonObject } from '../core/message/json.ts'
-import { toJson } from '../core/message/to-json.ts'
-import { errorText, guarded } from '../core/ports/guarded.ts'
-import type { CompactionPorts } from '../core/ports/ports.ts'
-import { type Appended, type HeldSession, reasonOf, type StoredRecord } from '../core/ports/session-store.ts'
-import { type Store, StoreError, type StoreResult } from '../core/ports/store.ts'
-import type { Entry } from '../core/transcript/format/entry.ts'
-import { appendTo } from './checked.ts'
+// A session of a store while it is open: it writes, reads and searches the records. If the store answers later, records are
+// queued in order and sent in the background; flush() waits for them. After a failure exactly the same records are sent
+// again, so that none is stored twice.
+import type { JsonObject } from '../message/json.ts'
+import { toJson } from '../message/to-json.ts'
+import { appendTo } from '../ports/checked-store.ts'
+import { errorText, guarded } from '../ports/guarded.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
+import { type Appended, type HeldSession, type Recalled, reasonOf, type StoredRecord } from '../ports/session-store.ts'
+import { StoreError, type StoreResult } from '../ports/store.ts'
+import type { Entry } from '../transcript/format/entry.ts'
 
-export type BufferPorts = Pick<CompactionPorts, 'newId' | 'now' | 'wait'>
+export type StorePorts = Pick<CompactionPorts, 'newId' | 'now' | 'wait'>
 
 /** The pauses between attempts, in milliseconds: 15 seconds together. A database that restarts is back in a few seconds. */
 const pauses = [50, 100, 200, 400, 800, 1_500, 2_000, 2_000, 3_000, 5_000]
@@ -25,10 +26,9 @@ const maxRecords = 500
 
 type StoreFailed = Extract<StoreResult, { readonly type: 'store-failed' }>
 
-export class BufferedStore implements Store {
-  readonly path: string | undefined
+export class StoredSession {
   private readonly session: HeldSession
-  private readonly ports: BufferPorts
+  private readonly ports: StorePorts
   private version: number
   /** Records that wait, one list for each write. */
   private readonly waiting: StoredRecord[][] = []
@@ -42,15 +42,16 @@ export class BufferedStore implements Store {
   /** Why nothing more can be stored. */
   private end: StoreFailed | undefined
 
-  constructor(session: HeldSession, ports: BufferPorts) {
-    this.path = session.path
+  constructor(session: HeldSession, ports: StorePorts) {
     this.session = session
     this.ports = ports
     this.version = session.version
   }
 
+  /** Several records are one write: all of them or none. */
   append = (records: readonly JsonObject[]): StoreResult => {
     if (this.end) return this.end
+    if (this.session.appendNow) return this.session.appendNow(records)
     for (const record of records) {
       const text = toJson(record)
       if (typeof text === 'string') continue
@@ -64,7 +65,10 @@ export class BufferedStore implements Store {
     return { type: 'stored' }
   }
 
-  /** Waits for the records that were appended before the call, not for later ones. */
+  /**
+   * Waits until the records that were appended before the call are stored, not for later ones. A call after a failure tries
+   * the same records again.
+   */
   flush = async (): Promise<StoreResult> => {
     const upTo = this.appended
     while (this.stored < upTo) {
@@ -75,10 +79,21 @@ export class BufferedStore implements Store {
     return { type: 'stored' }
   }
 
+  /** Everything, oldest first. Throws a StoreError. */
   entries = async (): Promise<readonly Entry[]> => {
     const result = await this.flush()
     if (result.type === 'store-failed') throw new StoreError(result.why, result)
     return this.session.all()
+  }
+
+  recall = async (words: string, limit: number): Promise<Recalled> => {
+    await this.flush()
+    return this.session.recall(words, limit)
+  }
+
+  read = async (id: string): Promise<string | undefined> => {
+    await this.flush()
+    return this.session.read(id)
   }
 
   close = async (): Promise<void> => {

@@ -1,0 +1,38 @@
+// everlong/internal/node: as everlong/internal, unstable. Reads, repairs, searches and writes transcripts on disk.
+
+export type { LostFact, LostType } from './core/compaction/lost/facts.ts'
+export { missingFromSummary, type SummarySource, summarySource } from './core/compaction/missing.ts'
+export { leftOutNote, leftOutText, rulesText } from './node/after-compaction.ts'
+export type { CaughtUp } from './node/archive/catch-up.ts'
+export type { SearchQuery } from './node/archive/find.ts'
+export type { Reading } from './node/archive/originals.ts'
+export type { Match, SearchResult } from './node/archive/search.ts'
+export { markAt } from './node/index/cache-place.ts'
+export { openIndex } from './node/index/sidecar.ts'
+export { acquireLease } from './node/lease/lease.ts'
+export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
+export { type FsckReport, fsck } from './node/read/fsck.ts'
+export { readLedger } from './node/read/ledger-file.ts'
+export { type LiveFile, openLive } from './node/read/live-file.ts'
+export { type LostFile, lostOfRecords, readLost } from './node/read/lost-file.ts'
+export {
+  compactionJobAt,
+  forEachRecordAt,
+  openSessionAt,
+  type SessionAt,
+  sessionOfRecords,
+} from './node/read/session-at.ts'
+export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'
+export { findSubagents, type SubAgents } from './node/read/subagents.ts'
+export { openView, type ViewFile } from './node/read/view-file.ts'
+export { cardLine } from './node/recall/cards.ts'
+export { parseSearch } from './node/recall/input.ts'
+export { createRecallTools } from './node/recall/tool.ts'
+export { sessionFolder } from './node/session/session-folder.ts'
+export { openMemory, type SessionMemory } from './node/session/session-memory.ts'
+export { applyEdits } from './node/write/apply-edits.ts'
+export { diskProblem } from './node/write/disk.ts'
+export { originalResults, type StoredResults, storeResults } from './node/write/keep-results.ts'
+export { type RepairReport, repair } from './node/write/repair.ts'
+export { writeNewTranscript } from './node/write/whole-file.ts'
+export { openWriter } from './node/write/writer.ts'

@@ -1,0 +1,41 @@
+// everlong/internal: what the other packages of this project import. Unstable: names change without notice, so do not use it.
+// Pure and quick to load: messages, records, views, facts about models.
+
+export { costOf } from './core/cache/economics.ts'
+export { knownModels, type ModelFacts, mediaLimit, modelFacts, priceOf } from './core/catalog/models.ts'
+export {
+  blocksOf,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+} from './core/message/block.ts'
+export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
+export { isRequest, type ViewMessage } from './core/message/message.ts'
+export { pairHalfOf } from './core/message/pairing.ts'
+export { shapeOf } from './core/message/shape.ts'
+export type { AbortSignalPort } from './core/ports/model.ts'
+export { checkRequest } from './core/request/check-request.ts'
+export { requestMessages } from './core/request/from-view.ts'
+export { overflowOfAnswer, readRefusal } from './core/request/refusal.ts'
+export { repairRequest } from './core/request/repair.ts'
+export { checkSettings, type SettingProblem } from './core/settings/check.ts'
+export { readBoundary } from './core/transcript/format/boundary.ts'
+export { decodeLine } from './core/transcript/format/decode.ts'
+export { editRecord, readEdit } from './core/transcript/format/edits.ts'
+export { headOf, isPostCompact } from './core/transcript/format/entry.ts'
+export { createTranscriptReader, type Format } from './core/transcript/format/foreign/reader.ts'
+export { messagesOf, originOf, readAnswerLine } from './core/transcript/format/messages.ts'
+export { pieceKinds } from './core/transcript/format/record-pieces.ts'
+export { type Finding, findingsOf, type Tally, tallyOf } from './core/transcript/report/findings.ts'
+export type { ModelTokens, Statistics } from './core/transcript/report/statistics.ts'
+export { ancestryOf } from './core/transcript/tree/ancestry.ts'
+export { isSidechainAt, typeAt } from './core/transcript/tree/entry-table.ts'
+export type { LiveWindow } from './core/transcript/tree/live.ts'
+export { createScanner, type Epoch, isTranscript, type Scan } from './core/transcript/tree/scan.ts'
+export { createFold, type Fold, foldEntries } from './core/transcript/view/fold.ts'
+export { type ModelPorts, systemPorts } from './models/ports.ts'
+export type { RetryPolicy } from './models/retry.ts'
