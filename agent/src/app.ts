@@ -1,5 +1,5 @@
 // The agent as the terminal, headless mode and other hosts see it: what they call, what they hear, and what they are asked.
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import type { LoopEvent } from './events.ts'
 import type { Receipt } from './receipt.ts'
 
@@ -86,7 +86,7 @@ export type AgentState = {
 
 export type Agent = {
   /** Another object after `/clear` and `/resume`. */
-  readonly session: () => EngineSession
+  readonly session: () => Session
   readonly state: () => AgentState
   readonly on: (listener: (event: AgentEvent) => void) => () => void
   /** Runs the prompt, or queues it while a turn runs. Resolves when no turn runs and nothing is queued. */

@@ -2,7 +2,7 @@
 // other hosts use nothing else.
 import type { Environment, MessageInput } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
-import { type EngineSession, gitWorkspace, type SessionOptions } from 'everlong/node'
+import { gitWorkspace, type Session, type SessionOptions } from 'everlong/node'
 import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
 import type { CommandContext } from './commands/command.ts'
 import { commandNamed, runCommand } from './commands/run.ts'
@@ -35,7 +35,7 @@ export type ToolSetup = {
   readonly setMode: (mode: PermissionMode) => void
   readonly onTasks: (tasks: AgentState['tasks']) => void
   /** Tells the model something that nobody typed: a background task has ended. It starts a turn if none runs. */
-  readonly tell: (news: string, session: EngineSession) => void
+  readonly tell: (news: string, session: Session) => void
 }
 
 export type AgentOptions = {
@@ -134,7 +134,7 @@ class RunningAgent implements Agent {
     await host.open(session)
   }
 
-  session = (): EngineSession => this.open().host.session()
+  session = (): Session => this.open().host.session()
 
   state = (): AgentState => {
     const { id, path } = this.session()

@@ -2,7 +2,7 @@
 // Notification tells that the agent waits for the person.
 
 import { objectAt, stringAt } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import type { Person } from './app.ts'
 import type { AnyTool, ToolOutput } from './tool.ts'
 
@@ -45,7 +45,7 @@ function withContext(output: ToolOutput, context: readonly string[]): ToolOutput
 }
 
 /** The same person; hooks hear of every question. */
-export function personWithHooks(person: Person, session: () => EngineSession): Person {
+export function personWithHooks(person: Person, session: () => Session): Person {
   const notify = (message: string, signal: AbortSignal) =>
     session().runHooks({ event: 'Notification', details: { message } }, { signal })
   return {

@@ -1,7 +1,7 @@
 import { text, toolUse } from '@everlong/simulator'
 import type { EngineEvent } from 'everlong'
 import { checkRequest, shapeOf, textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type LoopEvent, query } from './index.ts'
@@ -19,7 +19,7 @@ const typesOf = (events: readonly LoopEvent[]) =>
 const lastMessages = ({ sent }: Stage) =>
   sent.filter(({ request }) => request.source === 'turn').map(({ request }) => request.messages.at(-1))
 
-async function asked(stage: Stage, content = 'Go.'): Promise<EngineSession> {
+async function asked(stage: Stage, content = 'Go.'): Promise<Session> {
   const session = await stage.engine.start()
   session.add({ role: 'user', content })
   return session
@@ -224,7 +224,7 @@ describe('the loop', () => {
     const stage = await setStage({ script: () => text('Done.') })
     const session = await asked(stage)
     let listeners = 0
-    const watched: EngineSession = {
+    const watched: Session = {
       ...session,
       on: (listener: (event: EngineEvent) => void) => {
         const stop = session.on(listener)
@@ -256,7 +256,7 @@ describe('the loop', () => {
     })
     const session = await asked(stage)
     const configured: unknown[] = []
-    const watched: EngineSession = {
+    const watched: Session = {
       ...session,
       configure: (base) => {
         configured.push(base.reproducible)

@@ -3,7 +3,7 @@
 import type { MessageInput, ModelAnswer, StreamEvent, Turn } from 'everlong'
 import { blocksOf, isToolUse, type ToolUseBlock, type ViewMessage } from 'everlong/internal'
 import type { Preparation } from 'everlong/internal/compaction'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { createChannel } from './channel.ts'
 import type { LoopEvent, LoopState, StopReason } from './events.ts'
 import { runTools, type ToolRun } from './run-tools.ts'
@@ -11,7 +11,7 @@ import { type AnyTool, offerTools } from './tool.ts'
 
 export type QueryOptions = {
   /** With the user's request already added. */
-  readonly session: EngineSession
+  readonly session: Session
   readonly tools?: readonly AnyTool[]
   readonly signal?: AbortSignal
   /** The maximum number of answers. */
@@ -52,7 +52,7 @@ export async function* query(options: QueryOptions): AsyncGenerator<LoopEvent, L
   return state
 }
 
-function firstState(session: EngineSession): LoopState {
+function firstState(session: Session): LoopState {
   const { turnId, breaker } = session.tracking()
   return { turnId, turn: 0, isCompacted: false, failures: breaker.failures }
 }

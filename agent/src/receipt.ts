@@ -14,7 +14,7 @@ import {
   textOf,
   type ViewMessage,
 } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { count, counted, exactDollars, seconds } from './render/numbers.ts'
 
 export type Receipt = {
@@ -125,7 +125,7 @@ export function receiptLine({ before, after, durationMs, mechanism, cost, kept, 
 }
 
 /** The messages that the compaction summarized: from the boundary before it up to its own. */
-export async function originalOf(session: EngineSession, uuid: string): Promise<readonly ViewMessage[]> {
+export async function originalOf(session: Session, uuid: string): Promise<readonly ViewMessage[]> {
   let entries: Entry[] = []
   for (const entry of await session.entries()) {
     if (stringAt(entry.record, 'uuid') === uuid) return messagesOf(entries)

@@ -1,6 +1,6 @@
 import { type Answer, combine, summarizer, text, toolUse } from '@everlong/simulator'
 import { checkRequest, shapeOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { interrupted, type LoopEvent } from './index.ts'
@@ -26,14 +26,14 @@ const tool = (name: string, run: Tool['run'], more: Partial<Tool> = {}): AnyTool
 const finished = (events: readonly LoopEvent[]) =>
   eventsOf(events, 'tool-finished').map(({ toolUseId, content, isError }) => [toolUseId, content, isError])
 
-const resultsIn = (session: EngineSession) =>
+const resultsIn = (session: Session) =>
   session.messages().flatMap(({ content }) => (typeof content === 'string' ? [] : content.filter(isResult)))
 const isResult = ({ type }: { readonly type: string }) => type === 'tool_result'
 
 /** The session, and every message that is added to it. */
-function watchAdded(session: EngineSession) {
+function watchAdded(session: Session) {
   const added: unknown[] = []
-  const watched: EngineSession = {
+  const watched: Session = {
     ...session,
     add: (messages) => {
       added.push(messages)

@@ -3,13 +3,13 @@
 
 import type { Block } from 'everlong'
 import type { ToolUseBlock } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import type { LoopEvent } from './events.ts'
 import { reasonOf } from './reason-of.ts'
 import type { AnyTool, ToolOutput } from './tool.ts'
 
 export type RunInput = {
-  readonly session: EngineSession
+  readonly session: Session
   readonly tools: readonly AnyTool[]
   readonly calls: readonly ToolUseBlock[]
   readonly signal: AbortSignal

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { basename } from 'node:path'
 import type { Environment } from 'everlong'
 import { numberAt, stringAt } from 'everlong/internal'
-import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from 'everlong/node'
+import { createEngine, type EngineOptions, type Session, type SessionOptions } from 'everlong/node'
 import { memoryFiles } from './context/memory-files.ts'
 import { systemPrompt } from './context/system-prompt.ts'
 import type { ChosenModel } from './models/chosen.ts'
@@ -36,7 +36,7 @@ export type SessionSetup = {
   readonly redact?: EngineOptions['redact']
   /** Whether a compaction may run now, when the settings say that it asks. */
   readonly mayCompact: () => Promise<boolean>
-  readonly onOpened: (session: EngineSession) => void
+  readonly onOpened: (session: Session) => void
   readonly onRetry: (event: RetryEvent) => void
 }
 
@@ -48,10 +48,10 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
     client: reportingRetries(chosen.client, setup.onRetry),
   })
   let model = reporting(first)
-  let current: EngineSession | undefined
+  let current: Session | undefined
   /** The size of the transcript when the session was opened. */
   let openedBytes = 0
-  const session = (): EngineSession => {
+  const session = (): Session => {
     if (!current) throw new Error('The session is not open yet.')
     return current
   }
@@ -86,7 +86,7 @@ export function createSessionHost(setup: SessionSetup, first: ChosenModel) {
   }
 }
 
-type Opened = { readonly session: EngineSession; readonly bytes: number }
+type Opened = { readonly session: Session; readonly bytes: number }
 
 async function openSession(setup: SessionSetup, model: ChosenModel, choice: SessionChoice): Promise<Opened> {
   const { settings, env, isHeadless, hasRecall, mayCompact, redact } = setup

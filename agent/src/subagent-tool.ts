@@ -2,7 +2,7 @@
 // the background, the conversation goes on and is told when it has ended.
 
 import { textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { z } from 'zod'
 import type { LoopEvent } from './events.ts'
 import { query } from './loop.ts'
@@ -77,7 +77,7 @@ type Input = {
 }
 
 type Run = {
-  readonly sub: EngineSession
+  readonly sub: Session
   readonly tools: readonly AnyTool[]
   readonly given: Input
   readonly maxTurns: number

@@ -1,7 +1,7 @@
 // Defines the tools of the query loop.
 
 import type { JsonObject } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { z } from 'zod'
 import type { LoopEvent } from './events.ts'
 
@@ -14,7 +14,7 @@ export type ToolOutput = {
 
 export type ToolContext = {
   /** The session that called the tool. */
-  readonly session: EngineSession
+  readonly session: Session
   readonly signal: AbortSignal
   readonly toolUseId: string
   /** Sends an event to the host while the tool runs. */
@@ -65,7 +65,7 @@ export function definitionsOf(tools: readonly AnyTool[]): readonly JsonObject[] 
 }
 
 /** From now on requests have these tools, and their size counts. */
-export function offerTools(session: EngineSession, tools: readonly AnyTool[]): void {
+export function offerTools(session: Session, tools: readonly AnyTool[]): void {
   if (tools.length > 0) session.configure({ tools: definitionsOf(tools), reproducible: reproducibleIn(tools) })
 }
 

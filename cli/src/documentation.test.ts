@@ -15,9 +15,11 @@ async function help(...words: readonly string[]): Promise<string> {
 }
 
 async function commandNames(): Promise<readonly string[]> {
-  const [, listed = ''] = (await help()).split('\nCommands:\n')
-  const [commands = ''] = listed.split('\n\n')
-  return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
+  return namesIn((await help()).split('\nLook at sessions:\n')[1]?.split('\nExamples:\n')[0] ?? '')
+}
+
+function namesIn(commands: string): readonly string[] {
+  return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name)
 }
 
 function optionsIn(text: string): readonly string[] {
@@ -26,9 +28,13 @@ function optionsIn(text: string): readonly string[] {
   )
 }
 
-/** One command with all that it takes, as `everlong NAME --help` lists it. */
-async function synopsisOf(name: string): Promise<readonly string[]> {
-  const text = await help(name)
+/** One command with its arguments and options, as `everlong NAME --help` lists them; with subcommands, those instead. */
+async function synopsisOf(...name: readonly string[]): Promise<readonly string[]> {
+  const text = await help(...name)
+  const [, subcommands] = text.split('\nCommands:\n')
+  if (subcommands !== undefined) {
+    return (await Promise.all(namesIn(subcommands).map((each) => synopsisOf(...name, each)))).flat()
+  }
   const usage = /^Usage: (.*)$/m.exec(text)?.[1]?.replace(' [options]', '') ?? ''
   const options = optionsIn(text).map((option) => option.replaceAll(' ', '\u00a0'))
   return wrap([usage, ...options].join(' '), 74).map((line, at) =>
@@ -45,7 +51,7 @@ test('the synopsis of all commands, which the page shows', async () => {
 })
 
 test('the page lists every command, in the order of --help', async () => {
-  const [, table = ''] = page.split('| command | what it shows |\n')
+  const [, table = ''] = page.split('| command | what it does |\n')
   const [rows = ''] = table.split('\n\n')
   expect([...rows.matchAll(/^\| `(\w+)/gm)].map(([, name]) => name)).toEqual(await commandNames())
 })
@@ -53,7 +59,7 @@ test('the page lists every command, in the order of --help', async () => {
 test('the text of the page speaks of no option that no command has', async () => {
   const known = new Set(['--help'])
   for (const name of await commandNames()) {
-    for (const option of optionsIn(await help(name))) known.add(/--[\w-]+/.exec(option)?.[0] ?? '')
+    for (const option of (await synopsisOf(name)).join('\n').match(/--[\w-]+/g) ?? []) known.add(option)
   }
   const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '')
   const named = new Set([...prose.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option))

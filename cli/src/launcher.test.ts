@@ -38,7 +38,7 @@ const troubles: readonly (readonly [string, readonly string[], number, string])[
     'a folder where a file is wanted',
     ['context', folder.path],
     1,
-    `everlong: ${folder.path} is a folder, and this command takes one transcript. For a whole folder: everlong stats ${folder.path}`,
+    `everlong: ${folder.path} is a folder, and this command takes one transcript. For a whole folder: everlong inspect ${folder.path}`,
   ],
   [
     'something that is no regular file',
@@ -52,18 +52,24 @@ const troubles: readonly (readonly [string, readonly string[], number, string])[
     2,
     "everlong: unknown command 'inspct' (Did you mean inspect?). See everlong --help.",
   ],
-  ['a missing argument', ['epochs'], 2, "everlong: missing required argument 'file'. See everlong epochs --help."],
+  ['a missing argument', ['repair'], 2, "everlong: missing required argument 'file'. See everlong repair --help."],
   [
-    'a missing option',
-    ['repair', file],
+    'a missing argument of a subcommand',
+    ['edit', 'pin', file],
     2,
-    "everlong: required option '--out <new>' not specified. See everlong repair --help.",
+    "everlong: missing required argument 'uuid'. See everlong edit pin --help.",
+  ],
+  [
+    'an unknown subcommand',
+    ['edit', 'pn', file],
+    2,
+    "everlong: unknown command 'pn' (Did you mean pin?). See everlong edit --help.",
   ],
   [
     'an unknown option',
     ['tree', file, '--josn'],
     2,
-    "everlong: unknown option '--josn' (Did you mean --json?). See everlong tree --help.",
+    "everlong: unknown option '--josn' (Did you mean --json?). See everlong inspect --help.",
   ],
   [
     'a number that is none',

@@ -1,10 +1,10 @@
-// What the values of options may be. A wrong one is told before any command is loaded, with what to give instead.
+// Parsers of option values. An invalid value is reported, with what to give instead, before any command is loaded.
 import { InvalidArgumentError } from 'commander'
 
-/** Named here too, so that --help need not load the engine; a test holds the two together. */
+/** Repeated here so that --help need not load the engine; a test compares them. */
 export const mechanisms: readonly string[] = ['by-size', 'by-idle', 'by-cache-edit', 'native']
 
-/** Likewise: the kinds of text that recall knows. */
+/** Likewise: the kinds of text that recall finds. */
 export const kinds: readonly string[] = [
   'human',
   'assistant',
@@ -18,7 +18,7 @@ export const kinds: readonly string[] = [
   'agent',
 ]
 
-/** Likewise: the ways in which the simulator tells of an overflow. */
+/** Likewise: the wordings of overflow errors that the simulator has. */
 export const overflows: readonly string[] = [
   '413',
   'anthropic',
@@ -53,11 +53,11 @@ function oneOf(known: readonly string[], text: string): string {
   return text
 }
 
-export function collected(text: string, before: readonly string[] = []): readonly string[] {
+export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text]
 }
 
-export type ModelWords =
+export type ModelSpec =
   | { readonly type: 'offline' | 'recorded' }
   | {
       readonly type: 'anthropic' | 'openai'
@@ -67,7 +67,7 @@ export type ModelWords =
 
 export const modelForms = 'offline, recorded, anthropic:MODEL or openai:MODEL[@URL]'
 
-export function modelWords(text: string): ModelWords {
+export function modelSpec(text: string): ModelSpec {
   if (text === 'offline' || text === 'recorded') return { type: text }
   const [, provider, model, url] = /^(anthropic|openai):([^@\s]+)(?:@(\S+))?$/.exec(text) ?? []
   if (provider === undefined || model === undefined) throw new InvalidArgumentError(`Give ${modelForms}.`)
@@ -91,7 +91,7 @@ export function time(text: string): number {
   return value
 }
 
-/** As it was given: a day without a time is meant as a whole. */
+/** Returned as given: a day without a time means the whole day. */
 export function day(text: string): string {
   if (Number.isNaN(Date.parse(text))) throw new InvalidArgumentError('Give a time, such as 2026-03-02.')
   return text

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { visible } from '@everlong/agent/render'
 import { ConfigurationError } from 'everlong'
 import { diskProblem } from 'everlong/internal/node'
+import { anyAgent } from './agent-names.ts'
 
 export type Outcome<R> =
   | {
@@ -66,7 +67,7 @@ function isMissing(path: string, error: unknown): boolean {
 function troubleWith(path: string, stats: Stats): string | undefined {
   const name = visible(path)
   if (stats.isDirectory())
-    return `${name} is a folder, and this command takes one transcript. For a whole folder: everlong stats ${name}`
+    return `${name} is a folder, and this command takes one transcript. For a whole folder: everlong inspect ${name}`
   if (!stats.isFile()) return `${name} is not a regular file. Save its contents to a file first.`
   return undefined
 }
@@ -104,7 +105,7 @@ export function orNoTranscript<R>(
 export function noTranscript(path: string, bytes: number = statSync(path).size): string {
   const name = visible(path)
   if (bytes === 0) return `${name} is empty.`
-  return `${name} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.`
+  return `${name} does not look like a transcript: no entry of a conversation was found in it. It can be one of ${anyAgent}.`
 }
 
 export function noTranscripts(paths: readonly string[]): string {

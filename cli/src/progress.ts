@@ -3,8 +3,8 @@
 
 import { clearLine, cursorTo } from 'node:readline'
 import { bytes, cut, padEnd } from '@everlong/agent/render'
+import type { Io } from './io.ts'
 import { bar } from './render/bar.ts'
-import type { Surroundings } from './surroundings.ts'
 
 export type Progress = {
   readonly show: (done: number, all: number, note?: string) => void
@@ -15,7 +15,7 @@ const firstAfter = 300
 const nextAfter = 80
 const barColumns = 30
 
-export function createProgress({ stderr, now }: Surroundings): Progress {
+export function createProgress({ stderr, now }: Io): Progress {
   if (stderr.isTTY !== true) return { show: () => undefined, clear: () => undefined }
   let nextAt = now() + firstAfter
   let isShown = false

@@ -1,5 +1,6 @@
 // What several commands need of a session file: a scan with a progress line, the live window as messages, and how
 // full the context is. Gathers only; renders nothing.
+
 import { count } from '@everlong/agent/render'
 import { ConfigurationError, type Entry, type Environment } from 'everlong'
 import { headOf, messagesOf, type Tally, tallyOf, type ViewMessage } from 'everlong/internal'
@@ -11,13 +12,20 @@ import {
   explain,
   readContextNote,
 } from 'everlong/internal/compaction'
-import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/internal/node'
+import {
+  type FileScan,
+  type LiveFile,
+  openLive,
+  readTranscript,
+  scanFile,
+  type Transcript,
+} from 'everlong/internal/node'
+import type { Io } from './io.ts'
 import { createProgress } from './progress.ts'
 import { recordedWindow } from './recorded-window.ts'
-import type { Surroundings } from './surroundings.ts'
 
-export function scanWithProgress(path: string, surroundings: Surroundings): FileScan {
-  const progress = createProgress(surroundings)
+export function scanWithProgress(path: string, io: Io): FileScan {
+  const progress = createProgress(io)
   try {
     return scanFile(path, { onProgress: progress.show })
   } finally {
@@ -33,7 +41,7 @@ export type LiveSession = {
   readonly tally: Tally
   readonly stop: LiveFile['stop']
   /** The whole of it, folded: only when an engine of ours wrote in it, since the file's end does not tell what edits do. */
-  readonly edited: ViewFile | undefined
+  readonly edited: Transcript | undefined
   /** What the session itself counted with, where an engine of ours wrote it. */
   readonly note: ContextNote | undefined
   /** Of the newest answer, which a compaction may have taken out of the messages. */
@@ -45,7 +53,7 @@ export type LiveSession = {
 export function openLiveSession(path: string): LiveSession {
   const live = openLive(path)
   const note = readContextNote(live.read)
-  const edited = live.isEdited || note ? openView(path) : undefined
+  const edited = live.isEdited || note ? readTranscript(path) : undefined
   const messages = edited?.view.messages ?? messagesOf(live.entries)
   const known = { edited, note, answeredBy: newestModel(live.read), recordedWindow: recordedWindow(live.read) }
   const elsewhere = edited && entriesElsewhere(live, edited)
@@ -61,7 +69,7 @@ function newestModel(entries: readonly Entry[]): string | undefined {
 }
 
 /** After an undo or a rewind the view is made of what lies before the last boundary; undefined when it is not. */
-function entriesElsewhere({ entries }: LiveFile, { view, entry }: ViewFile): readonly Entry[] | undefined {
+function entriesElsewhere({ entries }: LiveFile, { view, entry }: Transcript): readonly Entry[] | undefined {
   const near = new Set(entries.map(({ record }) => record.uuid))
   const shown = view.sources.flatMap(({ uuids }) => uuids)
   return shown.every((uuid) => near.has(uuid)) ? undefined : shown.flatMap((uuid) => entry(uuid) ?? [])
@@ -94,7 +102,7 @@ export type Measured = WindowChoice & { readonly env: Environment }
 
 export type Sized = {
   readonly messages: readonly ViewMessage[]
-  readonly edited?: ViewFile | undefined
+  readonly edited?: Transcript | undefined
   readonly note?: ContextNote | undefined
   readonly answeredBy?: string | undefined
   readonly recordedWindow?: number | undefined
@@ -141,7 +149,7 @@ export function knownIn(path: string): Pick<Sized, 'note' | 'recordedWindow'> {
 }
 
 /** Of the view, with what was edited since the newest answer taken off. */
-export function sizeOf({ path, answered, view }: ViewFile, { model }: Pick<WindowChoice, 'model'> = {}): ContextSize {
+export function sizeOf({ path, answered, view }: Transcript, { model }: Pick<WindowChoice, 'model'> = {}): ContextSize {
   const choice = model === undefined ? {} : { model }
   return editedSize(answered, view, groundsOf({ note: noteIn(path) }, { ...choice, env: {} }))
 }

@@ -7,7 +7,7 @@ import { StoreError } from 'everlong'
 import { jsonlSessions } from 'everlong/node'
 import { postgres } from 'everlong/postgres'
 import { copySessions, type SessionStore, type StoredRecord } from 'everlong/stores'
-import type { Output, Surroundings } from './surroundings.ts'
+import type { Io, Output } from './io.ts'
 
 export type StorePlace = {
   readonly store: SessionStore
@@ -40,12 +40,12 @@ export function placeOf(word: string): StorePlace {
   return { store: postgres({ url: url.href, ...options }), session, name }
 }
 
-type Run = (words: readonly string[], surroundings: Surroundings) => Promise<number>
+type Run = (words: readonly string[], io: Io) => Promise<number>
 
 /** Runs a command with files in place of store URLs. Throws a StoreError when a store cannot be used. */
-export async function withStores(words: readonly string[], surroundings: Surroundings, run: Run): Promise<number> {
+export async function withStores(words: readonly string[], io: Io, run: Run): Promise<number> {
   const url = words.find(isStoreUrl)
-  if (url === undefined || words[0] === 'copy') return run(words, surroundings)
+  if (url === undefined || words[0] === 'copy') return run(words, io)
   if (words.filter(isStoreUrl).length > 1)
     throw new StoreError('Only one store URL at a time: run the command for each.')
   if (words[0] === 'memory' && words.includes('--write')) {
@@ -56,7 +56,7 @@ export async function withStores(words: readonly string[], surroundings: Surroun
   const cache = process.env.EVERLONG_CACHE_DIR
   process.env.EVERLONG_CACHE_DIR = join(folder, 'cache')
   try {
-    return await runOnCopy({ words, url, place, folder: join(folder, 'sessions'), surroundings, run })
+    return await runOnCopy({ words, url, place, folder: join(folder, 'sessions'), io, run })
   } finally {
     if (cache === undefined) delete process.env.EVERLONG_CACHE_DIR
     else process.env.EVERLONG_CACHE_DIR = cache
@@ -70,11 +70,11 @@ type Copying = {
   readonly url: string
   readonly place: StorePlace
   readonly folder: string
-  readonly surroundings: Surroundings
+  readonly io: Io
   readonly run: Run
 }
 
-async function runOnCopy({ words, url, place, folder, surroundings, run }: Copying): Promise<number> {
+async function runOnCopy({ words, url, place, folder, io, run }: Copying): Promise<number> {
   const { store, session, name } = place
   const disk = jsonlSessions({ folder })
   const copied = await copySessions({
@@ -88,7 +88,7 @@ async function runOnCopy({ words, url, place, folder, surroundings, run }: Copyi
   const renamed = (output: Output) => renaming(output, path, name)
   const exitCode = await run(
     words.map((word) => (word === url ? path : word)),
-    { ...surroundings, stdout: renamed(surroundings.stdout), stderr: renamed(surroundings.stderr) },
+    { ...io, stdout: renamed(io.stdout), stderr: renamed(io.stderr) },
   )
   if (session !== undefined)
     await bringBack(place.store, session, (await recordsIn(disk, session)).slice(before), before)

@@ -1,5 +1,5 @@
 import { foldEntries } from 'everlong/internal'
-import { openView } from 'everlong/internal/node'
+import { readTranscript } from 'everlong/internal/node'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LivedSession, type Step, stepKinds, type World } from './testing/any-session.ts'
@@ -25,7 +25,7 @@ function unedited(lived: LivedSession) {
   return foldEntries(entries).messages
 }
 
-const inFile = (lived: LivedSession) => openView(lived.path).view.messages
+const inFile = (lived: LivedSession) => readTranscript(lived.path).view.messages
 
 async function living<T>(world: World, use: (lived: LivedSession) => Promise<T>): Promise<T> {
   const lived = new LivedSession(world)
@@ -109,10 +109,10 @@ describe('whatever was done to a session', () => {
           living(world, async (lived) => {
             for (const step of steps) await lived.take(step)
             const before = JSON.stringify((await lived.open()).messages())
-            const last = openView(lived.path).lastAction
+            const last = readTranscript(lived.path).lastAction
             await lived.take(action)
             // It may have been refused.
-            if (JSON.stringify(openView(lived.path).lastAction) !== JSON.stringify(last)) {
+            if (JSON.stringify(readTranscript(lived.path).lastAction) !== JSON.stringify(last)) {
               await (await lived.open()).undo()
             }
             expect(JSON.stringify((await lived.open()).messages())).toBe(before)

@@ -8,7 +8,8 @@ import { defined } from './core/message/json.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { createMutex } from './core/session/queue.ts'
-import { createEngine, type Engine, type EngineOptions, type EngineSession } from './engine.ts'
+import type { Session } from './core/session/session-api.ts'
+import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 
 /** The options of every `everlong()`: those of `createEngine`, and which session a call belongs to. */
 export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
@@ -22,7 +23,7 @@ export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
   /** Whose session it is, for erasure from the store. */
   readonly user?: string | ((call: Call) => string | undefined)
   /** All calls belong to this session. The host closes it. */
-  readonly session?: EngineSession
+  readonly session?: Session
   /** Conversations that are open at the same time. The least recently used one is closed. Default 100. */
   readonly maxConversations?: number
 }
@@ -30,9 +31,9 @@ export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
 /** What every `everlong()` returns next to the parts that the SDK takes. */
 export type AdapterSessions = {
   /** The open session of a conversation, by the id that calls name; undefined if no call has named it yet. */
-  readonly session: (id: string) => EngineSession | undefined
+  readonly session: (id: string) => Session | undefined
   /** The open sessions, the most recently used one last. */
-  readonly sessions: () => readonly EngineSession[]
+  readonly sessions: () => readonly Session[]
   /** Closes the sessions that were opened here. */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -67,7 +68,7 @@ export function adapterSessions<Foreign, Host>(
     if (id !== undefined) return held.find((one) => one.id === id)
     return held.findLast((one) => one.id === undefined && one.history.isContinuedBy(messages))
   }
-  const open = async (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<EngineSession> => {
+  const open = async (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<Session> => {
     if (store && !id) {
       throw new TypeError(
         `everlong: this call names no conversation, and sessions in a store need a name. ${howToName}`,
@@ -87,7 +88,7 @@ export function adapterSessions<Foreign, Host>(
     const restart = () => open(id, call)
     return { id, history: new ManagedHistory({ converter, session: await restart(), restart }) }
   }
-  const sessions = () => held.map(({ history }) => history.session as EngineSession)
+  const sessions = () => held.map(({ history }) => history.session as Session)
   const close = () =>
     mutex.run(async () => {
       if (session) return
@@ -109,7 +110,7 @@ export function adapterSessions<Foreign, Host>(
       }),
     sessions: {
       session: (id) => {
-        const named = held.find((one) => one.id === id)?.history.session as EngineSession | undefined
+        const named = held.find((one) => one.id === id)?.history.session as Session | undefined
         return named ?? sessions().find((own) => own.id === id)
       },
       sessions,

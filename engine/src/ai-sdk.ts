@@ -11,7 +11,6 @@ import {
 import { createPrepareStep, type PrepareStep, type Step } from './adapters/ai-sdk/prepare-step.ts'
 import type { ModelClient } from './core/ports/model.ts'
 
-export type { PrepareStep, Step } from './adapters/ai-sdk/prepare-step.ts'
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 
 /** The parts of a call that `sessionId` can look at. */

@@ -15,10 +15,8 @@ import type { ModelClient } from './core/ports/model.ts'
 import { anthropic, fromCatalog } from './models/anthropic/client.ts'
 
 export type { MessagesCall } from './adapters/anthropic/middleware.ts'
-export type { ToolRunnerLike } from './adapters/anthropic/tool-runner.ts'
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
-export { type AnthropicLike, type AnthropicOptions, anthropic } from './models/anthropic/client.ts'
-export type { SdkOptions } from './models/sdk.ts'
+export { type AnthropicOptions, anthropic } from './models/anthropic/client.ts'
 
 /** Without `sessionId`, a call names its conversation in the header `everlong-session`, which is not sent to the API. */
 export type AnthropicSdkOptions = AdapterOptions<MessagesCall> & {

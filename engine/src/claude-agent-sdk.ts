@@ -21,13 +21,11 @@ import { defined, type JsonObject } from './core/message/json.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import type { CompactionDone, CompactionNotDone } from './core/session/compaction.ts'
 import { heldSession } from './core/session/open-session.ts'
-import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
+import type { Session } from './core/session/session-api.ts'
+import { createEngine, type EngineOptions } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
 import { leftOutBy, standingRules } from './node/after-compaction.ts'
 import { memorySessions } from './stores/memory.ts'
-
-export type { AgentRecallTool } from './adapters/claude-agent-sdk/recall.ts'
-export type { AgentEntry, AgentHooks, AgentSessionKey, AgentSessionStore } from './adapters/claude-agent-sdk/types.ts'
 
 export type ClaudeAgentOptions = EngineOptions & {
   /** Keeps the sessions. Default: memory. */
@@ -47,7 +45,7 @@ export type ClaudeAgentOptions = EngineOptions & {
   readonly foldSessionSummary?: FoldSummary
 }
 
-export type CompactOptions = { readonly instructions?: string; readonly signal?: AbortSignal }
+type CompactOptions = { readonly instructions?: string; readonly signal?: AbortSignal }
 
 export type ClaudeAgent = Omit<AdapterSessions, 'session'> & {
   /** For `options.sessionStore` of a query. */
@@ -67,7 +65,7 @@ export type ClaudeAgent = Omit<AdapterSessions, 'session'> & {
   /** A tool for `createSdkMcpServer`: the session may become known later. */
   readonly recallTool: (sessionId: () => string | undefined) => AgentRecallTool
   /** Opens a session of the SDK. Close it before the next query: while it is open, the SDK cannot write it. */
-  readonly session: (sessionId: string) => Promise<EngineSession>
+  readonly session: (sessionId: string) => Promise<Session>
 }
 
 const defaultMaxResultLength = 60_000
@@ -145,18 +143,18 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
   }
 }
 
-type Opening = (sessionId: string, known?: readonly AgentEntry[]) => Promise<EngineSession>
+type Opening = (sessionId: string, known?: readonly AgentEntry[]) => Promise<Session>
 
 /** Sessions that are open until somebody closes them. */
 function heldSessions(open: Opening) {
-  const held = new Set<EngineSession>()
+  const held = new Set<Session>()
   const close = async () => {
     for (const own of held) await own.close()
   }
   return {
-    session: async (sessionId: string, known?: readonly AgentEntry[]): Promise<EngineSession> => {
+    session: async (sessionId: string, known?: readonly AgentEntry[]): Promise<Session> => {
       const opened = await open(sessionId, known)
-      const own: EngineSession = {
+      const own: Session = {
         ...opened,
         close: () => {
           held.delete(own)

@@ -8,10 +8,17 @@ import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit, Tried } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
-import { guardedHooks, guardedModel, guardedRestore } from './core/ports/guarded-ports.ts'
+import {
+  guardedHooks,
+  guardedModel,
+  guardedRedact,
+  guardedRestore,
+  guardedSummaryPrompt,
+  type SummaryPrompt,
+} from './core/ports/guarded-ports.ts'
 import { type FidelityReport, type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
-import type { Restore } from './core/ports/restore.ts'
+import type { Redact, Restore } from './core/ports/restore.ts'
 import { type CompactionSettings, compactionOff, type Environment } from './core/settings/resolve.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
 import { wellFormed } from './core/text/well-formed.ts'
@@ -44,6 +51,10 @@ export type CompactMessagesOptions = {
   /** From the result of the compaction before: facts that are carried from one to the next. */
   readonly ledger?: JsonObject
   readonly settings?: Partial<CompactionSettings>
+  /** Extends the instructions for the summary by a text, or replaces them by what a function makes of them. */
+  readonly summaryPrompt?: SummaryPrompt
+  /** Replaces secrets in the summary. */
+  readonly redact?: Redact
   readonly counting?: Counting
   readonly hooks?: Hooks
   readonly restore?: Restore
@@ -110,6 +121,8 @@ export async function compactMessages<M extends PlainMessage>(
       model: guardedModel(options.model ?? offline(), guard),
       hooks: guardedHooks(options.hooks ?? noHooks, wait),
       files: { read: async () => ({ type: 'missing' }) },
+      redact: options.redact && guardedRedact(options.redact, guard),
+      summaryPrompt: options.summaryPrompt && guardedSummaryPrompt(options.summaryPrompt, guard),
       emit,
       wait,
     },

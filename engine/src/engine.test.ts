@@ -15,11 +15,12 @@ import type { RunningMechanism } from './core/mechanisms/mechanism.ts'
 import { shapeOf } from './core/message/shape.ts'
 import type { Restore } from './core/ports/restore.ts'
 import { compactMechanism } from './core/session/compact-mechanism.ts'
+import type { Session } from './core/session/session-api.ts'
 import { plainMechanism } from './core/session/testing/mechanisms.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
 import { offline } from './models/offline.ts'
-import { openView } from './node/read/view-file.ts'
-import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './node-engine.ts'
+import { readTranscript } from './node/read/transcript.ts'
+import { createEngine, type EngineOptions, type SessionOptions } from './node-engine.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-engine-'))
@@ -109,7 +110,7 @@ describe('the engine', () => {
     session.record(answer)
     const view = session.messages()
     expect(view.at(-1)?.content).toEqual(answer.content)
-    expect(openView(path).view.messages).toEqual(view)
+    expect(readTranscript(path).view.messages).toEqual(view)
     await session.close()
   })
 
@@ -126,7 +127,7 @@ describe('the engine', () => {
     expect((await first.compact()).type).toBe('compacted')
     await first.close()
 
-    const reopened = async <T>(use: (session: EngineSession) => Promise<T>): Promise<T> => {
+    const reopened = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
       const session = await engine.open(path)
       try {
         return await use(session)

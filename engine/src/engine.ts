@@ -1,13 +1,12 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
-import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
+import { defined, describeValue, isObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
 import {
   guardedFiles,
   guardedHooks,
-  guardedRedact,
   guardedRestore,
   guardedWorkspace,
   redactedFile,
@@ -15,23 +14,24 @@ import {
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
-import type { FileStore, Redact, Restore } from './core/ports/restore.ts'
+import type { FileStore, Restore } from './core/ports/restore.ts'
 import { checkNewSessionId, subagentId } from './core/ports/session-id.ts'
-import type { HeldSession, Recalled, SessionStore } from './core/ports/session-store.ts'
+import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { Collapser } from './core/session/collapser.ts'
 import type { CompactMechanismOptions } from './core/session/compact-mechanism.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
+import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
-import { type RequestInput, requestBase } from './core/session/input.ts'
+import { requestBase } from './core/session/input.ts'
 import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import { type Opener, type OpenSessionOptions, openSession, sessionIdOf } from './core/session/open-session.ts'
 import { leftInQueue, queuedEntries } from './core/session/queue.ts'
 import { withQueued } from './core/session/recall.ts'
-import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
+import { guardedState, Restoring } from './core/session/restoring.ts'
 import {
   type Ask,
   type CleanUp,
@@ -40,16 +40,16 @@ import {
   hooksInto,
   type Runtime,
 } from './core/session/runtime.ts'
-import { createSession, type Session } from './core/session/session.ts'
+import { createSession, type OwnSession } from './core/session/session.ts'
+import type { Session, SessionOptions } from './core/session/session-api.ts'
 import { StoredSession } from './core/session/stored-session.ts'
 import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
 import { completeSettings, type Environment, readEnvironment } from './core/settings/resolve.ts'
 import type { EngineSettings, Settings } from './core/settings/table.ts'
-import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
 import { memorySession } from './stores/memory.ts'
 
-export type EngineOptions = {
+export type EngineOptions = HostFunctions & {
   readonly model: ModelClient
   readonly settings?: EngineSettings
   readonly hooks?: Hooks
@@ -58,11 +58,6 @@ export type EngineOptions = {
    * working directory.
    */
   readonly files?: FileStore
-  /**
-   * Replaces secrets in a text, as the host's tools do in their results. Files are restored and summaries are kept with
-   * what it returns. Without it, only those lines of a file are restored that a result showed.
-   */
-  readonly redact?: Redact
   /**
    * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
    * folder, unless `files` are the host's own or the session was recorded in another folder.
@@ -79,21 +74,6 @@ export type EngineOptions = {
   readonly ports?: Partial<Ports>
 }
 
-export type SessionOptions = RequestInput & {
-  /** If not the client's own. */
-  readonly model?: string
-  /** Further fields of each record: cwd, version, gitBranch … */
-  readonly envelope?: JsonObject
-  /** What the host knows of the session besides the conversation: restored after a compaction. */
-  readonly state?: HostState
-  /** For the SessionStart hooks of a new session: `clear` when it replaces one that the person was done with. */
-  readonly startedBy?: 'startup' | 'clear'
-  /** Who writes, for those who find the session held. */
-  readonly owner?: string
-  /** Whose session it is, for erasure. Only when it is started. */
-  readonly user?: string
-}
-
 export type ContinueOptions = SessionOptions & {
   /** When there is no such session: refuse (the default), or start it. */
   readonly ifMissing?: 'refuse' | 'start'
@@ -101,23 +81,12 @@ export type ContinueOptions = SessionOptions & {
   readonly waitMs?: number
 }
 
-export type EngineSession = Session & {
-  /** Searches everything that was ever said, also what has left the context. */
-  readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
-  /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
-  readonly read: (id: string) => Promise<string | undefined>
-  /** Every entry of the transcript, oldest first, also what has left the context. */
-  readonly entries: () => Promise<Iterable<Entry>>
-  /** A conversation with its own window, state and breaker; its file is in this session's folder. */
-  readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
-}
-
 export type Engine = {
   readonly model: ModelClient
   /** A new session: in the store, or only in memory. Throws a StoreError when the store has one with this id. */
-  readonly start: (options?: SessionOptions & { readonly id?: string }) => Promise<EngineSession>
+  readonly start: (options?: SessionOptions & { readonly id?: string }) => Promise<Session>
   /** Continues a session of the store. Throws a StoreError with a `reason` when there is none or another writer has it. */
-  readonly open: (id: string, options?: ContinueOptions) => Promise<EngineSession>
+  readonly open: (id: string, options?: ContinueOptions) => Promise<Session>
 }
 
 /**
@@ -150,6 +119,9 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   hooks: true,
   files: true,
   redact: true,
+  summaryPrompt: true,
+  retain: true,
+  tokenizer: true,
   workspace: true,
   restore: true,
   ladder: true,
@@ -203,7 +175,7 @@ export type Sessions = {
     store: Opener,
     id: string,
     options: Omit<ContinueOptions, 'ifMissing'> & Pick<OpenSessionOptions, 'as'>,
-  ) => Promise<EngineSession>
+  ) => Promise<Session>
 }
 
 export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
@@ -247,7 +219,7 @@ type Opened = {
   readonly id: string
 }
 
-async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions): Promise<EngineSession> {
+async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions): Promise<Session> {
   const { id, held, store, owner } = opened
   const { entries } = held
   const stored = new StoredSession(held, shared.ports)
@@ -258,7 +230,7 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
       ? { event: 'SessionStart', source }
       : { event: 'SubagentStart', details: { agent_id: agentId } }
   const listeners = createListeners(shared.options.onEvent, { sessionId: id, ...defined({ agentId }) })
-  let session: Session
+  let session: OwnSession
   let runtime: Runtime
   try {
     runtime = runtimeFor(shared, { ...opened, stored }, { options, emit: listeners.emit })
@@ -297,7 +269,7 @@ function runtimeFor(
   const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
-  const redact = engine.redact && guardedRedact(engine.redact, guard)
+  const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
   const hosted = engine.files && guardedFiles(engine.files, guard)
   const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
   const named = settings.reductions.toolKinds
@@ -308,7 +280,7 @@ function runtimeFor(
     files,
     ofTurnOnly,
     host: state && guardedState(state, guard),
-    root: cwd,
+    root: () => cwd,
     named,
     entries: stored.entries,
   })
@@ -339,12 +311,14 @@ function runtimeFor(
     settings,
     warnings,
     environment,
-    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact },
+    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact, summaryPrompt },
     restore: engine.restore
       ? guardedRestore(engine.restore, guard)
       : (request) => restoring.restore(request, conversation),
     guard,
     ask,
+    retainer,
+    tokenizer,
     learned,
     model: { client, name },
     base: requestBase(base),

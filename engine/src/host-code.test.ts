@@ -9,8 +9,9 @@ import { noTokens } from './core/message/usage.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import { type HookCall, noOutcome } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
+import type { Session } from './core/session/session-api.ts'
 import { systemPorts } from './models/ports.ts'
-import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './node-engine.ts'
+import { createEngine, type EngineOptions, type SessionOptions } from './node-engine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-host-code-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -124,7 +125,7 @@ function committing(fault: () => unknown): RunningMechanism {
   }
 }
 
-function fill(session: EngineSession): void {
+function fill(session: Session): void {
   session.add({ role: 'user', content: 'Mend the parser.' })
   for (let at = 0; at < 30; at++) {
     const read = at === 29
@@ -163,7 +164,7 @@ const problemsIn = (events: readonly EngineEvent[]) =>
     event.type === 'host-code-failed' || event.type === 'hook-reported' ? [event.problem] : [],
   )
 
-const committed = (session: EngineSession) => session.messages()[0]?.origin === 'summary'
+const committed = (session: Session) => session.messages()[0]?.origin === 'summary'
 
 const cases = Object.keys(hosts).flatMap((host) =>
   Object.keys(faults).flatMap((fault) => (['prepare', 'compact', 'send'] as const).map((call) => [host, fault, call])),

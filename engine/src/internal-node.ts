@@ -2,6 +2,13 @@
 
 export type { LostFact, LostType } from './core/compaction/lost/facts.ts'
 export { missingFromSummary, type SummarySource, summarySource } from './core/compaction/missing.ts'
+export {
+  compactionJobAt,
+  type LostFile,
+  lostInTranscript,
+  type Transcript,
+  transcriptOfRecords,
+} from './core/session/transcript.ts'
 export { leftOutNote, leftOutText, rulesText } from './node/after-compaction.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
 export type { SearchQuery } from './node/archive/find.ts'
@@ -14,17 +21,9 @@ export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
 export { type FsckReport, fsck } from './node/read/fsck.ts'
 export { readLedger } from './node/read/ledger-file.ts'
 export { type LiveFile, openLive } from './node/read/live-file.ts'
-export { type LostFile, lostOfRecords, readLost } from './node/read/lost-file.ts'
-export {
-  compactionJobAt,
-  forEachRecordAt,
-  openSessionAt,
-  type SessionAt,
-  sessionOfRecords,
-} from './node/read/session-at.ts'
 export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'
 export { findSubagents, type SubAgents } from './node/read/subagents.ts'
-export { openView, type ViewFile } from './node/read/view-file.ts'
+export { forEachRecordAt, readTranscript } from './node/read/transcript.ts'
 export { cardLine } from './node/recall/cards.ts'
 export { parseSearch } from './node/recall/input.ts'
 export { createRecallTools } from './node/recall/tool.ts'

@@ -18,7 +18,6 @@ import {
 import type { ModelClient } from './core/ports/model.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
-export type { ChatModelLike } from './adapters/langchain/client.ts'
 export type { LangChainCall } from './adapters/langchain/middleware.ts'
 
 /** Without `sessionId`, the conversation of a call is `configurable.thread_id`. */

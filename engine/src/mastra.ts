@@ -5,8 +5,6 @@ import { type AiMessage, aiSdkConverter } from './adapters/ai-sdk/messages.ts'
 import { createProcessor, type MastraProcessor, type MastraRequest } from './adapters/mastra/processor.ts'
 import type { ModelClient } from './core/ports/model.ts'
 
-export type { MastraFailure, MastraProcessor, MastraRequest } from './adapters/mastra/processor.ts'
-
 /** Without `sessionId`, the conversation of a call is its thread. */
 export type MastraOptions = AdapterOptions<MastraRequest<readonly object[]>> & {
   /** Writes the summaries. Default: the agent's model. */

@@ -5,13 +5,12 @@ import { noHooks } from './core/ports/hooks.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import type { HostPorts } from './core/session/host-ports.ts'
 import { MemoryKeeper } from './core/session/memory-keeper.ts'
+import type { SessionOptions as AnySessionOptions, Session } from './core/session/session-api.ts'
 import {
   type Engine as AnyEngine,
   type EngineOptions as AnyEngineOptions,
-  type SessionOptions as AnySessionOptions,
   type ContinueOptions,
   createSessions,
-  type EngineSession,
   engineOn,
   requireOptions,
   requireText,
@@ -21,8 +20,6 @@ import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
 import { keepingResults } from './node/write/keep-results.ts'
 import { transcriptFiles } from './stores/disk/file.ts'
-
-export type { EngineSession }
 
 export type EngineOptions = AnyEngineOptions & {
   /** Functions and shell commands in the form of settings files; ignored when `hooks` is given. */
@@ -39,14 +36,12 @@ export type Engine = Omit<AnyEngine, 'open' | 'start'> & {
    * Continues a session: by the path of its transcript, or by its id if the engine has a store. Throws a StoreError with a
    * `reason` when there is none, or it cannot be opened.
    */
-  readonly open: (pathOrId: string, options?: ContinueOptions & SessionOptions) => Promise<EngineSession>
+  readonly open: (pathOrId: string, options?: ContinueOptions & SessionOptions) => Promise<Session>
   /**
    * A new session: in a new file at `path`, in the store, or only in memory. Throws a StoreError when there is one
    * already.
    */
-  readonly start: (
-    options?: SessionOptions & { readonly path?: string; readonly id?: string },
-  ) => Promise<EngineSession>
+  readonly start: (options?: SessionOptions & { readonly path?: string; readonly id?: string }) => Promise<Session>
 }
 
 export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine {

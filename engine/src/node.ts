@@ -2,6 +2,7 @@
 
 // Sessions
 
+export type { Session } from './core/session/session-api.ts'
 export type { HookFunction } from './node/hooks/hooks.ts'
 export { type HookSettings, readHookSettings } from './node/hooks/settings.ts'
 export { eventLog } from './node/session/event-log.ts'
@@ -11,7 +12,6 @@ export {
   createEngine,
   type Engine,
   type EngineOptions,
-  type EngineSession,
   type SessionOptions,
 } from './node-engine.ts'
 export { jsonlSessions } from './stores/disk/jsonl.ts'

@@ -14,7 +14,6 @@ import type { ModelClient } from './core/ports/model.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export type { AgentsCall } from './adapters/openai-agents/input-filter.ts'
-export type { CompactingSession } from './adapters/openai-agents/session.ts'
 
 /** Without `sessionId`, a call belongs to the conversation that its items continue. */
 export type OpenAIAgentsOptions = AdapterOptions<AgentsCall> & {

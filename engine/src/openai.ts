@@ -13,8 +13,7 @@ import type { TokenCounts } from './core/message/usage.ts'
 import type { ModelClient } from './core/ports/model.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
-export { type OpenAILike, type OpenAIOptions, openai } from './models/openai/client.ts'
-export type { SdkOptions } from './models/sdk.ts'
+export { type OpenAIOptions, openai } from './models/openai/client.ts'
 
 /** The other parts of a request, which count for the size, and the conversation that it belongs to. */
 export type OpenAICall = {
@@ -33,10 +32,10 @@ export type OpenAISdkOptions = AdapterOptions<OpenAICall> & {
 }
 
 /** What to send: the history as it is now, and a lower limit where input and output together were too long. */
-export type OpenAISent<Message> = { readonly messages: Message[]; readonly maxTokens?: number }
+type OpenAISent<Message> = { readonly messages: Message[]; readonly maxTokens?: number }
 
 /** Calls `send` with what the history is reduced to, and once more if the prompt was too long. Reads the answer's usage. */
-export type OpenAIRun<Base extends object> = <Message extends Base, Answer>(
+type OpenAIRun<Base extends object> = <Message extends Base, Answer>(
   messages: readonly Message[],
   call: OpenAICall,
   send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,

@@ -6,8 +6,9 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { textOf } from './core/message/block.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import { type HookCall, type HookOutcome, noOutcome } from './core/ports/hooks.ts'
+import type { Session } from './core/session/session-api.ts'
 import { offline } from './models/offline.ts'
-import { createEngine, type EngineSession } from './node-engine.ts'
+import { createEngine } from './node-engine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-session-hooks-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -33,9 +34,9 @@ const engineWith = (answer: (call: HookCall) => Partial<HookOutcome> = () => ({}
   })
 
 const names = () => calls.map((call) => (call.event === 'SessionStart' ? `${call.event}:${call.source}` : call.event))
-const words = (session: EngineSession) => session.messages().map(({ content }) => textOf(content))
+const words = (session: Session) => session.messages().map(({ content }) => textOf(content))
 
-function fill(session: EngineSession): void {
+function fill(session: Session): void {
   session.add({ role: 'user', content: 'Mend the parser.' })
   session.record({ content: [{ type: 'text', text: 'The comma in line 17 is wrong. '.repeat(500) }] })
   session.add({ role: 'user', content: 'Go on.' })

@@ -3,14 +3,12 @@
 export { checkNewSessionId } from './core/ports/session-id.ts'
 export type {
   Appended,
-  Erasure,
   HeldSession,
-  ListOptions,
   OpenOptions,
   OpenResult,
   SessionInfo,
   SessionStore,
   StoredRecord,
 } from './core/ports/session-store.ts'
-export { type Copied, type CopyOptions, copySessions } from './stores/copy.ts'
+export { copySessions } from './stores/copy.ts'
 export { memorySessions } from './stores/memory.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { offline } from 'everlong'
 import { planCompaction } from 'everlong/internal/compaction'
-import { compactionJobAt, openSessionAt } from 'everlong/internal/node'
+import { compactionJobAt, readTranscript } from 'everlong/internal/node'
 import { createEngine } from 'everlong/node'
 
 const path = join(mkdtempSync(join(tmpdir(), 'dry-run-')), 'session.jsonl')
@@ -21,9 +21,7 @@ console.log(`window ${contextWindow.value} (${contextWindow.source}), usable ${e
 console.log(`compacts at ${autoCompactThreshold.value} (${autoCompactThreshold.source})`)
 console.log(`now ${size.tokens} tokens, ${percentLeft} % left: ${state}`)
 
-const opened = openSessionAt(path)
-if (opened.type === 'not-found') throw new Error(`There is no entry ${opened.uuid}.`)
-const plan = planCompaction(compactionJobAt(opened), model)
+const plan = planCompaction(compactionJobAt(readTranscript(path)), model)
 if (plan.type !== 'planned') throw new Error(plan.why)
 const { before, summarized, kept, limit } = plan.tokens
 console.log(`a compaction would summarize ${summarized} of ${before} tokens, keep ${kept}, and leave at most ${limit}`)

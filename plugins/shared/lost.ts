@@ -1,7 +1,7 @@
 // What a compaction lost, most important first, and never longer than the host takes.
 
 import type { JsonObject } from 'everlong/internal'
-import { compactionJobAt, missingFromSummary, sessionOfRecords } from 'everlong/internal/node'
+import { compactionJobAt, missingFromSummary, transcriptOfRecords } from 'everlong/internal/node'
 
 export type Compaction = {
   /** The conversation before it, in any format that Everlong reads, and the file it is stored in. */
@@ -13,7 +13,7 @@ export type Compaction = {
 
 /** Empty if nothing is missing that code can find. */
 export function lostIn({ records, path, shown }: Compaction, maxTokens: number): string {
-  const job = compactionJobAt(sessionOfRecords(records, path))
+  const job = compactionJobAt(transcriptOfRecords(records, path))
   return missingFromSummary(job, { summary: shown.join('\n'), maxTokens })
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anthropic } from 'everlong/anthropic'
 import type { JsonObject } from 'everlong/internal'
-import { createEngine, type EngineSession } from 'everlong/node'
+import { createEngine, type Session } from 'everlong/node'
 import { expect, onTestFinished, test } from 'vitest'
 import { route } from './script/route.ts'
 import { asksForSummary, summarizer } from './summary/summarizer.ts'
@@ -70,12 +70,12 @@ const blocks: readonly JsonObject[] = [
 const contents: readonly unknown[] = [{ ok: true }, { type: 'audio' }, 5, false, null, ['a', 'b'], [[1]], [null], []]
 
 /** Each way to put something odd into a session, with what must be in the transcript afterwards. */
-type Odd = { readonly put: (session: EngineSession, id: string) => void; readonly original: unknown }
-const called = (session: EngineSession, id: string) =>
+type Odd = { readonly put: (session: Session, id: string) => void; readonly original: unknown }
+const called = (session: Session, id: string) =>
   session.record({ content: [{ type: 'tool_use', id, name: 'Read', input: {} }] })
 const answered =
   (content: unknown, more: object = {}) =>
-  (session: EngineSession, id: string) => {
+  (session: Session, id: string) => {
     called(session, id)
     session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content, ...more } as never] })
   }
@@ -127,7 +127,7 @@ function world(model: string) {
 }
 
 /** What the host would send by itself, and what our client sends. */
-async function expectTaken(session: EngineSession, simulator: ReturnType<typeof simulate>, what: unknown) {
+async function expectTaken(session: Session, simulator: ReturnType<typeof simulate>, what: unknown) {
   const ready = await session.prepare()
   if (ready.type !== 'ready') throw new Error(`${JSON.stringify(what)}: ${ready.detail}`)
   const again = await session.prepare()

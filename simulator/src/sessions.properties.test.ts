@@ -3,7 +3,7 @@
 import type { Block, Message } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { isToolUse, knownModels, modelFacts, pairHalfOf } from 'everlong/internal'
-import { createEngine, type EngineSession } from 'everlong/node'
+import { createEngine, type Session } from 'everlong/node'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { route } from './script/route.ts'
@@ -93,7 +93,7 @@ function world() {
   const client = anthropic({ model: 'claude-fable-5-1', apiKey: 'key', fetch: simulator.fetch, ports: stillPorts() })
   const workspace = { state: async () => ({ type: 'unknown', why: 'a test' }) as const }
   const engine = createEngine({ model: client, environment: {}, workspace, settings: { sessionMemory: false } })
-  const use = async (session: EngineSession, name: string) => {
+  const use = async (session: Session, name: string) => {
     session.configure({ thinking: thinkingOf(name) } as never)
     await session.useModel({ client, name })
   }
@@ -101,7 +101,7 @@ function world() {
 }
 
 type World = ReturnType<typeof world>
-type Acting = World & { readonly session: EngineSession; readonly count: number }
+type Acting = World & { readonly session: Session; readonly count: number }
 
 async function turn({ session }: Acting, { answered, says, images }: Extract<Happening, { readonly type: 'turn' }>) {
   const sent = await session.send()
@@ -155,11 +155,7 @@ async function happen(acting: Acting, what: Happening): Promise<void> {
   }
 }
 
-async function edit(
-  session: EngineSession,
-  what: { readonly type: string; readonly at: number },
-  uuids: readonly string[],
-) {
+async function edit(session: Session, what: { readonly type: string; readonly at: number }, uuids: readonly string[]) {
   const uuid = uuids[what.at % Math.max(1, uuids.length)]
   if (uuid === undefined) return
   if (what.type === 'pin') await session.pin(uuid)

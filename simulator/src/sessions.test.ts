@@ -3,7 +3,7 @@
 import type { Block } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import type { JsonObject } from 'everlong/internal'
-import { createEngine, type EngineSession } from 'everlong/node'
+import { createEngine, type Session } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { ask, simulate } from './testing/ask.ts'
 import { stillPorts } from './testing/still-ports.ts'
@@ -17,7 +17,7 @@ function world(simulator = simulate()) {
 }
 
 /** What the host would send by itself, and whether the API takes it. */
-async function sentByHost(session: EngineSession, simulator = simulate()) {
+async function sentByHost(session: Session, simulator = simulate()) {
   const ready = await session.prepare()
   if (ready.type !== 'ready') throw new Error(ready.detail)
   const headers = ready.betas ? { 'anthropic-beta': ready.betas.join(',') } : {}
@@ -73,7 +73,7 @@ describe('images and documents', () => {
   }
   const shot = (id: string, content: readonly Block[]): Block => ({ type: 'tool_result', tool_use_id: id, content })
 
-  async function withShots(start: () => Promise<EngineSession>, shots: readonly (readonly Block[])[]) {
+  async function withShots(start: () => Promise<Session>, shots: readonly (readonly Block[])[]) {
     const session = await start()
     session.add({ role: 'user', content: 'go' })
     for (const [at, content] of shots.entries()) {
@@ -84,7 +84,7 @@ describe('images and documents', () => {
   }
 
   /** How many images a request holds, and in which of its results. */
-  async function imagesSent(session: EngineSession) {
+  async function imagesSent(session: Session) {
     const ready = await session.prepare()
     if (ready.type !== 'ready') throw new Error(ready.detail)
     const results = ready.messages.flatMap(({ content }) =>

@@ -1,7 +1,7 @@
 // What a slash command is, and what it may use. A command returns a value; hosts show it.
 import type { Environment } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import type { CommandResult, PermissionMode } from '../app.ts'
 import type { ModelChoice } from '../models/choose.ts'
 import type { ChosenModel } from '../models/chosen.ts'
@@ -14,7 +14,7 @@ import type { AnyTool } from '../tool.ts'
 
 export type CommandContext = {
   readonly signal: AbortSignal
-  readonly session: () => EngineSession
+  readonly session: () => Session
   readonly settings: Settings
   readonly folder: string
   readonly home: string
@@ -31,7 +31,7 @@ export type CommandContext = {
   readonly open: (choice: SessionChoice) => Promise<void>
   readonly changeModel: (
     words: string,
-  ) => Promise<Awaited<ReturnType<EngineSession['useModel']>> | Exclude<ModelChoice, ChosenModel>>
+  ) => Promise<Awaited<ReturnType<Session['useModel']>> | Exclude<ModelChoice, ChosenModel>>
   readonly tellReceipts: (records: readonly JsonObject[]) => void
   /** Something that the state shows has changed. */
   readonly changed: () => void

@@ -1,5 +1,5 @@
 // /compact: by hand, everything, or only what comes before or after a message. Its progress is in the engine's events.
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { receiptLine, receiptsIn } from '../receipt.ts'
 import { error, type SlashCommand, text } from './command.ts'
 
@@ -10,7 +10,7 @@ export const compact: SlashCommand = {
   needsQuiet: true,
   run: async (words, { session, signal, tellReceipts }) => {
     const [, side, uuid, rest = ''] = /^(from|up_to)\s+(\S+)\s*([\s\S]*)$/.exec(words) ?? []
-    const range: Parameters<EngineSession['compact']>[0] =
+    const range: Parameters<Session['compact']>[0] =
       uuid === undefined ? {} : side === 'from' ? { from: uuid } : { upTo: uuid }
     const instructions = (uuid === undefined ? words : rest).trim()
     const done = await session().compact({ ...range, ...(instructions === '' ? {} : { instructions }), signal })

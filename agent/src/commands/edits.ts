@@ -2,7 +2,7 @@
 // it back. Without arguments they offer what there is to choose from.
 
 import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import type { CommandResult } from '../app.ts'
 import { count, dateTime } from '../render/numbers.ts'
 import { clipped, error, type SlashCommand, text } from './command.ts'
@@ -110,12 +110,12 @@ function timeOf({ time }: ViewMessage): { readonly detail?: string } {
 }
 
 /** Newest first. */
-async function yourMessages(session: EngineSession): Promise<readonly Listed[]> {
+async function yourMessages(session: Session): Promise<readonly Listed[]> {
   return await recentMessages(session, ({ origin }) => origin === 'human')
 }
 
 async function recentMessages(
-  session: EngineSession,
+  session: Session,
   isWanted: (message: ViewMessage) => boolean = isSaid,
 ): Promise<readonly Listed[]> {
   // Not those of the view, which joins messages that follow one another.
@@ -133,7 +133,7 @@ function isSaid({ origin, content }: ViewMessage): boolean {
 }
 
 /** Null for the first entry, undefined when there is none with this id. */
-async function parentOf(session: EngineSession, uuid: string): Promise<string | null | undefined> {
+async function parentOf(session: Session, uuid: string): Promise<string | null | undefined> {
   for (const { record } of await session.entries()) {
     if (record.uuid === uuid) return stringAt(record, 'parentUuid') ?? null
   }
@@ -141,7 +141,7 @@ async function parentOf(session: EngineSession, uuid: string): Promise<string | 
 }
 
 /** The last message before the person spoke again. */
-async function lastOfTurn(session: EngineSession, from: string): Promise<string> {
+async function lastOfTurn(session: Session, from: string): Promise<string> {
   const messages = messagesOf([...(await session.entries())])
   const at = messages.findIndex(({ uuid }) => uuid === from)
   const next = messages.findIndex(({ origin }, index) => index > at && origin === 'human')

@@ -1,6 +1,6 @@
 // Permissions of a running agent: decides by mode and rules, asks the person one question at a time, and remembers what
 // is always allowed until the session ends.
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import type { Denial, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
 import { type Access, decide, hiddenBy } from './decide.ts'
 import { disk } from './disk.ts'
@@ -13,7 +13,7 @@ export type PermissionOptions = {
   /** The workspace's folder behind all links. */
   readonly root: string
   /** Folders of our own that this session may read: output of its commands. */
-  readonly ownFolders: (session: EngineSession) => readonly string[]
+  readonly ownFolders: (session: Session) => readonly string[]
 }
 
 export type Asked = {
@@ -23,7 +23,7 @@ export type Asked = {
   readonly detail?: PermissionRequest['detail']
   readonly toolUseId: string
   readonly signal: AbortSignal
-  readonly session: EngineSession
+  readonly session: Session
 }
 
 export type Permitted = { readonly type: 'allowed' } | { readonly type: 'denied'; readonly message: string }

@@ -1,6 +1,6 @@
 import { text } from '@everlong/simulator'
 import { checkRequest, textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { prose } from '../testing/history.ts'
 import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'
@@ -16,17 +16,17 @@ const stageWith = (options: StageOptions = {}) =>
 
 const asking = 'one finished part of a longer session'
 const sources = ({ sent }: Stage) => sent.map(({ request }) => request.source)
-const texts = (session: EngineSession) => session.messages().map(({ content }) => textOf(content).slice(0, 60))
+const texts = (session: Session) => session.messages().map(({ content }) => textOf(content).slice(0, 60))
 
 /** A turn with a paste of so many words, and what is done in the background after it. */
-async function turn(session: EngineSession, nth: number, words = 4_000) {
+async function turn(session: Session, nth: number, words = 4_000) {
   session.add({ role: 'user', content: `Task ${nth}: look into this.\n${prose(words, nth)}` })
   const done = await session.send()
   await session.idle()
   return done
 }
 
-async function until(session: EngineSession, wanted: (tokens: number) => boolean) {
+async function until(session: Session, wanted: (tokens: number) => boolean) {
   for (let nth = 1; nth < 40; nth++) {
     const done = await turn(session, nth)
     if (done.type !== 'answered') throw new Error(done.type)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from '@everlong/simulator'
 import type { EngineEvent } from 'everlong'
 import { textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { type Stage, type StageOptions, setStage } from '../testing/stage.ts'
@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-async function onDisk(options: StageOptions = {}): Promise<{ stage: Stage; session: EngineSession; path: string }> {
+async function onDisk(options: StageOptions = {}): Promise<{ stage: Stage; session: Session; path: string }> {
   const { settings, ...engine } = options.engine ?? {}
   const stage = await setStage({
     window: 200_000,

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from '@everlong/simulator'
-import { findSubagents, fsck, openView } from 'everlong/internal/node'
+import { findSubagents, fsck, readTranscript } from 'everlong/internal/node'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { soak } from '../testing/soak.ts'
@@ -30,7 +30,7 @@ describe('a session on disk', () => {
       turns: 200,
       path,
       onTask: (_, session) => {
-        const { view } = openView(path)
+        const { view } = readTranscript(path)
         expect(session.messages()).toEqual(view.messages)
       },
     })

@@ -2,7 +2,7 @@ import { type Misbehavior, misbehaving, type Script, summarizer, text } from '@e
 import type { EngineEvent } from 'everlong'
 import { checkRequest, textOf } from 'everlong/internal'
 import { compactMechanism, type RunningMechanism } from 'everlong/mechanisms'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { fill, prose } from '../testing/history.ts'
 import { gate, saying, stagesOverHttp, until } from '../testing/over-http.ts'
@@ -43,7 +43,7 @@ async function fullSession(stage: Stage, rounds = 6) {
   return session
 }
 /** A read and its large result, which no person typed: with the answer before it over the threshold by any count. */
-function readMore(session: EngineSession) {
+function readMore(session: Session) {
   const call = { type: 'tool_use', id: 'toolu_more', name: 'Read', input: { file_path: 'src/more.ts' } }
   session.add({ role: 'assistant', content: [call] })
   const result = { type: 'tool_result', tool_use_id: call.id, content: prose(7_500, 99) }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { noteTaker, text } from '@everlong/simulator'
 import { offline } from 'everlong'
 import { checkRequest, isObject, type JsonObject } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill, prose } from '../testing/history.ts'
 import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'
@@ -33,7 +33,7 @@ const said = ({ events }: Stage, type: string) => events.filter((event) => event
 const sources = ({ sent }: Stage) => sent.map(({ request }) => request.source)
 
 /** A session with some history and one turn behind it, whose notes have been taken. */
-async function noted(stage: Stage, size = { rounds: 9, tokens: 3_000 }): Promise<EngineSession> {
+async function noted(stage: Stage, size = { rounds: 9, tokens: 3_000 }): Promise<Session> {
   const session = await stage.engine.start({ path: path(), system: 'You work.', maxTokens: 4_000 })
   fill(session, size)
   session.add({ role: 'user', content: 'Go on. Never touch the lock file.' })
@@ -42,7 +42,7 @@ async function noted(stage: Stage, size = { rounds: 9, tokens: 3_000 }): Promise
   return session
 }
 
-function boundaryOf(session: EngineSession): JsonObject {
+function boundaryOf(session: Session): JsonObject {
   const lines = readFileSync(session.path ?? '', 'utf8')
     .trim()
     .split('\n')
@@ -51,7 +51,7 @@ function boundaryOf(session: EngineSession): JsonObject {
 }
 
 /** Grows the conversation in two steps: nearly to the threshold, with notes of it, and then over it. */
-async function overfill(session: EngineSession): Promise<void> {
+async function overfill(session: Session): Promise<void> {
   fill(session, { rounds: 5, tokens: 3_000, from: 20 })
   session.add({ role: 'user', content: 'Go on.' })
   await session.send()
@@ -238,7 +238,7 @@ describe('a compaction from the notes', () => {
     await session.close()
   })
 
-  const declines: Readonly<Record<string, (session: EngineSession) => void>> = {
+  const declines: Readonly<Record<string, (session: Session) => void>> = {
     'no-notes': () => rmSync(notesPath()),
     'empty-notes': () => writeFileSync(notesPath(), '# Session title\n_what_\n'),
     'last-message-gone': () => undefined,

@@ -1,7 +1,7 @@
 import { text } from '@everlong/simulator'
 import type { EngineSettings } from 'everlong'
 import { checkRequest, textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { stagesOverHttp } from '../testing/over-http.ts'
@@ -22,14 +22,14 @@ async function stageWith(reductions: EngineSettings['reductions'], ports: { read
   return { stage, session }
 }
 
-async function ask(session: EngineSession, content: string) {
+async function ask(session: Session, content: string) {
   session.add({ role: 'user', content })
   const turn = await session.send()
   if (turn.type !== 'answered') throw new Error(turn.type)
   return turn.prepared
 }
 
-const cleared = (session: EngineSession) =>
+const cleared = (session: Session) =>
   session.messages().filter(({ content }) => textOf(content).includes('[Old tool result content cleared]')).length
 
 describe('each micro-compaction alone', () => {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'
@@ -38,14 +38,14 @@ const open = (stage: Stage, name = 'session') => {
 
 let calls = 0
 /** A call with its result, as a client records them. */
-function use(session: EngineSession, name: string, input: object, result = 'ok'): void {
+function use(session: Session, name: string, input: object, result = 'ok'): void {
   const id = `toolu_${++calls}`
   session.add({ role: 'assistant', content: [{ type: 'tool_use', id, name, input }] })
   session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: result }] })
 }
 
 /** A file that was read and has changed since, a to-do list, a rule that is pinned. */
-async function worked(session: EngineSession): Promise<string> {
+async function worked(session: Session): Promise<string> {
   const file = join(folder, 'work', 'queue.ts')
   const [pinned = ''] = session.add({ role: 'user', content: 'Release only on Tuesdays, never before noon.' })
   use(session, 'Read', { file_path: file }, '1\texport const kept = 0\n2\tconst old = 1')
@@ -60,7 +60,7 @@ async function worked(session: EngineSession): Promise<string> {
   return pinned
 }
 
-const attachments = (session: EngineSession) =>
+const attachments = (session: Session) =>
   session
     .messages()
     .flatMap(({ content }) => (typeof content === 'string' ? [content] : [textOf(content)]))
@@ -151,7 +151,7 @@ describe('after a compaction of a session', () => {
     const stage = await stageWith()
     const session = await open(stage)
     const uuid = await worked(session)
-    const isThere = (one: EngineSession) =>
+    const isThere = (one: Session) =>
       attachments(one).includes('Pinned message\nRelease only on Tuesdays, never before noon.')
     for (const from of [0, 10, 20]) {
       fill(session, { rounds: 3, tokens: 1_500, from })
@@ -269,7 +269,7 @@ describe('after a compaction of a session', () => {
     use(session, 'EnterPlanMode', {})
     use(session, 'Read', { file_path: join(folder, 'work', 'sub', 'a.ts') }, '1\texport const inner = 1')
     session.add({ role: 'assistant', content: 'Planning.' })
-    const isThere = (one: EngineSession) => {
+    const isThere = (one: Session) => {
       const text = attachments(one)
       return {
         plan: text.includes('Plan (plan mode is on: plan, change nothing)\nThere is no plan yet.'),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { summarizer, text } from '@everlong/simulator'
 import type { Block } from 'everlong'
 import { blocksOf, textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { type Stage, setStage } from '../testing/stage.ts'
@@ -34,14 +34,14 @@ function givenIn({ sent }: Stage): Block | undefined {
   return answers.findLast(({ type }) => type === 'compaction')
 }
 
-async function turn(stage: Stage, session: EngineSession, content: string) {
+async function turn(stage: Stage, session: Session, content: string) {
   session.add({ role: 'user', content })
   const { type } = await session.send()
   const { request } = stage.sent.at(-1) ?? {}
   return { type, request, first: request?.messages[0], opening: textOf(request?.messages[1]?.content) }
 }
 
-async function compacted(stage: Stage, path: string): Promise<EngineSession> {
+async function compacted(stage: Stage, path: string): Promise<Session> {
   const session = await stage.engine.start({ path, maxTokens: 1_000 })
   fill(session, { rounds: 8, tokens: 6_000 })
   session.add({ role: 'user', content: 'Sort the parcels by weight. Never drop one.' })

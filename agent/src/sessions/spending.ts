@@ -6,12 +6,12 @@ import type { TokenCounts } from 'everlong'
 import { costOf, type JsonObject, type ModelTokens, numberAt, objectAt, readBoundary } from 'everlong/internal'
 import type { PurposeUsage } from 'everlong/internal/compaction'
 import { collectingStatistics, forEachEntry, sessionFolder } from 'everlong/internal/node'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 
 export type Spent = PurposeUsage & { readonly purpose: string }
 
 /** `openedBytes`: the size of the transcript when the session was opened. */
-export async function spendingOf(session: EngineSession, openedBytes: number): Promise<readonly Spent[]> {
+export async function spendingOf(session: Session, openedBytes: number): Promise<readonly Spent[]> {
   const now = session.spent()
   const { path } = session
   await session.stored()
@@ -25,7 +25,7 @@ export async function spendingOf(session: EngineSession, openedBytes: number): P
   ].filter(({ requests }) => requests > 0)
 }
 
-function named(turn: PurposeUsage, compact: PurposeUsage, now: ReturnType<EngineSession['spent']>): readonly Spent[] {
+function named(turn: PurposeUsage, compact: PurposeUsage, now: ReturnType<Session['spent']>): readonly Spent[] {
   return [
     { purpose: 'your turns', ...turn },
     { purpose: 'compactions', ...compact },

@@ -1,5 +1,5 @@
 // A conversation of a wanted size, put into a session as a host would: questions, calls, results.
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 
 /** About four letters a token: what is said is made up, and different each time. */
 export function prose(tokens: number, seed: number): string {
@@ -29,7 +29,7 @@ const vocabulary = [
 
 /** So many rounds of a question, a read, its result and an answer; each round of about so many tokens. */
 export function fill(
-  session: EngineSession,
+  session: Session,
   { rounds, tokens, from = 0 }: { readonly rounds: number; readonly tokens: number; readonly from?: number },
 ): void {
   for (let at = from; at < from + rounds; at++) {

@@ -3,7 +3,7 @@
 import type { FaultPlan } from '@everlong/simulator'
 import { checkRequest, textOf } from 'everlong/internal'
 import { contextTokens } from 'everlong/internal/compaction'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { query } from '../loop.ts'
 import { type Stage, type StageOptions, setStage } from './stage.ts'
 
@@ -11,7 +11,7 @@ export type SoakOptions = StageOptions & {
   readonly turns: number
   readonly path?: string
   /** After each task. */
-  readonly onTask?: (task: number, session: EngineSession) => void
+  readonly onTask?: (task: number, session: Session) => void
 }
 
 export type SoakReport = {

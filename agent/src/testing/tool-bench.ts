@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import type { PermissionAnswer, PermissionMode, PermissionRequest, Person, Question } from '../app.ts'
 import type { LoopEvent } from '../events.ts'
 import type { ToolOutput } from '../tool.ts'
@@ -14,7 +14,7 @@ export type Bench = {
   readonly folder: string
   /** The folder around the workspace. */
   readonly outside: string
-  readonly session: EngineSession
+  readonly session: Session
   readonly tools: AgentTools
   readonly asked: PermissionRequest[]
   readonly questions: (readonly Question[])[]

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EngineSession, SessionOptions } from 'everlong/node'
+import type { Session, SessionOptions } from 'everlong/node'
 import type { Person } from '../app.ts'
 import { openWorkspace } from '../files/paths.ts'
 import type { McpServer } from '../mcp/connection.ts'
@@ -54,7 +54,7 @@ export type ToolsOptions = {
   /** Background tasks have changed. */
   readonly onTasks?: () => void
   /** Tells the model of a session that one of its tasks has ended. Default: adds it to the conversation. */
-  readonly tell?: (notification: string, session: EngineSession) => void
+  readonly tell?: (notification: string, session: Session) => void
 }
 
 export type AgentTools = {
@@ -134,14 +134,14 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
   const { rules, problems } = parseRules(options.permissions ?? {})
   if (problems.length > 0) throw new Error(problems.join('\n'))
   const workspace = await openWorkspace(options.workspace)
-  const readFiles = new WeakMap<EngineSession, ReadFiles>()
+  const readFiles = new WeakMap<Session, ReadFiles>()
   const outputFolders = new Set<string>()
   let temporary: string | undefined
   const fallback = () => {
     temporary ??= mkdtempSync(join(tmpdir(), 'everlong-output-'))
     return temporary
   }
-  const outputFolder = (session: EngineSession) => {
+  const outputFolder = (session: Session) => {
     const folder = session.path === undefined ? fallback() : outputFolderOf(session.path)
     outputFolders.add(folder)
     return folder
@@ -173,7 +173,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
   return { kit, close, permitted }
 }
 
-function addNotification(content: string, session: EngineSession): void {
+function addNotification(content: string, session: Session): void {
   session.add({ role: 'user', origin: 'meta', content })
 }
 

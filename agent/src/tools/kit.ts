@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { sessionFolder } from 'everlong/internal/node'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import type { z } from 'zod'
 import type { PermissionRequest } from '../app.ts'
 import { codeOf, type Workspace } from '../files/paths.ts'
@@ -20,9 +20,9 @@ export type Kit = {
   readonly redactor: Redactor
   /** For commands. */
   readonly environment: Readonly<Record<string, string>>
-  readonly readFiles: (session: EngineSession) => ReadFiles
+  readonly readFiles: (session: Session) => ReadFiles
   /** Where the output of this session's commands is stored in full. */
-  readonly outputFolder: (session: EngineSession) => string
+  readonly outputFolder: (session: Session) => string
 }
 
 /** What a call is about to do: first it is worked out and checked, then permission is asked, then it runs. */

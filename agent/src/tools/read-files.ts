@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { blocksOf, isToolResult, textOf } from 'everlong/internal'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 
 type Seen = { readonly hash: string; readonly modified: number; readonly size: number }
 type Shown = { readonly hash: string; readonly toolUseId: string; readonly text: string }
@@ -23,7 +23,7 @@ export function hashOf(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-export function createReadFiles(session: EngineSession): ReadFiles {
+export function createReadFiles(session: Session): ReadFiles {
   const seen = new Map<string, Seen>()
   const shown = new Map<string, Shown>()
   return {
@@ -50,7 +50,7 @@ export function createReadFiles(session: EngineSession): ReadFiles {
 }
 
 /** A compaction, a clearing, an undo or a rewind may have taken the result out of the conversation. */
-function isIn(session: EngineSession, { toolUseId, text }: Shown): boolean {
+function isIn(session: Session, { toolUseId, text }: Shown): boolean {
   return session
     .messages()
     .some(({ content }) =>

@@ -1,7 +1,7 @@
 // recall: searches and reads everything that was ever said in the session, also what has left the context. It works in a
 // thread of its own, because indexing a long session takes time.
 import { Worker } from 'node:worker_threads'
-import { type Archive, createRecallTool, type EngineSession } from 'everlong/node'
+import { type Archive, createRecallTool, type Session } from 'everlong/node'
 import type { AnyTool, ToolOutput } from '../tool.ts'
 import { failed } from './kit.ts'
 import type { RecallAnswer, RecallRequest } from './recall-worker.ts'
@@ -62,7 +62,7 @@ export function createRecall(): Recall {
 }
 
 /** A session without a file has no archive; its own recall is simpler. */
-async function inMemory(session: EngineSession, input: unknown): Promise<ToolOutput> {
+async function inMemory(session: Session, input: unknown): Promise<ToolOutput> {
   const { query, read } = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
   if (typeof read === 'string') {
     const text = await session.read(read)

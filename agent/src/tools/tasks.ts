@@ -1,7 +1,7 @@
 // Background tasks: commands and sub-agents that run while the conversation goes on. The tools TaskOutput and TaskStop
 // read and end them; the conversation is told when one ends.
 import { randomBytes } from 'node:crypto'
-import type { EngineSession } from 'everlong/node'
+import type { Session } from 'everlong/node'
 import { z } from 'zod'
 import { type AnyTool, defineTool } from '../tool.ts'
 import { failed } from './kit.ts'
@@ -19,7 +19,7 @@ export type BackgroundTask = {
 export type TaskInfo = { readonly id: string; readonly title: string; readonly isRunning: boolean }
 
 export type Tasks = {
-  readonly start: (task: BackgroundTask, session: EngineSession) => void
+  readonly start: (task: BackgroundTask, session: Session) => void
   readonly list: () => readonly TaskInfo[]
   readonly find: (id: string) => (BackgroundTask & { readonly outcome: () => string | undefined }) | undefined
   readonly stopAll: () => Promise<void>
@@ -34,7 +34,7 @@ export function newTaskId(kind: 'bash' | 'agent'): string {
 export type TasksOptions = {
   readonly onChange: () => void
   /** Tells the model of a session that one of its tasks has ended. */
-  readonly tell: (notification: string, session: EngineSession) => void
+  readonly tell: (notification: string, session: Session) => void
 }
 
 export function createTasks({ onChange, tell }: TasksOptions): Tasks {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { EngineEvent, EngineSettings } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import type { Ladder } from 'everlong/mechanisms'
-import { createEngine, type Engine, type EngineSession } from 'everlong/node'
+import { createEngine, type Engine, type Session } from 'everlong/node'
 import { mostOutput } from './setup.ts'
 import type { Keeper, Port, Strategy } from './strategy.ts'
 
@@ -65,7 +65,7 @@ function tell({ type }: EngineEvent, { note }: Port): void {
   if (type === 'compaction-finished') note('compaction')
 }
 
-async function answerOf(session: EngineSession) {
+async function answerOf(session: Session) {
   // Notes are taken while tools run or a person types; here nobody waits in between.
   await session.idle()
   const turn = await session.send()

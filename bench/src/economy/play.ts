@@ -1,13 +1,6 @@
 // Plays the session of the rounds to an engine, request by request, with the usage that a provider would report, and looks
 // at the end which of the planted facts the next request still holds.
-import {
-  countTokens,
-  createEngine,
-  type EngineSession,
-  type EngineSettings,
-  type Message,
-  type ModelClient,
-} from 'everlong'
+import { countTokens, createEngine, type EngineSettings, type Message, type ModelClient, type Session } from 'everlong'
 import { blocksOf } from 'everlong/internal'
 import { systemPrompt } from '../cost/system-prompt.ts'
 import type { PlantedFact } from '../rounds/facts.ts'
@@ -73,14 +66,14 @@ export async function keptIn(economy: NonNullable<EngineSettings['economy']>, tu
 const constraintsIn = (facts: readonly PlantedFact[]) => facts.filter(({ kind }) => kind === 'constraint').length
 
 /** The size of the request. */
-async function answered(session: EngineSession, { content }: Message, id: string): Promise<number> {
+async function answered(session: Session, { content }: Message, id: string): Promise<number> {
   const size = overhead + countTokens(await nextRequest(session))
   const usage = { input: 0, output: 0, cacheRead: size, cacheWrite: 0, cacheWriteHour: 0 }
   session.record({ type: 'answer', id, model, content: blocksOf(content), stopReason: 'end_turn', usage })
   return size
 }
 
-async function nextRequest(session: EngineSession): Promise<readonly Message[]> {
+async function nextRequest(session: Session): Promise<readonly Message[]> {
   const request = await session.prepare()
   if (request.type !== 'ready') throw new Error(request.detail)
   return request.messages

@@ -1,7 +1,7 @@
 // What the engine costs a host with each turn: a result added, the next request prepared, its answer recorded. Measured on
 // sessions in memory that grew to a length; no model is asked and no disk written.
 import { type ModelClient, offline } from 'everlong'
-import { createEngine, type EngineSession } from 'everlong/node'
+import { createEngine, type Session } from 'everlong/node'
 import { median } from '../results.ts'
 import { processorTime } from './sessions.ts'
 
@@ -72,7 +72,7 @@ async function turnsAt({ name, messages, model: named, grownWith }: Case): Promi
 }
 
 /** An answer that thinks and calls a tool, and the tool's result. */
-function answer(session: EngineSession, at: number, model: string): void {
+function answer(session: Session, at: number, model: string): void {
   const id = `toolu_${at}`
   session.record({
     id: `msg_${at}`,

@@ -1,21 +1,20 @@
 // What contenders are put together from: the recorded summary, and the newest messages that fit.
 
 import { messagesOf } from 'everlong/internal'
-import { openSessionAt, type SessionAt } from 'everlong/internal/node'
+import { readTranscript, type Transcript } from 'everlong/internal/node'
 import { type Case, shownIn } from './cases.ts'
 import { countTokens } from './measure.ts'
 
 /** What the context holds after a compaction; never more tokens than the budget. The model's answer may be given. */
 export type Contender = (found: Case, budget: number, summary?: string) => Promise<string>
 
-const sessions = new Map<string, SessionAt>()
+const sessions = new Map<string, Transcript>()
 
 /** The session as it was then; the last few are remembered. */
-export function sessionOf({ path, at, name }: Case): SessionAt {
+export function sessionOf({ path, at }: Case): Transcript {
   const known = sessions.get(`${path} ${at}`)
   if (known) return known
-  const session = openSessionAt(path, { before: at })
-  if (session.type === 'not-found') throw new Error(`${name}: no entry ${at}.`)
+  const session = readTranscript(path, { before: at, withFacts: true })
   sessions.clear()
   sessions.set(`${path} ${at}`, session)
   return session

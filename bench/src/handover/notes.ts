@@ -6,13 +6,13 @@ import { countTokens } from '../fidelity/measure.ts'
 import { sessionOf } from '../fidelity/parts.ts'
 
 export async function notesOf(found: Case): Promise<string> {
-  const { fold, ledger } = sessionOf(found)
+  const { view, facts } = sessionOf(found)
   const model = offline()
   const made = await extractNotes({
     notes: parseNotes(emptyNotes()),
     conversation: { source: 'session-memory', model: model.model, messages: [] },
-    messages: fold.view().messages,
-    ledger,
+    messages: view.messages,
+    ledger: facts().ledger,
     model,
     countTokens,
   })

@@ -1,88 +1,45 @@
-// `everlong agent -p`: one prompt without a screen. Exit codes are in docs/agent.md.
+// `everlong agent`
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Cli } from '../command.ts'
+import { collect, wholeNumber } from '../option-values.ts'
+import type { AgentOptions } from './agent/options.ts'
 
-import { fstatSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { exitCodes, headlessPerson, runHeadless, type Started, startAgent } from '@everlong/agent/host'
-import { oneLine, safeText } from '@everlong/agent/render'
-import { type AgentWords, startOptions } from '../agent-words.ts'
-import type { Surroundings } from '../surroundings.ts'
-
-export async function agentWithoutScreen(
-  folder: string,
-  words: AgentWords,
-  surroundings: Surroundings,
-): Promise<number> {
-  const { stdout, env, cwd, now } = surroundings
-  const warn = (line: string) => surroundings.stderr.write(`everlong: ${oneLine(line)}\n`)
-  if (words.resume === true) return refuse(['--resume needs the id of a session with -p.'], warn)
-  const prompt = await promptFrom(words, surroundings, warn)
-  if (prompt === '') return refuse(['There is no prompt. Give one: everlong agent -p "PROMPT".'], warn)
-  const stop = new AbortController()
-  const release = surroundings.onStop?.(() => stop.abort())
-  const { person, denied } = headlessPerson()
-  try {
-    const started = await startAgent({
-      ...startOptions(words),
-      folder: resolve(cwd, folder),
-      env,
-      person,
-      isHeadless: true,
+export function agentCommand({ io, setExitCode }: Cli): Command {
+  return new Command('agent')
+    .description('work with a coding agent in a folder')
+    .argument('[folder]', 'the folder to work in', '.')
+    .option('-p, --prompt [text]', 'run one prompt without a screen; piped input is added to it')
+    .addOption(new Option('--output <form>', 'how -p prints').choices(['text', 'json', 'stream-json']).default('text'))
+    .addOption(new Option('-c, --continue', 'continue the newest session of this folder').conflicts('resume'))
+    .option('-r, --resume [id]', 'continue a session by its id or name, or choose from a list')
+    .option('--fork', 'with --continue or --resume: continue in a copy')
+    .option('--model <model>', 'anthropic:MODEL[@URL], openai:MODEL[@URL] or demo')
+    .addOption(
+      new Option('--permission-mode <mode>', 'what may happen without a question').choices([
+        'ask',
+        'accept-edits',
+        'plan',
+        'allow',
+      ]),
+    )
+    .option('--allow <rule>', 'allow what matches, such as "Bash(npm test)"; repeatable', collect)
+    .option('--deny <rule>', 'deny what matches; repeatable', collect)
+    .option('--max-turns <number>', 'stop after this many answers', atLeastOne)
+    .option('--trust', "use this folder's settings for hooks, servers and permissions")
+    .option('--plain', 'plain lines, for screen readers and simple terminals')
+    .action(async (folder: string, options: AgentOptions) => {
+      if (options.prompt === undefined) {
+        const { agentOnScreen } = await import('./agent/screen.ts')
+        setExitCode(await agentOnScreen(folder, options, io))
+      } else {
+        const { agentWithoutScreen } = await import('./agent/headless.ts')
+        setExitCode(await agentWithoutScreen(folder, options, io))
+      }
     })
-    if (started.type !== 'started') return refuse(whyNot(started), warn)
-    for (const notice of started.notices) warn(notice)
-    try {
-      const { output = 'text' } = words
-      // A terminal must not obey what a model wrote; a file gets it as it is.
-      const isShown = output === 'text' && stdout.isTTY === true
-      const write = (line: string) => stdout.write(`${isShown ? safeText(line) : line}\n`)
-      return await runHeadless({ agent: started.agent, prompt, output, denied, write, warn, signal: stop.signal, now })
-    } finally {
-      await started.agent.close()
-    }
-  } finally {
-    release?.()
-  }
 }
 
-function whyNot(started: Exclude<Started, { readonly type: 'started' }>): readonly string[] {
-  if (started.type === 'refused') return started.why
-  const { title, steps } = started.setup
-  return [title, ...steps.flatMap(({ title: step, commands }) => [`${step}:`, ...commands.map((each) => `  ${each}`)])]
-}
-
-function refuse(why: readonly string[], warn: (line: string) => void): number {
-  for (const line of why) warn(line)
-  return exitCodes.usage
-}
-
-const patienceMs = 3_000
-
-/** The text after -p, and behind it what was piped in. */
-async function promptFrom(
-  { prompt }: AgentWords,
-  { stdin }: Surroundings,
-  warn: (line: string) => void,
-): Promise<string> {
-  const text = prompt === true || prompt === undefined ? '' : prompt
-  if (!isPiped(stdin)) return text.trim()
-  const timer = setTimeout(
-    () => warn('Waiting for the end of stdin. Add </dev/null if there is nothing to read.'),
-    patienceMs,
-  )
-  const parts: Buffer[] = []
-  for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array | string))
-  clearTimeout(timer)
-  return [text, Buffer.concat(parts).toString('utf8')]
-    .filter((each) => each.trim() !== '')
-    .join('\n\n')
-    .trim()
-}
-
-/** A terminal and /dev/null have nothing to say. */
-function isPiped(stdin: Surroundings['stdin']): boolean {
-  const { fd, isTTY } = stdin as { readonly fd?: number; readonly isTTY?: boolean }
-  if (isTTY) return false
-  if (fd === undefined) return true
-  const state = fstatSync(fd)
-  return state.isFIFO() || state.isFile() || state.isSocket()
+function atLeastOne(text: string): number {
+  const value = wholeNumber(text)
+  if (value === 0) throw new InvalidArgumentError('Give a number of at least 1.')
+  return value
 }

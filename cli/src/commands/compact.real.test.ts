@@ -7,7 +7,7 @@ import { createFold, modelFacts, readBoundary } from 'everlong/internal'
 import { forEachEntry } from 'everlong/internal/node'
 import { expect, test } from 'vitest'
 import { report, root } from '../testing/harness.ts'
-import type { CompactReport } from './compact.ts'
+import type { CompactReport } from './compact/report.ts'
 
 const folder = join(process.env.EVERLONG_DATA ?? join(root, '../shared/data'), 'transcripts')
 const files = existsSync(folder)

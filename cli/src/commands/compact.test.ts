@@ -4,8 +4,8 @@ import { startServer, summarizer } from '@everlong/simulator'
 import { generatePiSession, generateWithTruth, session } from 'everlong/internal/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { CompactReport } from './compact.ts'
-import type { ContextReport } from './context.ts'
+import type { CompactReport } from './compact/report.ts'
+import type { ContextReport } from './context/report.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)
@@ -227,7 +227,7 @@ describe('everlong compact', () => {
     }
     expect(await complaint(file, '--before', 'nowhere')).toEqual([
       1,
-      `everlong: no entry of ${file} has the uuid nowhere. See everlong tree and epochs.`,
+      `everlong: no entry of ${file} has the uuid nowhere. See everlong inspect --tree and --epochs.`,
     ])
     expect(await complaint(file, '--model', 'gpt')).toEqual([
       2,

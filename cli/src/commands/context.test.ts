@@ -1,7 +1,7 @@
 import { generateWithTruth, session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { ContextReport } from './context.ts'
+import type { ContextReport } from './context/report.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)

@@ -1,46 +1,13 @@
-// `everlong copy`: copies sessions between folders and databases. What is there already is never changed.
-import { count, visible } from '@everlong/agent/render'
-import { StoreError } from 'everlong'
-import { type Copied, copySessions } from 'everlong/stores'
-import { failed, gathered, type Outcome } from '../outcome.ts'
-import { facts, heading, type Screen } from '../render/screen.ts'
-import { placeOf, type StorePlace } from '../stores.ts'
+// `everlong copy`
+import type { Command } from 'commander'
+import { type Cli, type JsonOption, reportCommand } from '../command.ts'
 
-export type CopyReport = Copied & { readonly from: string; readonly to: string }
-
-export async function gather(from: string, to: string): Promise<Outcome<CopyReport>> {
-  const places: StorePlace[] = []
-  try {
-    const source = placeOf(from)
-    places.push(source)
-    const target = placeOf(to)
-    places.push(target)
-    if (target.session !== undefined)
-      return failed(`${visible(target.name)} is one session. Give a folder or a database.`)
-    const chosen = source.session === undefined ? {} : { sessions: [source.session] }
-    const copied = await copySessions({ from: source.store, to: target.store, ...chosen })
-    if (copied.sessions + copied.skipped.length === 0)
-      return failed(`There are no sessions at ${visible(source.name)}.`)
-    return gathered({ from: source.name, to: target.name, ...copied })
-  } catch (error) {
-    if (error instanceof StoreError) return failed(visible(error.message))
-    throw error
-  } finally {
-    for (const { store } of places) await store.close()
-  }
-}
-
-export function render(report: CopyReport, screen: Screen): readonly string[] {
-  const { from, to, sessions, records, skipped } = report
-  return [
-    heading(`Copied ${visible(from)} to ${visible(to)}`, screen),
-    ...facts(
-      [
-        ['sessions', count(sessions)],
-        ['records', count(records)],
-        ['there already', count(skipped.length)],
-      ],
-      screen,
-    ),
-  ]
+export function copyCommand({ show }: Cli): Command {
+  return reportCommand('copy', 'copy sessions between folders and databases')
+    .argument('<from>', 'a transcript, a folder of them, or a store URL')
+    .argument('<to>', 'a folder, or a store URL')
+    .action(async (from: string, to: string, options: JsonOption) => {
+      const { gather, render } = await import('./copy/report.ts')
+      show(await gather(from, to), { ...options, render })
+    })
 }

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { offline } from 'everlong'
 import { textOf } from 'everlong/internal'
-import { openView } from 'everlong/internal/node'
+import { readTranscript } from 'everlong/internal/node'
 import { session } from 'everlong/internal/testing'
 import { createEngine } from 'everlong/node'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { EditReport } from './edit.ts'
-import type { UndoReport } from './undo.ts'
+import type { EditReport } from './edit/report.ts'
+import type { UndoReport } from './edit/undo.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)
@@ -22,8 +22,8 @@ function talk() {
   return folder.write(`talk-${files++}.jsonl`, told.records)
 }
 const textsOf = (file: string) =>
-  openView(file).view.messages.map(({ content }) => textOf(content).replaceAll(filler, '').trim())
-const uuidAt = (file: string, at: number) => openView(file).view.messages[at]?.uuid ?? ''
+  readTranscript(file).view.messages.map(({ content }) => textOf(content).replaceAll(filler, '').trim())
+const uuidAt = (file: string, at: number) => readTranscript(file).view.messages[at]?.uuid ?? ''
 
 describe('by hand', () => {
   test('snip takes a stretch out, leaves a line, and undo puts it back', async () => {
@@ -67,7 +67,7 @@ describe('by hand', () => {
     const uuid = uuidAt(file, 2)
     const { stdout } = await everlong([name, file, uuid])
     const [, command = ''] = /To undo it: everlong (.*)/s.exec(stdout.replaceAll(/\n\s*/g, ' ')) ?? []
-    expect(command.trim().split(' ')).toEqual([name === 'pin' ? 'unpin' : 'pin', file, uuid])
+    expect(command.trim().split(' ')).toEqual(['edit', name === 'pin' ? 'unpin' : 'pin', file, uuid])
     expect((await everlong(command.trim().split(' '))).exitCode).toBe(0)
   })
 
@@ -82,7 +82,7 @@ describe('by hand', () => {
     expect((await live.compact()).type).toBe('compacted')
     await live.close()
     expect((await everlong(['undo', path])).stdout).toContain('Undid a compaction')
-    expect(openView(path).view.messages).toEqual(before)
+    expect(readTranscript(path).view.messages).toEqual(before)
     expect((await everlong(['undo', path])).exitCode).toBe(1)
   })
 

@@ -1,84 +1,44 @@
-// `everlong snip`, `rewind`, `pin` and `unpin`: each appends what it does to the view as edits. They remove nothing, and
-// `everlong undo` takes them back.
-import { count, visible } from '@everlong/agent/render'
-import { type ContextSize, situationOf } from 'everlong/internal/compaction'
-import { applyEdits, openView, type ViewFile } from 'everlong/internal/node'
-import { type Edit, snip } from 'everlong/mechanisms'
-import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
-import { heading, paragraph, type Screen } from '../render/screen.ts'
-import { groundsOf, noteIn, sizeOf } from '../session.ts'
-import type { Surroundings } from '../surroundings.ts'
+// `everlong edit snip|rewind|pin|unpin`
+import { Command } from 'commander'
+import { type Cli, type JsonOption, reportCommand, transcript } from '../command.ts'
+import type { RequestedEdit } from './edit/report.ts'
 
-/** What the person asked for: entries by their uuids. */
-export type EditWish =
-  | { readonly command: 'snip'; readonly from: string; readonly to: string; readonly marker?: string }
-  | { readonly command: 'rewind'; readonly to: string }
-  | { readonly command: 'pin' | 'unpin'; readonly uuid: string }
-
-export type EditReport = {
-  readonly path: string
-  readonly command: EditWish['command']
-  readonly edits: readonly Edit[]
-  /** The entries that were appended. */
-  readonly uuids: readonly string[]
-  readonly before: ContextSize
-  readonly after: ContextSize
-}
-
-export async function gather(path: string, wish: EditWish, surroundings: Surroundings): Promise<Outcome<EditReport>> {
-  const opened = reading(path, () => gathered(openView(path)))
-  if (opened.type === 'failed') return opened
-  const file = opened.report
-  if (file.view.messages.length === 0) return failed(noTranscript(path, file.bytes))
-  const now = surroundings.now()
-  const planned = editsFor(file, wish, { now, surroundings })
-  if (typeof planned === 'string') return failed(`nothing changed. ${planned}`)
-  const reason = 'asked for on the command line'
-  const edits = planned.map((edit): Edit => ({ ...edit, reason }))
-  const applied = await applyEdits(file, edits, { owner: `everlong ${wish.command}`, now })
-  if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
-  const sizes = { before: sizeOf(file), after: sizeOf(openView(path)) }
-  return gathered({ path, command: wish.command, edits, uuids: applied.uuids, ...sizes })
-}
-
-type Moment = { readonly now: number; readonly surroundings: Surroundings }
-
-/** A string says why not. */
-function editsFor(file: ViewFile, wish: EditWish, moment: Moment): readonly Edit[] | string {
-  if (wish.command === 'snip') return snipped(file, wish, moment)
-  const uuid = wish.command === 'rewind' ? wish.to : wish.uuid
-  if (!file.entry(uuid)) return `There is no entry ${visible(uuid)} in ${visible(file.path)}. See everlong tree --json.`
-  return [wish.command === 'rewind' ? { type: 'rewind', to: uuid } : { type: wish.command, uuid }]
-}
-
-function snipped(
-  file: ViewFile,
-  { command: _, ...range }: Extract<EditWish, { readonly command: 'snip' }>,
-  { now, surroundings }: Moment,
-): readonly Edit[] | string {
-  const { view, path } = file
-  const grounds = groundsOf({ note: noteIn(path) }, { env: surroundings.env })
-  const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
-  if (plan.type === 'declined') return visible(plan.detail)
-  if (plan.outcome.type !== 'edits') throw new Error('A snip is always edits of the transcript.')
-  // What was freed stands with the first of them.
-  return plan.outcome.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
-}
-
-const titles: Readonly<Record<EditWish['command'], string>> = {
-  snip: 'Removed from the context',
-  rewind: 'Rewound',
-  pin: 'Pinned',
-  unpin: 'Unpinned',
-}
-
-export function render({ path, command, edits, before, after }: EditReport, screen: Screen): readonly string[] {
-  const back = { pin: 'unpin', unpin: 'pin', snip: 'undo', rewind: 'undo' }[command]
-  const [edit] = edits
-  const uuid = edit?.type === 'pin' || edit?.type === 'unpin' ? ` ${visible(edit.uuid)}` : ''
-  return [
-    heading(titles[command], screen),
-    ...paragraph(`${count(before.tokens)} tokens before, ${count(after.tokens)} now`, screen),
-    ...paragraph(`To undo it: everlong ${back} ${visible(path)}${uuid}`, screen),
-  ]
+export function editCommand({ io, show }: Cli): Command {
+  const edit = async (file: string, requested: RequestedEdit, options: JsonOption) => {
+    const { gather, render } = await import('./edit/report.ts')
+    show(await gather(file, requested, io), { ...options, render })
+  }
+  const subcommand = (name: string, description: string) => reportCommand(name, description).addArgument(transcript())
+  return new Command('edit')
+    .usage('<action> <file> …')
+    .helpCommand(false)
+    .description('snip, rewind, pin or unpin messages')
+    .addCommand(
+      subcommand('snip', 'replace a range of messages in the context with one line')
+        .argument('<from>', 'the uuid of the first entry to remove')
+        .argument('<to>', 'the uuid of the last entry to remove')
+        .option('--marker <text>', 'the line in its place (default: how much was removed)')
+        .action((file: string, from: string, to: string, options: JsonOption & { marker?: string }) =>
+          edit(
+            file,
+            { command: 'snip', from, to, ...(options.marker === undefined ? {} : { marker: options.marker }) },
+            options,
+          ),
+        ),
+    )
+    .addCommand(
+      subcommand('rewind', 'go back to an earlier point of the conversation')
+        .argument('<uuid>', 'the entry to go back to')
+        .action((file: string, to: string, options: JsonOption) => edit(file, { command: 'rewind', to }, options)),
+    )
+    .addCommand(
+      subcommand('pin', 'protect an entry from being cleared or summarized')
+        .argument('<uuid>', 'the entry to keep')
+        .action((file: string, uuid: string, options: JsonOption) => edit(file, { command: 'pin', uuid }, options)),
+    )
+    .addCommand(
+      subcommand('unpin', 'remove a pin')
+        .argument('<uuid>', 'the entry that was pinned')
+        .action((file: string, uuid: string, options: JsonOption) => edit(file, { command: 'unpin', uuid }, options)),
+    )
 }

@@ -12,7 +12,7 @@ import {
 import { createEngine } from 'everlong/node'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { InspectReport } from './inspect.ts'
+import type { InspectReport } from './inspect/overview.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)
@@ -139,7 +139,7 @@ test('a file that is no transcript is said to be none, and JSON has what could b
   const { exitCode, stdout, stderr } = await everlong(['inspect', file, '--json'])
   expect(exitCode).toBe(1)
   expect(stderr).toBe(
-    `everlong: ${file} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.\n`,
+    `everlong: ${file} does not look like a transcript: no entry of a conversation was found in it. It can be one of Claude Code, Codex, pi, Gemini CLI, Copilot CLI, Cursor or opencode.\n`,
   )
   expect(JSON.parse(stdout)).toMatchObject({ lines: 2, records: 1, live: { entries: 0 }, errors: 1 })
 })

@@ -1,255 +1,62 @@
-// `everlong inspect`: one screen about one session. Reads the whole file once, in bounded memory; changes nothing.
-import {
-  bytes,
-  count,
-  counted,
-  dateTime,
-  duration,
-  type Fullness,
-  fullnessOf,
-  oneLine,
-  visible,
-} from '@everlong/agent/render'
-import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/internal'
-import type { ContextSize } from 'everlong/internal/compaction'
-import { type FileScan, findSubagents, type SubAgents } from 'everlong/internal/node'
-import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
-import { gaugeLine, sourceInWords } from '../render/context.ts'
-import { facts, fileHeading, heading, headingWith, remarks, type Screen } from '../render/screen.ts'
-import {
-  type LiveSession,
-  openLiveSession,
-  scanWithProgress,
-  tryToExplain,
-  type WindowChoice,
-  windowHint,
-} from '../session.ts'
-import type { Surroundings } from '../surroundings.ts'
+// `everlong inspect`: one session as an overview, its epochs or a tree; several sessions as statistics.
+import { statSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import { anyAgent } from '../agent-names.ts'
+import { type Cli, type JsonOption, reportCommand, windowOptions } from '../command.ts'
+import { wholeNumber } from '../option-values.ts'
+import type { WindowChoice } from '../session.ts'
 
-export type InspectReport = {
-  readonly path: string
-  readonly format: Format
-  readonly versions: readonly string[]
-  readonly sessionIds: readonly string[]
-  readonly bytes: number
-  readonly lines: number
-  readonly records: number
-  /** Records by type; system records by their subtype. */
-  readonly types: Readonly<Record<string, number>>
-  readonly from: string | undefined
-  readonly to: string | undefined
-  readonly epochs: number
-  readonly boundaries: number
-  readonly compactions: Readonly<Record<string, number>>
-  readonly live: Tally
-  readonly stop: LiveWindow['stop']
-  readonly context: Context | undefined
-  readonly subagents: Readonly<Record<'agents' | 'compactionRuns' | 'inside' | 'beside' | 'folder', number>>
-  readonly toolResultFiles: number
-  readonly salvaged: number
-  readonly orphans: number
-  readonly errors: number
-  readonly notes: number
-  /** The first errors; `everlong fsck` has all. */
-  readonly findings: readonly Finding[]
-  readonly warnings: readonly string[]
-}
+type InspectOptions = WindowChoice &
+  JsonOption & {
+    readonly epochs?: boolean
+    readonly tree?: boolean
+    readonly stats?: boolean
+    readonly limit: number
+    readonly ancestry?: string
+  }
 
-type Context = Fullness & {
-  readonly model: string | undefined
-  readonly window: number
-  readonly size: ContextSize
-}
-
-const mostFindings = 5
-
-export function gather(
-  path: string,
-  { surroundings, ...options }: WindowChoice & { readonly surroundings: Surroundings },
-): Outcome<InspectReport> {
-  return reading(path, () => {
-    const measured = { ...options, env: surroundings.env }
-    const scan = scanWithProgress(path, surroundings)
-    const session = openLiveSession(path)
-    const { explanation, trouble } = tryToExplain(session, measured)
-    const hint = explanation && windowHint(explanation, session.live, measured)
-    const findings = findingsOf(scan, scan.problems, session.tally)
-    const errors = findings.filter(({ severity }) => severity === 'error')
-    const times = timesOf(scan, session)
-    const report: InspectReport = {
-      path,
-      ...fileFacts(scan),
-      from: times[0],
-      to: times.at(-1),
-      live: session.tally,
-      stop: session.stop,
-      context: explanation && {
-        model: explanation.model,
-        window: explanation.contextWindow.value,
-        size: explanation.size,
-        ...fullnessOf(explanation),
-      },
-      ...subagentFacts(findSubagents(path)),
-      salvaged: scan.salvaged,
-      orphans: scan.graph.orphans.length,
-      errors: errors.length,
-      notes: findings.length - errors.length,
-      findings: errors.slice(0, mostFindings),
-      warnings: [trouble, hint, ...(explanation?.warnings ?? [])].filter((warning) => warning !== undefined),
-    }
-    return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
+export function inspectCommand(cli: Cli): Command {
+  const command = reportCommand('inspect', 'show an overview of one session or many')
+    .argument('<path...>', `a transcript of ${anyAgent}; or several, or folders that contain some`)
+    .addOption(new Option('--epochs', 'list the parts between compactions').conflicts(['tree', 'stats']))
+    .addOption(new Option('--tree', 'show the conversation as a tree, one line per message').conflicts('stats'))
+    .option('--stats', 'show statistics (default for a folder or several files)')
+    .option('--limit <lines>', '--tree: show only the last lines; 0 shows all', wholeNumber, 200)
+    .option('--ancestry <uuid>', '--tree: show only what led to this entry, across all compactions')
+  return windowOptions(command).action(async (paths: readonly string[], options: InspectOptions) => {
+    const [path = '', ...more] = paths
+    if (options.stats || (!options.epochs && !options.tree && (more.length > 0 || isFolder(path)))) {
+      await showStats(paths, options, cli)
+    } else if (more.length > 0) command.error('error: the options --epochs and --tree take one file')
+    else if (options.epochs) await showEpochs(path, options, cli)
+    else if (options.tree) await showTree(path, options, cli)
+    else await showOverview(path, options, cli)
   })
 }
 
-/** In the file of a sub-agent no epoch has a time: there the live window tells. */
-function timesOf(scan: FileScan, { live }: LiveSession): readonly string[] {
-  const ofEpochs = scan.epochs.flatMap(({ from, to }) => [from, to]).filter((time) => time !== undefined)
-  if (ofEpochs.length > 0) return ofEpochs
-  return live.entries.map(({ record }) => record.timestamp).filter((time) => typeof time === 'string')
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-function fileFacts(scan: FileScan) {
-  const compactions: Record<string, number> = {}
-  for (const { openedBy } of scan.epochs)
-    if (openedBy) compactions[openedBy.trigger] = (compactions[openedBy.trigger] ?? 0) + 1
-  return {
-    format: scan.format,
-    versions: scan.versions,
-    sessionIds: scan.sessionIds,
-    bytes: scan.bytes,
-    lines: scan.lines,
-    records: scan.records,
-    types: Object.fromEntries(scan.types),
-    epochs: scan.epochs.length,
-    boundaries: scan.boundaries.length,
-    compactions,
-  }
+async function showOverview(path: string, options: InspectOptions, { io, show }: Cli): Promise<void> {
+  const { gather, render } = await import('./inspect/overview.ts')
+  show(gather(path, { ...options, io }), { ...options, render })
 }
 
-function subagentFacts({ agents, toolResults }: SubAgents): Pick<InspectReport, 'subagents' | 'toolResultFiles'> {
-  const at = (place: string) => agents.filter((agent) => agent.kind === 'agent' && agent.place === place).length
-  return {
-    subagents: {
-      agents: agents.filter(({ kind }) => kind === 'agent').length,
-      compactionRuns: agents.filter(({ kind }) => kind === 'compaction').length,
-      inside: at('inside'),
-      beside: at('beside'),
-      folder: at('folder'),
-    },
-    toolResultFiles: toolResults.size,
-  }
+async function showEpochs(path: string, options: InspectOptions, { io, show }: Cli): Promise<void> {
+  const { gather, render } = await import('./inspect/epochs.ts')
+  show(gather(path, io), { ...options, render })
 }
 
-export function render(report: InspectReport, screen: Screen): readonly string[] {
-  return [
-    fileHeading(report.path, screen),
-    ...facts(
-      [
-        ['file', fileLine(report)],
-        ['session', several(report.sessionIds) || 'no id'],
-        ['time', timeLine(report, screen)],
-        ['epochs', epochLine(report)],
-        ['sub-agents', subagentLine(report)],
-      ],
-      screen,
-    ),
-    '',
-    ...headingWith('Live window', stops[report.stop], screen),
-    ...facts(
-      [
-        ['entries', entriesLine(report.live)],
-        ['tools', toolsLine(report.live)],
-        ['context', contextLine(report.context)],
-      ],
-      screen,
-    ),
-    ...(report.context ? [gaugeLine(report.context, screen)] : []),
-    ...remarks(report.warnings, screen),
-    '',
-    ...problemLines(report, screen),
-  ]
+async function showTree(path: string, options: InspectOptions, { io, show }: Cli): Promise<void> {
+  const [{ gather }, { render }] = await Promise.all([import('./inspect/tree.ts'), import('./inspect/tree-screen.ts')])
+  show(gather(path, { ...options, io }), { ...options, render })
 }
 
-const stops: Readonly<Record<LiveWindow['stop'], string>> = {
-  boundary: 'since the last compaction',
-  root: 'from the beginning: no compaction yet',
-  continued: 'from a message that continues an earlier one',
-  orphan: 'from an entry whose parent is not in the file',
-  empty: 'empty',
-}
-
-const mostNames = 4
-
-function several(names: readonly string[]): string {
-  const more = names.length > mostNames ? [`and ${count(names.length - mostNames)} more`] : []
-  return [...names.slice(0, mostNames).map(oneLine), ...more].join(', ')
-}
-
-const formatNames: Readonly<Record<Format, string>> = {
-  'claude-code': 'Claude Code',
-  pi: 'pi',
-  codex: 'Codex',
-  copilot: 'Copilot CLI',
-  gemini: 'Gemini CLI',
-  cursor: 'Cursor',
-  opencode: 'opencode',
-}
-
-function fileLine(report: InspectReport): string {
-  const client = `${formatNames[report.format]} ${several(report.versions)}`.trimEnd()
-  return `${bytes(report.bytes)}, ${counted(report.lines, 'line')}, ${counted(report.records, 'record')}, ${client}`
-}
-
-function timeLine({ from, to }: InspectReport, { timeZone }: Screen): string {
-  const lasted = Date.parse(to ?? '') - Date.parse(from ?? '')
-  const words = Number.isNaN(lasted) ? '' : ` (${duration(lasted)})`
-  return from === undefined ? 'not known' : `${dateTime(from, timeZone)} to ${dateTime(to, timeZone)}${words}`
-}
-
-function epochLine({ epochs, boundaries, compactions }: InspectReport): string {
-  if (boundaries === 0) return '1, never compacted'
-  const triggers = Object.entries(compactions).map(([trigger, times]) => `${count(times)} ${oneLine(trigger)}`)
-  return `${count(epochs)}, by ${counted(boundaries, 'compaction')}: ${triggers.join(', ')}`
-}
-
-function subagentLine({ subagents, toolResultFiles }: InspectReport): string {
-  const places = (['inside', 'beside', 'folder'] as const).filter((place) => subagents[place] > 0)
-  const names = { inside: 'in the file', beside: 'beside it', folder: 'in its folder' }
-  const where = places.map((place) => (places.length === 1 ? names[place] : `${subagents[place]} ${names[place]}`))
-  return [
-    subagents.agents === 0 ? 'none' : `${count(subagents.agents)} ${where.join(', ')}`,
-    ...(subagents.compactionRuns > 0 ? [`${counted(subagents.compactionRuns, 'recorded compaction run')}`] : []),
-    ...(toolResultFiles > 0 ? [`${counted(toolResultFiles, 'tool result')} in files of their own`] : []),
-  ].join('; ')
-}
-
-function entriesLine(live: Tally): string {
-  const others = live.entries - live.assistantLines - live.userLines
-  const answers = `${counted(live.assistantLines, 'assistant line')} of ${counted(live.messages, 'answer')}`
-  return `${count(live.entries)}: ${answers}, ${counted(live.userLines, 'user line')}, ${counted(others, 'other')}`
-}
-
-function toolsLine(live: Tally): string {
-  const pairs = live.unpaired === 0 ? 'all paired' : `${count(live.unpaired)} unpaired`
-  return `${counted(live.toolUses, 'call')}, ${counted(live.toolResults, 'result')}, ${pairs}`
-}
-
-function contextLine(context: Context | undefined): string {
-  if (!context) return 'cannot be said:'
-  const model = context.model === undefined ? 'unknown model' : oneLine(context.model)
-  return `${count(context.size.tokens)} of ${count(context.window)} tokens, ${sourceInWords(context.size)} (${model})`
-}
-
-function problemLines(report: InspectReport, screen: Screen): readonly string[] {
-  const { errors, notes, salvaged, orphans } = report
-  const expected =
-    notes === 0 ? [] : [`${counted(notes, 'note')}${orphans > 0 ? `, ${counted(orphans, 'orphan')}` : ''}`]
-  const saved = salvaged === 0 ? [] : [`${counted(salvaged, 'record')} salvaged`]
-  const summary = [errors === 0 ? 'no errors' : counted(errors, 'error'), ...saved, ...expected].join(', ')
-  return [
-    `${heading('Problems', screen)}  ${screen.paint(errors === 0 ? 'green' : 'red', summary)}`,
-    ...report.findings.map(({ line, text }) => `  line ${line ?? '?'} ${oneLine(text)}`),
-    ...(errors > report.findings.length ? [`  … and ${count(errors - report.findings.length)} more`] : []),
-    ...(errors + notes > 0 ? [screen.paint('dim', `  all of them: everlong fsck ${visible(report.path)}`)] : []),
-  ]
+async function showStats(paths: readonly string[], options: InspectOptions, { io, show }: Cli): Promise<void> {
+  const [{ gather }, { render }] = await Promise.all([
+    import('./inspect/stats.ts'),
+    import('./inspect/stats-screen.ts'),
+  ])
+  show(await gather(paths, io), { ...options, render })
 }

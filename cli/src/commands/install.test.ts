@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { recordPath } from '../install/record.ts'
 import { everlong } from '../testing/harness.ts'
+import { recordPath } from './install/record.ts'
 
 let home: string
 beforeEach(() => {

@@ -1,145 +1,33 @@
-// `everlong install` and `everlong uninstall`: show what will be written, and write exactly that.
-import { bytes, counted, visible } from '@everlong/agent/render'
-import { structuredPatch } from 'diff'
-import packageFacts from '../../package.json' with { type: 'json' }
-import { ChangedMeanwhile, type Write } from '../install/disk.ts'
-import { type InstallResult, installInto, removeFrom } from '../install/install.ts'
-import { homeOf, MissingPlugin, placeOf } from '../install/place.ts'
-import { DamagedRecord } from '../install/record.ts'
-import type { InstallTarget, Place } from '../install/target.ts'
-import { targets } from '../install/targets.ts'
-import { failed, gathered, type Outcome, writing } from '../outcome.ts'
-import { heading, paragraph, type Screen } from '../render/screen.ts'
-import type { Surroundings } from '../surroundings.ts'
+// `everlong install` and `everlong uninstall`
+import type { Command } from 'commander'
+import { type Cli, type JsonOption, reportCommand } from '../command.ts'
+import { targets } from './install/targets.ts'
 
-export type InstallReport = {
-  readonly action: 'install' | 'uninstall'
-  readonly target: string
-  readonly title: string
-  /** For the person who installs. */
-  readonly about: string
-  /** Whether the files are as listed now; false for a dry run and where something was refused. */
-  readonly isDone: boolean
-  readonly files: readonly FileChange[]
-  /** Folders of the plug-in's own data, removed with all they hold. */
-  readonly data: readonly string[]
-  readonly refusals: readonly { readonly path: string; readonly why: string; readonly todo: string }[]
+type InstallOptions = JsonOption & { readonly dryRun?: boolean }
+
+const names = targets.map((target) => target.name).join(', ')
+
+export function installCommand({ io, show }: Cli): Command {
+  return reportCommand('install', 'install into another agent, or show where it is')
+    .argument('[agent]', `${names} (default: show where it is installed)`)
+    .option('--dry-run', 'show what would be written, and write nothing')
+    .action(async (agent: string | undefined, options: InstallOptions) => {
+      if (agent === undefined) {
+        const { gather, render } = await import('./install/status.ts')
+        show(gather(io), { ...options, render })
+      } else {
+        const { install, render } = await import('./install/report.ts')
+        show(install(agent, { ...options, io }), { ...options, render })
+      }
+    })
 }
 
-export type FileChange = {
-  readonly path: string
-  readonly change: 'new' | 'changed' | 'removed'
-  readonly bytes: number
-  /** The lines that differ, for a file that exists before and after. */
-  readonly diff: readonly string[]
-}
-
-export type InstallOptions = { readonly dryRun?: boolean; readonly surroundings: Surroundings }
-
-export function install(name: string, { dryRun, surroundings }: InstallOptions): Outcome<InstallReport> {
-  return withTarget(name, surroundings, (target, place) => {
-    const result = installInto(target, place, { version: packageFacts.version, ...(dryRun ? { dryRun } : {}) })
-    return outcomeOf('install', target, result)
-  })
-}
-
-export function uninstall(name: string, { dryRun, surroundings }: InstallOptions): Outcome<InstallReport> {
-  return withTarget(name, surroundings, (target, place) => {
-    const result = removeFrom(target, place, dryRun ? { dryRun } : {})
-    if (result) return outcomeOf('uninstall', target, result)
-    return failed(`Everlong is not installed in ${target.title}. See everlong status.`)
-  })
-}
-
-type Run = (target: InstallTarget, place: Place) => Outcome<InstallReport>
-
-function withTarget(name: string, { env }: Surroundings, run: Run): Outcome<InstallReport> {
-  const target = targets.find((each) => each.name === name)
-  if (!target) {
-    const known = targets.map((each) => each.name).join(', ')
-    return failed(`there is no agent called ${visible(name)}. Known: ${known}.`)
-  }
-  return writing(homeOf(env), () => {
-    try {
-      return run(target, placeOf(env))
-    } catch (error) {
-      const isExpected = [ChangedMeanwhile, MissingPlugin, DamagedRecord].some((kind) => error instanceof kind)
-      if (isExpected) return failed((error as Error).message)
-      throw error
-    }
-  })
-}
-
-function outcomeOf(
-  action: InstallReport['action'],
-  { name, title, about }: InstallTarget,
-  { plan, data, isDone }: InstallResult,
-): Outcome<InstallReport> {
-  const refusals = distinct(plan.refusals)
-  const files = plan.writes.map(fileChange)
-  const report: InstallReport = { action, target: name, title, about, isDone, files, data, refusals }
-  if (refusals.length === 0) return gathered(report)
-  const complaint = `nothing was written: ${counted(new Set(refusals.map(({ path }) => path)).size, 'file')} must be changed by hand first.`
-  return { type: 'gathered', report, exitCode: 1, complaint }
-}
-
-/** Several changes to one file may be refused for the same reason. */
-function distinct(refusals: InstallResult['plan']['refusals']): InstallReport['refusals'] {
-  const byText = refusals.map(({ path, why, todo }) => [`${path}\n${why}\n${todo}`, { path, why, todo }] as const)
-  return [...new Map(byText).values()]
-}
-
-function fileChange({ path, before, after }: Write): FileChange {
-  if (before === undefined) return { path, change: 'new', bytes: after?.length ?? 0, diff: [] }
-  if (after === undefined) return { path, change: 'removed', bytes: before.length, diff: [] }
-  return { path, change: 'changed', bytes: after.length, diff: diffOf(before, after) }
-}
-
-const longestDiff = 40
-
-function diffOf(before: Uint8Array, after: Uint8Array): readonly string[] {
-  const [old, now] = [before, after].map((content) => Buffer.from(content).toString('utf8'))
-  // A bundle is one long line; nobody reads its differences.
-  if (now === undefined || /[^\n]{2000}/.test(now)) return []
-  const { hunks } = structuredPatch('', '', old ?? '', now, '', '', { context: 1 })
-  return hunks.flatMap(({ lines }) => lines)
-}
-
-export function render(report: InstallReport, screen: Screen): readonly string[] {
-  const verb = report.action === 'install' ? 'Install Everlong into' : 'Remove Everlong from'
-  if (report.refusals.length > 0) return [heading(`${verb} ${report.title}`, screen), ...refusalLines(report, screen)]
-  if (report.files.length === 0) return [`Everlong is installed in ${report.title} already. Nothing was written.`]
-  return [
-    heading(`${verb} ${report.title}`, screen),
-    ...report.files.flatMap((file) => fileLines(file, screen)),
-    ...report.data.map((folder) => `  removed  ${visible(folder)} and all in it`),
-    '',
-    ...paragraph(closing(report), screen),
-  ]
-}
-
-function closing({ action, isDone, about, target }: InstallReport): string {
-  if (!isDone) return 'A dry run: nothing was written.'
-  return action === 'install'
-    ? `${about} To remove it: everlong uninstall ${target}`
-    : 'Everlong is removed. Nothing else was changed.'
-}
-
-function fileLines({ path, change, bytes: size, diff }: FileChange, screen: Screen): readonly string[] {
-  const colors = { '+': 'green', '-': 'red' } as const
-  const lines = diff.slice(0, longestDiff).map((line) => {
-    const color = colors[line[0] as keyof typeof colors]
-    const text = `      ${visible(line)}`
-    return color ? screen.paint(color, text) : text
-  })
-  const more = diff.length > longestDiff ? [`      … ${counted(diff.length - longestDiff, 'more line')}`] : []
-  return [`  ${change.padEnd(7)}  ${visible(path)}  ${screen.paint('dim', bytes(size))}`, ...lines, ...more]
-}
-
-function refusalLines({ refusals }: InstallReport, screen: Screen): readonly string[] {
-  return refusals.flatMap(({ path, why, todo }) => [
-    `  ${visible(path)}`,
-    ...paragraph(`Not changed: ${why}.`, screen, 'yellow').map((line) => `  ${line}`),
-    ...todo.split('\n').map((line) => `      ${visible(line)}`),
-  ])
+export function uninstallCommand({ io, show }: Cli): Command {
+  return reportCommand('uninstall', 'remove it again, and leave everything as it was')
+    .argument('<agent>', names)
+    .option('--dry-run', 'show what would be removed, and remove nothing')
+    .action(async (agent: string, options: InstallOptions) => {
+      const { uninstall, render } = await import('./install/report.ts')
+      show(uninstall(agent, { ...options, io }), { ...options, render })
+    })
 }

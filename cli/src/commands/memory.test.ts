@@ -4,7 +4,7 @@ import { openMemory } from 'everlong/internal/node'
 import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { MemoryReport } from './memory.ts'
+import type { MemoryReport } from './memory/report.ts'
 
 const folder = sessionFolder()
 afterAll(() => folder.remove())

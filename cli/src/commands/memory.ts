@@ -1,124 +1,14 @@
-// `everlong memory`: the notes that lie beside a session. Where there are none it makes them without a model and says so;
-// it writes them only when it is told to, and never over notes that are there.
-import { count, oneLine, visible } from '@everlong/agent/render'
-import { countTokens, offline } from 'everlong'
-import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/internal/compaction'
-import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/internal/node'
-import { expecting, failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
-import { createProgress } from '../progress.ts'
-import { fileHeading, heading, paragraph, type Screen } from '../render/screen.ts'
-import type { Surroundings } from '../surroundings.ts'
+// `everlong memory`
+import type { Command } from 'commander'
+import { type Cli, reportCommand, transcript } from '../command.ts'
+import type { MemoryOptions } from './memory/report.ts'
 
-export type MemoryOptions = { readonly write?: boolean; readonly json?: boolean }
-
-export type MemoryReport = {
-  readonly path: string
-  /** Where the notes lie, or would. */
-  readonly notes: string
-  /** kept: they were there. made: they were made just now, without a model. */
-  readonly origin: 'kept' | 'made'
-  readonly isWritten: boolean
-  readonly tokens: number
-  readonly sections: readonly { readonly heading: string; readonly tokens: number; readonly text: string }[]
-}
-
-type Asked = MemoryOptions & { readonly surroundings: Surroundings }
-
-export async function gather(path: string, { write = false, surroundings }: Asked): Promise<Outcome<MemoryReport>> {
-  const found = reading(path, () => {
-    const memory = openMemory(path)
-    const notes = memory.notes()
-    return gathered({ memory, notes })
-  })
-  if (found.type === 'failed') return found
-  const { memory, notes } = found.report
-  if (notes) return gathered(reportOf(path, { memory, notes, origin: 'kept', isWritten: false }))
-  const opened = open(path, surroundings)
-  if (opened.type === 'failed') return opened
-  return make(opened.report, { memory, write })
-}
-
-function open(path: string, surroundings: Surroundings): Outcome<SessionAt> {
-  return expecting(path, () => {
-    const progress = createProgress(surroundings)
-    try {
-      const session = openSessionAt(path, { onProgress: progress.show })
-      // Without an entry to stop at, every session is found.
-      if (session.type === 'not-found') throw new Error('A session was not found at its own end.')
-      return gathered(session)
-    } finally {
-      progress.clear()
-    }
-  })
-}
-
-async function make(
-  session: SessionAt,
-  { memory, write }: { readonly memory: SessionMemory; readonly write: boolean },
-): Promise<Outcome<MemoryReport>> {
-  if (session.lastUuid === undefined) {
-    return failed(noTranscript(session.path))
-  }
-  const view = session.fold.view()
-  const model = offline()
-  const input = {
-    conversation: { source: 'session-memory', model: model.model, messages: [] },
-    messages: view.messages,
-    ledger: session.ledger,
-    model,
-    countTokens: textTokens,
-  } as const
-  const attempt = (): Promise<Extraction> =>
-    write ? memory.extract(input) : extractNotes({ ...input, notes: memory.template() })
-  const made = await attempt()
-  if (made.type === 'failed') return failed(`no notes were written: ${visible(made.reason)}`)
-  if (write) {
-    const lastSeen = view.sources.at(-1)?.uuids.at(-1)
-    memory.saveProgress(afterExtraction({ tokens: countTokens(view.messages), lastSeen }))
-  }
-  return gathered(reportOf(session.path, { memory, notes: made.notes, origin: 'made', isWritten: write }))
-}
-
-function textTokens(text: string): number {
-  return countTokens([{ role: 'user', content: text }])
-}
-
-type Found = {
-  readonly memory: SessionMemory
-  readonly notes: Notes
-  readonly origin: MemoryReport['origin']
-  readonly isWritten: boolean
-}
-
-function reportOf(path: string, { memory, notes, origin, isWritten }: Found): MemoryReport {
-  return {
-    path,
-    notes: memory.path,
-    origin,
-    isWritten,
-    tokens: textTokens(renderNotes(notes)),
-    sections: notes.map(({ heading: title, body }) => ({ heading: title, tokens: textTokens(body), text: body })),
-  }
-}
-
-export function render(report: MemoryReport, screen: Screen): readonly string[] {
-  const { path, notes, origin, isWritten, tokens, sections } = report
-  const where = visible(notes)
-  const what =
-    origin === 'kept'
-      ? `About ${count(tokens)} tokens of notes, in ${where}`
-      : isWritten
-        ? `There were no notes. This draft of about ${count(tokens)} tokens was made without a model and saved to ${where}`
-        : `This session has no notes. This is a draft of about ${count(tokens)} tokens, made without a model; --write saves it`
-  return [
-    fileHeading(path, screen),
-    ...paragraph(what, screen),
-    ...sections
-      .filter(({ text }) => text !== '')
-      .flatMap(({ heading: title, text }) => [
-        '',
-        heading(oneLine(title), screen),
-        ...text.split('\n').flatMap((line) => paragraph(visible(line), screen)),
-      ]),
-  ]
+export function memoryCommand({ io, show }: Cli): Command {
+  return reportCommand('memory', 'show or draft the notes of session memory')
+    .addArgument(transcript())
+    .option('--write', 'save drafted notes next to the session')
+    .action(async (file: string, options: MemoryOptions) => {
+      const { gather, render } = await import('./memory/report.ts')
+      show(await gather(file, { ...options, io }), { ...options, render })
+    })
 }

@@ -6,9 +6,9 @@ import { openArchive } from 'everlong/node'
 import { afterAll, describe, expect, test } from 'vitest'
 import { mechanisms } from '../option-values.ts'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { ContextReport } from './context.ts'
-import { type MicroReport, mechanismNames } from './micro.ts'
-import type { UndoReport } from './undo.ts'
+import type { ContextReport } from './context/report.ts'
+import type { UndoReport } from './edit/undo.ts'
+import { type MicroReport, mechanismNames } from './micro/report.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)

@@ -4,29 +4,29 @@
 import { join } from 'node:path'
 import { fullnessOf } from '@everlong/agent/render'
 import { type EngineEvent, type EngineSettings, type ModelClient, offline } from 'everlong'
-import { createEngine, type EngineSession } from 'everlong/node'
+import { createEngine, type Session } from 'everlong/node'
 import { afterAll, expect, test } from 'vitest'
 import { report, sessionFolder } from '../testing/harness.ts'
-import type { ExplainReport } from './explain.ts'
-import type { MicroReport } from './micro.ts'
+import type { ExplainReport } from './context/explain.ts'
+import type { MicroReport } from './micro/report.ts'
 
 type Scene = {
   readonly name: string
   readonly settings?: EngineSettings
-  readonly act: (session: EngineSession) => Promise<unknown>
+  readonly act: (session: Session) => Promise<unknown>
 }
 
 const words = (count: number) => 'lorem ipsum '.repeat(count)
 const usage = (all: number) => ({ input_tokens: 10, cache_read_input_tokens: all - 110, output_tokens: 100 })
 let ids = 0
-const answer = (session: EngineSession, all: number, content = 'Done.') =>
+const answer = (session: Session, all: number, content = 'Done.') =>
   session.record({
     id: `msg_${++ids}`,
     model: 'claude-opus-4-5',
     content: [{ type: 'text', text: content }],
     usage: usage(all),
   })
-const read = (session: EngineSession, id: string, all: number) => {
+const read = (session: Session, id: string, all: number) => {
   const call = { type: 'tool_use', id, name: 'Read', input: { file_path: `${id}.ts` } }
   session.record({ id: `msg_${++ids}`, model: 'claude-opus-4-5', content: [call], usage: usage(all) })
   session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: words(4_000) }] })

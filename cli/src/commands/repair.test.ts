@@ -4,7 +4,7 @@ import type { FsckReport } from 'everlong/internal/node'
 import { corrupt, generateWithTruth, session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
-import type { RepairedReport } from './repair.ts'
+import type { RepairedReport } from './repair/repair.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)

@@ -3,7 +3,7 @@ import type { JsonObject } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { overflows } from '../option-values.ts'
 import { everlong } from '../testing/harness.ts'
-import { render } from './simulate.ts'
+import { render } from './simulate/server.ts'
 
 describe('everlong simulate', () => {
   test('serves the Messages API until it is stopped, and says what it would have cost', async () => {

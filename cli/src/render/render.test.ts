@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { ruler } from '../commands/context/ruler.ts'
 import { bar, segmentedBar } from './bar.ts'
-import { ruler } from './ruler.ts'
 import { facts, type Screen, table } from './screen.ts'
 
 const screen: Screen = { width: 40, isTerminal: false, isColored: false, timeZone: 'UTC', paint: (_, text) => text }

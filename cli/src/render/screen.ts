@@ -13,7 +13,7 @@ import {
   visible,
   wrap,
 } from '@everlong/agent/render'
-import type { Surroundings } from '../surroundings.ts'
+import type { Io } from '../io.ts'
 
 export type Screen = Sheet & {
   /** A person looks at it; else it goes into a file or another program. */
@@ -25,7 +25,7 @@ export type Screen = Sheet & {
 const narrowest = 40
 const widest = 120
 
-export function screenOf({ stdout, env, timeZone }: Surroundings): Screen {
+export function screenOf({ stdout, env, timeZone }: Io): Screen {
   const isColored = stdout.isTTY === true && (stdout.hasColors?.(16, env) ?? false)
   const asked = stdout.isTTY === true ? stdout.columns : Number(env.COLUMNS)
   return {
@@ -37,7 +37,7 @@ export function screenOf({ stdout, env, timeZone }: Surroundings): Screen {
 }
 
 /** For a terminal that is narrower than screens are made for: lines go on below, between words. */
-export function foldedFor({ stdout }: Pick<Surroundings, 'stdout'>, lines: readonly string[]): readonly string[] {
+export function foldedFor({ stdout }: Pick<Io, 'stdout'>, lines: readonly string[]): readonly string[] {
   const { isTTY, columns } = stdout
   return isTTY === true && columns !== undefined && columns < narrowest
     ? lines.flatMap((line) => fold(line, columns))

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Block, type ModelAnswer, type ModelClient, offline } from 'everlong'
-import { createEngine, type EngineSession } from 'everlong/node'
+import { createEngine, type Session } from 'everlong/node'
 import { everlong } from './harness.ts'
 
 export const stepKinds = [
@@ -65,7 +65,7 @@ export class LivedSession {
   readonly reducedBy = new Set<string>()
   private readonly folder = mkdtempSync(join(tmpdir(), 'everlong-lived-'))
   private readonly world: World
-  private session: EngineSession | undefined
+  private session: Session | undefined
   private later = 0
   private count = 0
 
@@ -84,7 +84,7 @@ export class LivedSession {
     }
   }
 
-  async open(): Promise<EngineSession> {
+  async open(): Promise<Session> {
     this.session ??= await this.engine().open(this.path)
     return this.session
   }
@@ -268,16 +268,16 @@ export class LivedSession {
     return this.world.thinks ? [thought, ...blocks] : blocks
   }
 
-  private add(session: EngineSession, message: Parameters<EngineSession['add']>[0]): void {
+  private add(session: Session, message: Parameters<Session['add']>[0]): void {
     for (const uuid of session.add(message)) this.said.add(uuid)
   }
 
-  private record(session: EngineSession, blocks: readonly Block[]): void {
+  private record(session: Session, blocks: readonly Block[]): void {
     const content = this.withThought(blocks)
     this.said.add(session.record({ id: `msg_${++this.count}`, model: this.modelName(), content }))
   }
 
-  private useTools(session: EngineSession, calls: number): void {
+  private useTools(session: Session, calls: number): void {
     const uses = Array.from({ length: calls }, () => `toolu_${++this.count}`)
     this.add(session, { role: 'user', content: this.question() })
     this.record(

@@ -1,5 +1,6 @@
 // What the tests of the command line share: running a command in process or through the launcher, and folders with
 // sessions. Never used outside tests.
+
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,8 +11,8 @@ import { WriteStream } from 'node:tty'
 import type { Environment } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import { serialize } from 'everlong/internal/testing'
+import type { Output } from '../io.ts'
 import { run } from '../program.ts'
-import type { Output } from '../surroundings.ts'
 
 export const root = dirname(dirname(dirname(import.meta.dirname)))
 

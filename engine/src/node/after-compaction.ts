@@ -4,11 +4,12 @@ import { missingFromSummary } from '../core/compaction/missing.ts'
 import type { Ledger } from '../core/ledger/facts.ts'
 import { textOf } from '../core/message/block.ts'
 import { stringAt } from '../core/message/json.ts'
+import { compactionJobAt, type Transcript } from '../core/session/transcript.ts'
 import { readBoundary } from '../core/transcript/format/boundary.ts'
 import { messageOf } from '../core/transcript/format/messages.ts'
 import { forEachEntry } from './read/entries.ts'
 import { readLedger } from './read/ledger-file.ts'
-import { compactionJobAt, openSessionAt, type SessionAt } from './read/session-at.ts'
+import { readTranscript } from './read/transcript.ts'
 
 /** Claude Code moves longer texts to a file and shows the model only their start. */
 const longest = 9_500
@@ -27,9 +28,8 @@ export function rulesText({ rules }: Pick<Ledger, 'rules'>): string {
 
 /** What a summary leaves out. Empty when nothing is missing. Throws if the transcript cannot be read. */
 export function leftOutBy(transcript: string, compacted: Compacted): string {
-  const session = openSessionAt(transcript, { before: boundaryOf(transcript, withoutScratchpad(compacted.summary)) })
-  if (session.type === 'not-found') throw new Error(`There is no session in ${transcript}.`)
-  return leftOutText(session, compacted)
+  const before = boundaryOf(transcript, withoutScratchpad(compacted.summary))
+  return leftOutText(readTranscript(transcript, { before, withFacts: true }), compacted)
 }
 
 export type Compacted = {
@@ -47,12 +47,12 @@ export type Compacted = {
 const maxTokens = 2_500
 
 /**
- * What a summary leaves out, as a text for the agent that wrote it. Empty when nothing is missing. The session is as it was
+ * What a summary leaves out, as a text for the agent that wrote it. Empty when nothing is missing. The transcript is as it was
  * before the compaction.
  */
-export function leftOutText(session: SessionAt, compacted: Compacted): string {
+export function leftOutText(transcript: Transcript, compacted: Compacted): string {
   const summary = `${withoutScratchpad(compacted.summary)}\n${compacted.given ?? ''}`
-  const missing = missingFromSummary(compactionJobAt(session), { summary, maxTokens })
+  const missing = missingFromSummary(compactionJobAt(transcript), { summary, maxTokens })
   return missing === '' ? '' : cut(leftOutNote(missing, compacted))
 }
 

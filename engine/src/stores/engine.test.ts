@@ -5,7 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../core/message/json.ts'
 import type { SessionStore } from '../core/ports/session-store.ts'
 import { StoreError } from '../core/ports/store.ts'
-import { createEngine, type EngineSession } from '../engine.ts'
+import type { Session } from '../core/session/session-api.ts'
+import { createEngine } from '../engine.ts'
 import { offline } from '../models/offline.ts'
 import { createEngine as createNodeEngine } from '../node-engine.ts'
 import { session as transcript } from '../testing/index.ts'
@@ -181,7 +182,7 @@ test('on Node, sessions of a folder have notes and stored results next to them; 
   await elsewhere.close()
 })
 
-async function findsQueued(session: EngineSession): Promise<void> {
+async function findsQueued(session: Session): Promise<void> {
   const idsOf = async (words: string, limit?: number) => {
     const { matches, more } = await session.recall(words, limit === undefined ? {} : { limit })
     return { ids: matches.map(({ id }) => id), more }

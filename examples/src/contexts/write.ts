@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Block, type Message, type ModelClient, offline, recorded } from 'everlong'
 import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 import { type Compacted, noHooks, runCompaction } from 'everlong/internal/compaction'
-import { compactionJobAt, openSessionAt } from 'everlong/internal/node'
+import { compactionJobAt, readTranscript } from 'everlong/internal/node'
 import { madeUpSession } from './session.ts'
 import { modelSummary } from './summary.ts'
 
@@ -23,17 +23,11 @@ export async function contexts(): Promise<Readonly<Record<string, string>>> {
   // It has one summary to give: when it is asked for a shorter one, there is none.
   const model = () => recorded({ summaries: [modelSummary] })
   return {
-    'before.txt': shown(open().fold.view().messages),
+    'before.txt': shown(readTranscript(sessionFile).view.messages),
     'with-a-model.txt': await compacted({ model: model() }),
     'without-a-model.txt': await compacted({ model: offline() }),
     'small-budget.txt': await compacted({ model: model(), budget: 800 }),
   }
-}
-
-function open() {
-  const session = openSessionAt(sessionFile)
-  if (session.type !== 'session') throw new Error(`${sessionFile} is not a session.`)
-  return session
 }
 
 async function compacted({
@@ -45,7 +39,7 @@ async function compacted({
 }): Promise<string> {
   let ids = 0
   const result = await runCompaction(
-    { ...compactionJobAt(open(), { budget }), transcriptPath: 'docs/contexts/session.jsonl' },
+    { ...compactionJobAt(readTranscript(sessionFile), { budget }), transcriptPath: 'docs/contexts/session.jsonl' },
     {
       model,
       now: () => 0,

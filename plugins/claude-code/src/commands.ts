@@ -35,17 +35,17 @@ export async function answerAbout(command: string, transcript: string, env: Envi
 }
 
 async function context(transcript: string, env: Environment): Promise<Answer> {
-  const { gather, render } = await import('@everlong/cli/commands/context')
+  const { gather, render } = await import('@everlong/cli/context')
   const outcome = gather(transcript, { env })
   return { text: outcome.type === 'failed' ? outcome.message : render(outcome.report, plainScreen).join('\n') }
 }
 
 async function compact(transcript: string, env: Environment): Promise<Answer> {
-  const { compactSession } = await import('@everlong/cli/commands/compact')
+  const { compactSession } = await import('@everlong/cli/compact')
   const bytes = statSync(transcript).size
   const { stdin, stdout, stderr } = process
-  const surroundings = { stdin, stdout, stderr, env, cwd: process.cwd(), now: Date.now }
-  const outcome = await compactSession(transcript, { surroundings })
+  const io = { stdin, stdout, stderr, env, cwd: process.cwd(), now: Date.now }
+  const outcome = await compactSession(transcript, { io })
   if (outcome.type === 'failed') return { text: outcome.message }
   const { report, records } = outcome.report
   if (records.length === 0) return { text: outcome.complaint ?? 'There is nothing to compact.' }
@@ -87,9 +87,9 @@ function howToResume(transcript: string): string {
 }
 
 async function lost(transcript: string): Promise<Answer> {
-  const [{ readLost }, { renderSession }] = await Promise.all([
+  const [{ lostInTranscript, readTranscript }, { renderSession }] = await Promise.all([
     import('everlong/internal/node'),
-    import('@everlong/cli/commands/lost-screen'),
+    import('@everlong/cli/lost'),
   ])
-  return { text: renderSession(readLost(transcript), plainScreen).join('\n') }
+  return { text: renderSession(lostInTranscript(readTranscript(transcript)), plainScreen).join('\n') }
 }

@@ -1,7 +1,7 @@
 // What a summary of Claude Code's left out, compared with the transcript, as a text for the agent.
 
 import { readBoundary } from 'everlong/internal'
-import { forEachEntry, leftOutText, openSessionAt } from 'everlong/internal/node'
+import { forEachEntry, leftOutText, readTranscript } from 'everlong/internal/node'
 
 export type Compared = {
   readonly summary: string
@@ -13,8 +13,7 @@ export type Compared = {
 
 /** For the agent; empty if nothing is missing. */
 export function compare(transcript: string, { summary, bytes, given }: Compared): string {
-  const session = openSessionAt(transcript, { before: boundaryAfter(transcript, bytes) })
-  if (session.type === 'not-found') throw new Error(`There is no session in ${transcript}.`)
+  const session = readTranscript(transcript, { before: boundaryAfter(transcript, bytes), withFacts: true })
   return leftOutText(session, { summary, given, search: 'the everlong search tool' })
 }
 

@@ -2,7 +2,7 @@
 // because a rollout may hold many megabytes of tool results.
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from 'everlong/internal'
-import { compactionJobAt, type SummarySource, sessionOfRecords, summarySource } from 'everlong/internal/node'
+import { compactionJobAt, type SummarySource, summarySource, transcriptOfRecords } from 'everlong/internal/node'
 import { compactedMark, itemMark, lineAt, lineStart, recordIn } from './last-compaction.ts'
 
 const userMark = '"role":"user"'
@@ -10,7 +10,7 @@ const userMark = '"role":"user"'
 /** The conversation in the first `end` bytes of a rollout. */
 export function sourceBefore(rollout: string, end: number): SummarySource {
   const records = recordsIn(readFileSync(rollout).subarray(0, end))
-  return summarySource(compactionJobAt(sessionOfRecords(records, rollout)))
+  return summarySource(compactionJobAt(transcriptOfRecords(records, rollout)))
 }
 
 function recordsIn(bytes: Buffer): readonly JsonObject[] {

@@ -1,4 +1,4 @@
-import { compactionJobAt, sessionOfRecords } from 'everlong/internal/node'
+import { compactionJobAt, transcriptOfRecords } from 'everlong/internal/node'
 import { expect, test } from 'vitest'
 import { recordsOf } from './records.ts'
 import { assistant, compaction, session, summary, user } from './testing.ts'
@@ -80,6 +80,6 @@ test('the rules of the user are known across compactions', () => {
     summary('s1', 'Nothing yet.'),
     user('u2', 'Go on.'),
   ])
-  const { carried } = compactionJobAt(sessionOfRecords(records, 'x.jsonl'))
+  const { carried } = compactionJobAt(transcriptOfRecords(records, 'x.jsonl'))
   expect(carried?.rules.map(({ text }) => text)).toEqual(['From now on never touch schema.sql.'])
 })

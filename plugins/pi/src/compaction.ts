@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { ModelRequest } from 'everlong'
 import { systemPorts } from 'everlong/internal'
 import { type CompactionJob, noHooks, piCompaction, runCompaction } from 'everlong/internal/compaction'
-import { compactionJobAt, type SessionAt } from 'everlong/internal/node'
+import { compactionJobAt, type Transcript } from 'everlong/internal/node'
 import { cachedPrompt, isCached, type Sent } from './cached-prompt.ts'
 import { piModel } from './model.ts'
 import type { BeforeCompactEvent, BeforeCompactResult, Context, Model } from './pi-api.ts'
@@ -30,8 +30,8 @@ export async function compactForPi(
   const { model } = context
   if (!model) return undefined
   const session = openBranch(context, event.branchEntries)
-  const { messages } = session.fold.view()
-  const cached = isCached(input.sent, model, Date.now()) ? cachedPrompt(input.sent, session.fold.view()) : undefined
+  const { messages } = session.view
+  const cached = isCached(input.sent, model, Date.now()) ? cachedPrompt(input.sent, session.view) : undefined
   const client = piModel({ context, model, signal: event.signal, cached })
   const conversation: ModelRequest | undefined = cached && { source: 'turn', model: model.id, messages }
   const job = { ...jobFor(session, event, { model, recall: input.recall }), conversation }
@@ -64,7 +64,7 @@ export async function compactForPi(
 
 type JobInput = { readonly model: Model; readonly recall: boolean }
 
-function jobFor(session: SessionAt, event: BeforeCompactEvent, { model, recall }: JobInput): CompactionJob {
+function jobFor(session: Transcript, event: BeforeCompactEvent, { model, recall }: JobInput): CompactionJob {
   const { preparation, reason, customInstructions } = event
   const cut = firstShown(session, event)
   const { transcriptPath, ...job } = compactionJobAt(session, {
@@ -85,8 +85,8 @@ function jobFor(session: SessionAt, event: BeforeCompactEvent, { model, recall }
 }
 
 /** The first entry from where pi wants to keep on that a model sees: pi may name a note of its own. */
-function firstShown(session: SessionAt, { branchEntries, preparation }: BeforeCompactEvent): string | undefined {
-  const shown = new Set(session.fold.view().sources.flatMap(({ uuids }) => uuids))
+function firstShown(session: Transcript, { branchEntries, preparation }: BeforeCompactEvent): string | undefined {
+  const shown = new Set(session.view.sources.flatMap(({ uuids }) => uuids))
   const start = branchEntries.findIndex(({ id }) => id === preparation.firstKeptEntryId)
   return start < 0 ? undefined : branchEntries.slice(start).find(({ id }) => shown.has(id))?.id
 }

@@ -36,7 +36,7 @@ export function clearingEdits(input: MicroInput): readonly ContextEditDraft[] {
   const threshold = thresholdOf(model.contextWindow, settings)
   if (mode === 'off' || (mode === 'auto' && tokens < threshold - warningDistance)) return []
   const session = openBranch(context)
-  const view = session.fold.view()
+  const view = session.view
   const plan = microBySize.plan(
     view,
     situationOf(view, {

@@ -1,15 +1,15 @@
 // A pi session as Everlong sees it, and what pi's settings say about it.
 
 import { blocksOf, isObject, type JsonObject, numberAt, objectAt, stringAt, textOf } from 'everlong/internal'
-import { type SessionAt, sessionOfRecords } from 'everlong/internal/node'
+import { type Transcript, transcriptOfRecords } from 'everlong/internal/node'
 import type { CompactionSettings, Context, Model, SessionEntry } from './pi-api.ts'
 
 /** The current branch, or these entries of it. */
 export function openBranch(
   { sessionManager }: Pick<Context, 'sessionManager'>,
   entries?: readonly SessionEntry[],
-): SessionAt {
-  return sessionOfRecords(recordsOf({ sessionManager }, entries), sessionManager.getSessionFile() ?? '')
+): Transcript {
+  return transcriptOfRecords(recordsOf({ sessionManager }, entries), sessionManager.getSessionFile() ?? '')
 }
 
 /** As the session file has them. */

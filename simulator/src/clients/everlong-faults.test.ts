@@ -1,7 +1,7 @@
 // Both of Everlong's clients with a server: the contract of model clients, and everything that can go wrong on the way,
 // over real HTTP on this machine.
 import type { ModelClient, ModelRequest, StreamEvent } from 'everlong'
-import { anthropic, type SdkOptions } from 'everlong/anthropic'
+import { type AnthropicOptions, anthropic } from 'everlong/anthropic'
 import { type ModelPorts, systemPorts } from 'everlong/internal'
 import { openai } from 'everlong/openai'
 import { runModelContract } from 'everlong/testing'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-type Setup = SdkOptions & { readonly apiKey?: string; readonly baseURL?: string }
+type Setup = Omit<AnthropicOptions, 'model' | 'client'>
 
 const clients: readonly (readonly [string, (setup: Setup) => ModelClient])[] = [
   ['anthropic', (setup) => anthropic({ model: 'claude-sonnet-5', apiKey: 'key', baseURL: server.url, ...setup })],
@@ -47,7 +47,7 @@ const unpaired: ModelRequest = {
 /** A fetch that asks for faults, one for each request, and keeps the bodies. */
 function wireWith(...faults: readonly (string | undefined)[]) {
   const bodies: string[] = []
-  const fetch: NonNullable<SdkOptions['fetch']> = (input, init) => {
+  const fetch: NonNullable<AnthropicOptions['fetch']> = (input, init) => {
     const headers = new Headers(init?.headers)
     const fault = faults[Math.min(bodies.length, faults.length - 1)]
     if (fault !== undefined) headers.set('x-everlong-fault', fault)

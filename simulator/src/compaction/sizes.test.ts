@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type CompactionDone, type ModelAnswer, noOutcome } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { isToolUse, objectAt, stringAt } from 'everlong/internal'
-import { createEngine, type EngineSession } from 'everlong/node'
+import { createEngine, type Session } from 'everlong/node'
 import { afterAll, expect, test } from 'vitest'
 import { text, toolUse } from '../script/answers.ts'
 import { route } from '../script/route.ts'
@@ -98,7 +98,7 @@ const tokensOf = ({ usage: { input, cacheRead, cacheWrite, output } }: ModelAnsw
   input + cacheRead + cacheWrite + output
 
 /** Turns until the context has so many tokens, or a compaction came: the turn in which it came. */
-async function work(session: EngineSession, { until, size }: { readonly until: number; readonly size: number }) {
+async function work(session: Session, { until, size }: { readonly until: number; readonly size: number }) {
   for (let calls = 0; ; calls++) {
     const last = session.messages().at(-1)
     if (last?.role !== 'user' && session.explain().size.tokens >= until) return undefined
@@ -117,12 +117,12 @@ async function work(session: EngineSession, { until, size }: { readonly until: n
 }
 
 /** What everybody says who names the size after a compaction. */
-function toldBy(session: EngineSession, done: CompactionDone) {
+function toldBy(session: Session, done: CompactionDone) {
   const { preTokens: before, postTokens: boundary } = objectAt(done.records[0], 'compactMetadata') ?? {}
   return { before, boundary, result: done.after, gauge: session.explain().size.tokens }
 }
 
-async function hello(session: EngineSession): Promise<ModelAnswer> {
+async function hello(session: Session): Promise<ModelAnswer> {
   session.add({ role: 'user', content: 'Say hello.' })
   const turn = await session.send()
   if (turn.type !== 'answered' || turn.compactions.length > 0) throw new Error(turn.type)

@@ -1,5 +1,5 @@
 // A conversation in which the agent reads a file per turn.
-import type { EngineSession } from 'everlong'
+import type { Session } from 'everlong'
 
 type Reading = {
   readonly turns: number
@@ -7,7 +7,7 @@ type Reading = {
   readonly fileAt: (turn: number, content: string) => string
 }
 
-export function fill(session: Pick<EngineSession, 'add' | 'record'>, { turns, fileAt }: Reading): void {
+export function fill(session: Pick<Session, 'add' | 'record'>, { turns, fileAt }: Reading): void {
   session.add({ role: 'user', content: 'Fix the report. Never touch schema.sql.' })
   for (let turn = 0; turn < turns; turn++) {
     const lines = Array.from({ length: 120 }, (_, at) => `export const value${turn}x${at} = callTheHelper(${at})`)

@@ -71,7 +71,13 @@ const kindNames: Readonly<Record<string, string>> = {
   pinned: 'what is pinned',
 }
 
-/** A piece opens with its title: the word File and the path. */
+/** A piece opens with its title: `File /src/a.ts`, or `File /src/a.ts (lines 1–50 of 90; …)`. */
 function nameOf(content: string): string {
-  return content.split('\n')[0]?.split('/').at(-1) ?? ''
+  return (
+    content
+      .split('\n')[0]
+      ?.replace(/ \(lines .*$/, '')
+      .split('/')
+      .at(-1) ?? ''
+  )
 }

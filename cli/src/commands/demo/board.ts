@@ -1,8 +1,8 @@
 // Where the demonstration is shown: lines that stay, and on a terminal one more that is always the last and changes in
 // place. Without a terminal there are only the lines that stay.
 import { clearLine, cursorTo } from 'node:readline'
+import type { Io } from '../../io.ts'
 import { foldedFor, type Screen, screenOf } from '../../render/screen.ts'
-import type { Surroundings } from '../../surroundings.ts'
 
 export type Board = {
   readonly print: (lines: (screen: Screen) => readonly string[]) => void
@@ -13,8 +13,8 @@ export type Board = {
   readonly end: () => void
 }
 
-export function createBoard(surroundings: Surroundings): Board {
-  const { stdout, env } = surroundings
+export function createBoard(io: Io): Board {
+  const { stdout, env } = io
   const isLive = stdout.isTTY === true && env.TERM !== 'dumb'
   let last: ((screen: Screen) => string) | undefined
   let isBlank = true
@@ -25,7 +25,7 @@ export function createBoard(surroundings: Surroundings): Board {
   }
   const draw = () => {
     if (last === undefined) return
-    const screen = screenOf(surroundings)
+    const screen = screenOf(io)
     // A terminal writes ^C where the cursor is: that must not break the line either.
     const columns = Math.min(screen.width, stdout.columns ?? screen.width) - 3
     stdout.write(last({ ...screen, width: columns }))
@@ -34,7 +34,7 @@ export function createBoard(surroundings: Surroundings): Board {
     isLive,
     print: (lines) => {
       wipe()
-      for (const line of foldedFor(surroundings, lines(screenOf(surroundings)))) {
+      for (const line of foldedFor(io, lines(screenOf(io)))) {
         // Everything keeps its distance; two distances are one.
         if (line !== '' || !isBlank) stdout.write(`${line}\n`)
         isBlank = line === ''

@@ -12,7 +12,7 @@ import {
   readEdit,
   textOf,
 } from 'everlong/internal'
-import { fsck, openMemory, openView } from 'everlong/internal/node'
+import { fsck, openMemory, readTranscript } from 'everlong/internal/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
 import { wanted } from './acts.ts'
@@ -84,12 +84,12 @@ test('the file is sound, nobody holds it any more, and the rule is in the contex
   const { transcript } = plain
   const { findings } = fsck(transcript)
   expect(findings.filter(({ severity }) => severity !== 'note')).toEqual([])
-  const texts = openView(transcript).view.messages.map(({ content }) => textOf(content))
+  const texts = readTranscript(transcript).view.messages.map(({ content }) => textOf(content))
   expect(texts.some((text) => text.includes(rule))).toBe(true)
 })
 
 /** How many files fit depends on the tokens of the paths of temporary files, which are random. */
-const restoration = /(● restoration:)[^●]*?put\s+back, as they are now/g
+const restoration = /(● restoration:)[^●]*?put\s+back,\s+as\s+they\s+are\s+now/g
 const masked = (stdout: string) =>
   stdout.replaceAll(/127\.0\.0\.1:\d+/g, '#').replaceAll(restoration, '$1 # files put back, as they are now')
 

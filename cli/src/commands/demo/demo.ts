@@ -1,11 +1,12 @@
 // `everlong demo`: the loop works on a made-up repository against the simulated API with a small window, and a person sees
 // what the engine does about it. Real requests, a real transcript; no key, no network.
+
 import { resolve } from 'node:path'
 import { textOf } from 'everlong/internal'
 import type { PurposeUsage } from 'everlong/internal/compaction'
+import type { Io } from '../../io.ts'
 import { gathered, type Outcome } from '../../outcome.ts'
-import { programName } from '../../program-name.ts'
-import type { Surroundings } from '../../surroundings.ts'
+import { programName } from '../../render/shell.ts'
 import { createChronicle } from './acts.ts'
 import { createBoard } from './board.ts'
 import { endingLines, openingLines } from './frame.ts'
@@ -22,14 +23,11 @@ export type DemoOptions = {
   readonly folder?: string
 }
 
-export async function demo(
-  { fast = false, folder }: DemoOptions,
-  surroundings: Surroundings,
-): Promise<Outcome<undefined>> {
-  const { cwd, now, newId, onStop } = surroundings
+export async function demo({ fast = false, folder }: DemoOptions, io: Io): Promise<Outcome<undefined>> {
+  const { cwd, now, newId, onStop } = io
   const place = placeIn(folder === undefined ? undefined : resolve(cwd, folder))
   if (place.type === 'failed') return place
-  const board = createBoard(surroundings)
+  const board = createBoard(io)
   const stopping = new AbortController()
   const release = onStop?.(() => stopping.abort())
   const isSlow = board.isLive && !fast
@@ -37,7 +35,7 @@ export async function demo(
     const ports = { now, ...(newId ? { newId } : {}) }
     const stage = await setStage({ isSlow, transcript: place.report, ports })
     const { signal } = stopping
-    await play({ stage, board, signal, chronicle: createChronicle(), pace: createPace(isSlow, signal) }, surroundings)
+    await play({ stage, board, signal, chronicle: createChronicle(), pace: createPace(isSlow, signal) }, io)
     return gathered(undefined)
   } finally {
     board.end()
@@ -45,10 +43,10 @@ export async function demo(
   }
 }
 
-async function play(show: Show, surroundings: Surroundings): Promise<void> {
+async function play(show: Show, io: Io): Promise<void> {
   const { stage, board, chronicle, signal } = show
   const { session, transcript } = stage
-  const { now } = surroundings
+  const { now } = io
   const started = now()
   session.on((event) => {
     chronicle.hear(event, session.explain())
@@ -59,7 +57,7 @@ async function play(show: Show, surroundings: Surroundings): Promise<void> {
     await playStory(show)
     board.end()
     const figures = { ...figuresOf(stage), durationMs: now() - started }
-    const program = programName(surroundings)
+    const program = programName(io)
     const ending = { ...figures, transcript, program, seen: chronicle.seen(), isStopped: signal.aborted }
     board.print((screen) => endingLines(ending, screen))
   } finally {

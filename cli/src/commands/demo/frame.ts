@@ -2,7 +2,7 @@
 // into it.
 import { counted, dollars, duration, exactDollars, visible } from '@everlong/agent/render'
 import { commandList, facts, heading, paragraph, type Screen } from '../../render/screen.ts'
-import { shellWord } from '../../render/shell-word.ts'
+import { shellWord } from '../../render/shell.ts'
 import type { ActName } from './act-words.ts'
 import { wanted } from './acts.ts'
 import { type Stage, window } from './stage.ts'
@@ -68,11 +68,11 @@ function commandLines({ program, transcript }: Ending, screen: Screen): readonly
   const file = shellWord(transcript)
   const commands: readonly (readonly [string, string])[] = [
     [`${program} inspect ${file}`, 'one screen about the session'],
-    [`${program} epochs ${file}`, 'what each compaction removed'],
+    [`${program} inspect --epochs ${file}`, 'what each compaction removed'],
     [`${program} context ${file}`, 'what fills the window now'],
     [`${program} recall ${file} generated`, 'find what has left the context'],
     [`${program} memory ${file}`, 'the notes it kept'],
-    [`${program} tree ${file}`, 'every message, one line each'],
+    [`${program} inspect --tree ${file}`, 'every message, one line each'],
   ]
   return commandList(commands, screen)
 }

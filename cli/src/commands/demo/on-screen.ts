@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { visible } from '@everlong/agent/render'
 import { type Player, runTerminal, wantsPlain } from '@everlong/agent/terminal'
+import type { Io } from '../../io.ts'
 import { gathered, type Outcome } from '../../outcome.ts'
-import type { Surroundings } from '../../surroundings.ts'
 import { type ActName, purposes, toldOf } from './act-words.ts'
 import type { DemoOptions } from './demo.ts'
 import { placeIn } from './place.ts'
@@ -14,13 +14,13 @@ import { rule } from './rule.ts'
 import type { DemoData } from './screen-worker.ts'
 
 /** Without a terminal, or with --fast, the demo is plain lines. */
-export function fitsScreen({ fast = false }: DemoOptions, surroundings: Surroundings): boolean {
-  return !fast && !wantsPlain(surroundings)
+export function fitsScreen({ fast = false }: DemoOptions, io: Io): boolean {
+  return !fast && !wantsPlain(io)
 }
 
 /** The exit code. */
-export async function demoOnScreen({ folder }: DemoOptions, surroundings: Surroundings): Promise<Outcome<number>> {
-  const { stdin, stdout, env, cwd } = surroundings
+export async function demoOnScreen({ folder }: DemoOptions, io: Io): Promise<Outcome<number>> {
+  const { stdin, stdout, env, cwd } = io
   const place = placeIn(folder === undefined ? undefined : resolve(cwd, folder))
   if (place.type === 'failed') return place
   const root = dirname(place.report)

@@ -5,13 +5,13 @@ import { type Repository, type RunningServer, startServer, syntheticRepository, 
 import type { EngineSettings, FileStore } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { type Match, parseSearch } from 'everlong/internal/node'
-import { createEngine, type EngineOptions, type EngineSession, openArchive } from 'everlong/node'
+import { createEngine, type EngineOptions, openArchive, type Session } from 'everlong/node'
 import { demoModel } from './model.ts'
 import { recallTool, repositoryTools } from './tools.ts'
 
 export type Stage = {
   readonly server: RunningServer
-  readonly session: EngineSession
+  readonly session: Session
   readonly tools: readonly AnyTool[]
   readonly transcript: string
   readonly repository: Repository

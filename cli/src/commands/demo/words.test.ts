@@ -4,7 +4,7 @@ import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/internal/compaction'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { shellWord } from '../../render/shell-word.ts'
+import { shellWord } from '../../render/shell.ts'
 import { createChronicle, restorationInWords } from './acts.ts'
 
 const noTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
@@ -54,8 +54,10 @@ test('each act is told in plain words with its numbers, and others are not told'
 
 test('what was put back is read off the records of a compaction', () => {
   const piece = (type: string, content: string) => ({ type: 'attachment', attachment: { type, content } })
-  const records = [{ type: 'system' }, piece('todos', 'To-do list'), piece('files', 'File /repo/a/src/b.ts\n1')]
-  expect(restorationInWords(records)).toBe('1 file (b.ts) and the to-do list put back, as they are now')
+  const part = 'File /repo/a/src/c.ts (lines 1–5 of 9; the whole file has 700 tokens)\n1'
+  const files = [piece('files', 'File /repo/a/src/b.ts\n1'), piece('files', part)]
+  const records = [{ type: 'system' }, piece('todos', 'To-do list'), ...files]
+  expect(restorationInWords(records)).toBe('2 files (b.ts, c.ts) and the to-do list put back, as they are now')
   expect(restorationInWords([{ type: 'system' }, piece('not_restored', 'c.ts')])).toBe(undefined)
 })
 

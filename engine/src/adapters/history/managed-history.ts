@@ -9,7 +9,7 @@ import type { ModelChoice } from '../../core/session/gauge.ts'
 import { countsRecord, type RequestInput } from '../../core/session/input.ts'
 import type { Blocked, Ready } from '../../core/session/prepare.ts'
 import { createMutex } from '../../core/session/queue.ts'
-import type { Session } from '../../core/session/session.ts'
+import type { Session } from '../../core/session/session-api.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import {
   type Conversion,
@@ -24,7 +24,7 @@ import { failureOf, isAbout } from './failure.ts'
 import { type GivenBack, giveBack } from './give-back.ts'
 import { seed } from './seed.ts'
 
-/** As much of an EngineSession as the adapters need. */
+/** The part of a Session as the adapters need. */
 export type AdapterSession = Session & { readonly entries: () => Promise<Iterable<Entry>> }
 
 export type CallOptions = {

@@ -15,7 +15,7 @@ import { attachmentContent } from '../transcript/format/attachments.ts'
 import type { AttachmentFacts } from '../transcript/format/compaction-records.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
 import type { CompactionJob } from './job.ts'
-import { isBegun, isSaid, leadOf } from './page/complete-words.ts'
+import { isSaid, isStarted, leadOf } from './page/complete-words.ts'
 import { type Planned, piecesOf } from './plan.ts'
 
 export type Assembled = {
@@ -38,7 +38,7 @@ export function latestRequest({ exchanges }: Ledger): Exchange | undefined {
 export function progressOn(request: Exchange, { exchanges, isAnswered }: Ledger): Progress {
   if (isAnswered) return 'answered'
   const since = exchanges.slice(exchanges.indexOf(request))
-  return since.length > 1 || since.some(isBegun) ? 'begun' : 'new'
+  return since.length > 1 || since.some(isStarted) ? 'begun' : 'new'
 }
 
 export type Frame = ReturnType<typeof frameOf>

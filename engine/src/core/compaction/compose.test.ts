@@ -402,3 +402,33 @@ test('nothing that was checked claims anything where nothing was', () => {
     unsupported: [],
   })
 })
+
+describe('the line on what can be searched', () => {
+  const parts = ['hinge', 'lock', 'frame', 'paint', 'screw', 'latch']
+  const detail = (part: string) =>
+    Array.from(
+      { length: 40 },
+      (_, at) => `The ${part} has ${at} ${at > 10 && at < 30 ? `marks in ${part}Size.ts` : 'sides'}.`,
+    ).join('\n')
+  const said = parts.flatMap((part) => [human(`Look at the ${part} of the house.`), assistant(detail(part))])
+  const hint = (text: string) => text.split('\n').filter((line) => line.startsWith('Left out here'))
+
+  test.each([undefined, short])('names what the page leaves out, if the agent can search (summary: %s)', (summary) => {
+    const { text } = pageOf(said, { recall: true, handoverTokens: 700, ...(summary === undefined ? {} : { summary }) })
+    const [line = '', ...more] = hint(text)
+    expect(more).toEqual([])
+    const terms = [...(line.split('. For example')[0]?.matchAll(/`([^`]+)`/g) ?? [])].map(([, term]) => term ?? '')
+    expect(terms.length).toBeGreaterThan(1)
+    for (const term of terms) {
+      expect(detail(term.replace(/Size\.ts$/, ''))).toContain(term)
+      expect(text.replace(line, '')).not.toContain(term)
+    }
+    expect(line).toContain(`recall({"query":"${terms[0]}"})`)
+    expect(countTokens(text)).toBeLessThanOrEqual(700)
+  })
+
+  test('is missing if the agent cannot search, or if the page has everything', () => {
+    expect(hint(pageOf(said, { handoverTokens: 700 }).text)).toEqual([])
+    expect(hint(pageOf(said, { recall: true, handoverTokens: 20_000, tokens: 30_000 }).text)).toEqual([])
+  })
+})

@@ -12,6 +12,7 @@ import {
   unverifiedStart,
   writtenByCodeStart,
 } from '../prompts/page.ts'
+import { omittedLine } from '../prompts/recall.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
@@ -25,9 +26,9 @@ import {
   withoutRepeats,
   wordsText,
 } from './page/complete-words.ts'
-import { offlineSummary } from './page/offline.ts'
+import { omittedTerms } from './page/omitted.ts'
 import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
-import { record } from './page/record.ts'
+import { offlineSummary, record } from './page/record.ts'
 import { joinSections, missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
@@ -73,6 +74,8 @@ const rulesShare = 0.5
 const headingTokens = 60
 const leastSummary = 100
 const leastUser = 300
+/** For the line on what can be searched. */
+const hintTokens = 150
 
 /** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
 export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
@@ -154,13 +157,15 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
   const said = [completed.text, ...earlier].join('\n')
   const rules = rulesBeside(said)
   const size = countTokens(summary)
-  const facts = recordBeside(input, [said, ...rules].join('\n'), left(said, Math.min(tokens, input.handoverTokens)))
+  const room = left(said, Math.min(tokens, input.handoverTokens)) - (recall ? hintTokens : 0)
+  const facts = recordBeside(input, [said, ...rules].join('\n'), room)
   const besideParts = [
     section(pageTitles.earlier, earlier),
     section(pageTitles.rules, rules),
     section(pageTitles.state, state),
     section(pageTitles.doubts, doubts),
     ...facts,
+    ...(room > 0 ? hintIn(input, [said, ...rules, ...state, ...facts].join('\n')) : []),
   ]
   const cautions = cautionLines(harmful)
   const corrections = [...correctionLines(checked), section(pageTitles.words, completed.lines)]
@@ -194,6 +199,12 @@ function recordBeside(input: ComposeInput, alreadySaid: string, tokens: number):
   return text === '' ? [] : [opening, text]
 }
 
+/** What the page does not say and the agent can search for. */
+function hintIn({ ledger, recall }: ComposeInput, page: string): readonly string[] {
+  const terms = recall ? omittedTerms(ledger, page) : []
+  return terms.length === 0 ? [] : [omittedLine(terms)]
+}
+
 /** An earlier summary that code wrote repeats the ledger. */
 function modelsOwn(input: ComposeInput): ComposeInput {
   return input.earlierSummary?.includes(writtenByCodeStart) ? { ...input, earlierSummary: undefined } : input
@@ -223,12 +234,13 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
     pageTitles.state,
     linesWithin(stateLines({ ledger, workspace, shown: '', since }), { tokens: room / 4, countTokens }),
   )
-  let left = room - countTokens(state)
+  let left = room - countTokens(state) - (recall ? hintTokens : 0)
   for (let attempt = 0; attempt < 6; attempt++) {
     const conversation = offlineSummary({ ...modelsOwn(input), tokens: left })
     if (conversation === '') return undefined
     const rules = ruleLines(ledger, { shown: conversation, recall, tokens: room * rulesShare, countTokens })
-    const text = joined([conversation, section(pageTitles.rules, rules), state])
+    const parts = [conversation, section(pageTitles.rules, rules), state]
+    const text = joined([...parts, ...hintIn(input, parts.join('\n'))])
     const excess = countTokens(text) - room
     if (excess > 0) {
       left -= excess + attempt * headingTokens

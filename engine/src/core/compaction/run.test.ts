@@ -670,31 +670,44 @@ test('a conversation that fits no summarizer fails with what to do', async () =>
   }
 })
 
-test('a summarizer that is asked directly reads results that were cleared, the newest first, as far as they fit', async () => {
-  const records: JsonObject[] = []
-  const add = (record: JsonObject) => {
-    const parentUuid = records.length === 0 ? null : `e-${records.length - 1}`
-    records.push({ ...record, uuid: `e-${records.length}`, parentUuid })
-  }
-  add({ type: 'user', message: { role: 'user', content: 'Look at the house.' } })
-  for (const at of [1, 2, 3]) {
-    const call = { type: 'tool_use', id: `t${at}`, name: 'Read', input: {} }
-    add({ type: 'assistant', message: { id: `m-${at}`, role: 'assistant', model: 'claude-opus-4-5', content: [call] } })
-    const result = {
-      type: 'tool_result',
-      tool_use_id: `t${at}`,
-      content: `ROOM-${at} ${'is painted green. '.repeat(900)}`,
+test.each([
+  ['asked directly', false, [2, 3]],
+  ['asked with the conversation’s cache', true, [3]],
+] as const)(
+  'a summarizer that is %s reads results that were cleared, the newest first, as far as they fit',
+  async (_, shareCache, fitting) => {
+    const records: JsonObject[] = []
+    const add = (record: JsonObject) => {
+      const parentUuid = records.length === 0 ? null : `e-${records.length - 1}`
+      records.push({ ...record, uuid: `e-${records.length}`, parentUuid })
     }
-    add({ type: 'user', message: { role: 'user', content: [result] } })
-  }
-  const edit = { type: 'clear-results', toolUseIds: ['t1', 't2', 't3'] }
-  add({ type: 'system', subtype: 'everlong_edit', everlong: { edit } })
-  const seen = async (window: number) => {
-    const model = scripted(() => summaryOf(3), { capabilities: { window } })
-    await compactionOf(records, { model, settings: { ...direct, offline: 'never' } })
-    const [asked] = model.requests
-    return [1, 2, 3].filter((at) => JSON.stringify(asked?.messages).includes(`ROOM-${at}`))
-  }
-  expect(await seen(200_000)).toEqual([1, 2, 3])
-  expect(await seen(16_000)).toEqual([2, 3])
-})
+    add({ type: 'user', message: { role: 'user', content: 'Look at the house.' } })
+    for (const at of [1, 2, 3]) {
+      const call = { type: 'tool_use', id: `t${at}`, name: 'Read', input: {} }
+      add({
+        type: 'assistant',
+        message: { id: `m-${at}`, role: 'assistant', model: 'claude-opus-4-5', content: [call] },
+      })
+      const result = {
+        type: 'tool_result',
+        tool_use_id: `t${at}`,
+        content: `ROOM-${at} ${'is painted green. '.repeat(900)}`,
+      }
+      add({ type: 'user', message: { role: 'user', content: [result] } })
+    }
+    const edit = { type: 'clear-results', toolUseIds: ['t1', 't2', 't3'] }
+    add({ type: 'system', subtype: 'everlong_edit', everlong: { edit } })
+    const seen = async (window: number) => {
+      const model = scripted(() => summaryOf(3), { capabilities: { window } })
+      const own: ModelRequest = { source: 'turn', model: model.model, messages: viewOf(records).messages }
+      const settings = { shareCache, offline: 'never' } as const
+      await compactionOf(records, { model, settings, conversation: own })
+      const asked = model.requests[0] as ModelRequest
+      // Whatever is cached stays as it was.
+      if (shareCache) expect(asked.messages.slice(0, -1)).toEqual(own.messages)
+      return [1, 2, 3].filter((at) => JSON.stringify(asked.messages).includes(`ROOM-${at}`))
+    }
+    expect(await seen(200_000)).toEqual([1, 2, 3])
+    expect(await seen(16_000)).toEqual(fitting)
+  },
+)

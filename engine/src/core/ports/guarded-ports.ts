@@ -3,6 +3,7 @@
 import { defined, describeValue, isObject, objectAt } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
 import { withoutSecrets } from '../text/secrets.ts'
+import type { HostCode } from './events.ts'
 import { callNow, errorText, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
 import { type FailureReason, type ModelAnswer, type ModelClient, type ModelFailure, noCapabilities } from './model.ts'
@@ -56,19 +57,39 @@ export function guardedFiles(files: FileStore, guard: Guard): FileStore {
   }
 }
 
-export function guardedRedact(redact: Redact, guard: Guard): GuardedRedact {
-  return (text) => {
+/** A function of the host's that returns at once. An error or a wrong result is reported, and the result is undefined. */
+export function guardedFunction<In, Out>(
+  code: HostCode,
+  call: (input: In) => Out,
+  { guard, isValid }: { readonly guard: Guard; readonly isValid: (result: unknown) => boolean },
+): (input: In) => Out | undefined {
+  return (input) => {
     try {
-      const clean: unknown = redact(text)
-      if (typeof clean === 'string') return clean
-      guard.report('redact', `returned ${describeValue(clean)}`)
+      const result = call(input)
+      if (isValid(result)) return result
+      guard.report(code, `returned ${describeValue(result)}`)
       // Nobody waits for it.
-      if (clean instanceof Promise) clean.catch(() => undefined)
+      if (result instanceof Promise) result.catch(() => undefined)
     } catch (error) {
-      guard.report('redact', errorText(error))
+      guard.report(code, errorText(error))
     }
     return undefined
   }
+}
+
+export function guardedRedact(redact: Redact, guard: Guard): GuardedRedact {
+  return guardedFunction('redact', redact, { guard, isValid: isString })
+}
+
+export type SummaryPrompt = string | ((prompt: string) => string)
+
+export function guardedSummaryPrompt(given: SummaryPrompt, guard: Guard): CompactionPorts['summaryPrompt'] {
+  const isValid = (text: unknown) => typeof text === 'string' && text.trim() !== ''
+  return typeof given === 'string' ? given : guardedFunction('summary-prompt', given, { guard, isValid })
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 /** What a model wrote, as it may be stored and sent: it may repeat a secret from anywhere in the conversation. */

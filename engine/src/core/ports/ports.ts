@@ -16,6 +16,8 @@ export type CompactionPorts = {
   readonly workspace?: Workspace | undefined
   /** Replaces the host's secrets in what a model writes. Those that Everlong knows by their form are replaced anyway. */
   readonly redact?: GuardedRedact | undefined
+  /** Text that extends the instructions for a summary, or a function that replaces them; it returns nothing to keep them. */
+  readonly summaryPrompt?: string | ((prompt: string) => string | undefined) | undefined
   readonly emit: Emit
   /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>

@@ -26,6 +26,12 @@ export function olderRulesLine(count: number, { recall }: { readonly recall: boo
   return `- (${count} older ${count === 1 ? 'rule is' : 'rules are'} not listed for room and still in force: ${where})`
 }
 
+/** `Left out here, and found with the recall tool: \`parseGate\`, \`hinge.css\`. For example: recall({"query":"parseGate"})` */
+export function omittedLine(terms: readonly string[]): string {
+  const names = terms.map((term) => `\`${term}\``).join(', ')
+  return `Left out here, and found with the recall tool: ${names}. For example: recall(${JSON.stringify({ query: terms[0] })})`
+}
+
 /** The count in such a line; 0 if the text has none. */
 export function olderRulesIn(text: string): number {
   return Number(/^- \((\d{1,6}) older rules? (?:is|are) not listed/m.exec(text)?.[1] ?? 0)

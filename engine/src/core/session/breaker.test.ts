@@ -12,7 +12,7 @@ import {
   closedBreaker,
 } from './breaker.ts'
 import { climb } from './ladder.ts'
-import type { Session } from './session.ts'
+import type { OwnSession } from './session.ts'
 import { failingMechanism, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 import { Tracker } from './tracking.ts'
@@ -130,7 +130,7 @@ describe('compactions that follow one another at once', () => {
   /** Rounds without a person. */
   async function rounds(
     settings: EngineSettings,
-    compact: (session: Session) => Promise<readonly string[]>,
+    compact: (session: OwnSession) => Promise<readonly string[]>,
     count = 5,
   ) {
     const world = createTestWorld({ settings, compaction: [plainMechanism('In short.')] })
@@ -170,7 +170,7 @@ describe('compactions that follow one another at once', () => {
   })
 
   test('are not continued for refused prompts: one more is allowed while the breaker is open', async () => {
-    const recover = async (session: Session) => [(await session.recover(refused('too long'))).type]
+    const recover = async (session: OwnSession) => [(await session.recover(refused('too long'))).type]
     const { finished, notices: types } = await rounds({ ...reduced, compaction: 'reactive' }, recover, 7)
     expect(finished).toBe(5)
     expect(types.slice(4)).toEqual(['recovered', 'unrecovered', 'unrecovered'])

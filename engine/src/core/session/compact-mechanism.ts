@@ -190,9 +190,9 @@ function declined(why: MemoryDeclined['why'], detail: string) {
 }
 
 async function planMemory(keeper: MemoryKeeper, context: MechanismContext, options: CompactMechanismOptions) {
-  const { instructions, range, view } = context
+  const { instructions, range, view, ports } = context
   if (!keeper.settings.isOn) return declined('turned-off', 'Session memory is turned off.')
-  if (instructions.trim() !== '' || range.from !== undefined || range.upTo !== undefined) {
+  if (ports.summaryPrompt || instructions.trim() !== '' || range.from !== undefined || range.upTo !== undefined) {
     return declined('instructions-given', 'The notes were taken without what is asked for now.')
   }
   if ((await keeper.store.settled()) === 'still-running') {

@@ -21,6 +21,7 @@ import {
   calibrationOf,
   convertedTokens,
   recalibrateModel,
+  type Tokenizer,
   withoutMargin,
 } from '../tokens/estimate/counting.ts'
 import { type Explanation, minUsable, resolveWindows, type WindowFacts } from '../tokens/explain.ts'
@@ -55,6 +56,8 @@ export type GaugeInput = {
   readonly ports: Pick<CompactionPorts, 'now' | 'emit'>
   readonly guard: Guard
   readonly learned: Learned
+  /** Counts texts in place of the estimator. */
+  readonly tokenizer?: Tokenizer | undefined
   readonly model: ModelChoice
   readonly base: RequestBase
 }
@@ -111,7 +114,8 @@ export class Gauge {
   counting(model = this.choice.name): Counting {
     const isAdopted = model === this.choice.name
     const calibration = isAdopted ? this.calibration : calibrationOf(this.input.learned.calibrations, model)
-    return { estimator: this.input.settings.estimator, model, calibration }
+    const { settings, tokenizer } = this.input
+    return { estimator: settings.estimator, tokenizer, model, calibration }
   }
 
   /** System prompt and tools: what no compaction reduces. Without the margin. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
 import { compactMechanism } from './compact-mechanism.ts'
-import type { Session } from './session.ts'
+import type { OwnSession } from './session.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const blank = { role: 'user', content: 'x' }
@@ -111,7 +111,7 @@ describe('a session whose last message is an answer', () => {
 })
 
 describe('options that are no options', () => {
-  const bad: readonly (readonly [string, (session: Session) => Promise<unknown>, RegExp])[] = [
+  const bad: readonly (readonly [string, (session: OwnSession) => Promise<unknown>, RegExp])[] = [
     ['compact(null)', (session) => session.compact(null as never), /^compact\(\): the options are null\. Pass \{/],
     ['compact a text', (session) => session.compact('all' as never), /^compact\(\): the options are a string\./],
     [

@@ -12,7 +12,7 @@ const filling = 'The hinge of the gate was changed, and then it was painted gree
 const newest = 'Migrate the billing exports to the warehouse.'
 
 /** A long session whose notes say this. */
-function worldWith(body: string) {
+function worldWith(body: string, summaryPrompt?: string) {
   const store: SessionMemory = {
     path: 'summary.md',
     notes: () => parseNotes(`# Current state\n_now_\n${body}\n`),
@@ -23,7 +23,10 @@ function worldWith(body: string) {
     extract: () => Promise.reject(new Error('Nobody asked for notes.')),
   }
   const keeper = new MemoryKeeper({ store, isResumed: true })
-  const world = createTestWorld({ compaction: [memoryMechanism(keeper), plainMechanism('A short summary.')] })
+  const world = createTestWorld({
+    compaction: [memoryMechanism(keeper), plainMechanism('A short summary.')],
+    summaryPrompt,
+  })
   const turn = (request: string) => {
     world.session.add({ role: 'user', content: request })
     world.session.record({ content: filling.repeat(60) })
@@ -56,6 +59,14 @@ describe('compacting from the notes of the session', () => {
     const done = await worldWith(notes).session.compact()
     const own = done.type === 'compacted' ? objectAt(objectAt(done.records[0], 'everlong'), 'compaction') : undefined
     expect(objectAt(own, 'fidelity')?.missingSections).toEqual([])
+  })
+
+  test('declines where the host has instructions for summaries: the notes were taken without them', async () => {
+    const done = await worldWith(notes, 'Name every ticket.').session.compact()
+    expect(done.tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([
+      'session-memory declined',
+      'plain done',
+    ])
   })
 
   test.each([

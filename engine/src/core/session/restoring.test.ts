@@ -77,7 +77,7 @@ test('a to-do list of the host comes back even where the summary holds the one o
 
 test('what the host names may be read anywhere, rules beside the files at work inside, and nothing else', async () => {
   const host = () => ({ plan: { path: '/home/plan.md', isOn: true }, memoryFiles: ['/home/rules.md'] })
-  const { restoring, conversation } = opened({ host, root: '/w' })
+  const { restoring, conversation } = opened({ host, root: () => '/w' })
   const call = [{ type: 'tool_use', id: 't', name: 'Read', input: { file_path: '/w/sub/a.ts' } }]
   conversation.append([
     { type: 'assistant', message: { role: 'assistant', content: call } },
@@ -92,7 +92,7 @@ test('what the host names may be read anywhere, rules beside the files at work i
 test('a rule file that the client injected may be read in the workspace as it is now, any other file it names not', async () => {
   const asked: (readonly [string, string | undefined])[] = []
   const { restoring, conversation } = opened({
-    root: '/work',
+    root: () => '/work',
     files: {
       read: async (path) => {
         asked.push([path, restoring.permitted(path)])

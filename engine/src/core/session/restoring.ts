@@ -37,12 +37,16 @@ export type RestoringInput = {
   /** Only files of the last turn with an answer: what is restored stays, and an old file is soon read again. */
   readonly ofTurnOnly?: boolean
   readonly host?: HostState | undefined
-  /** The workspace folder, according to the host. */
-  readonly root?: string | undefined
+  /** The workspace folder: according to the host, or of a transcript that is only read, as it names it. */
+  readonly root?: () => string | undefined
   /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
   /** All entries of the session, for pinned ones that are no longer in memory. */
   readonly entries: ConversationInput['store']['entries']
+}
+
+type RestoredConversation = Pick<Conversation, 'view' | 'record'> & {
+  readonly place: () => Pick<ReturnType<Conversation['place']>, 'transcript'>
 }
 
 export class Restoring {
@@ -79,9 +83,10 @@ export class Restoring {
     for (const { record } of entries) this.add(record, messageOf(record))
   }
 
-  async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
+  async restore(request: RestoreRequest, conversation: RestoredConversation): Promise<Restoration> {
     const { kept, budget, countTokens, next } = request
-    const { root, named, files, ofTurnOnly } = this.input
+    const { named, files, ofTurnOnly } = this.input
+    const root = this.input.root?.()
     const { piecesOf, touchedFiles, isRuleFile, rulePlaces, restoreContext } = await loadCompaction()
     const host = (await this.input.host?.()) ?? {}
     // Only what the view holds counts: what came since the last compaction, and what that one restored.
@@ -100,7 +105,10 @@ export class Restoring {
   }
 
   /** The text of pinned entries that are not among the kept messages. */
-  private async pinned(kept: readonly ViewMessage[], { record }: Conversation): Promise<SessionState['pinned']> {
+  private async pinned(
+    kept: readonly ViewMessage[],
+    { record }: RestoredConversation,
+  ): Promise<SessionState['pinned']> {
     const stays = new Set(kept.map(({ uuid }) => uuid))
     const isUnknown = (uuid: string) => this.pins.has(uuid) && this.pins.get(uuid) === undefined
     const look = (uuid: string, found: JsonObject | undefined) => {

@@ -14,6 +14,7 @@ import type { Settings } from '../settings/table.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
+import type { Retainer } from './host-functions.ts'
 import type { Ladder } from './ladder.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
@@ -38,6 +39,7 @@ export type Runtime = {
   /** For calls of host code that have no port of their own. */
   readonly guard: Guard
   readonly ask?: Ask | undefined
+  readonly retainer?: Retainer | undefined
   readonly cleanUps: CleanUps
   readonly background: readonly BackgroundWorker[]
   /** Stopped when the session is closed. */
@@ -68,12 +70,12 @@ export type MemoryState = {
 }
 
 type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage' | 'closing'> &
-  Pick<GaugeInput, 'model' | 'base' | 'learned'>
+  Pick<GaugeInput, 'model' | 'base' | 'learned' | 'tokenizer'>
 
-export function createRuntime({ model, base, learned, ...parts }: RuntimeInput): Runtime {
+export function createRuntime({ model, base, learned, tokenizer, ...parts }: RuntimeInput): Runtime {
   const tracker = new Tracker(parts.ports.newId())
   const guarded = { ...model, client: guardedModel(model.client, parts.guard) }
-  const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned })
+  const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned, tokenizer })
   return { ...parts, gauge, tracker, usage: createUsageMeter(), closing: createStop() }
 }
 

@@ -1,18 +1,17 @@
-// A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
+// The session of session-api.ts. It keeps calls in order and passes each on to the function that does the work.
 
 import type { SnipInput } from '../mechanisms/ranges.ts'
 import { turnsIn } from '../mechanisms/turns.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { EngineEvent, Tried } from '../ports/events.ts'
+import type { EngineEvent } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
-import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
+import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { StoreError } from '../ports/store.ts'
 import { compactionOff } from '../settings/resolve.ts'
-import type { Explanation } from '../tokens/explain.ts'
-import { endingNow, type Prediction, predictCompaction } from '../tokens/predict.ts'
+import { endingNow, predictCompaction } from '../tokens/predict.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
 import { afterChange } from './breaker.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
@@ -42,43 +41,12 @@ import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from './pr
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { type RecordInput, recordAnswer } from './record-answer.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from './recovery.ts'
-import type { CleanUp, MemoryState, Runtime } from './runtime.ts'
+import type { CleanUp, Runtime } from './runtime.ts'
+import type { Preparation, Session, SessionExplanation, Turn, TurnOptions } from './session-api.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
 
-export type { CompactOptions }
-
-/** What was done to the conversation before a request was sent. */
-export type Preparation = {
-  readonly compaction?: CompactionDone
-  /** What a person should know. */
-  readonly notices: readonly string[]
-}
-
-export type TurnOptions = SendOptions & {
-  /** Called before each request is sent: before the first, and before the second one after a recovery. */
-  readonly onPrepared?: (preparation: Preparation) => void
-}
-
-export type Turn = {
-  /** Every compaction that was applied during the turn, oldest first. */
-  readonly compactions: readonly CompactionDone[]
-} & (
-  | Blocked
-  | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
-  /** The provider's own failure, and what was tried about it. */
-  | {
-      readonly type: 'failed'
-      readonly failure: ModelFailure
-      readonly steps: readonly Tried[]
-      readonly prepared: Ready
-    }
-)
-
-/** The numbers that everybody sees, when to expect a compaction, and the state of session memory. */
-export type SessionExplanation = Explanation & {
-  readonly prediction?: Prediction | undefined
-  readonly sessionMemory?: MemoryState
-}
+/** Everything but what needs the store. */
+export type OwnSession = Omit<Session, 'recall' | 'read' | 'entries' | 'subagent'>
 
 export type SessionInput = {
   readonly runtime: Runtime
@@ -88,18 +56,14 @@ export type SessionInput = {
   readonly close: () => void | Promise<void>
 }
 
-export type Session = Readonly<Pick<ManagedSession, keyof ManagedSession>>
-
 /** Throws a ConfigurationError, before anything is written, when the settings cannot work. */
-export function createSession(input: SessionInput): Session {
+export function createSession(input: SessionInput): OwnSession {
   return new ManagedSession(input)
 }
 
-class ManagedSession {
+class ManagedSession implements OwnSession {
   readonly id: string
-  /** Of a sub-agent. */
   readonly agentId: string | undefined
-  /** Of the transcript, if it is a file. */
   readonly path: string | undefined
   private readonly input: SessionInput
   private readonly runtime: Runtime
@@ -127,7 +91,6 @@ class ManagedSession {
     this.queue.flush()
   }
 
-  /** Returns the uuids of the entries. During a request or a compaction they are queued and added after it. */
   add = (messages: MessageInput | readonly MessageInput[]): readonly string[] =>
     parseMessages(messages).flatMap((message) => {
       // A host that adds the answer itself will not record another one.
@@ -143,6 +106,7 @@ class ManagedSession {
       this.queue.flush()
       await this.stored()
       this.showImported()
+      this.runtime.retainer?.(this.runtime.conversation)
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
       if (prepared.compaction) await this.cancelBackground()
@@ -171,10 +135,8 @@ class ManagedSession {
     return uuid
   }
 
-  /** The answer to the last request will not come. Messages that were added since then are written now. */
   abandonRequest = (): void => this.requestEnded()
 
-  /** Prepare, send, recover if the prompt was too long, record. */
   send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {
     const { runtime } = this
     const send = async (request: ModelRequest) =>
@@ -208,7 +170,6 @@ class ManagedSession {
     return { type: 'answered', answer: last, uuid, prepared, compactions }
   }
 
-  /** For hosts that send requests themselves: what to send instead of a prompt that was too long. */
   recover = (failure: ModelFailure, { signal }: PrepareOptions = {}): Promise<Recovery> =>
     this.run(async () => {
       const recovery = await recover(this.runtime, failure, signal)
@@ -221,6 +182,7 @@ class ManagedSession {
     this.run(async () => {
       const { instructions, from, upTo, signal } = compactInput(options)
       this.showImported()
+      this.runtime.retainer?.(this.runtime.conversation)
       await this.cancelBackground()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
@@ -237,14 +199,10 @@ class ManagedSession {
     return { ...explanation, warnings, ...defined({ prediction, sessionMemory: memoryState?.() }) }
   }
 
-  /** What the next request would carry, before it is repaired. */
   messages = (): readonly ViewMessage[] => this.runtime.conversation.view().messages
   tracking = (): Tracking => this.runtime.tracker.now()
-  /** Tokens and cost since the session was opened, by purpose. */
   spent = (): UsageByPurpose => this.runtime.usage.total()
-  /** Registers how to clear something that a compaction makes invalid. Returns a function that unregisters it. */
   cleanUp = (owner: CleanUp): (() => void) => this.runtime.cleanUps.register(owner)
-  /** Runs the hooks of an event that only the host knows of: `Stop`, `PermissionRequest`. Others run by themselves. */
   runHooks = async (
     call: HookCall,
     options?: { readonly signal?: AbortSignalPort | undefined },
@@ -259,11 +217,17 @@ class ManagedSession {
   snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, snipInput(input)))
   pin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
   unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
-  /** Begins an empty context, as soon as a message is added. What was said before stays in the transcript. */
   clear = (): Promise<void> => this.run(() => clearContext(this.runtime))
-  /** Goes back to the view in which this entry was the newest. */
   rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
-  on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)
+  /** Listens to the events of one type, or to all. Returns a function that ends it. */
+  on: Session['on'] = (
+    first: EngineEvent['type'] | ((event: EngineEvent) => void),
+    second?: (event: never) => void,
+  ) => {
+    const { add } = this.input.listeners
+    if (typeof first === 'function') return add(first)
+    return add((event) => void (event.type === first && second?.(event as never)))
+  }
 
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
     this.run(async () => {
@@ -272,28 +236,18 @@ class ManagedSession {
       return switchModel(this.runtime, { ...choice, client }, signal)
     })
 
-  /** Changes what every request carries: system prompt, tools, limits. */
   configure = (base: RequestInput): void => {
     this.runtime.gauge.configure(requestBase(base))
     this.runtime.tracker.changeBreaker(afterChange)
   }
 
-  /**
-   * Resolves when everything so far is stored; at once in memory and on disk. Throws a StoreError that names what is
-   * not stored; calling it again tries again. `prepare`, `send`, `compact` and edits wait for it by themselves.
-   */
   stored = (): Promise<void> => this.runtime.conversation.stored()
 
-  /** Resolves when the background work (notes, staged summaries) is done. Nobody has to wait for it. */
   idle = async (): Promise<void> => {
     this.showImported()
     for (const worker of this.runtime.background) await worker.idle()
   }
 
-  /**
-   * Waits for what is running and releases the transcript. Throws a StoreError if records are not stored, unless an earlier
-   * call already threw it for the same records.
-   */
   close = async (): Promise<void> => {
     const isFirst = !this.runtime.closing.signal.aborted
     const isReported = this.runtime.conversation.isFailureReported()

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { generateSession, serialize } from '../../testing/index.ts'
 import { readLedger } from './ledger-file.ts'
-import { openSessionAt } from './session-at.ts'
+import { readTranscript } from './transcript.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-ledger-file-'))
 const path = join(folder, 'session.jsonl')
@@ -15,11 +15,10 @@ const human = ['Never touch schema.sql from now on.', 'Fix the report.', 'Always
 const linesOf = (seed: number) => {
   return [...generateSession({ seed, turns: 8, boundaries: 1, human })].map(serialize)
 }
-const rulesIn = () => {
-  const session = openSessionAt(path)
-  if (session.type !== 'session') throw new Error('no session')
-  return session.ledger.rules.map(({ text }) => text)
-}
+const rulesIn = () =>
+  readTranscript(path)
+    .facts()
+    .ledger.rules.map(({ text }) => text)
 
 test('whatever was read before, the rules are those of the whole file, and only the rest is read', () => {
   const property = fc.property(

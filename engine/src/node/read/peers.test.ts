@@ -9,7 +9,7 @@ import { openArchive } from '../archive/archive.ts'
 import { createRecallTool } from '../recall/tool.ts'
 import { applyEdits } from '../write/apply-edits.ts'
 import { originalResults } from '../write/keep-results.ts'
-import { openView } from './view-file.ts'
+import { readTranscript } from './transcript.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-peers-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -26,7 +26,7 @@ function written(results: readonly string[]): string {
 }
 
 async function cleared(path: string, toolUseIds: readonly string[]) {
-  const file = openView(path)
+  const file = readTranscript(path)
   const items = toolUseIds.map((toolUseId) => ({ toolUseId, uuids: file.view.sources.flatMap(({ uuids }) => uuids) }))
   const edit = { type: 'clear-results', toolUseIds, recall: true } as const
   const applied = await applyEdits(file, [edit], { owner: 'a test', now, results: originalResults(file, items) })
@@ -86,7 +86,7 @@ test('the recall tool is the same bytes before anything was cleared and after', 
 test('what stands in the place of a result says how to get it back, and nothing secret', async () => {
   const path = written(['the schema'])
   await cleared(path, ['t0'])
-  const { messages } = openView(path).view
+  const { messages } = readTranscript(path).view
   expect(messages[2]?.content).toMatchObject([
     { tool_use_id: 't0', content: '[Old tool result content cleared] Recall it by its id: t0' },
   ])
@@ -100,5 +100,5 @@ test('a session whose calls lost their results opens, is cleared, and goes on', 
     .user('stop')
   appendFileSync(path, lost.records.map(serialize).join(''))
   await cleared(path, ['t0'])
-  expect(openView(path).view.edits).toHaveLength(1)
+  expect(readTranscript(path).view.edits).toHaveLength(1)
 })

@@ -9,8 +9,7 @@ import { createFold, type View } from '../../core/transcript/view/fold.ts'
 import { offline } from '../../models/offline.ts'
 import { generateWithTruth } from '../../testing/sessions/session.ts'
 import { forEachEntry } from '../read/entries.ts'
-import { openSessionAt } from '../read/session-at.ts'
-import { openView } from '../read/view-file.ts'
+import { readTranscript } from '../read/transcript.ts'
 import { opened, temporaryFolders } from '../testing/sessions.ts'
 
 const folders = temporaryFolders()
@@ -65,7 +64,7 @@ test('a kill at any byte of the one write leaves the conversation before it, or 
   expect(writer.appendAll(unit)).toMatchObject({ type: 'appended', records: 4 })
   writer.close()
   const whole = readFileSync(path)
-  expect(bytesOf(openView(path).view)).not.toBe(before)
+  expect(bytesOf(readTranscript(path).view)).not.toBe(before)
   const summary = textOf(objectAt(unit[1], 'message')?.content)
   const step = Math.ceil((whole.length - start) / 60)
   const summaryEnd =
@@ -83,9 +82,7 @@ test('a kill at any byte of the one write leaves the conversation before it, or 
     if (cut < summaryEnd - 1) expect(left).toBe(before)
     else expect(textOf(viewOf(path).messages[0]?.content).startsWith(summary)).toBe(true)
     const isTorn = cut < whole.length - 1
-    expect(bytesOf(openView(path).view) === before).toBe(isTorn)
-    const at = openSessionAt(path)
-    expect(at.type === 'session' && bytesOf(at.fold.view()) === before).toBe(isTorn)
+    expect(bytesOf(readTranscript(path).view) === before).toBe(isTorn)
     const again = await opened(path, { knows: (uuid) => uuid !== 'next' })
     const tip = cut < summaryEnd - 1 ? records.at(-1)?.uuid : unit[1]?.uuid
     again.append({ type: 'user', uuid: 'next', parentUuid: tip ?? null, message: { role: 'user', content: 'and on' } })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Transcript } from '../../core/session/transcript.ts'
 import {
   clientStyles,
   generateCodexRollout,
@@ -13,7 +14,7 @@ import {
 } from '../../testing/index.ts'
 import { openArchive } from '../archive/archive.ts'
 import { acquireLease } from '../lease/lease.ts'
-import { openView, type ViewFile } from '../read/view-file.ts'
+import { readTranscript } from '../read/transcript.ts'
 import { applyEdits } from './apply-edits.ts'
 import { originalResults } from './keep-results.ts'
 
@@ -38,13 +39,13 @@ const small = () =>
 
 const when = { owner: 'a test', now: Date.parse('2026-03-02T12:00:00.000Z') }
 const clear = { type: 'clear-results', toolUseIds: ['t1'], mechanism: 'micro-by-size' } as const
-const resultOf = ({ view }: ViewFile) => JSON.stringify(view.messages[2]?.content)
+const resultOf = ({ view }: Transcript) => JSON.stringify(view.messages[2]?.content)
 
 describe('edits applied to a file', () => {
   test('are appended behind what is there, hang on the newest entry, and are in force', async () => {
     const path = small()
     const before = readFileSync(path)
-    const file = openView(path)
+    const file = readTranscript(path)
     const results = originalResults(file, [{ toolUseId: 't1', uuids: file.view.sources[2]?.uuids ?? [] }])
     expect(results).toEqual([{ toolUseId: 't1', content: 'a\nb\nc\n' }])
     const applied = await applyEdits(file, [clear, { type: 'pin', uuid: 'nobody' }], { ...when, results })
@@ -66,13 +67,13 @@ describe('edits applied to a file', () => {
     })
     expect(second.parentUuid).toBe(first.uuid)
     expect(applied.stored.written.map((name) => readFileSync(name, 'utf8'))).toEqual(['a\nb\nc\n'])
-    expect(resultOf(openView(path))).toContain('[Old tool result content cleared]')
+    expect(resultOf(readTranscript(path))).toContain('[Old tool result content cleared]')
     expect(existsSync(`${path}.lock`)).toBe(false)
   })
 
   test('undone give back the very same view; the original can be recalled all the while', async () => {
     const path = small()
-    const before = openView(path)
+    const before = readTranscript(path)
     const results = originalResults(before, [{ toolUseId: 't1', uuids: before.view.sources[2]?.uuids ?? [] }])
     const applied = await applyEdits(before, [clear], { ...when, results })
     if (applied.type !== 'applied') throw new Error(applied.why)
@@ -83,11 +84,11 @@ describe('edits applied to a file', () => {
     expect(archive.search({ words: 'b', kinds: ['tool-result'] }).matches.map(({ id }) => id)).toEqual(['t1'])
     archive.close()
     await applyEdits(
-      openView(path),
+      readTranscript(path),
       applied.uuids.map((uuid) => ({ type: 'undo', uuid })),
       when,
     )
-    expect(JSON.stringify(openView(path).view.messages)).toBe(JSON.stringify(before.view.messages))
+    expect(JSON.stringify(readTranscript(path).view.messages)).toBe(JSON.stringify(before.view.messages))
   })
 
   test('are not written while somebody else writes, and nothing else is either', async () => {
@@ -96,7 +97,7 @@ describe('edits applied to a file', () => {
     const held = acquireLease(path, { owner: 'the agent' })
     if (held.type !== 'acquired') throw new Error('not acquired')
     const results = [{ toolUseId: 't1', content: 'x' }]
-    const applied = await applyEdits(openView(path), [clear], { ...when, results })
+    const applied = await applyEdits(readTranscript(path), [clear], { ...when, results })
     held.lease.release()
     expect(applied).toMatchObject({ type: 'not-applied', why: expect.stringContaining('the agent') })
     expect(readFileSync(path).equals(before)).toBe(true)
@@ -108,14 +109,14 @@ describe('edits applied to a file', () => {
     const before = readFileSync(path)
     writeFileSync(path.replace('.jsonl', ''), 'in the way')
     const results = [{ toolUseId: 't1', content: 'x' }]
-    expect((await applyEdits(openView(path), [clear], { ...when, results })).type).toBe('not-applied')
+    expect((await applyEdits(readTranscript(path), [clear], { ...when, results })).type).toBe('not-applied')
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
   test('are not written into the session of another agent', async () => {
     const path = written([...generateCodexRollout({ seed: 1, turns: 2 }).records])
     const before = readFileSync(path)
-    expect(await applyEdits(openView(path), [clear], when)).toMatchObject({
+    expect(await applyEdits(readTranscript(path), [clear], when)).toMatchObject({
       type: 'not-applied',
       why: expect.stringContaining('codex'),
     })
@@ -141,8 +142,8 @@ describe('the view of a large file', () => {
         }),
         ({ wholeBytes, ...options }) => {
           const path = written([...generateWithTruth(options).records])
-          const whole = openView(path)
-          const thrifty = openView(path, { wholeBytes })
+          const whole = readTranscript(path)
+          const thrifty = readTranscript(path, { wholeBytes })
           expect(thrifty.view).toEqual(whole.view)
           expect(thrifty.answered).toEqual(whole.answered)
           expect(thrifty.place).toEqual(whole.place)

@@ -1,8 +1,8 @@
 // Appends edits to a transcript on disk: takes the lease, stores the cleared results next to the session, then writes
 // all edits at once. A failure before that write leaves the transcript unchanged.
+import type { Transcript } from '../../core/session/transcript.ts'
 import { type Edit, editRecords } from '../../core/transcript/format/edits.ts'
 import { type LeaseOptions, nodeLeasePorts } from '../lease/lease.ts'
-import type { ViewFile } from '../read/view-file.ts'
 import { type StoredResults, storeResults, type ToolResult } from './keep-results.ts'
 import { heldMessage, openWriter, whyNotAppended } from './writer.ts'
 
@@ -24,7 +24,7 @@ export type AppliedEdits =
 
 /** The edits' parent is the entry that was newest when the file was read; an edit applies wherever it is attached. */
 export async function applyEdits(
-  file: ViewFile,
+  file: Transcript,
   edits: readonly Edit[],
   { now, results = [], ...lease }: ApplyOptions,
 ): Promise<AppliedEdits> {

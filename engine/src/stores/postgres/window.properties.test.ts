@@ -1,7 +1,7 @@
 // However a session was edited: opened from its end in the database, it shows what it showed when it was closed.
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { EngineSession } from '../../engine.ts'
+import type { Session } from '../../core/session/session-api.ts'
 import { createEngine } from '../../engine.ts'
 import { offline } from '../../models/offline.ts'
 import { postgresForTests } from '../testing/postgres-server.ts'
@@ -40,7 +40,7 @@ test.runIf(server)('the view of a reopened session is the view it was closed wit
   expect(partial).toBeGreaterThan(0)
 })
 
-async function perform(session: EngineSession, { kind, at }: Step, said: string[]): Promise<void> {
+async function perform(session: Session, { kind, at }: Step, said: string[]): Promise<void> {
   const chosen = said[at % said.length] ?? ''
   if (kind === 'talk') said.push(...talk(session, at))
   else if (kind === 'tools') said.push(...useTools(session, at))
@@ -52,14 +52,14 @@ async function perform(session: EngineSession, { kind, at }: Step, said: string[
 }
 
 /** More entries than a window is read with in advance. */
-function talk(session: EngineSession, at: number): readonly string[] {
+function talk(session: Session, at: number): readonly string[] {
   return Array.from({ length: 60 }, (_, nth) => nth).flatMap((nth) => [
     ...session.add({ role: 'user', content: `Prompt ${nth} of talk ${at}.` }),
     ...session.add({ role: 'assistant', content: `Answer ${nth} of talk ${at}.` }),
   ])
 }
 
-function useTools(session: EngineSession, at: number): readonly string[] {
+function useTools(session: Session, at: number): readonly string[] {
   const ids = [`toolu_${at}_1`, `toolu_${at}_2`]
   return [
     ...session.add({ role: 'user', content: 'Look at both.' }),

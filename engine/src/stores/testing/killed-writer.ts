@@ -2,7 +2,7 @@
 // right after an acknowledgement: the first one that its store did not confirm, or the last.
 import { writeSync } from 'node:fs'
 import type { SessionStore } from '../../core/ports/session-store.ts'
-import type { EngineSession } from '../../engine.ts'
+import type { Session } from '../../core/session/session-api.ts'
 import { offline } from '../../models/offline.ts'
 import { createEngine } from '../../node-engine.ts'
 import { mulberry32 } from '../../testing/random.ts'
@@ -36,7 +36,7 @@ async function write({ place, messages }: KilledWriterInput): Promise<void> {
   await Promise.all([task(), task(), task()])
 }
 
-function sessionAt(place: KilledWriterInput['place'], onStored: (id: string) => void): Promise<EngineSession> {
+function sessionAt(place: KilledWriterInput['place'], onStored: (id: string) => void): Promise<Session> {
   const engine = { model: offline(), settings: { sessionMemory: false } } as const
   if ('path' in place) return createEngine(engine).start({ path: place.path })
   const store = 'folder' in place ? jsonlSessions({ folder: place.folder }) : postgres(place)

@@ -4,8 +4,9 @@ import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ModelClient } from '../../core/ports/model.ts'
 import { StoreError } from '../../core/ports/store.ts'
+import type { Session } from '../../core/session/session-api.ts'
 import { scripted } from '../../core/session/testing/world.ts'
-import type { Engine, EngineSession } from '../../engine.ts'
+import type { Engine } from '../../engine.ts'
 import { createEngine } from '../../engine.ts'
 import { mulberry32 } from '../../testing/random.ts'
 import { type PostgresStore, postgres } from '../postgres/postgres.ts'
@@ -90,7 +91,7 @@ async function someTurns({ engine, store, id, random, input }: Visit): Promise<b
   }
 }
 
-async function answer(session: EngineSession, id: string, asked: string): Promise<void> {
+async function answer(session: Session, id: string, asked: string): Promise<void> {
   const turn = await session.send()
   if (turn.type !== 'answered') throw new Error(`A turn of ${id} was ${turn.type}.`)
   say({ session: id, asked, answered: turn.uuid })

@@ -1,10 +1,10 @@
 // Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. What no
 // model could do is said with a reason; writing a summary without a model is the caller's business.
 import { modelFacts } from '../../catalog/models.ts'
-import { type Block, textOf } from '../../message/block.ts'
+import { type Block, isToolResult, isToolUse, textOf } from '../../message/block.ts'
 import type { Message } from '../../message/message.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
-import { carriedText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
+import { carriedText, clearedResultsText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
 import { messageOf } from '../../transcript/format/messages.ts'
@@ -67,7 +67,8 @@ export async function askForSummary(run: Run, question: Question): Promise<Outco
     if (served.type === 'summary') return summaryOf(served, 'server-compaction')
     if (served.type === 'aborted') return served
   }
-  const shared = await askIn(work, { mechanism: 'cache-sharing', request: sharingRequest(conversation, prompt) })
+  const request = sharingRequest(conversation, prompt, clearedResults(work))
+  const shared = await askIn(work, { mechanism: 'cache-sharing', request })
   if (shared.type === 'summary') return shortEnough(work, shared, 'cache-sharing')
   if (shared.type === 'aborted') return shared
   return askDirectly(work, shared.type === 'overflow' ? { ...shared, wasOwn: true } : undefined)
@@ -88,11 +89,14 @@ function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): Mode
 
 type Window = { readonly number: number; readonly of: number }
 
-function promptOf({ plan }: Run, { instructions }: Pick<Question, 'instructions'>, window?: Window): string {
+function promptOf({ plan, ports }: Run, { instructions }: Pick<Question, 'instructions'>, window?: Window): string {
   const { variant, summarized } = plan.parts
   const texts = variant === 'from' ? summarized.map(({ content }) => textOf(content).trim()) : []
   const begins = texts.find((text) => text !== '')?.slice(0, 120)
-  return summaryPrompt({ variant, instructions, maxTokens: plan.tokens.summary, begins, window })
+  const { summaryPrompt: own } = ports
+  const all = typeof own === 'string' ? [own, instructions].join('\n\n') : instructions
+  const prompt = summaryPrompt({ variant, instructions: all, maxTokens: plan.tokens.summary, begins, window })
+  return (typeof own === 'function' && own(prompt)) || prompt
 }
 
 const whatToDo =
@@ -142,7 +146,9 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
 /** What stays in the context anyway is shown for understanding, and only where there is room for it. */
 function opening(work: Work): readonly PreparedMessage[] {
   const { summarized, kept, variant } = work.run.plan.parts
-  const recent = withOriginals(work, preparedMessages(summarized))
+  const { room: all } = limitsOf(work)
+  const prepared = preparedMessages(summarized)
+  const recent = all === undefined ? prepared : withOriginals(work, prepared, all - weightOf(work, prepared))
   const retained = preparedMessages(variant === 'from' ? kept : [])
   if (retained.length === 0) return recent
   const { room = Number.POSITIVE_INFINITY } = limitsOf(work)
@@ -152,12 +158,31 @@ function opening(work: Work): readonly PreparedMessage[] {
   return [...retained, here, ...recent]
 }
 
-/** Results that were cleared from the view come back for the summarizer, the newest first, as far as its window has room. */
-function withOriginals(work: Work, prepared: readonly PreparedMessage[]): readonly PreparedMessage[] {
-  const { recordOf } = work.run.job
+/** Our count and the provider's differ by a few percent, and a request that is too long would be paid in vain. */
+const shareOfFree = 0.8
+
+/**
+ * The cleared results that the conversation's own request shows as placeholders. They follow it, so that its cache is still
+ * read, in the room that it leaves in the window.
+ */
+function clearedResults(work: Work): string | undefined {
+  const { job, plan } = work.run
   const { room } = limitsOf(work)
-  if (!recordOf || room === undefined) return prepared
-  let left = room - weightOf(work, prepared)
+  if (room === undefined) return undefined
+  const prepared = preparedMessages(plan.parts.summarized)
+  const calls = new Map(prepared.flatMap(({ content }) => content.filter(isToolUse).map((use) => [use.id, use])))
+  const results = withOriginals(work, prepared, (room - job.size) * shareOfFree)
+    .filter((message, at) => message !== prepared[at])
+    .flatMap(({ content }) => content.filter(isToolResult))
+    .map(({ tool_use_id, content }) => ({ call: calls.get(tool_use_id), text: textOf(content) }))
+  return results.length === 0 ? undefined : clearedResultsText(results)
+}
+
+/** Results that were cleared from the view come back for the summarizer, the newest first, in `room` tokens. */
+function withOriginals(work: Work, prepared: readonly PreparedMessage[], room: number): readonly PreparedMessage[] {
+  const { recordOf } = work.run.job
+  if (!recordOf) return prepared
+  let left = room
   return prepared
     .toReversed()
     .map((message) => {

@@ -13,10 +13,10 @@ import { repairRequest } from '../../request/repair.ts'
 /**
  * Same model, system, tools, thinking, options and messages, and one message more. No output limit of its own: that
  * would change the thinking budget, and with it the key of the cache. No mark of its own: nothing is written to the
- * cache, except where the conversation asks for that itself with a mark at its top level.
+ * cache, except where the conversation asks for that itself with a mark at its top level. `before` comes before the prompt.
  */
-export function sharingRequest(conversation: ModelRequest, prompt: string): ModelRequest {
-  return { ...conversation, source: 'compact', messages: [...conversation.messages, asking(prompt)] }
+export function sharingRequest(conversation: ModelRequest, prompt: string, before?: string): ModelRequest {
+  return { ...conversation, source: 'compact', messages: [...conversation.messages, asking(prompt, before)] }
 }
 
 /**
@@ -34,8 +34,11 @@ export function requestUpTo(conversation: ModelRequest, end: number): ModelReque
   return { ...conversation, messages: messages.with(last, { ...message, content }) }
 }
 
-function asking(prompt: string): Message {
-  return { role: 'user', content: [{ type: 'text', text: prompt }] }
+function asking(prompt: string, before?: string): Message {
+  return {
+    role: 'user',
+    content: [...(before === undefined ? [] : [before]), prompt].map((text) => ({ type: 'text', text })),
+  }
 }
 
 type DirectInput = Pick<Required<ModelRequest>, 'model' | 'messages' | 'maxTokens'> & { readonly prompt: string }

@@ -7,7 +7,7 @@ import { roundsOf } from '../../message/rounds.ts'
 import type { Overflow } from '../../ports/model.ts'
 import { carriedText } from '../../prompts/summary.ts'
 import { type TokenLimit, withoutMiddle } from '../../text/cut.ts'
-import { offlineSummary } from '../page/offline.ts'
+import { offlineSummary } from '../page/record.ts'
 import { type PreparedMessage, truncationMarker } from './request.ts'
 
 export type Truncated = {

@@ -1,10 +1,9 @@
-// Claims that something was achieved: "All tests pass now.", "The work was pushed to origin." They are held against the
-// latest run of such a command. Only plain statements count: a condition, a plan, a part of the tests or an older success
-// is no contradiction.
+// Claims of success: "All tests pass now.", "The work was pushed to origin." They are compared with the latest run of such a
+// command. Only plain statements count: a condition, a plan, a part of the tests or an older success is no contradiction.
 import type { ActionFact, Exchange } from '../../ledger/facts.ts'
 import type { Action } from '../../tools/actions.ts'
 
-/** What the latest run showed, if the sentence claims that such a run went well and it did not. */
+/** "All tests pass." → "`npm test` failed, "3 failed"", if that is how the latest run of the tests ended. */
 export function failedActionIn(
   sentence: string,
   { actions, exchanges }: { readonly actions: readonly ActionFact[]; readonly exchanges: readonly Exchange[] },
@@ -25,12 +24,13 @@ export function failedActionIn(
   return undefined
 }
 
-/** What it says is not so yet, not all of it, not known, or somebody else's word. */
+/** No plain claim: "the tests will pass", "9 of 10 tests pass", "the tests probably pass", "the user says the tests pass". */
 const hedges =
   /\?\s*$|\b(?:not|never|nothing|none|cannot|n['’]t|yet|fail\w*|reject\w*|broken|pending|except|but|apart from|besides|other than|until|unless|whether|should|would|could|will|must|may|might|can|needs?|wants?|ready|to be|awaiting|waiting|previously|earlier|already|yesterday|last (?:week|time|session)|initially|at first|at that (?:time|point)|user|human|claim\w*|assum\w*|suppos\w*|probabl\w*|\d+ (?:of|out of) \d+)\b|\b\d+\/\d+\b/i
+/** "Once the tests pass, …", "Make sure the build is green." */
 const conditional =
   /^[\s\-*\d.)]*(?:if|once|when|as soon as|before|to|ensure|make|verify|check|confirm|run|wait|next|then|todo|goal)\b/i
-/** In the clause of the claim, before it. */
+/** Before the claim, in the same clause: "verify that the tests pass". */
 const wished =
   /\b(?:if|once|when|before|after|ensure|ensuring|make sure|making sure|verify|check|confirm|so|want|expect\w*|require\w*|goal|try|tries|tried|ask\w*|request\w*|plan\w*|hope\w*|see)\b/i
 
@@ -38,11 +38,11 @@ function isHedged(sentence: string): boolean {
   return hedges.test(sentence) || conditional.test(sentence)
 }
 
-/** Where a plain statement may start: with the sentence, after a mark, or after a word that joins two statements. */
+/** A plain statement starts with the sentence, after a comma, or after a joining word: "It is fixed, and the tests pass". */
 const start = String.raw`(?:^[\s\-*_#\d.)]*|[,;:(–—]\s*|\b(?:and|now|that|with|so)\s+)`
 const adverbs = String.raw`(?:\s+(?:now|all|currently|again|still|also|finally|successfully|fully|both)){0,2}`
 const all = String.raw`(?:(?:all|the|every|both|of|our|\d+|full|whole|entire|complete|existing|production|project|project['’]s)\s+){0,3}`
-/** Not only for some of it. */
+/** No claim about everything: "the tests pass for the parser", "passes locally". */
 const noLimit = String.raw`(?!\s+(?:for|in|on|when|if|with|against|under|only|locally)\b)`
 
 /** "The tests pass", "the build is green": of something that is so now, or was. */
@@ -86,7 +86,7 @@ const claims: Readonly<Record<Action, RegExp>> = {
   migrate: doneClaim('migrated|applied the migrations?'),
 }
 
-/** What a user who reports it themselves would write. */
+/** A later message of the user with this word may report it: "I pushed it myself." */
 const words: Readonly<Record<Action, RegExp>> = {
   test: /\b(?:tests?|specs|suite)\b/i,
   lint: /\blint/i,
@@ -110,7 +110,7 @@ function claimOf(fact: ActionFact, sentence: string): 'present' | 'past' | undef
   return found.groups?.past === undefined && found.groups?.done === undefined ? 'present' : 'past'
 }
 
-/** In marks of quotation or code it is somebody else's word, or a name. */
+/** `the log says "all tests pass"`: somebody else's words, or a name. */
 function isQuoted(sentence: string, at: number): boolean {
   const before = sentence.slice(0, at)
   return (
@@ -118,7 +118,7 @@ function isQuoted(sentence: string, at: number): boolean {
   )
 }
 
-/** Much is installed without this command: the claim is about all packages, or names one of these. */
+/** "zod is installed" is about `npm install zod`, not about another package; "the dependencies are installed" is about any. */
 function isAbout({ text }: ActionFact, sentence: string): boolean {
   const named = text
     .split(/\s+/)

@@ -1,5 +1,5 @@
-// Claims of a summary that code can check: quotations of the user, approvals, and states. What does not hold up is marked
-// behind the words it is about and never removed: the summary may be right in substance.
+// Claims of a summary that code can check: quotations of the user, approvals, and states. A claim that does not hold up is
+// marked and never removed: the summary may be right in substance.
 import type { CommandFact, Exchange, Ledger, Todo } from '../../ledger/facts.ts'
 import { failedActionIn } from './action-claims.ts'
 import { contentWords, holdsWords, plainWords } from './plain-words.ts'
@@ -18,10 +18,12 @@ function annotated(text: string, mark: (line: string, found: string[]) => string
 
 export const notFound = '(not found in the user’s messages)'
 
-/** "the user said", "per the user:", "User: …", before the quotation or right behind it. */
+/** Before the quotation: `the user said "…"`, `per the user: "…"`, `- User: "…"`. */
 const toTheUser =
   /\b(?:user|human)(?:['’]s)?\b[^"“”\n]{0,80}\b(?:said|says|asked|asks|wrote|writes|typed|stated|requested|replied|answered|confirmed|approved|agreed|told|insisted|noted|mentioned|explained|reported|responded|clarified|corrected|wants?|wanted|words?|message|request|feedback|quote|instruction|correction|question)\b|\b(?:user|human)(?:['’]s)?(?: \w+){0,3}:|^[-*\d.)\s]*(?:user|human)\b|\b(?:said|asked|requested|stated|quoted|told|per) (?:by )?the (?:user|human)\b/i
-const behindQuote = /^[^.!?\n]{0,20}\b(?:the )?(?:user|human) (?:said|wrote|asked|typed|replied|answered)\b/i
+/** After it: `"…", the user wrote`. */
+const afterQuote = /^[^.!?\n]{0,20}\b(?:the )?(?:user|human) (?:said|wrote|asked|typed|replied|answered)\b/i
+/** Somebody else's words: `the user pasted the error "…"`. */
 const toAnother =
   /\b(?:assistant|agent|reviewer|bot|copilot|tool|output|error|log|comment|docs?|documentation|readme|file|test|hook|commit|skill|rule|title)\b[^"“”\n]{0,40}$/i
 
@@ -53,7 +55,7 @@ export function isConsent(text: string): boolean {
   return shortConsent.test(text)
 }
 
-/** One or two words in marks are mostly a name; a consent is a quotation however short it is. */
+/** `the user asked for "dark mode"` is mostly a name; three words or a consent ("yes") are a quotation. */
 function isSentence(quote: string): boolean {
   return isConsent(quote) || quote.split(/\s+/).length >= 3 || /[\u3040-\u30ff\u4e00-\u9fff]{4}/.test(quote)
 }
@@ -64,10 +66,10 @@ function isAttributed(line: string, { at, end }: { readonly at: number; readonly
   const before = line.slice(Math.max(0, at - longestLead), at)
   const sentence = before.slice(Math.max(...['.', '!', '?'].map((mark) => before.lastIndexOf(mark))) + 1)
   if (toAnother.test(sentence)) return false
-  return toTheUser.test(sentence) || behindQuote.test(line.slice(end, end + 60))
+  return toTheUser.test(sentence) || afterQuote.test(line.slice(end, end + 60))
 }
 
-/** Looks for a quotation in plain words; parts around an ellipsis are looked for one by one. */
+/** "fix it … and push" is found if both parts are. */
 export function isQuotedFrom(quote: string, texts: Iterable<string>): boolean {
   const parts = quote
     .split(/…|\.\.\.|\[[^\]]{0,80}\]/)
@@ -85,12 +87,12 @@ export function isQuotedFrom(quote: string, texts: Iterable<string>): boolean {
 export const noApproval = '(no such approval on record)'
 
 const approved = String.raw`approved|consented|agreed|confirmed|authori[sz]ed|allowed|permitted|signed off|green-?lit|ok(?:ay)?['’]?e?d|gave (?:\w+ ){0,2}(?:permission|approval|consent|go-ahead|green light)|accepted`
-/** What was approved stands behind the claim, in the passive before it. */
+/** "The user approved the plan": the object follows the claim. "The plan was approved by the user": it precedes it. */
 const claim = new RegExp(
   String.raw`\b(?:user|human)\b[^.!?\n]{0,40}?\b(?:${approved})\b|\b(?:approved|confirmed|authori[sz]ed|allowed|signed off(?: on)?|accepted) (by the (?:user|human))\b|\bwith the (?:user|human)['’]s (?:approval|permission|consent|blessing)\b`,
   'i',
 )
-/** What was asked of the user, or ruled out, is no claim that it was given. */
+/** No claim: "needs to be approved by the user", "the user has not approved it", "if the user agrees". */
 const denied =
   /\b(?:not|never|no|n['’]t|without|until|unless|before|if|once|awaiting|pending|whether|when|asks?|asking|needs?|must|should|wait(?:ing)? for)\b/i
 const destructive =
@@ -104,13 +106,13 @@ export function annotateApprovals(text: string, exchanges: readonly Exchange[]):
   let grounds: readonly Ground[] | undefined
   return annotated(text, (line, unsupported) => {
     if (!/user|human/i.test(line) || !claim.test(line)) return line
-    // The blanks between sentences are parts too, so that joining gives them back.
+    // The capture keeps the blanks between sentences, so that joining restores the line.
     const checked = line.split(/(?<=[.!?])(\s+)/).map((sentence) => {
       const found = claim.exec(sentence)
       if (!found || denied.test(sentence)) return sentence
       grounds ??= groundsIn(exchanges)
-      const behind = found[1] === undefined ? sentence.slice(found.index + found[0].length) : ''
-      const what = contentWords(behind).length > 0 ? behind : sentence.slice(0, found.index)
+      const after = found[1] === undefined ? sentence.slice(found.index + found[0].length) : ''
+      const what = contentWords(after).length > 0 ? after : sentence.slice(0, found.index)
       if (isGrounded(what, grounds)) return sentence
       unsupported.push(sentence.trim().slice(0, 300))
       return `${sentence} ${noApproval}`
@@ -119,7 +121,7 @@ export function annotateApprovals(text: string, exchanges: readonly Exchange[]):
   })
 }
 
-/** Whether a claim is about something that could do harm. */
+/** It is about something that cannot be undone: deleting, pushing, publishing, spending. */
 export function isHarmful(claim: string): boolean {
   return destructive.test(claim)
 }
@@ -129,16 +131,16 @@ const refusal = /^\W*(?:no|nope|don'?t|do not|stop|never|wait|cancel|nein|non)\b
 type Ground = {
   readonly words: ReadonlySet<string>
   readonly isConsent: boolean
-  /** It speaks of something that could do harm. */
+  /** It speaks of something that cannot be undone. */
   readonly mayHarm: boolean
 }
 
-/** What each message of the user names, together with what it replies to where it does not refuse it. */
+/** The words of each message of the user, together with those of the question or report that it agrees with. */
 function groundsIn(exchanges: readonly Exchange[]): readonly Ground[] {
   return exchanges.flatMap(({ kind, text, about = '' }, at) => {
     if (kind === 'task') return []
     const isReply = kind !== 'rejection' && !refusal.test(text)
-    // A short reply without a question takes up what the agent reported before it.
+    // "Yes, do that." agrees with what the agent reported before it.
     const before = isReply && text.length <= 80 ? (exchanges[at - 1]?.report ?? '') : ''
     const plan = kind === 'approval' ? 'plan' : ''
     const named = isReply ? `${plan} ${text} ${about} ${before}` : text
@@ -147,29 +149,29 @@ function groundsIn(exchanges: readonly Exchange[]): readonly Ground[] {
   })
 }
 
-const mostWords = 6
-/** Words that name nothing: whoever asked for a plan has not approved it. */
+const maxWords = 6
+/** Words that name nothing: "Make a plan" does not approve the plan. */
 const vague = new Set(contentWords('plan proposal approach change changes solution suggestion design'))
 const consent =
   /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go|do it|do that|let'?s|please do|proceed|continue|approved?|agreed?|accept|lgtm|looks? good|sounds? good|good|great|perfect|fine|correct|right|exactly|ship it|merge it|ja|oui|sí|si)\b|\b(?:approve|agree|go ahead)\b|^\W*(?:好|是|可以|はい|👍)/iu
 
 /**
- * Half of the first words that say what was approved must come from one message: one that agrees, where they name nothing,
- * and one that speaks of harm, where they do.
+ * One message must have half of the first words that say what was approved. If these words name nothing, it must agree; if
+ * they are about something that cannot be undone, it must be about that too.
  */
 function isGrounded(what: string, grounds: readonly Ground[]): boolean {
-  const told = contentWords(what).slice(0, mostWords)
-  const isVague = told.every((word) => vague.has(word))
+  const words = contentWords(what).slice(0, maxWords)
+  const isVague = words.every((word) => vague.has(word))
   const mayHarm = isHarmful(what)
   return grounds.some(
     (ground) =>
       (ground.isConsent || !isVague) &&
       (ground.mayHarm || !mayHarm) &&
-      told.filter((word) => ground.words.has(word)).length * 2 >= told.length,
+      words.filter((word) => ground.words.has(word)).length * 2 >= words.length,
   )
 }
 
-/** Claims about state that contradict what outputs showed are marked with what was last seen. */
+/** "- `npm test` passes" → "- `npm test` passes (last seen: failed, "3 failed")". */
 export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
   return annotated(text, (line, contradicted) => {
     const seen = lastSeen(line, ledger)
@@ -178,7 +180,6 @@ export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
       return `${text} (last seen: ${fact})`
     }
     if (seen !== undefined) return marked(line, seen)
-    // The blanks between sentences are parts too, so that joining gives them back.
     const sentences = line.split(/(?<=[.!?])(\s+)/).map((sentence) => {
       const failed = failedActionIn(sentence, ledger)
       return failed === undefined ? sentence : marked(sentence, failed)
@@ -208,12 +209,12 @@ function pushSeen(line: string, isPushed: boolean): string | undefined {
   return /\bpushed\b/i.test(line) && !negated.test(withoutWas(line)) ? 'no push after this commit' : undefined
 }
 
-/** "Was pushed" takes nothing back. */
+/** "It was pushed" is a claim, although "was" mostly speaks of the past. */
 function withoutWas(line: string): string {
   return line.replace(/\b(?:was|were) (?=pushed\b)/gi, '')
 }
 
-/** Only where the line says one thing and nothing in it takes that back. */
+/** Only if the line says one thing: not "passes, but lint fails", not "failed before, passes now". */
 function commandSeen(line: string, { ended, outcome }: CommandFact): string | undefined {
   if (negated.test(line) || (passes.test(line) && fails.test(line))) return undefined
   const said = outcome === '' ? '' : `, "${outcome.replaceAll('"', "'")}"`

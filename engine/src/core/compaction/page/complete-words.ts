@@ -15,7 +15,7 @@ import { joinSections, readSections } from './sections.ts'
 /** The tokens are for what is inserted. */
 export type CompleteOptions = TokenLimit & {
   readonly recall: boolean
-  /** So many of the latest messages are inserted whole, whatever they cost. Default 3. */
+  /** How many of the latest messages are inserted whole, whatever they cost. Default 3. */
   readonly neverShortened?: number | undefined
   /** The request that the context ends with. */
   readonly closes?: Exchange | undefined
@@ -32,7 +32,7 @@ export type Completed = {
 const sectionNumber = 6
 const shortened = 300
 
-/** In the user's own words; what was done without words is told elsewhere. */
+/** The user said something. An approval without words does not count. */
 export function isSaid({ kind, text }: Exchange): boolean {
   return kind !== 'approval' && text !== ''
 }
@@ -75,24 +75,24 @@ export function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchang
 
 type Where = { readonly plain: string; readonly summary: string; readonly content: ReadonlySet<string> }
 
-/** With the plain words of each line: words of two lines that happen to follow one another are nobody's. */
+/** Plain words line by line, so that the end of one line and the start of the next are no match. */
 export function searchable(summary: string): Where {
   const plain = summary.split('\n').map(plainWords).join('\n')
   return { plain, summary, content: new Set(contentWords(summary)) }
 }
 
 const fewWords = 3
-/** So many of the words of what a reply takes up must be there. */
+/** Minimum share of the words of the question that must be there for a reply to count as quoted. */
 const topicShare = 0.6
 
-/** Every sentence of it is there. One or two words count only where they stand in quotes. */
+/** Every sentence of the message is there. One or two words ("yes") count only in quotes. */
 export function isInSummary({ text, kind, about = '' }: Exchange, where: Where): boolean {
   const { plain, summary, content } = where
-  // "Skip 5 and 7" says nothing to somebody who does not know what 5 and 7 are.
+  // "Skip 5 and 7" is useless without what 5 and 7 are.
   const topic = kind === 'message' || kind === 'queued' ? contentWords(about) : []
   if (topic.filter((word) => content.has(word)).length < topic.length * topicShare) return false
   if (text === '') return kind === 'rejection' && holdsWords(plain, plainWords(about.split(' ').at(-1) ?? ''))
-  // A model writes a command and its arguments in its own way, and says of a picture that it was one.
+  // "/review src" may be written as "the command /review with src"; "[image]" must be there as it is.
   const [, command = '', args = ''] = /^(\/\S+)\s+([\s\S]+)$/.exec(text) ?? []
   if (args !== '') return summary.includes(command) && isInSummary({ kind, text: args, last: 0 }, where)
   if (text.startsWith('/') || /^\[\w+\]$/.test(text)) return summary.includes(text)
@@ -130,7 +130,7 @@ function fitted(
   return new Map([...shown].toReversed())
 }
 
-/** So many words tell a message, also where its end was altered. */
+/** This many first words identify a message even if its end was altered. */
 const startWords = 4
 
 type Insertion = {
@@ -139,7 +139,7 @@ type Insertion = {
   readonly lines: readonly string[]
 }
 
-/** In the section on user messages, behind the line that holds the beginning of it, or else of the message before it. */
+/** In the section on user messages: after the line with its first words, or else after the message before it. */
 function inserted(summary: string, { said, shown, lines }: Insertion): string {
   const sections = readSections(summary)
   const at = sections.findIndex(({ number }) => number === sectionNumber)
@@ -147,16 +147,16 @@ function inserted(summary: string, { said, shown, lines }: Insertion): string {
   if (!section) return `${summary}\n\n## ${pageTitles.words}\n${lines.join('\n')}`
   const body = section.body.split('\n')
   const plain = body.map(plainWords)
-  const behind = new Map<number, string>()
+  const after = new Map<number, string>()
   let place = -1
   for (const exchange of said) {
     const start = plainWords(exchange.text).trim().split(' ').slice(0, startWords).join(' ')
     const found = start === '' ? -1 : plain.findIndex((line, index) => index > place && line.includes(` ${start} `))
     if (found >= 0) place = found
     const text = shown.get(exchange)?.text
-    if (text !== undefined) behind.set(place, `${behind.get(place) ?? ''}\n${text}`)
+    if (text !== undefined) after.set(place, `${after.get(place) ?? ''}\n${text}`)
   }
-  const whole = [behind.get(-1)?.slice(1) ?? [], body.map((line, index) => `${line}${behind.get(index) ?? ''}`)].flat()
+  const whole = [after.get(-1)?.slice(1) ?? [], body.map((line, index) => `${line}${after.get(index) ?? ''}`)].flat()
   return joinSections(sections.with(at, { ...section, body: whole.join('\n') }))
 }
 
@@ -167,7 +167,7 @@ export type WordsOptions = {
   readonly most?: number
 }
 
-/** The user's words, verbatim, with what they are about. Several lines stand between tags. */
+/** `(in reply to: Which one?) "The first"`. A text of several lines is between tags. */
 export function wordsText(exchange: Exchange, { recall, most = Number.POSITIVE_INFINITY }: WordsOptions): string {
   const { text, uuid } = exchange
   const shown = neutralize(condensed(text, most))
@@ -183,7 +183,7 @@ function quoted(text: string): string {
 
 const longestAbout = 800
 
-/** How something was said, alone and before what it is about. */
+/** How something was said: without and with what it is about. */
 export const leads: Readonly<Record<Exchange['kind'], readonly [alone: string, before: string]>> = {
   message: ['', 'in reply to: '],
   queued: ['while the agent was working', 'while the agent was working, in reply to: '],
@@ -202,7 +202,7 @@ export function leadOf({ kind, about = '' }: Exchange): string {
 
 const locatorLength = 120
 
-/** `On "Fix the gate."`: says which request something belongs to where the user's words are quoted elsewhere. */
+/** `On "Fix the gate."`: names a request that is quoted elsewhere. */
 export function locator({ kind, text }: Exchange): string {
   const words = neutralize(oneLine(text, locatorLength))
   if (words !== '') return `On "${words}"`
@@ -216,6 +216,6 @@ export function isLocator(item: string): boolean {
 }
 
 /** The agent said or did something about it. */
-export function isBegun({ report, steps = [], done }: Exchange): boolean {
+export function isStarted({ report, steps = [], done }: Exchange): boolean {
   return report !== undefined || done !== undefined || steps.some(({ text }) => text !== interrupted)
 }

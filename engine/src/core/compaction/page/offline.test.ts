@@ -4,7 +4,7 @@ import { assistant, call, human, type Said, shell } from '../../../testing/talk.
 import { type Exchange, emptyLedger, type Ledger } from '../../ledger/facts.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
-import { type OfflineInput, offlineSummary } from './offline.ts'
+import { type OfflineInput, offlineSummary } from './record.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 

@@ -1,5 +1,4 @@
-// Comparing what people wrote without regard to marks, case and spacing, which are a writer's choice; and choosing lines
-// for the room there is.
+// Compares texts by their words: marks, case and spacing do not matter. Also picks the lines that fit.
 import type { TokenLimit } from '../../text/cut.ts'
 
 /** From the start, as many lines as fit. */
@@ -12,7 +11,7 @@ export function linesWithin(lines: readonly string[], { tokens, countTokens }: T
   return end < 0 ? lines : lines.slice(0, end)
 }
 
-/** Letters and digits alone, in lower case, a space between words and at both ends. */
+/** Letters and digits only, in lower case, with a space between words and at both ends: "Don't stop!" → " don t stop ". */
 export function plainWords(text: string): string {
   return ` ${text
     .toLowerCase()
@@ -31,19 +30,23 @@ const commonWords = new Set(
   ),
 )
 
+export function isCommonWord(word: string): boolean {
+  return commonWords.has(word)
+}
+
 const stem = 5
 
-/** The words of a phrase that say what it is about, cut to their first letters so that endings do not matter. */
+/** The words that say what a text is about, without endings: "The hinges were changed" → "hinge", "chang". */
 export function contentWords(text: string, stemOf = (word: string) => word.slice(0, stem)): readonly string[] {
   const words = plainWords(text).split(' ')
-  return [...new Set(words.filter((word) => word.length >= 3 && !commonWords.has(word)).map(stemOf))]
+  return [...new Set(words.filter((word) => word.length >= 3 && !isCommonWord(word)).map(stemOf))]
 }
 
 /** A statement counts as said when this share of its content words occurs in one passage of this many characters. */
 const saidShare = 0.6
 const passage = 1_200
 
-/** Returns a function that tells whether some passage of the text says what these content words are about. */
+/** Returns a function that checks whether some passage of the text has enough of these content words. */
 export function createPassages(text: string, wordsOf = contentWords): (words: readonly string[]) => boolean {
   const passages: ReadonlySet<string>[] = []
   // Passages overlap, so that a statement at the end of one is whole in the next.
@@ -58,10 +61,10 @@ const englishShare = 0.1
 
 export function isEnglish(text: string): boolean {
   const words = plainWords(text).trim().split(' ')
-  return words.filter((word) => commonWords.has(word)).length >= words.length * englishShare
+  return words.filter(isCommonWord).length >= words.length * englishShare
 }
 
-/** Scripts that put no space between words, so that a sentence in other words cannot be recognized by its words. */
+/** Scripts without spaces between words: a paraphrase cannot be recognized by its words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
 /** Whether a statement in one text could be found in the other by its words. */

@@ -73,7 +73,7 @@ function rulesIn(body: string): readonly Rule[] {
   })
 }
 
-/** In lists that code wrote, whatever is not between tags is on the first line of its item, or indented and not the user's. */
+/** In lists that code wrote, the user's words are on the first line of an item or between tags. Indented lines are the agent's. */
 const codeItem = /^- (?:User: ?)?/
 const modelItem = /^\s*(?:[-*•]|\d+[.)])\s+/
 
@@ -89,7 +89,7 @@ function itemsIn(body: string, start: RegExp): readonly string[] {
   return items.map((lines) => lines.join('\n').trim())
 }
 
-/** Undefined where nobody was quoted, or falsely. */
+/** Undefined if nobody was quoted, or the quotation was not found in the user's messages. */
 function wordsOf(item: string): Words | undefined {
   if (item.includes(notFound)) return undefined
   const { kind, about, rest } = leadIn(item)
@@ -111,7 +111,7 @@ function leadIn(item: string): Lead {
   return { kind: 'message', about: '', rest: item }
 }
 
-/** Between tags or quotation marks; else all of it, since a model lists the messages word for word. */
+/** Between tags or quotation marks; otherwise all of it, since a model lists the messages word for word. */
 function quotedText(item: string): string {
   const text = item.trim()
   const [, tagged] = /^<user-message>\n([\s\S]*?)\n<\/user-message>/.exec(text) ?? []

@@ -70,11 +70,11 @@ export type UnsaidOptions = {
 export function unsaidIn(text: string, { isSaid, known, withoutCode = false }: UnsaidOptions): string {
   const kept = unitsOf(text).flatMap((unit) => {
     const shown = withoutCode ? unit.filter((block) => !isCode(block)) : unit
-    const told = shown.filter((block) => !isLeadIn(block))
-    const statements = told.flatMap(({ kind, text: own }) => (kind === 'code' ? [] : own.split(sentenceEnd)))
+    const content = shown.filter((block) => !isLeadIn(block))
+    const statements = content.flatMap(({ kind, text: own }) => (kind === 'code' ? [] : own.split(sentenceEnd)))
     const key = plainWords(unit.map((block) => block.text).join('\n'))
     const isRepeated = known.has(key) && contentWords(key).length >= selfContained
-    const isOld = told.length === 0 ? shown.length < unit.length : statements.length > 0 && statements.every(isSaid)
+    const isOld = content.length === 0 ? shown.length < unit.length : statements.length > 0 && statements.every(isSaid)
     if (isRepeated || isOld) return []
     known.add(key)
     return shown
@@ -87,7 +87,7 @@ function isCode({ kind, text }: ProseBlock): boolean {
   return kind === 'code' && /^\s*(?:```|~~~)[ \t]*\w/.test(text)
 }
 
-/** A paragraph of fewer words ("Done.") means something else after another request. */
+/** A paragraph of fewer words ("Done.") has another meaning after another request, so it is not a repetition. */
 const selfContained = 6
 
 /** A paragraph, or a list, table or code block with the line that introduces it. */

@@ -14,7 +14,7 @@ export type Section = {
   readonly isBare?: true
 }
 
-/** Words that identify a title, whatever else it contains. */
+/** Words that identify a title, whatever else it contains: "## 4. Errors and how they were fixed" is section 4. */
 const known: readonly RegExp[] = [
   /primary request|\bintent\b/i,
   /technical concepts|key concepts/i,
@@ -29,9 +29,10 @@ const known: readonly RegExp[] = [
 
 type Candidate = { readonly line: number; readonly number: number | undefined; readonly title: string }
 
-/** A number and a title, or a title alone in the dress of a heading; anything may follow on the same line. */
+/** `## 4. Errors: none`, `**4) Errors**`, `4: Errors`: text may follow the title on the same line. */
 const numbered = /^[ \t]{0,3}(?:#{1,6}[ \t]*)?(?:\*\*|__)?[ \t]*(\d)[.):][ \t]*(\S.*)$/
-const dressed = /^[ \t]{0,3}(?:#{1,6}[ \t]+|\*\*|__)(\S.*)$/
+/** A title without a number must look like a heading: `## Errors`, `**Errors**`. */
+const unnumbered = /^[ \t]{0,3}(?:#{1,6}[ \t]+|\*\*|__)(\S.*)$/
 const longestTitle = 100
 
 export function readSections(text: string): readonly Section[] {
@@ -71,7 +72,7 @@ function candidatesIn(lines: readonly string[]): readonly Candidate[] {
     if (/^\s*(?:```|~~~)/.test(text)) isFenced = !isFenced
     if (isFenced || text.length > 2_000) continue
     const [, digit, rest] = numbered.exec(text) ?? []
-    const title = rest ?? dressed.exec(text)?.[1]
+    const title = rest ?? unnumbered.exec(text)?.[1]
     if (title === undefined) continue
     const number = digit === undefined || digit === '0' ? undefined : Number(digit)
     found.push({ line, number, title: title.slice(0, longestTitle) })
@@ -81,12 +82,12 @@ function candidatesIn(lines: readonly string[]): readonly Candidate[] {
 
 type Heading = { readonly line: number; readonly number: number }
 
-/** By their titles where they have the usual ones; else, for a translated summary, by their numbers alone. */
+/** By their titles; in a translated summary, which has other titles, by the numbers 1 to 9. */
 function headings(candidates: readonly Candidate[]): readonly Heading[] {
   const titled = rising(
     candidates.flatMap(({ line, number, title }) => {
       const byTitle = known.findIndex((words) => words.test(title)) + 1
-      // A list inside a section is numbered too: a number must come with its own title.
+      // "1. Fix the errors" is an item of a list: a number counts only with the title that belongs to it.
       const is = number === undefined ? byTitle : known[number - 1]?.test(title) ? number : 0
       return is === 0 ? [] : [{ line, number: is }]
     }),
@@ -108,11 +109,11 @@ function rising(found: readonly Heading[]): readonly Heading[] {
 export type ShortenOptions = TokenLimit & {
   /** Lines that stay: the user's rules. */
   readonly isRule?: (line: string) => boolean
-  /** Sections that stay longest; unless told, pending tasks, current work and the next step. */
+  /** Sections that are shortened last. Default: pending tasks, current work and the next step. */
   readonly lastToGo?: ReadonlySet<number | undefined>
 }
 
-/** What was asked the first section says as well; rules and the latest messages stay, and what came of it is elsewhere. */
+/** The user's messages go first: section 1 says what was asked, and the record has the results. Rules always stay. */
 const messages = 6
 const unfinished: ReadonlySet<number | undefined> = new Set([7, 8, 9])
 
@@ -127,7 +128,7 @@ export function shortenSummary(text: string, options: ShortenOptions): string {
   const asked = early.filter(({ number }) => number === messages)
   const others = early.filter(({ number }) => number !== messages)
   const roomBeside = (list: readonly Shrinking[]) => Math.max(0, room - size(list))
-  // Sections give way down to a fifth of their size before the next are touched.
+  // Each group shrinks to a fifth of its size before the next one is touched.
   shrinkEvenly(asked, Math.max(size(asked) / 5, roomBeside([...others, ...late])))
   shrinkEvenly(others, Math.max(size(others) / 5, roomBeside([...asked, ...late])))
   shrinkEvenly(late, roomBeside(early))
@@ -153,7 +154,7 @@ type Unit = ProseBlock & {
 class Shrinking {
   readonly number: Section['number']
   readonly isLate: boolean
-  /** Of what is left of the section. */
+  /** Tokens of what is left of the section. */
   tokens = 0
   private readonly section: Section
   private readonly units: Unit[] = []
@@ -191,7 +192,7 @@ class Shrinking {
     return { ...this.section, body: kept.length === 0 ? '' : `${kept.join('\n')}\n` }
   }
 
-  /** The deepest first, then the oldest; lead-ins go with the last of what they introduce. */
+  /** The deepest first, then the oldest. A lead-in goes together with the last item that it introduces. */
   private removalOrder(): readonly Unit[] {
     const { isRule } = this.options
     return this.units.filter((unit) => !isLeadIn(unit) && !isRule?.(unit.text)).toSorted((a, b) => b.depth - a.depth)
@@ -204,7 +205,7 @@ class Shrinking {
     this.tokens -= cost
   }
 
-  /** With everything that hangs under it, and the lead-in when it was the last. */
+  /** Together with everything below it, and with its lead-in if it was the last item. */
   private drop(unit: Unit): void {
     unit.isGone = true
     this.tokens -= unit.cost
@@ -214,23 +215,22 @@ class Shrinking {
   }
 }
 
-/** An item that introduced what was left out says so instead of promising it. */
+/** "- Two reasons:" whose reasons were dropped becomes "- Two reasons (details left out)". */
 function textLeft({ kind, sentences, children }: Unit): string {
   const text = sentences.join(' ')
   const isBare = kind === 'item' && children.length > 0 && children.every(({ isGone }) => isGone)
   return isBare ? text.replace(/:((?:\*\*|__)?)\s*$/, `$1 ${leftOut}`) : text
 }
 
-/** Short enough that taking them apart stays linear. */
-const mostSentences = 200
+/** A longer paragraph is one piece: dropping its sentences one by one would take quadratic time. */
+const maxSentences = 200
 
 function sentencesIn(text: string): readonly string[] {
-  return text.split(/(?<=[.!?;。！？])[ \t]+(?=\S)/, mostSentences + 1).length > mostSentences
-    ? [text]
-    : text.split(/(?<=[.!?;。！？])[ \t]+(?=\S)/)
+  const sentences = text.split(/(?<=[.!?;。！？])[ \t]+(?=\S)/)
+  return sentences.length > maxSentences ? [text] : sentences
 }
 
-/** A text in the pieces that can be left out without breaking it. Each knows what it hangs under. */
+/** A line, table row or code block that can be left out without breaking the text around it. */
 export type ProseBlock = {
   readonly text: string
   readonly kind: 'code' | 'item' | 'row' | 'paragraph'
@@ -277,14 +277,15 @@ function parentOf(
     if (above.kind !== 'code' && above.depth < indent) return at
     if (above.kind !== 'code' && above.depth === indent) {
       if (isLeadIn(above)) return at
-      // What hangs beside it hangs under the same.
+      // Siblings have the same parent.
       return above.kind === 'paragraph' || kind === 'paragraph' ? -1 : above.parent
     }
-    // Between a deeper one and what it hangs under there is nothing less deep.
+    // No block between a deeper one and its parent is less deep.
     at = above.kind !== 'code' && above.parent >= 0 ? above.parent : at - 1
   }
 }
 
+/** "Two reasons:", "## Reasons" or "**Reasons**" on a line of its own. */
 export function isLeadIn({ text, kind }: Pick<ProseBlock, 'text' | 'kind'>): boolean {
   return kind === 'paragraph' && /:(?:\*\*|__)?\s*$|^\s*#{1,6}\s|^\s*\*\*[^*]+\*\*:?\s*$/.test(text)
 }

@@ -1,5 +1,5 @@
-// Where the work stands, as far as code can tell for certain. What may have changed since it was seen is left out or said
-// to be uncertain: a wrong state makes the next agent repeat or undo work.
+// The current state of the work, as far as code can be certain. What may have changed since it was seen is left out or
+// marked as uncertain: a wrong state makes the next agent repeat or undo work.
 import type { CommandFact, Commit, Exchange, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
@@ -8,16 +8,16 @@ import { olderRulesLine } from '../../prompts/recall.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { purposeOf, readScript } from '../../tools/shell-effects.ts'
-import { isBegun } from './complete-words.ts'
+import { isStarted } from './complete-words.ts'
 import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
 
 export type StateInput = {
   readonly ledger: Ledger
-  /** What the workspace says of itself right now. It replaces what outputs showed earlier. */
+  /** The state of the workspace right now. It replaces what outputs showed earlier. */
   readonly workspace?: string | undefined
   /** What the context already says. */
   readonly shown: string
-  /** The first message since the last compaction; what was open before it is told elsewhere. */
+  /** The first message since the last compaction. Requests that were open before it are not listed. */
   readonly since?: number
 }
 
@@ -94,7 +94,7 @@ function commitLine({ hash, title, last }: Commit, { pushedLast }: RepositoryFac
   return `- ${hash} "${line(title, 160)}"${last <= pushedLast ? ' (pushed)' : ''}`
 }
 
-/** Whether the context tells these commits or not: that nobody else has them yet is easily left out. */
+/** Listed even if the summary has these commits: summaries often leave out that nobody else has them yet. */
 function unpushedLines(commits: readonly Commit[], { pushedLast }: RepositoryFact): readonly string[] {
   const hashes = commits.filter(({ last }) => last > pushedLast).map(({ hash }) => hash)
   return hashes.length === 0 ? [] : [`Not seen to be pushed: ${newest(hashes, most.unpushed, 'older')}.`]
@@ -127,7 +127,7 @@ function commandLine({ text, ended, exit, outcome, time }: CommandFact): string 
   return `- ${code(text)} ${result}${when}${said}`
 }
 
-/** A shorter one is repeated in each line. */
+/** A longer remark that is the same as on the line before is replaced with "(the same changed since)". */
 const longestSince = 40
 
 function sinceText({ last }: CommandFact, ledger: Ledger): string {
@@ -136,7 +136,7 @@ function sinceText({ last }: CommandFact, ledger: Ledger): string {
   return ledger.repository.touchedLast <= last ? ' (nothing changed since)' : ''
 }
 
-/** What the user said that no report answers, and what the agent asked and got no answer to. */
+/** Messages without a reply, interrupted requests, and the agent's question that nobody has answered. */
 function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly string[] {
   const said = (exchange: Exchange) => `- "${line(exchange.text, 240)}"`
   const current = exchanges.filter(({ last }) => last >= since)
@@ -156,7 +156,7 @@ function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly s
 export function isPassedOver(exchange: Exchange, next: Exchange | undefined): boolean {
   if (next === undefined || exchange.text === '' || !['message', 'queued'].includes(exchange.kind)) return false
   const isExtended = holdsWords(plainWords(next.text), plainWords(exchange.text).trimEnd())
-  return !isBegun(exchange) && exchange.steps === undefined && !isExtended
+  return !isStarted(exchange) && exchange.steps === undefined && !isExtended
 }
 
 export type RulesOptions = TokenLimit & { readonly shown: string; readonly recall: boolean }

@@ -26,7 +26,7 @@ import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
 import { defaultLadder, type Ladder } from '../ladder.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
-import { createSession, type Session } from '../session.ts'
+import { createSession, type OwnSession } from '../session.ts'
 
 export type MemoryStore = Omit<ConversationInput['store'], 'entries'> & {
   readonly entries: () => Iterable<Entry>
@@ -54,6 +54,7 @@ export type WorldOptions = {
   readonly base?: RequestBase
   readonly ask?: Ask
   readonly hooks?: Hooks
+  readonly summaryPrompt?: Runtime['ports']['summaryPrompt']
   readonly model?: ModelClient
   readonly store?: MemoryStore
   readonly learned?: Learned
@@ -61,7 +62,7 @@ export type WorldOptions = {
 }
 
 export type World = {
-  readonly session: Session
+  readonly session: OwnSession
   readonly runtime: Runtime
   readonly learned: Learned
   readonly events: EngineEvent[]
@@ -140,7 +141,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
       }),
       ...options.ladder,
     },
-    ports: { now, newId, wait, hooks, files: noFiles, emit },
+    ports: { now, newId, wait, hooks, files: noFiles, emit, summaryPrompt: options.summaryPrompt },
     guard,
     ask: options.ask,
     learned,

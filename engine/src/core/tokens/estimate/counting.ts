@@ -1,7 +1,16 @@
 // Counts the tokens of blocks and messages with either estimator, scaled to a model's own tokenizer and to what was
 // learned about it. The only place that applies scale and safety margin.
 import { modelFacts, type TokenizerFamily } from '../../catalog/models.ts'
-import { type Block, blocksOf, type Content, isMedia, isText, isToolResult, isToolUse } from '../../message/block.ts'
+import {
+  type Block,
+  blocksOf,
+  type Content,
+  isMedia,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+} from '../../message/block.ts'
 import { stringAt } from '../../message/json.ts'
 import type { Message } from '../../message/message.ts'
 import { estimateTokens } from './estimate.ts'
@@ -14,8 +23,13 @@ export type EstimatorName =
 /** Text still has to be scaled to the model's tokens, media not. */
 export type Measure = { readonly text: number; readonly media: number }
 
+/** Counts the tokens of a text, as the host's own tokenizer does. */
+export type Tokenizer = (text: string) => number
+
 export type Measuring = {
   readonly estimator?: EstimatorName | undefined
+  /** Counts texts in place of the estimator. Media are estimated all the same. */
+  readonly tokenizer?: Tokenizer | undefined
   /** Determines how images are scaled. */
   readonly model?: string | undefined
 }
@@ -43,8 +57,8 @@ export function measureContent(content: Content, how: Measuring = {}): Measure {
 type Sum = { text: number; media: number }
 
 function addContent(sum: Sum, content: unknown, how: Measuring): void {
-  const isBaseline = how.estimator === 'chars/4'
-  if (typeof content === 'string') sum.text += isBaseline ? baselineTokens(content.length) : estimateTokens(content)
+  const isBaseline = how.estimator === 'chars/4' && !how.tokenizer
+  if (typeof content === 'string') sum.text += isBaseline ? baselineTokens(content.length) : textTokens(content, how)
   else for (const block of blocksOf(content)) (isBaseline ? addBaseline : addFitted)(sum, block, how)
 }
 
@@ -57,21 +71,26 @@ function addBaseline(sum: Sum, block: Block): void {
   else for (const part of blocksOf(block.content)) if (isText(part) || isMedia(part)) addBaseline(sum, part)
 }
 
+function textTokens(text: string, { tokenizer = estimateTokens }: Measuring): number {
+  return tokenizer(text)
+}
+
 function addFitted(sum: Sum, block: Block, how: Measuring): void {
-  if (isText(block)) sum.text += estimateTokens(block.text)
-  else if (isToolUse(block)) sum.text += estimateTokens(block.name) + estimateTokens(jsonOf(block.input))
+  if (isText(block)) sum.text += textTokens(block.text, how)
+  else if (isToolUse(block)) sum.text += textTokens(block.name, how) + textTokens(jsonOf(block.input), how)
   else if (isToolResult(block)) addContent(sum, block.content ?? '', how)
   else if (block.type === 'image') sum.media += imageBlockTokens(block, how.model)
   else if (block.type === 'document') addDocument(sum, block, how)
-  else if (block.type === 'thinking') addThinking(sum, stringAt(block, 'thinking'), stringAt(block, 'signature'))
-  else if (block.type === 'redacted_thinking') addThinking(sum, '', stringAt(block, 'data'))
-  else sum.text += estimateTokens(jsonOf(block))
+  else if (isThinking(block)) addThinking(sum, block, how)
+  else sum.text += textTokens(jsonOf(block), how)
 }
 
 /** Thinking stored without its text still costs tokens: about 0.25–0.29 per character of its signature (mid 2026). */
-function addThinking(sum: Sum, thinking = '', sealed = ''): void {
+function addThinking(sum: Sum, block: Block, how: Measuring): void {
+  const thinking = block.type === 'thinking' ? (stringAt(block, 'thinking') ?? '') : ''
+  const sealed = stringAt(block, block.type === 'thinking' ? 'signature' : 'data') ?? ''
   if (thinking === '') sum.media += Math.round(sealed.length / 4)
-  else sum.text += estimateTokens(thinking)
+  else sum.text += textTokens(thinking, how)
 }
 
 function imageBlockTokens(block: Block, model: string | undefined): number {
@@ -85,7 +104,7 @@ function addDocument(sum: Sum, block: Block, how: Measuring): void {
   const kind = stringAt(block.source, 'type')
   const data = stringAt(block.source, 'data')
   const content = kind === 'content' ? (block.source as { readonly content?: unknown }).content : undefined
-  if (kind === 'text' && data !== undefined) sum.text += estimateTokens(data)
+  if (kind === 'text' && data !== undefined) sum.text += textTokens(data, how)
   else if (typeof content === 'string' || Array.isArray(content)) addContent(sum, content, how)
   else sum.media += flatMediaTokens
 }
@@ -109,13 +128,13 @@ export function familyFactor(model: string | undefined): number {
   return facts ? familyFactors[facts.tokenizer] : 1
 }
 
-/** Not rounded. The baseline has no family factor, as documented. */
+/** Not rounded. The baseline has no family factor, as documented, and neither has a tokenizer of the host's. */
 export function scaled(measure: Measure, how: Counting): number {
   return scaleOf(how)(measure)
 }
 
-function scaleOf({ estimator, model, calibration = uncalibrated }: Counting): (measure: Measure) => number {
-  const family = estimator === 'chars/4' ? 1 : familyFactor(model)
+function scaleOf({ estimator, tokenizer, model, calibration = uncalibrated }: Counting): (measure: Measure) => number {
+  const family = tokenizer || estimator === 'chars/4' ? 1 : familyFactor(model)
   return ({ text, media }) => text * family * calibration.factor + media
 }
 

@@ -1,0 +1,80 @@
+// `everlong agent -p`: one prompt without a screen. Exit codes are in docs/agent.md.
+
+import { fstatSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { exitCodes, headlessPerson, runHeadless, type Started, startAgent } from '@everlong/agent/host'
+import { oneLine, safeText } from '@everlong/agent/render'
+import type { Io } from '../../io.ts'
+import { type AgentOptions, startOptions } from './options.ts'
+
+export async function agentWithoutScreen(folder: string, options: AgentOptions, io: Io): Promise<number> {
+  const { stdout, env, cwd, now } = io
+  const warn = (line: string) => io.stderr.write(`everlong: ${oneLine(line)}\n`)
+  if (options.resume === true) return refuse(['--resume needs the id of a session with -p.'], warn)
+  const prompt = await promptFrom(options, io, warn)
+  if (prompt === '') return refuse(['There is no prompt. Give one: everlong agent -p "PROMPT".'], warn)
+  const stop = new AbortController()
+  const release = io.onStop?.(() => stop.abort())
+  const { person, denied } = headlessPerson()
+  try {
+    const started = await startAgent({
+      ...startOptions(options),
+      folder: resolve(cwd, folder),
+      env,
+      person,
+      isHeadless: true,
+    })
+    if (started.type !== 'started') return refuse(whyNot(started), warn)
+    for (const notice of started.notices) warn(notice)
+    try {
+      const { output = 'text' } = options
+      // A terminal must not obey what a model wrote; a file gets it as it is.
+      const isShown = output === 'text' && stdout.isTTY === true
+      const write = (line: string) => stdout.write(`${isShown ? safeText(line) : line}\n`)
+      return await runHeadless({ agent: started.agent, prompt, output, denied, write, warn, signal: stop.signal, now })
+    } finally {
+      await started.agent.close()
+    }
+  } finally {
+    release?.()
+  }
+}
+
+function whyNot(started: Exclude<Started, { readonly type: 'started' }>): readonly string[] {
+  if (started.type === 'refused') return started.why
+  const { title, steps } = started.setup
+  return [title, ...steps.flatMap(({ title: step, commands }) => [`${step}:`, ...commands.map((each) => `  ${each}`)])]
+}
+
+function refuse(why: readonly string[], warn: (line: string) => void): number {
+  for (const line of why) warn(line)
+  return exitCodes.usage
+}
+
+const patienceMs = 3_000
+
+/** The text after -p, followed by piped input. */
+async function promptFrom({ prompt }: AgentOptions, { stdin }: Io, warn: (line: string) => void): Promise<string> {
+  const text = prompt === true || prompt === undefined ? '' : prompt
+  if (!isPiped(stdin)) return text.trim()
+  const timer = setTimeout(
+    () => warn('Waiting for the end of stdin. Add </dev/null if there is nothing to read.'),
+    patienceMs,
+  )
+  const parts: Buffer[] = []
+  for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array | string))
+  clearTimeout(timer)
+  return [text, Buffer.concat(parts).toString('utf8')]
+    .filter((each) => each.trim() !== '')
+    .join('\n\n')
+    .trim()
+}
+
+/** A terminal and /dev/null have nothing to say. */
+function isPiped(stdin: Io['stdin']): boolean {
+  const { fd, isTTY } = stdin as { readonly fd?: number; readonly isTTY?: boolean }
+  if (isTTY) return false
+  if (fd === undefined) return true
+  const state = fstatSync(fd)
+  return state.isFIFO() || state.isFile() || state.isSocket()
+}

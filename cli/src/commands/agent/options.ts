@@ -1,0 +1,29 @@
+// The options of `everlong agent`, and what they mean for the agent.
+import type { SessionWish } from '@everlong/agent/host'
+
+export type AgentOptions = {
+  /** True without a text: the prompt comes from stdin. */
+  readonly prompt?: string | true
+  readonly output?: 'text' | 'json' | 'stream-json'
+  readonly continue?: boolean
+  /** True without an id: a list to choose from. */
+  readonly resume?: string | true
+  readonly fork?: boolean
+  readonly model?: string
+  readonly permissionMode?: 'ask' | 'accept-edits' | 'plan' | 'allow'
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly maxTurns?: number
+  readonly trust?: boolean
+  readonly plain?: boolean
+}
+
+export function startOptions(options: AgentOptions) {
+  const { model, permissionMode: mode, allow = [], deny = [], maxTurns, trust = false } = options
+  return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(options) }
+}
+
+function sessionIn({ continue: isContinuing, resume, fork = false }: AgentOptions): SessionWish {
+  if (typeof resume === 'string') return { type: 'resume', id: resume, isCopy: fork }
+  return isContinuing ? { type: 'continue', isCopy: fork } : { type: 'new' }
+}

@@ -1,0 +1,283 @@
+// `everlong compact`: makes of a session the context one would go on with, as of now or as of any entry. Prints it, writes
+// the compacted session to a new file, or appends the compaction to the session. Nothing in it is ever overwritten.
+
+import { randomUUID } from 'node:crypto'
+import { visible } from '@everlong/agent/render'
+import { countTokens, type Message, type ModelClient, StoreError } from 'everlong'
+import { type Format, type JsonObject, systemPorts, type ViewMessage } from 'everlong/internal'
+import {
+  type Compacted,
+  type CompactionJob,
+  type CompactionPlan,
+  type CompactionResult,
+  compactionOff,
+  type FidelityReport,
+  noHooks,
+  type PartialChoice,
+  piCompactionRecord,
+  planCompaction,
+  runCompaction,
+  type Tried,
+} from 'everlong/internal/compaction'
+import {
+  compactionJobAt,
+  forEachRecordAt,
+  openWriter,
+  readTranscript,
+  type Transcript,
+  writeNewTranscript,
+} from 'everlong/internal/node'
+import type { Io } from '../../io.ts'
+import type { ModelSpec } from '../../option-values.ts'
+import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../../outcome.ts'
+import { createProgress } from '../../progress.ts'
+import { chooseModel } from './model.ts'
+import { createCompactProgress } from './progress.ts'
+
+export type CompactOptions = {
+  readonly before?: string
+  readonly from?: string
+  readonly upTo?: string
+  readonly model?: ModelSpec
+  readonly instructions?: string
+  readonly budget?: number
+  readonly dryRun?: boolean
+  readonly out?: string
+  readonly append?: boolean
+  readonly json?: boolean
+}
+
+export type CompactReport = {
+  readonly file: string
+  readonly before?: string
+  /** The new context; as it was where nothing was done. */
+  readonly messages: readonly Message[]
+  /** Of the messages, estimated: what `--budget` limits. */
+  readonly tokens: { readonly before: number; readonly after: number }
+  /** Of the whole context: what was reported, and what the next answer is expected to report. */
+  readonly size: { readonly before: number; readonly after: number }
+  readonly mechanism: string | undefined
+  readonly model: string | undefined
+  readonly fidelity: FidelityReport | undefined
+  readonly tried: readonly Tried[]
+  readonly kept: number
+  readonly summarized: number
+  readonly restored: readonly string[]
+  readonly notRestored: readonly string[]
+  readonly cost: number | undefined
+  readonly durationMs: number
+  /** Of --dry-run: what would be done. */
+  readonly plan?: CompactionPlan
+  readonly failed?: { readonly reason: string; readonly detail: string }
+  /** Of --out: the new file. */
+  readonly out?: string
+  /** Of --append: the agent that can resume the session from its summary. */
+  readonly appendedFor?: Format
+}
+
+type Asked = CompactOptions & { readonly io: Io }
+
+export async function gather(file: string, options: Asked): Promise<Outcome<CompactReport>> {
+  const trouble = options.out === undefined ? undefined : noPlaceFor(options.out)
+  if (trouble) return failed(trouble)
+  const made = await compactSession(file, options)
+  if (made.type === 'failed' || made.report.records.length === 0) return onlyReport(made)
+  const problem = options.append || options.out !== undefined ? notWritable(made.report.session, options) : undefined
+  if (problem !== undefined) return failed(`nothing was written. ${visible(file)}: ${problem}`)
+  return options.append ? appended(made.report) : written(made.report, options)
+}
+
+/** A compaction that is not written anywhere yet. */
+export type MadeCompaction = {
+  readonly report: CompactReport
+  readonly session: Transcript
+  /** What to append to the session; empty where nothing was done. */
+  readonly records: readonly JsonObject[]
+}
+
+export async function compactSession(file: string, options: Asked): Promise<Outcome<MadeCompaction>> {
+  const off = compactionOff({ environment: options.io.env })
+  if (off !== undefined) return failed(`${off} Unset it to compact.`)
+  const opened = open(file, options)
+  if (opened.type === 'failed') return opened
+  const session = opened.report
+  const { env } = options.io
+  const model = chooseModel(options.model ?? { type: 'offline' }, { env, recordedSummary: session.recordedSummary })
+  if (model.type === 'refused') return failed(model.why)
+  const input = inputFor(session, options)
+  if (options.dryRun) return planned(session, { input, client: model.client, options })
+  const result = await compact(input, model.client, options.io)
+  if (result.type === 'failed') return notDone(session, input, result)
+  return gathered({ report: reportOf(session, result, options), session, records: recordsFor(session, result) })
+}
+
+/** In the session's own format where its agent can go on from a compaction; else as Claude Code has them. */
+function recordsFor({ format, lastUuid }: Transcript, result: Compacted): readonly JsonObject[] {
+  const [boundary] = result.records
+  if (format !== 'pi' || lastUuid === undefined) return result.records
+  const place = { id: randomUUID(), parentId: lastUuid, timestamp: String(boundary?.timestamp) }
+  return [piCompactionRecord(result, place)]
+}
+
+/** Why this compaction cannot be written into a session of this agent. */
+function notWritable({ format, lastUuid = '' }: Transcript, { from }: CompactOptions): string | undefined {
+  if (format !== 'pi') return undefined
+  if (from !== undefined) return 'pi keeps the newest messages only. Use --up-to instead of --from.'
+  // As the reader names entries that have no id.
+  return /^pi-\d+$/.test(lastUuid) ? 'It is in an old format of pi. Open it once in pi, which updates it.' : undefined
+}
+
+function onlyReport(made: Outcome<MadeCompaction>): Outcome<CompactReport> {
+  return made.type === 'failed' ? made : { ...made, report: made.report.report }
+}
+
+function open(file: string, { before, io }: Asked): Outcome<Transcript> {
+  return reading(file, () => {
+    const progress = createProgress(io)
+    try {
+      const session = readTranscript(file, { before, onProgress: progress.show, withFacts: true })
+      return session.lastUuid === undefined ? failed(noTranscript(file)) : gathered(session)
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      return failed(
+        `no entry of ${visible(file)} has the uuid ${visible(before ?? '')}. See everlong inspect --tree and --epochs.`,
+      )
+    } finally {
+      progress.clear()
+    }
+  })
+}
+
+function inputFor(session: Transcript, options: Asked): CompactionJob {
+  const { instructions, budget } = options
+  return compactionJobAt(session, { partial: partialOf(options), instructions, budget })
+}
+
+function partialOf({ from, upTo }: CompactOptions): PartialChoice | undefined {
+  if (from !== undefined) return { type: 'from', uuid: from }
+  return upTo === undefined ? undefined : { type: 'up-to', uuid: upTo }
+}
+
+async function compact(input: CompactionJob, model: ModelClient, io: Io): Promise<CompactionResult> {
+  const progress = createCompactProgress(io)
+  try {
+    return await runCompaction(
+      input,
+      {
+        now: io.now,
+        newId: randomUUID,
+        model,
+        hooks: noHooks,
+        // Restoring reads what the transcript showed; this machine's files are none of its business.
+        files: { read: async () => ({ type: 'missing' }) },
+        emit: progress.tell,
+        wait: systemPorts.wait,
+      },
+      progress.signal,
+    )
+  } finally {
+    progress.end()
+  }
+}
+
+const bare = (messages: readonly ViewMessage[]): readonly Message[] =>
+  messages.map(({ role, content }) => ({ role, content }))
+
+function unchanged(session: Transcript, { counting = {}, size = 0 }: CompactionJob): CompactReport {
+  const { messages } = session.view
+  const tokens = countTokens(messages, counting)
+  return {
+    file: session.path,
+    messages: bare(messages),
+    tokens: { before: tokens, after: tokens },
+    size: { before: size, after: size },
+    mechanism: undefined,
+    model: undefined,
+    fidelity: undefined,
+    tried: [],
+    kept: 0,
+    summarized: 0,
+    restored: [],
+    notRestored: [],
+    cost: undefined,
+    durationMs: 0,
+  }
+}
+
+function planned(
+  session: Transcript,
+  { input, client, options }: { readonly input: CompactionJob; readonly client: ModelClient; readonly options: Asked },
+): Outcome<MadeCompaction> {
+  const plan = planCompaction(input, client)
+  const named = options.before === undefined ? {} : { before: options.before }
+  const report = { ...unchanged(session, input), ...named, plan }
+  return gathered({ report, session, records: [] }, plan.type === 'planned' ? 0 : 1)
+}
+
+function notDone(
+  session: Transcript,
+  input: CompactionJob,
+  { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
+): Outcome<MadeCompaction> {
+  const report = { ...unchanged(session, input), tried, failed: { reason, detail } }
+  return {
+    type: 'gathered',
+    report: { report, session, records: [] },
+    exitCode: 1,
+    complaint: `nothing was compacted (${reason}): ${detail}`,
+  }
+}
+
+function reportOf(session: Transcript, result: Compacted, options: Asked): CompactReport {
+  return {
+    file: session.path,
+    ...(options.before === undefined ? {} : { before: options.before }),
+    messages: bare(result.messages),
+    tokens: result.tokens,
+    size: result.size,
+    mechanism: result.mechanism,
+    model: result.model,
+    fidelity: result.fidelity,
+    tried: result.tried,
+    kept: result.keptUuids.length,
+    summarized: session.view.sources.flatMap(({ uuids }) => uuids).length - result.keptUuids.length,
+    restored: result.restored.pieces.map(({ title }) => title),
+    notRestored: result.restored.notRestored.map(({ what, why }) => `${what}: ${why}`),
+    cost: result.cost,
+    durationMs: result.durationMs,
+  }
+}
+
+function written({ report, session, records }: MadeCompaction, { out, before }: Asked): Outcome<CompactReport> {
+  if (out === undefined) return gathered(report)
+  return writing(out, () => {
+    const wrote = writeNewTranscript(out, (write) => {
+      forEachRecordAt(session, { before }, write)
+      for (const record of records) write(record)
+    })
+    if (wrote.type === 'refused')
+      return failed(`${visible(out)} exists and is not overwritten. Give --out another name.`)
+    return gathered({ ...report, out })
+  })
+}
+
+async function appended({ report, session, records }: MadeCompaction): Promise<Outcome<CompactReport>> {
+  const { path, format, entry, lastUuid } = session
+  const why = (reason: string) => failed(`nothing was written. ${visible(reason)}`)
+  if (format !== 'claude-code' && format !== 'pi')
+    return why(`${path} is a session of another agent (${format}). Use --out.`)
+  const knows = (uuid: string) => entry(uuid) !== undefined
+  const opened = await openWriter(path, { owner: 'everlong compact', knows })
+  if (opened.type === 'held') return why(`${opened.by.owner} is writing to it (process ${opened.by.pid}).`)
+  if (opened.type === 'open-failed') return why(opened.message)
+  const { writer } = opened
+  try {
+    // An agent that is still running does not take the lease.
+    if (readTranscript(path).lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
+    const result = writer.appendAll(records)
+    if (result.type === 'appended') return gathered({ ...report, appendedFor: format })
+    return why('message' in result ? result.message : 'The session could not be written.')
+  } finally {
+    writer.close()
+  }
+}

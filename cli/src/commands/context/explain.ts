@@ -1,0 +1,223 @@
+// `everlong context --explain`: every number about the window with its source, and when the next compaction will come.
+
+import { count, counted, dateTime, fullnessOf, oneLine, padEnd, padStart, wrap } from '@everlong/agent/render'
+import { isTranscript } from 'everlong/internal'
+import {
+  type ExplainedReduction,
+  type Explanation,
+  endingNow,
+  explainReductions,
+  type Figure,
+  type Prediction,
+  predictCompaction,
+  situationOf,
+  turnsIn,
+  whereCompactionsWouldFall,
+  worthInWords,
+} from 'everlong/internal/compaction'
+import { readTranscript } from 'everlong/internal/node'
+import type { View } from 'everlong/mechanisms'
+import type { Io } from '../../io.ts'
+import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'
+import { gaugeLine, sourceInWords } from '../../render/context.ts'
+import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../../render/screen.ts'
+import {
+  explainSession,
+  groundsOf,
+  openLiveSession,
+  scanWithProgress,
+  type WindowChoice,
+  windowHint,
+} from '../../session.ts'
+
+export type ExplainReport = Explanation & {
+  readonly path: string
+  /** The clock reading, in milliseconds. */
+  readonly now: number
+  /** How many turns the session has had. */
+  readonly turns: number
+  /** Undefined where nothing can be said: fewer than two turns, or a context that does not grow. */
+  readonly prediction: Prediction | undefined
+  /** Said when what happened does not fit the window that was assumed. */
+  readonly hint: string | undefined
+  /** What the session did, and what it would have done with these settings. */
+  readonly compactions: { readonly happened: number; readonly wouldHaveFallen: number }
+  /** What each reduction that needs no model would do before the next request, and its sum. */
+  readonly reductions: readonly ReductionInWords[]
+}
+
+export type ReductionInWords = {
+  readonly mechanism: string
+  readonly type: 'planned' | 'declined'
+  readonly reason: string
+  readonly freed: number
+  readonly worth: ExplainedReduction['worth'] | undefined
+  readonly sum: string | undefined
+}
+
+export function gather(
+  path: string,
+  { io, now = io.now(), ...measured }: WindowChoice & { readonly now?: number; readonly io: Io },
+): Outcome<ExplainReport> {
+  return reading(path, () => {
+    const session = openLiveSession(path)
+    const how = { ...measured, env: io.env }
+    const explanation = explainSession(session, how)
+    const { live } = session
+    const { view, entry } = session.edited ?? readTranscript(path)
+    const scan = scanWithProgress(path, io)
+    const threshold = explanation.autoCompactThreshold.value
+    // The turns as the session itself counts them; those of another client's session are in its file only.
+    const known = session.note === undefined ? undefined : turnsIn(view, (uuid) => entry(uuid)?.record)
+    const turns = endingNow(known ?? scan.turns, explanation.size.tokens)
+    const report: ExplainReport = {
+      path,
+      now,
+      ...explanation,
+      turns: turns.length,
+      hint: windowHint(explanation, live, how),
+      prediction: predictCompaction(turns, threshold),
+      compactions: {
+        happened: scan.boundaries.length,
+        wouldHaveFallen: whereCompactionsWouldFall(
+          scan.turns.map(({ tokens }) => tokens),
+          { threshold },
+        ).length,
+      },
+      reductions: reductionsOf(view, explanation, { ...groundsOf(session, how), now }),
+    }
+    return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
+  })
+}
+
+/** As a client of the public API would see it. */
+function reductionsOf(
+  view: View,
+  { size, model }: Explanation,
+  grounds: ReturnType<typeof groundsOf> & { readonly now: number },
+): readonly ReductionInWords[] {
+  const named = model === undefined ? {} : { model }
+  const situation = situationOf(view, { ...grounds, ...named, size, client: { contextManagement: true } })
+  return explainReductions(view, situation).map(({ mechanism, outcome, worth }) => ({
+    mechanism,
+    type: outcome.type,
+    reason: outcome.type === 'planned' ? outcome.reason : outcome.detail,
+    freed: outcome.type === 'planned' ? outcome.freed : 0,
+    worth,
+    sum: worth && worthInWords(worth),
+  }))
+}
+
+export function render(report: ExplainReport, screen: Screen): readonly string[] {
+  const { size } = report
+  return [
+    fileHeading(report.path, screen),
+    `  model ${report.model === undefined ? 'unknown' : oneLine(report.model)}`,
+    '',
+    heading('Context', screen),
+    `  ${count(size.tokens)} tokens, ${sourceInWords(size)}`,
+    gaugeLine(fullnessOf(report), screen),
+    '',
+    heading('Windows', screen),
+    ...figures(
+      [
+        ['context window', report.contextWindow],
+        ['output limit', report.maxOutputTokens],
+        ['reserve', report.reserve],
+        ['effective window', report.effectiveWindow],
+      ],
+      screen,
+    ),
+    '',
+    heading('Thresholds', screen),
+    ...figures(
+      [
+        ['auto-compact', report.autoCompactThreshold],
+        ['gauge limit', report.limit],
+        ['warning', report.warning],
+        ['error', report.error],
+        ['blocking', report.blocking],
+      ],
+      screen,
+    ),
+    ...paragraph(switchesInWords(report), screen),
+    ...remarks([...(report.hint === undefined ? [] : [report.hint]), ...report.warnings], screen),
+    '',
+    ...headingWith('Reductions', 'before the next request, without a model', screen),
+    ...report.reductions.flatMap((reduction) => reductionLines(reduction, screen)),
+    '',
+    heading('Next compaction', screen),
+    ...predictionLines(report, screen).flatMap((line) => paragraph(line, screen)),
+  ]
+}
+
+function switchesInWords({ autoCompact, manualCompact }: Explanation): string {
+  const mode = autoCompact.mode === 'ask' ? 'set to ask first' : autoCompact.mode ? 'on' : 'off'
+  const byHand = manualCompact.allowed ? 'allowed' : 'off'
+  return `auto-compact is ${mode} (${oneLine(autoCompact.source)}); compacting by hand is ${byHand} (${oneLine(manualCompact.source)})`
+}
+
+/** Name, value, source; below it why another value could not be had. */
+function figures(rows: readonly (readonly [string, Figure])[], screen: Screen): readonly string[] {
+  const names = 16
+  const numbers = Math.max(...rows.map(([, { value }]) => count(value).length))
+  const room = screen.width - names - numbers - 6
+  return rows.flatMap(([name, { value, source, clamped }]) => {
+    const notes = [
+      ...wrap(oneLine(source), room).map((text) => screen.paint('dim', text)),
+      ...(clamped
+        ? wrap(`clamped from ${count(clamped.from)}: ${oneLine(clamped.why)}`, room).map((text) =>
+            screen.paint('yellow', text),
+          )
+        : []),
+    ]
+    return notes.map((note, index) =>
+      index === 0
+        ? `  ${padEnd(name, names)}  ${padStart(count(value), numbers)}  ${note}`
+        : `${' '.repeat(names + numbers + 6)}${note}`,
+    )
+  })
+}
+
+function reductionLines({ mechanism, type, reason, freed, sum }: ReductionInWords, screen: Screen): readonly string[] {
+  const names = 20
+  const what = type === 'declined' ? 'nothing' : freed > 0 ? `frees ${count(freed)}` : 'frees nothing yet'
+  const isWeighed = sum !== undefined && (type === 'declined' || freed > 0)
+  const lines = [`${what}: ${oneLine(reason)}`, ...(isWeighed ? [type === 'declined' ? `if it ran: ${sum}` : sum] : [])]
+  return lines
+    .flatMap((line) => wrap(line, screen.width - names - 3))
+    .map(
+      (line, index) =>
+        `  ${padEnd(index === 0 ? mechanism : '', names)} ${index === 0 ? line : screen.paint('dim', line)}`,
+    )
+}
+
+function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly string[] {
+  const { compactions, prediction } = report
+  const past = pastInWords(compactions)
+  if (report.autoCompact.mode === false) return ['None comes by itself: auto-compact is off.', past]
+  if (!prediction) return [`Nothing can be said: ${whyNoPrediction(report)}.`, past]
+  const growth = `the median turn adds ${count(prediction.growth)} tokens`
+  if (prediction.turns === 0) return [`Due now (${growth}).`, past]
+  // In a session that rests since long ago, the pace so far leads to a time that has passed.
+  const { time } = prediction
+  const when = time === undefined || time < report.now ? '' : `, about ${dateTime(time, timeZone)} at the pace so far`
+  return [`In about ${counted(prediction.turns, 'turn')}${when} (${growth}).`, past]
+}
+
+function whyNoPrediction({ turns, compactions }: ExplainReport): string {
+  if (turns < 2) return 'fewer than two turns'
+  return compactions.happened === 0
+    ? 'the context does not grow'
+    : 'the context does not grow evenly, and earlier predictions would have been wrong'
+}
+
+function pastInWords({ happened, wouldHaveFallen }: ExplainReport['compactions']): string {
+  const was = happened === 0 ? 'never compacted' : `compacted ${times(happened)}`
+  const would = wouldHaveFallen === 0 ? 'would not have done it' : `would have done it ${times(wouldHaveFallen)}`
+  return `So far the session was ${was}; these settings ${would}, by an estimate.`
+}
+
+function times(number: number): string {
+  return number === 1 ? 'once' : number === 2 ? 'twice' : `${count(number)} times`
+}

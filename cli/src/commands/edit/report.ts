@@ -1,0 +1,86 @@
+// `everlong edit`: snip, rewind, pin and unpin append edits to the session. They remove nothing, and `everlong undo` takes them
+// back.
+
+import { count, visible } from '@everlong/agent/render'
+import { type ContextSize, situationOf } from 'everlong/internal/compaction'
+import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
+import { type Edit, snip } from 'everlong/mechanisms'
+import type { Io } from '../../io.ts'
+import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
+import { heading, paragraph, type Screen } from '../../render/screen.ts'
+import { groundsOf, noteIn, sizeOf } from '../../session.ts'
+
+/** What the person asked for: entries by their uuids. */
+export type RequestedEdit =
+  | { readonly command: 'snip'; readonly from: string; readonly to: string; readonly marker?: string }
+  | { readonly command: 'rewind'; readonly to: string }
+  | { readonly command: 'pin' | 'unpin'; readonly uuid: string }
+
+export type EditReport = {
+  readonly path: string
+  readonly command: RequestedEdit['command']
+  readonly edits: readonly Edit[]
+  /** The entries that were appended. */
+  readonly uuids: readonly string[]
+  readonly before: ContextSize
+  readonly after: ContextSize
+}
+
+export async function gather(path: string, requested: RequestedEdit, io: Io): Promise<Outcome<EditReport>> {
+  const opened = reading(path, () => gathered(readTranscript(path)))
+  if (opened.type === 'failed') return opened
+  const file = opened.report
+  if (file.view.messages.length === 0) return failed(noTranscript(path, file.bytes))
+  const now = io.now()
+  const planned = editsFor(file, requested, { now, io })
+  if (typeof planned === 'string') return failed(`nothing changed. ${planned}`)
+  const reason = 'asked for on the command line'
+  const edits = planned.map((edit): Edit => ({ ...edit, reason }))
+  const applied = await applyEdits(file, edits, { owner: `everlong ${requested.command}`, now })
+  if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
+  const sizes = { before: sizeOf(file), after: sizeOf(readTranscript(path)) }
+  return gathered({ path, command: requested.command, edits, uuids: applied.uuids, ...sizes })
+}
+
+type Moment = { readonly now: number; readonly io: Io }
+
+/** A string says why not. */
+function editsFor(file: Transcript, requested: RequestedEdit, moment: Moment): readonly Edit[] | string {
+  if (requested.command === 'snip') return snipped(file, requested, moment)
+  const uuid = requested.command === 'rewind' ? requested.to : requested.uuid
+  if (!file.entry(uuid))
+    return `There is no entry ${visible(uuid)} in ${visible(file.path)}. See everlong inspect --tree --json.`
+  return [requested.command === 'rewind' ? { type: 'rewind', to: uuid } : { type: requested.command, uuid }]
+}
+
+function snipped(
+  file: Transcript,
+  { command: _, ...range }: Extract<RequestedEdit, { readonly command: 'snip' }>,
+  { now, io }: Moment,
+): readonly Edit[] | string {
+  const { view, path } = file
+  const grounds = groundsOf({ note: noteIn(path) }, { env: io.env })
+  const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
+  if (plan.type === 'declined') return visible(plan.detail)
+  if (plan.outcome.type !== 'edits') throw new Error('A snip is always edits of the transcript.')
+  // What was freed stands with the first of them.
+  return plan.outcome.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
+}
+
+const titles: Readonly<Record<RequestedEdit['command'], string>> = {
+  snip: 'Removed from the context',
+  rewind: 'Rewound',
+  pin: 'Pinned',
+  unpin: 'Unpinned',
+}
+
+export function render({ path, command, edits, before, after }: EditReport, screen: Screen): readonly string[] {
+  const back = { pin: 'edit unpin', unpin: 'edit pin', snip: 'undo', rewind: 'undo' }[command]
+  const [edit] = edits
+  const uuid = edit?.type === 'pin' || edit?.type === 'unpin' ? ` ${visible(edit.uuid)}` : ''
+  return [
+    heading(titles[command], screen),
+    ...paragraph(`${count(before.tokens)} tokens before, ${count(after.tokens)} now`, screen),
+    ...paragraph(`To undo it: everlong ${back} ${visible(path)}${uuid}`, screen),
+  ]
+}

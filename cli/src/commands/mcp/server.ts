@@ -1,0 +1,153 @@
+// `everlong mcp FILE|DIR`: an MCP server over standard input and output, with the tools search and read over the
+// archive of a session or a folder of them. Standard output carries the protocol and nothing else.
+
+import { pipeline, type Readable, type Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { oneLine } from '@everlong/agent/render'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  JSONRPCMessageSchema,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { isObject } from 'everlong/internal'
+import { createRecallTools } from 'everlong/internal/node'
+import { type Archive, type ArchiveOptions, openArchive, type RecallTool } from 'everlong/node'
+import { expecting, gathered, type Outcome } from '../../outcome.ts'
+import { boundedLines, type TooLong } from './lines.ts'
+
+export type McpArguments = {
+  /** A transcript, or a folder of them. */
+  readonly path: string
+  readonly version: string
+  /** Where the index is kept, and which transcripts of the folder belong to it. */
+  readonly archive?: Pick<ArchiveOptions, 'folder' | 'includes'>
+}
+
+export type McpStreams = {
+  readonly stdin: Readable
+  readonly stdout: NodeJS.WritableStream
+  /** What goes wrong is said here, for whoever looks into the client's log. */
+  readonly stderr: NodeJS.WritableStream
+}
+
+/** No question about an archive is longer; the SDK's own limit is a little higher and would end the server. */
+const longestRequest = 8 << 20
+
+const instructions =
+  'The archive of an agent session: everything that was said, read and done in it, also what its context no longer holds. Use search to find, then read with the id of a card.'
+
+/** Serves until the client goes away. */
+export async function serve(options: McpArguments, streams: McpStreams): Promise<Outcome<'served'>> {
+  // The client waits for an answer to its first words: a large archive is indexed while it is already served.
+  let archive: Archive | undefined
+  const opened = expecting(options.path, () => {
+    archive = openArchive(options.path, { ...options.archive, budgetMs: 0 })
+    return gathered('served' as const)
+  })
+  if (archive !== undefined) await serveFrom(archive, options, streams)
+  return opened
+}
+
+async function serveFrom(archive: Archive, options: McpArguments, streams: McpStreams): Promise<void> {
+  const ended = new AbortController()
+  if ('isTTY' in streams.stdin && streams.stdin.isTTY) {
+    streams.stderr.write('everlong: serving over MCP. An agent starts this by itself; Ctrl-C ends it.\n')
+  }
+  try {
+    const server = createServer(archive, options.version)
+    const input = boundedLines({
+      maxBytes: longestRequest,
+      onTooLong: (line) => refuse(line, streams),
+      isWanted: (line) => isMessage(line, streams),
+    })
+    // Also when the input breaks off: then this one is closed, and the server with it.
+    pipeline(streams.stdin, input, () => undefined)
+    const closed = closing(server, input)
+    await server.connect(new StdioServerTransport(input, streams.stdout as Writable))
+    const indexing = indexInBackground(archive, ended.signal, streams)
+    await closed
+    ended.abort()
+    await indexing
+    await server.close()
+  } finally {
+    archive.close()
+  }
+}
+
+function createServer(archive: Archive, version: string): McpServer {
+  const { search, read } = createRecallTools({ archive })
+  const tools = new Map<string, RecallTool>([search, read].map((tool) => [tool.name, tool]))
+  const server = new McpServer({ name: 'everlong', version }, { capabilities: { tools: {} }, instructions })
+  // The handlers below it, not `registerTool`: the schemas are ours and plain JSON, where that one wants zod's.
+  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [...tools.values()].map(({ name, description, input_schema }) => ({
+      name,
+      description,
+      inputSchema: {
+        ...input_schema,
+        properties: { ...input_schema.properties },
+        required: [...(input_schema.required ?? [])],
+      },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    })),
+  }))
+  server.server.setRequestHandler(CallToolRequestSchema, ({ params }): CallToolResult => {
+    const output = tools.get(params.name)?.run(params.arguments ?? {})
+    const { text, isError } = output ?? { text: `There is no tool ${params.name}.`, isError: true }
+    return { content: [{ type: 'text', text }], isError }
+  })
+  return server
+}
+
+/** The SDK's transport does not notice the end of its input: without this the server would outlive its client. */
+function closing(server: McpServer, stdin: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    server.server.onclose = resolve
+    stdin.once('end', resolve)
+    stdin.once('close', resolve)
+  })
+}
+
+/** The client would wait for its answer for ever; where the request's id cannot be told, the log has to do. */
+function refuse({ bytes, id }: TooLong, { stdout, stderr }: McpStreams): void {
+  const message = `The request is too long: ${bytes} bytes, where ${longestRequest} are the most. Ask for less at once.`
+  const error = { code: ErrorCode.InvalidRequest, message }
+  if (id === undefined) stderr.write(`everlong: ${message}\n`)
+  else stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
+}
+
+/** The SDK drops a request that is wrong in itself, such as one with a list for `params`, and its client would wait for ever. */
+function isMessage(line: Buffer, { stdout }: McpStreams): boolean {
+  const message = parsed(line.toString('utf8'))
+  const id = isObject(message) && 'method' in message ? message.id : undefined
+  if ((typeof id !== 'string' && typeof id !== 'number') || JSONRPCMessageSchema.safeParse(message).success) return true
+  const error = {
+    code: ErrorCode.InvalidRequest,
+    message: 'This is not a valid JSON-RPC 2.0 request. If it has params, they must be an object.',
+  }
+  stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
+  return false
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The transport reports it.
+    return undefined
+  }
+}
+
+/** A step at a time, so that requests are answered in between. A failure ends no server: calls meet it and answer so. */
+async function indexInBackground(archive: Archive, signal: AbortSignal, { stderr }: McpStreams): Promise<void> {
+  try {
+    while (!signal.aborted && !archive.refresh({ budgetMs: 200 }).complete) await setImmediate()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    stderr.write(`everlong: the archive could not be indexed ahead of time: ${oneLine(why)}\n`)
+  }
+}

@@ -1,0 +1,202 @@
+// `everlong micro`: what each reduction that needs no model would do to a session now, what it saves and what it costs in
+// cache. A dry run; only with --apply are originals put beside the session and edits appended.
+import {
+  type CacheState,
+  type ContextSize,
+  compactionOff,
+  type DeclineReason,
+  type ExplainedReduction,
+  explainReductions,
+  type PlannedItem,
+  type ReductionChoices,
+  type RequestOptions,
+  reductions,
+  type SituationInput,
+  situationOf,
+  type ThinkingOutcome,
+  type Worth,
+  worthInWords,
+} from 'everlong/internal/compaction'
+import {
+  applyEdits,
+  originalResults,
+  readTranscript,
+  type StoredResults,
+  type Transcript,
+} from 'everlong/internal/node'
+import { type Edit, type Mechanism, microByIdle, microBySize, type Plan } from 'everlong/mechanisms'
+import type { Io } from '../../io.ts'
+import { failed, type Outcome, orNoTranscript, reading } from '../../outcome.ts'
+import { explainSession, groundsOf, knownIn, type Measured, sizeOf, type WindowChoice } from '../../session.ts'
+
+export type MicroOptions = WindowChoice & {
+  /** By name, with or without `micro-`; all of them when none is named. */
+  readonly mechanism?: readonly string[]
+  /** The clock reading to plan with; the clock's own when not given. */
+  readonly now?: number
+  readonly keep?: number
+  readonly target?: number
+  readonly minFreed?: number
+  readonly turns?: number
+  readonly always?: boolean
+  readonly recall?: boolean
+  readonly apply?: boolean
+}
+
+export type MicroReport = {
+  readonly path: string
+  readonly model: string | undefined
+  readonly now: number
+  readonly size: ContextSize
+  /** Where micro-compaction by size begins. */
+  readonly warning: number
+  readonly cache: CacheState
+  readonly reductions: readonly MicroReduction[]
+  readonly applied: MicroApplied | undefined
+}
+
+export type MicroReduction = {
+  readonly mechanism: string
+  readonly type: 'planned' | 'declined'
+  readonly why: DeclineReason | undefined
+  /** Why it would act, or why not, in words. */
+  readonly reason: string
+  /** Edits of the transcript, or options of the next request: those cannot be applied to a file. */
+  readonly way: Plan['outcome']['type'] | undefined
+  readonly freed: number
+  readonly thinking: ThinkingOutcome | undefined
+  readonly items: readonly PlannedItem[]
+  readonly edits: readonly Edit[]
+  readonly request: RequestOptions | undefined
+  readonly worth: Worth | undefined
+  /** The sum in words. */
+  readonly sum: string | undefined
+}
+
+export type MicroApplied = {
+  readonly mechanism: string
+  /** The entries that were appended. */
+  readonly uuids: readonly string[]
+  readonly freed: number
+  readonly size: ContextSize
+  readonly stored: Extract<StoredResults, { readonly type: 'stored' }>
+}
+
+type Asked = MicroOptions & { readonly io: Io }
+
+export async function gather(path: string, asked: Asked): Promise<Outcome<MicroReport>> {
+  let file: Transcript | undefined
+  const planned = reading(path, () => {
+    file = readTranscript(path)
+    const report = plan(file, asked)
+    return orNoTranscript(report, { path, bytes: file.bytes, isTranscript: file.view.messages.length > 0 })
+  })
+  if (!asked.apply || !file || planned.type === 'failed' || planned.exitCode !== 0) return planned
+  const off = compactionOff({ environment: asked.io.env })
+  if (off !== undefined) return failed(`${off} Unset it to clear anything.`)
+  return apply(file, planned.report, asked)
+}
+
+/** What a name on the command line means. */
+export const mechanismNames: readonly string[] = reductions.map(({ name }) => shortName(name))
+
+export function shortName(name: string): string {
+  return name.replace(/^micro-/, '')
+}
+
+function plan(file: Transcript, asked: Asked): MicroReport {
+  const { view, path } = file
+  const now = asked.now ?? asked.io.now()
+  const measured: Measured = { ...asked, env: asked.io.env }
+  const known = knownIn(path)
+  const { model, warning, size } = explainSession({ messages: view.messages, edited: file, ...known }, measured)
+  const names = (asked.mechanism ?? mechanismNames).map(shortName)
+  const chosen = reductions.filter(({ name }) => names.includes(shortName(name)))
+  const input: SituationInput = {
+    ...groundsOf(known, measured),
+    ...(model === undefined ? {} : { model }),
+    now,
+    size,
+    ...(asked.turns === undefined ? {} : { expectedTurns: asked.turns }),
+    reductions: choicesOf(asked),
+  }
+  const local = situationOf(view, input)
+  const remote = situationOf(view, { ...input, client: { contextManagement: true }, weigher: local.weigher })
+  const explained = chosen.flatMap((mechanism) =>
+    explainReductions(view, isLocal(mechanism) ? local : remote, [mechanism]),
+  )
+  return {
+    path,
+    model,
+    now,
+    size,
+    warning: warning.value,
+    cache: local.cache,
+    reductions: explained.map(reductionOf),
+    applied: undefined,
+  }
+}
+
+/**
+ * A file has no client that could be asked for something, so those that can edit the transcript are planned as if there
+ * were none: what is shown is what --apply does. The others are planned for the public API.
+ */
+function isLocal({ name }: Mechanism): boolean {
+  return name === microBySize.name || name === microByIdle.name
+}
+
+function choicesOf({ keep, target, minFreed, always, recall }: MicroOptions): ReductionChoices {
+  const kept = keep === undefined ? {} : { keep }
+  return {
+    ...(always ? { microCompact: 'always' } : {}),
+    ...(recall ? { recall: true } : {}),
+    bySize: {
+      ...kept,
+      ...(target === undefined ? {} : { target }),
+      ...(minFreed === undefined ? {} : { minFreed }),
+    },
+    byIdle: kept,
+    byCacheEdit: kept,
+  }
+}
+
+function reductionOf({ mechanism, outcome, worth }: ExplainedReduction): MicroReduction {
+  const sum = worth && worthInWords(worth)
+  if (outcome.type === 'declined') {
+    const { why, detail } = outcome
+    return { mechanism, type: 'declined', why, reason: detail, ...nothing, worth, sum }
+  }
+  const { reason, freed, thinking, outcome: way } = outcome
+  const items = outcome.items.map((item) => ({ ...item, frees: Math.round(item.frees) }))
+  const edits = way.type === 'edits' ? way.edits : []
+  const request = way.type === 'request' ? way.request : undefined
+  const shown = { freed, thinking, items, edits, request, way: way.type }
+  return { mechanism, type: 'planned', why: undefined, reason, ...shown, worth, sum }
+}
+
+const nothing = { freed: 0, thinking: undefined, items: [], edits: [], request: undefined, way: undefined } as const
+
+async function apply(file: Transcript, report: MicroReport, asked: Asked): Promise<Outcome<MicroReport>> {
+  const chosen = report.reductions.find(({ way }) => way === 'edits')
+  if (!chosen) return { type: 'gathered', report, exitCode: 1, complaint: whyNothing(report) }
+  const applied = await applyEdits(file, chosen.edits, {
+    owner: 'everlong micro',
+    now: asked.io.now(),
+    results: originalResults(file, chosen.items),
+  })
+  if (applied.type === 'not-applied') {
+    return { type: 'gathered', report, exitCode: 1, complaint: `nothing was changed. ${applied.why}` }
+  }
+  const { uuids, stored } = applied
+  const { mechanism, freed } = chosen
+  const size = sizeOf(readTranscript(file.path), asked)
+  return { type: 'gathered', report: { ...report, applied: { mechanism, uuids, freed, size, stored } }, exitCode: 0 }
+}
+
+function whyNothing({ reductions: all }: MicroReport): string {
+  const [only] = all
+  if (all.length === 1 && only?.way === 'request') {
+    return `nothing was changed: ${shortName(only.mechanism)} is a matter of the next request, not of the file.`
+  }
+  return 'nothing was changed: none of these would edit the session now. Try --always, a smaller --target or --min-freed.'
+}

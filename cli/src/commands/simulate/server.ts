@@ -1,0 +1,114 @@
+// `everlong simulate`: the Messages API on this machine, until it is stopped. No key, no network, no model: behind it
+// works a made-up agent on a made-up repository, which also writes summaries when it is asked for one.
+
+import { counted, dollars } from '@everlong/agent/render'
+import {
+  agent,
+  asksForNotes,
+  asksForSummary,
+  noteTaker,
+  type OverflowShape,
+  overflowShapes,
+  route,
+  startServer,
+  summarizer,
+  syntheticRepository,
+} from '@everlong/simulator'
+import { knownModels } from 'everlong/internal'
+import type { Io } from '../../io.ts'
+import { failed, gathered, type Outcome, systemTrouble } from '../../outcome.ts'
+
+export type SimulateOptions = {
+  readonly port: number
+  readonly seed: number
+  /** A window for every model, to see overflows early. */
+  readonly window?: number
+  readonly overflow?: string
+  readonly json?: boolean
+}
+
+export type SimulateReport = {
+  readonly requests: number
+  /** In dollars, without the requests to models whose price is not known. */
+  readonly cost: number
+  readonly unpriced: number
+}
+
+export async function simulate(options: SimulateOptions, io: Io): Promise<Outcome<SimulateReport>> {
+  const overflow = overflowShapes.find((shape) => shape === options.overflow)
+  try {
+    return gathered(await serve(options, overflow, io))
+  } catch (error) {
+    const message = portTrouble(options.port, error) ?? systemTrouble(`port ${options.port}`, error)
+    if (message === undefined) throw error
+    return failed(message)
+  }
+}
+
+async function serve(
+  options: SimulateOptions,
+  overflow: OverflowShape | undefined,
+  { stdout, untilStopped }: Io,
+): Promise<SimulateReport> {
+  const repository = syntheticRepository({ seed: options.seed })
+  const script = route(
+    [
+      { when: asksForSummary, script: summarizer() },
+      { when: asksForNotes, script: noteTaker() },
+    ],
+    agent({ repository, seed: options.seed, callsAnyTool: true }),
+  )
+  const server = await startServer({
+    port: options.port,
+    seed: options.seed,
+    script,
+    ...(overflow ? { overflow } : {}),
+    ...(options.window ? { windows: allWindows(options.window) } : {}),
+  })
+  try {
+    const { port, url } = server
+    // Listening first: whoever reads the greeting may stop it at once.
+    const stopped = untilStopped?.()
+    stdout.write(options.json ? `${JSON.stringify({ port, url })}\n` : greeting(url))
+    await stopped
+    const { requests, cost, unpriced } = server.simulator.meter.totals()
+    return { requests, cost, unpriced }
+  } finally {
+    await server.close()
+  }
+}
+
+function allWindows(window: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(knownModels().map(({ id }) => [id, window]))
+}
+
+function greeting(url: string): string {
+  return [
+    `Listening on ${url}`,
+    '',
+    'Set these where your program runs. Any key works.',
+    '',
+    `  Anthropic SDK, LangChain  ANTHROPIC_API_KEY=any ANTHROPIC_BASE_URL=${url}`,
+    `  Vercel AI SDK             ANTHROPIC_API_KEY=any ANTHROPIC_BASE_URL=${url}/v1`,
+    `  OpenAI SDK                OPENAI_API_KEY=any OPENAI_BASE_URL=${url}/v1`,
+    '',
+    `The requests are logged at ${url}/_everlong/log`,
+    '',
+    'Press Ctrl-C to stop.',
+    '',
+  ].join('\n')
+}
+
+function portTrouble(port: number, error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (error.code === 'EADDRINUSE') return `port ${port} is in use. Choose another, or --port 0 for any free one.`
+  if (error.code === 'EACCES') return `port ${port} needs special rights. Choose one above 1024, or --port 0.`
+  return undefined
+}
+
+export function render({ requests, cost, unpriced }: SimulateReport): readonly string[] {
+  const made = counted(requests, 'request')
+  if (unpriced === 0) return [`${made}; at API prices: ${dollars(cost)}.`]
+  if (unpriced === requests) return [`${made}; the price of these models is not known.`]
+  return [`${made}; at API prices: ${dollars(cost)}, without ${unpriced} to models whose price is not known.`]
+}

@@ -1,0 +1,101 @@
+// The entries of the record: for each exchange the steps and the report of the agent, without what the summary says, what
+// the agent said again later, and what another entry has already.
+import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
+import { withoutAnnouncement } from '../../ledger/steps.ts'
+import { annotateStateClaims } from './claims.ts'
+import { isInSummary, isSameWords, searchable } from './complete-words.ts'
+import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
+
+/** The report, the agent's last words before the user spoke again, is a step in the place where it was said. */
+export type RecordStep = { readonly type: Step['type'] | 'reported'; readonly text: string }
+
+export type RecordEntry = {
+  readonly exchange: Exchange
+  /** The context quotes the user's words elsewhere, so the entry only names the request. */
+  readonly isQuoted: boolean
+  readonly steps: readonly RecordStep[]
+}
+
+export type EntryOptions = {
+  /** The summary and the user's words next to it; empty without a model. */
+  readonly alreadySaid: string
+  readonly isSaid: IsSaid
+  /** The request that the context ends with. */
+  readonly closes?: Exchange | undefined
+}
+
+/**
+ * Exchanges are read from the newest to the oldest, so that of two equal paragraphs the later one stays. One in which nothing
+ * is new is left out, unless the entry before it has something: the user may contradict it here. The latest message is
+ * left out too, because the context ends with it.
+ */
+export function recordEntries(ledger: Ledger, { alreadySaid, isSaid, closes }: EntryOptions): readonly RecordEntry[] {
+  const where = alreadySaid === '' ? undefined : searchable(alreadySaid)
+  const current = ledger.exchanges.findLast(({ steps = [] }) => steps.length > 0)
+  const options = { isSaid, known: new Set<string>(), hasSummary: where !== undefined, current, ledger }
+  const entries = ledger.exchanges
+    .toReversed()
+    .map((exchange) => ({
+      exchange,
+      isQuoted: isSameWords(exchange, closes) || (where !== undefined && isInSummary(exchange, where)),
+      steps: newSteps(exchange, options),
+    }))
+    .toReversed()
+  const mayContradict = (at: number) => (entries[at - 1]?.steps ?? []).length > 0 && at < entries.length - 1
+  return entries.filter(({ isQuoted, steps }, at) => !isQuoted || steps.length > 0 || mayContradict(at))
+}
+
+type StepsOptions = Pick<EntryOptions, 'isSaid'> & {
+  /** Paragraphs that later exchanges have. */
+  readonly known: Set<string>
+  readonly hasSummary: boolean
+  /** The exchange that the agent was working on. */
+  readonly current: Exchange | undefined
+  readonly ledger: Ledger
+}
+
+function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledger }: StepsOptions) {
+  const isCurrent = exchange === current
+  const isReported = createIsSaid(exchange.report ?? '')
+  // Old code is left out: the files have it as it is now.
+  const unsaid = { isSaid, known, withoutCode: hasSummary && !isCurrent }
+  // "Now let me run the tests." is obsolete, except in the exchange that the agent was working on.
+  const statementsIn = (text: string) => (isCurrent ? text : withoutAnnouncement(text))
+  const newIn = ({ type, text }: RecordStep): string => {
+    if (type === 'reported') return unsaidIn(statementsIn(text), unsaid)
+    if (type === 'said') {
+      return unsaidIn(statementsIn(text), { ...unsaid, isSaid: (words) => isSaid(words) || isReported(words) })
+    }
+    // A summary has the results of older searches; the latest show where the agent was.
+    if (type === 'saw') return hasSummary && !isCurrent ? '' : text
+    if (type === 'did' && isRepeatedRun(text, known)) return ''
+    return hasSummary ? unsaidIn(text, { known, isSaid }) : text
+  }
+  return stepsOf(exchange)
+    .toReversed()
+    .flatMap((step): readonly RecordStep[] => {
+      const text = newIn(step)
+      if (text === '') return []
+      const isClaim = step.type === 'said' || step.type === 'reported'
+      // "All tests pass." → "All tests pass. (last seen: `npm test` failed, "3 failed")"
+      return [{ ...step, text: isClaim ? annotateStateClaims(text, ledger).text : text }]
+    })
+    .toReversed()
+}
+
+/** "ran `npm test` → ok: 118 passed" is left out if the same command ran again later. A failure always stays. */
+function isRepeatedRun(text: string, known: Set<string>): boolean {
+  const [, run = '', end] = /^(ran `[^`]*`) → (ok|failed)/.exec(text) ?? []
+  const isRepeated = end === 'ok' && known.has(run)
+  if (end !== undefined) known.add(run)
+  return isRepeated
+}
+
+function stepsOf({ steps = [], report, done }: Exchange): readonly RecordStep[] {
+  const action = done === undefined ? [] : [{ type: 'did', text: done } as const]
+  if (report === undefined) return [...steps, ...action]
+  const reported = { type: 'reported', text: report } as const
+  const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
+  if (place < 0) return [...steps, ...action, reported]
+  return [...steps.slice(0, place), reported, ...steps.slice(place + 1), ...action]
+}

@@ -1,0 +1,54 @@
+// What the agent can search for: terms of exchanges that the page leaves out or shortens, one for each.
+import type { Exchange, Ledger } from '../../ledger/facts.ts'
+import { isCommonWord } from './plain-words.ts'
+
+const maxTerms = 8
+/** Fewer exchanges give no measure of what is rare. */
+const minExchanges = 4
+/** `parseGate`, `gate_open`, `hinge.css`, `v2`: the last part of a path, without marks around it. */
+const term = /[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/gu
+const name = /_|\p{Ll}\p{Lu}|[\p{L}\d]\.\p{L}|\p{L}-?\d|\d-?\p{L}/u
+const shortestTerm = 4
+const longestTerm = 40
+
+/**
+ * Of each exchange the term that it has often and the others rarely, unless the page has it:
+ * "Why does parseGate fail?" with a report on `parseGate` → "parseGate". The best ones, oldest first.
+ */
+export function omittedTerms({ exchanges }: Ledger, page: string): readonly string[] {
+  if (exchanges.length < minExchanges) return []
+  const counts = exchanges.map(countsIn)
+  const spread = new Map<string, number>()
+  for (const terms of counts) for (const key of terms.keys()) spread.set(key, (spread.get(key) ?? 0) + 1)
+  const shown = new Set(page.toLowerCase().match(term))
+  const best = counts.flatMap((terms, at) => {
+    const rated = [...terms]
+      .filter(([key, { count, text }]) => !shown.has(key) && (count > 1 || name.test(text)))
+      .map(([key, { count, text }]) => ({
+        ...{ at, text },
+        worth: count * Math.log2(exchanges.length / (spread.get(key) ?? 1)) * (name.test(text) ? 2 : 1),
+      }))
+    return rated.toSorted((a, b) => b.worth - a.worth).slice(0, 1)
+  })
+  const chosen = best
+    .filter(({ worth }) => worth > 0)
+    .toSorted((a, b) => b.worth - a.worth)
+    .slice(0, maxTerms)
+  return [...new Set(chosen.toSorted((a, b) => a.at - b.at).map(({ text }) => text))]
+}
+
+type Count = { readonly text: string; readonly count: number }
+
+/** How often the exchange has each term, by the term in lower case. */
+function countsIn({ text, about = '', report = '', steps = [] }: Exchange): ReadonlyMap<string, Count> {
+  const said = [text, about, report, ...steps.map((step) => step.text)].join('\n')
+  const spellings = new Map<string, number>()
+  for (const word of said.match(term) ?? []) spellings.set(word, (spellings.get(word) ?? 0) + 1)
+  const found = new Map<string, Count>()
+  for (const [word, times] of spellings) {
+    const key = word.toLowerCase()
+    if (word.length < shortestTerm || word.length > longestTerm || /^[\d.-]+$/.test(word) || isCommonWord(key)) continue
+    found.set(key, { text: found.get(key)?.text ?? word, count: (found.get(key)?.count ?? 0) + times })
+  }
+  return found
+}

@@ -1,0 +1,126 @@
+// Reads a transcript on disk: all of its entries and edits. Of a large file only the end is kept whole; older entries have their
+// long texts shortened and are read again if the view shows them. It writes nothing.
+import { isObject, type JsonObject } from '../../core/message/json.ts'
+import { StoreError } from '../../core/ports/store.ts'
+import { type Cutoff, createCutoff, createFacts, type Transcript, transcriptOf } from '../../core/session/transcript.ts'
+import { decodeLine } from '../../core/transcript/format/decode.ts'
+import { editSubtype } from '../../core/transcript/format/edits.ts'
+import type { Entry } from '../../core/transcript/format/entry.ts'
+import { createRecordReader } from '../../core/transcript/format/foreign/reader.ts'
+import type { View } from '../../core/transcript/view/fold.ts'
+import { forEachEntry } from './entries.ts'
+import { forEachLine, type Line } from './lines.ts'
+
+export type ReadOptions = {
+  /** Only what precedes this entry; for a boundary, what its compaction worked on. */
+  readonly before?: string | undefined
+  /** Bytes at the end of the file whose entries are kept whole. Default: 64 MB. */
+  readonly wholeBytes?: number | undefined
+  /** Reads the facts on the way, for callers that will ask for them: otherwise a large file is read once more. */
+  readonly withFacts?: boolean
+  readonly onProgress?: (bytesDone: number, bytesAll: number) => void
+}
+
+/** Throws a StoreError if `before` is in no entry, and the system's error if the file cannot be read. */
+export function readTranscript(path: string, options: ReadOptions = {}): Transcript {
+  const { wholeBytes = 64 << 20, before, withFacts, ...lines } = options
+  const entries: Entry[] = []
+  const cutoff = createCutoff(before)
+  const facts = withFacts ? createFacts() : undefined
+  let shortened = 0
+  let held = 0
+  const { format, bytes } = forEachEntry(
+    path,
+    (entry) => {
+      if (!cutoff.includes(entry.record)) return
+      facts?.add(entry)
+      entries.push(entry)
+      for (held += entry.position.length; held > wholeBytes && shortened < entries.length; shortened++) {
+        const oldest = entries[shortened] as Entry
+        held -= oldest.position.length
+        entries[shortened] = withShortTexts(oldest)
+      }
+    },
+    lines,
+  )
+  if (before !== undefined && !cutoff.isReached()) {
+    throw new StoreError(`No entry of ${path} has the uuid ${before}.`, { reason: 'missing' })
+  }
+  const eachWhole = (visit: (entry: Entry) => void) => {
+    if (shortened === 0) return entries.forEach(visit)
+    const { includes } = createCutoff(before)
+    forEachEntry(path, (entry) => includes(entry.record) && visit(entry))
+  }
+  const whole = (views: readonly View[]) => {
+    const shown = new Set<unknown>(
+      views.flatMap(({ sources, pins }) => [...sources.flatMap(({ uuids }) => uuids), ...pins]),
+    )
+    if (!entries.slice(0, shortened).some(({ record }) => shown.has(record.uuid))) return entries
+    const replaced = [...entries]
+    let at = 0
+    eachWhole((entry) => {
+      if (at < shortened && shown.has(entry.record.uuid)) replaced[at] = entry
+      at++
+    })
+    return replaced
+  }
+  return transcriptOf({ path, format, bytes, entries, cutoff, whole, eachWhole, facts })
+}
+
+/** Every record up to there, in file order: for a copy to append to. */
+export function forEachRecordAt(
+  { path, format }: Pick<Transcript, 'path' | 'format'>,
+  { before }: Pick<ReadOptions, 'before'>,
+  visit: (record: JsonObject) => void,
+): void {
+  const cutoff = createCutoff(before)
+  // Of another agent's records only the converted ones belong into a session in our format.
+  const isOurs = (record: JsonObject) => format === 'claude-code' || typeof record.uuid === 'string'
+  if (format === 'pi') forEachLine(path, (line) => recordsBefore(line, cutoff).forEach(visit))
+  else forEachEntry(path, ({ record }) => cutoff.includes(record) && isOurs(record) && visit(record))
+}
+
+/** pi goes on from a copy only if it is in its own format. */
+function recordsBefore({ buffer, start, end, ...line }: Line, { includes }: Cutoff): readonly JsonObject[] {
+  const { records } = decodeLine(buffer.toString('utf8', start, end))
+  const read = createRecordReader('pi')
+  const position = { line: line.number, offset: line.offset, length: end - start, nth: 0 }
+  return records.filter((record) =>
+    read(record, position)
+      .map((entry) => includes(entry.record))
+      .at(-1),
+  )
+}
+
+const longText = 300
+
+/** Keeps everything the tree and the edits are made of. */
+function withShortTexts(entry: Entry): Entry {
+  const { record, position } = entry
+  const short = record.subtype === editSubtype ? record : shorten(record)
+  return short === record ? entry : { record: short, position }
+}
+
+/** Copies only what changes: this runs on every value of every record of a large file. */
+function shorten<T>(value: T): T
+function shorten(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > longText ? detached(value.slice(0, longText)) : value
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => shorten(item))
+    return items.every((item, at) => item === value[at]) ? value : items
+  }
+  if (!isObject(value)) return value
+  let copy: Record<string, unknown> | undefined
+  for (const key of Object.keys(value)) {
+    const short = shorten(value[key])
+    if (short === value[key]) continue
+    copy ??= { ...value }
+    copy[key] = short
+  }
+  return copy ?? value
+}
+
+/** A slice would keep the whole original text in memory. */
+function detached(text: string): string {
+  return Buffer.from(text).toString()
+}
