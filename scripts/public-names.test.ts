@@ -1,27 +1,53 @@
-// The public names, pinned: whoever adds, renames or removes one says so here and in CHANGELOG.md.
-// When it is on purpose: npm test -- scripts/public-names -u
+// The list of public names is docs/api/README.md; `npm run check` compares it with the entries.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { engine, entries, namesIn } from './public-names.ts'
-
-function count(source: string): number {
-  const { values, types } = namesIn(source)
-  return values.length + types.length
-}
-
-test('everlong exports at most 48 names, and all public entries but everlong/testing at most 150', () => {
-  const others = entries.filter(([subpath]) => subpath !== './testing')
-  expect(count('src/index.ts')).toBeLessThanOrEqual(48)
-  expect(others.reduce((sum, [, source]) => sum + count(source), 0)).toBeLessThanOrEqual(150)
-})
-
-test.each(entries)('the names of %s', (subpath, source) => {
-  expect(namesIn(source)).toMatchSnapshot(subpath)
-})
+import { checkNames, engine, entries, namesIn } from './public-names.ts'
 
 test('the lists are what the modules export', async () => {
   for (const [, source] of entries) {
     const module = (await import(join(engine, source))) as object
     expect(Object.keys(module).toSorted()).toEqual(namesIn(source).values)
   }
+})
+
+const fine = {
+  index:
+    '| [everlong](everlong.md) | Sessions | `Session` `createEngine` |\n| [everlong](everlong.md) | Models | `offline` |',
+  entries: [{ subpath: 'everlong', names: ['Session', 'createEngine', 'offline'] }],
+  internal: [{ subpath: 'everlong/internal/node', names: ['fsck', 'readLost'] }],
+  sources: [
+    "import { type Fsck, fsck as check } from 'everlong/internal/node'",
+    "const [{ readLost }] = await Promise.all([import('everlong/internal/node')])",
+  ],
+}
+
+test('names that are listed and imported are fine', () => {
+  expect(checkNames(fine)).toEqual([])
+})
+
+test('a name that is not listed, and one that is no longer exported, are reported', () => {
+  const problems = checkNames({ ...fine, entries: [{ subpath: 'everlong', names: ['Session', 'offline', 'start'] }] })
+  expect(problems).toHaveLength(2)
+  expect(problems[0]).toContain('everlong exports start')
+  expect(problems[1]).toContain('lists createEngine')
+})
+
+test('an internal name that no package imports is reported, also if another subpath has one of that name', () => {
+  const sources = [...fine.sources, "import { walk } from 'everlong/internal'"]
+  const internal = [{ subpath: 'everlong/internal/node', names: ['walk'] }]
+  expect(checkNames({ ...fine, internal, sources })).toEqual([
+    'everlong/internal/node exports walk, which nothing imports. Remove it.',
+  ])
+})
+
+test.each([
+  { subpath: 'everlong', max: 48 },
+  { subpath: 'everlong/node', max: 150 },
+])('one name more than $max in $subpath is too many', ({ subpath, max }) => {
+  const given = (count: number) => {
+    const names = Array.from({ length: count }, (_, at) => `name${at}`)
+    return { ...fine, entries: [{ subpath, names }], index: `| [${subpath}](x.md) | all | ${names.join(' ')} |` }
+  }
+  expect(checkNames(given(max))).toEqual([])
+  expect(checkNames(given(max + 1))).toEqual([expect.stringContaining(`${max + 1} names; at most ${max}`)])
 })

@@ -9,13 +9,14 @@ export type Step = { readonly name: string; readonly script: string; readonly ar
 
 const bin = (name: string) => join(root, 'node_modules', name)
 
-/** What `npm run check` holds: types, purity of core by types, lint and format, who may import what, dead code. */
+/** What `npm run check` holds: types, purity of core by types, lint and format, who may import what, the public names, dead code. */
 export const checks: readonly Step[] = [
   { name: 'types', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.json'] },
   { name: 'core types (no Node, no browser)', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.core.json'] },
   { name: 'engine types (ES2023)', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.build.json'] },
   { name: 'lint and format', script: bin('@biomejs/biome/bin/biome'), args: ['check', '--error-on-warnings'] },
   { name: 'rooms', script: join(root, 'scripts/check-rooms.ts') },
+  { name: 'public names', script: join(root, 'scripts/check-public-names.ts') },
   { name: 'dead code', script: bin('knip/bin/knip.js'), args: ['--no-config-hints'] },
 ]
 

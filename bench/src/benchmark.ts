@@ -1,71 +1,99 @@
-// What a benchmark is: `run` measures and returns figures, `page` shows them. The figures are checked in as JSON and the page
-// as Markdown, so a page can be written again without measuring (`npm run bench -- NAME --page`).
+// What a benchmark is: `run` measures and returns figures, `page` shows them. The figures are checked in as JSON, the page as
+// Markdown. The page is always made from the stored figures, so it can be written again without measuring.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './root.ts'
 
-export type Benchmark<Figures> = {
-  /** Measures. The result must survive JSON. */
-  readonly run: () => Figures | Promise<Figures>
+type Definition<Figures> = {
+  /** Of the files in bench/results. */
+  readonly name: string
+  /** Measures; `args` are the words after the name. Returns undefined if there is nothing to store, such as without data. */
+  readonly run: (args: readonly string[]) => Figures | undefined | Promise<Figures | undefined>
   readonly page: (figures: Figures) => Page
+  /** For the summary of all benchmarks. */
+  readonly targets?: (figures: Figures) => readonly Target[]
 }
 
 export type Page = {
   readonly title: string
-  /** Markdown and tables, in order, with blank lines between them. Undefined ones are left out. */
+  /** Markdown and tables, in order, with blank lines between them. Empty and undefined ones are left out. */
   readonly parts: readonly (string | Table | undefined)[]
 }
 
 export type Table = { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
 
-type Cell = string | number | undefined
+/** Something that a benchmark should reach. */
+export type Target = {
+  readonly what: string
+  readonly wanted: string
+  readonly measured: string
+  readonly met: boolean
+}
 
-/** A row for each item. Columns are functions of the item, by their heading; an undefined cell is empty. */
-export function table<Item>(
-  items: readonly Item[],
-  columns: Readonly<Record<string, (item: Item, at: number) => Cell>>,
-): Table {
-  const cells = Object.values(columns)
+export type Benchmark = {
+  readonly name: string
+  /** Measures, stores the figures and writes the page. With `--dry` or `--only`, prints the page and stores nothing. */
+  readonly run: (args?: readonly string[]) => Promise<void>
+  /** The page of the stored figures. */
+  readonly markdown: () => string
+  /** Of the stored figures; empty if there are none. */
+  readonly targets: () => readonly Target[]
+}
+
+export function defineBenchmark<Figures>({ name, run, page, targets }: Definition<Figures>): Benchmark {
+  const markdown = (figures: Figures) => markdownOf(page(figures))
   return {
-    columns: Object.keys(columns),
-    rows: items.map((item, at) => cells.map((cell) => String(cell(item, at) ?? ''))),
+    name,
+    run: async (args = []) => {
+      const figures = await run(args.filter((word) => word !== '--dry'))
+      if (figures === undefined) return
+      const text = markdown(figures)
+      console.log(text)
+      if (args.includes('--dry') || args.includes('--only')) return
+      writeFileSync(pathOf(name, 'json'), `${JSON.stringify(figures, null, 2)}\n`)
+      writePage(name, text)
+    },
+    markdown: () => markdown(readFigures(name)),
+    targets: () => (targets && existsSync(pathOf(name, 'json')) ? targets(readFigures(name)) : []),
   }
 }
 
+const pathOf = (name: string, ending: 'json' | 'md') => join(root, 'bench', 'results', `${name}.${ending}`)
+
+export function readFigures<Figures>(name: string): Figures {
+  return JSON.parse(readFileSync(pathOf(name, 'json'), 'utf8')) as Figures
+}
+
+export const readPage = (name: string) => readFileSync(pathOf(name, 'md'), 'utf8')
+export const writePage = (name: string, text: string) => writeFileSync(pathOf(name, 'md'), text)
+
+type Cell = string | number | undefined
+
+/** An undefined cell is empty. */
+export function table(columns: readonly (string | number)[], rows: readonly (readonly Cell[])[]): Table {
+  return { columns: columns.map(String), rows: rows.map((cells) => cells.map((cell) => String(cell ?? ''))) }
+}
+
+export function targetTable(targets: readonly Target[]): Table {
+  const row = ({ what, wanted, measured, met }: Target) => [what, wanted, measured, met ? 'yes' : '**no**']
+  return table(['what', 'wanted', 'measured', 'met'], targets.map(row))
+}
+
 export function markdownOf({ title, parts }: Page): string {
-  const shown = parts.filter((part) => part !== undefined && part !== '')
-  const blocks = shown.map((part) => (typeof part === 'string' ? part.trim() : markdownTable(part as Table)))
-  return `${[`# ${title}`, ...blocks].join('\n\n')}\n`
+  const blocks = parts.map((part) => (typeof part === 'object' ? markdownTable(part) : part?.trim()))
+  return `${[`# ${title}`, ...blocks.filter(Boolean)].join('\n\n')}\n`
 }
 
 /** A column of numbers is aligned to the right. */
 export function markdownTable({ columns, rows }: Table): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const rules = columns.map((_, at) => {
-    const filled = rows.map((row) => row[at] ?? '').filter((cell) => cell !== '')
-    return filled.length > 0 && filled.every(isNumber) ? '---:' : '---'
+    const filled = rows.map((row) => row[at] ?? '').filter((cell) => cell !== '' && cell !== '–')
+    return filled.length > 0 && filled.every(isFigure) ? '---:' : '---'
   })
   return [line(columns), line(rules), ...rows.map(line)].join('\n')
 }
 
-const isNumber = (cell: string) => /^[−+-]?[\d.,]+( → [\d.,]+)?( ?(%|×|ms|MB))?$/.test(cell)
-
-const pathOf = (name: string, ending: 'json' | 'md') => join(root, 'bench', 'results', `${name}.${ending}`)
-
-export function readFigures<Figures>(name: string): Figures {
-  const path = pathOf(name, 'json')
-  if (!existsSync(path)) throw new Error(`There is no bench/results/${name}.json: run npm run bench -- ${name}.`)
-  return JSON.parse(readFileSync(path, 'utf8')) as Figures
-}
-
-export async function runBenchmark<Figures>(name: string, { run, page }: Benchmark<Figures>): Promise<void> {
-  writeFileSync(pathOf(name, 'json'), `${JSON.stringify(await run(), null, 2)}\n`)
-  writePage(name, { page })
-}
-
-/** From the stored figures, so that what is shown is what is stored. */
-export function writePage<Figures>(name: string, { page }: Pick<Benchmark<Figures>, 'page'>): void {
-  const markdown = markdownOf(page(readFigures<Figures>(name)))
-  writeFileSync(pathOf(name, 'md'), markdown)
-  console.log(markdown)
-}
+/** Also "12 of 30", "3.1 / 4.0", "0.9 (120)", "5 → 4". */
+const isFigure = (cell: string) =>
+  /^[^\p{L}]*\d[^\p{L}]*$/u.test(cell.replace(/\d of \d|\b(ms|MB|MB\/s|requests\/s)$/g, '0'))

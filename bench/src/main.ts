@@ -1,39 +1,39 @@
-// `npm run bench -- NAME`: the table of benchmarks. Each is loaded only when asked for; without a name all of them run.
+// `npm run bench -- NAME`: runs a benchmark or another command. Without a name all benchmarks run.
+import { readPage, writePage } from './benchmark.ts'
+import { benchmarks } from './benchmarks.ts'
 
-const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
-  transcript: () => import('./transcript/report.ts'),
-  simulator: () => import('./simulator/bench.ts'),
-  engine: () => import('./engine/report.ts'),
-  soak: () => import('./soak/report.ts'),
-  tokens: () => import('./tokens/report.ts'),
-  store: () => import('./store/run.ts'),
-  hooks: () => import('./hooks/run.ts'),
-  terminal: () => import('./terminal/run.ts'),
-  readme: () => import('./readme.ts'),
-  'fit-estimator': () => import('./tokens/fit.ts'),
-  handover: () => import('./handover/run.ts'),
-  'built-ins': () => import('./built-ins/run.ts'),
-  fidelity: () => import('./fidelity/run.ts'),
-  recall: () => import('./recall/run.ts'),
-  locomo: () => import('./recall/locomo.ts'),
-  micro: () => import('./micro/run.ts'),
-  speed: () => import('./speed/run.ts'),
-  rounds: () => import('./rounds/run.ts'),
-  cost: () => import('./cost/report.ts'),
-  economy: () => import('./economy/run.ts'),
-  memory: () => import('./memory/report.ts'),
-  compact: () => import('./compact/report.ts'),
-  summary: () => import('./summary/run.ts'),
-  walks: () => import('./walks/run.ts'),
-  everything: () => import('./summary/everything.ts'),
+type Command = (args: readonly string[]) => unknown
+
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  ...Object.fromEntries(
+    Object.entries(benchmarks).map(([name, load]) => [name, async () => (await load()).benchmark.run]),
+  ),
+  summary: async () => (await import('./summary/summary.ts')).summary({}).run,
+  everything: async () => (await import('./summary/everything.ts')).run,
+  pages: async () => writePages,
+  docs: async () => (await import('./docs.ts')).run,
+  'fit-estimator': async () => (await import('./tokens/fit.ts')).run,
 }
 
-const [name = 'everything'] = process.argv.slice(2)
-const load = Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined
+/** Writes the pages again from the stored figures. With `--dry` it only says which differ, and exits with 1. */
+async function writePages(args: readonly string[]): Promise<void> {
+  for (const [name, load] of Object.entries(benchmarks)) {
+    const text = (await load()).benchmark.markdown()
+    if (text === readPage(name)) continue
+    if (!args.includes('--dry')) writePage(name, text)
+    else {
+      console.error(`bench/results/${name}.md does not show its stored figures. Run npm run bench -- pages.`)
+      process.exitCode = 1
+    }
+  }
+}
+
+const [name = 'everything', ...args] = process.argv.slice(2)
+const load = Object.hasOwn(commands, name) ? commands[name] : undefined
 if (load) {
-  const { run } = await load()
-  await run()
+  const run = await load()
+  await run(args)
 } else {
-  console.error(`Usage: npm run bench -- NAME, where NAME is one of: ${Object.keys(benchmarks).join(', ')}`)
+  console.error(`Usage: npm run bench -- NAME, where NAME is one of: ${Object.keys(commands).join(', ')}`)
   process.exitCode = 2
 }

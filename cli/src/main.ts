@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// The bin: gives the program the real world and takes its exit code. Nothing is decided here.
+// Connects the program to the process: streams, signals, exit code.
 import { run } from './program.ts'
 
 process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough (| head) is no error.
+  // A reader that closes the pipe early, such as `| head`, is not an error.
   if (error.code === 'EPIPE') process.exit(0)
   const { systemTrouble } = await import('./outcome.ts')
   const trouble = systemTrouble('the output cannot be written', error)
@@ -11,19 +11,19 @@ process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
   process.stderr.write(`everlong: ${trouble}\n`)
   process.exit(1)
 })
-// There is nobody left to tell.
+// Nothing can be reported any more.
 process.stderr.on('error', () => process.exit(1))
 
-function onInterrupt(tidyUp: () => void): () => void {
+function onInterrupt(cleanUp: () => void): () => void {
   const end = () => {
-    tidyUp()
+    cleanUp()
     process.exit(130)
   }
   process.once('SIGINT', end)
   return () => process.off('SIGINT', end)
 }
 
-/** A terminal and a launcher may both pass Ctrl-C on, so what follows at once is the same; later it means now. */
+/** A terminal and a launcher may both send Ctrl-C, so a second signal within a second is ignored; a later one ends the process. */
 function onStop(stop: () => void): () => void {
   const sameMs = 1_000
   let stoppedAt: number | undefined

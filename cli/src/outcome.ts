@@ -1,4 +1,4 @@
-// What a command comes back with, and how trouble with files is told: one clear line with what to do.
+// The result of a command. Problems with files become one line that says what to do.
 
 import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,9 +12,9 @@ export type Outcome<R> =
       readonly type: 'gathered'
       readonly report: R
       readonly exitCode: number
-      /** For stderr; the report is shown all the same. */
+      /** Printed on stderr after the report. */
       readonly complaint?: string
-      /** There is nothing to be seen: only JSON has the report. */
+      /** The screen would be empty: only --json prints the report. */
       readonly isBlank?: boolean
     }
   | Failure
@@ -29,7 +29,7 @@ export function failed(message: string): Failure {
   return { type: 'failed', message }
 }
 
-/** Runs a reader of one file; what can go wrong with files and settings becomes a failure. */
+/** Reads one file. Problems with the file or the settings become a failure. */
 export function reading<R>(path: string, read: () => Outcome<R>): Outcome<R> {
   return expecting(path, () => {
     const trouble = troubleWith(path, statSync(path))
@@ -39,22 +39,22 @@ export function reading<R>(path: string, read: () => Outcome<R>): Outcome<R> {
   })
 }
 
-/** Turns the failures that must be expected of the system or the settings into values; a fault of ours is thrown on. */
+/** Turns system errors and invalid settings into failures; other errors are bugs and are thrown. */
 export function expecting<R>(path: string, attempt: () => Outcome<R>): Outcome<R> {
   return orTrouble(attempt, (error) => (isMissing(path, error) ? notThere(path) : systemTrouble(path, error)))
 }
 
-/** The same for a file or folder that is to be written. */
+/** The same for a file or folder to write. */
 export function writing<R>(path: string, attempt: () => Outcome<R>): Outcome<R> {
   return orTrouble(attempt, (error) => writeTrouble(path, error))
 }
 
-function orTrouble<R>(attempt: () => Outcome<R>, told: (error: unknown) => string | undefined): Outcome<R> {
+function orTrouble<R>(attempt: () => Outcome<R>, messageOf: (error: unknown) => string | undefined): Outcome<R> {
   try {
     return attempt()
   } catch (error) {
     if (error instanceof ConfigurationError) return failed(error.message)
-    const message = told(error)
+    const message = messageOf(error)
     if (message === undefined) throw error
     return failed(message)
   }
@@ -72,7 +72,7 @@ function troubleWith(path: string, stats: Stats): string | undefined {
   return undefined
 }
 
-/** What the system said, in plain words; undefined when it was not the system that spoke. */
+/** A system error in plain words; undefined for other errors. */
 export function systemTrouble(path: string, error: unknown): string | undefined {
   if (!isSystemError(error)) return undefined
   const { message } = diskProblem(error)
@@ -93,7 +93,7 @@ export function notThere(path: string): string {
   return `${visible(path)} does not exist. Claude Code keeps its sessions in ~/.claude/projects.`
 }
 
-/** Adds the complaint that a file holds no conversation, where it does not; a screen would show nothing but zeros. */
+/** Reports a file without a conversation as an error; its screen would show only zeros. */
 export function orNoTranscript<R>(
   report: R,
   seen: { readonly path: string; readonly bytes: number; readonly isTranscript: boolean },
@@ -112,7 +112,7 @@ export function noTranscripts(paths: readonly string[]): string {
   return `no transcripts (.jsonl) in ${paths.map(visible).join(', ')}. Claude Code keeps its sessions in ~/.claude/projects.`
 }
 
-/** Why no new file can be made there; undefined when it can, as far as folders tell. */
+/** Why a new file cannot be created there: its folder is missing. Undefined if it can. */
 export function noPlaceFor(path: string): string | undefined {
   const folder = dirname(path)
   return existsSync(folder)

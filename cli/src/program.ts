@@ -1,7 +1,4 @@
-// The list of commands, and what they share: help, errors and exit codes (0 success, 1 failure, 2 usage error). A command loads
-// its code when it runs, so that --help is quick.
-import { existsSync } from 'node:fs'
-import { oneLine, safeJson, visible } from '@everlong/agent/render'
+// The list of commands, in groups. A command loads its code when it runs, so that --help is quick.
 import { Command, CommanderError } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
 import type { Cli } from './command.ts'
@@ -22,6 +19,7 @@ import { repairCommand } from './commands/repair.ts'
 import { simulateCommand } from './commands/simulate.ts'
 import { undoCommand } from './commands/undo.ts'
 import type { Io } from './io.ts'
+import { createShow, exitCodes, printError, unexpectedError, usageMessage } from './output.ts'
 import { foldedFor, screenOf } from './render/screen.ts'
 
 const groups: Readonly<Record<string, readonly ((cli: Cli) => Command)[]>> = {
@@ -60,8 +58,6 @@ NO_COLOR=1 turns off colors.
 Exit codes: 0 success, 1 failure, 2 usage error.
 More about a command: everlong COMMAND --help`
 
-const exitCodes = { success: 0, failure: 1, usage: 2 } as const
-
 /** Runs a command line and returns its exit code. A store URL may take the place of a path. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   if (!argv.some((argument) => /^postgres(ql)?:/.test(argument))) return runCommand(argv, io)
@@ -88,7 +84,7 @@ async function runCommand(argv: readonly string[], io: Io): Promise<number> {
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
-    printError(unexpected(error, io), io)
+    printError(unexpectedError(error, io), io)
     return exitCodes.failure
   }
 }
@@ -140,44 +136,4 @@ function fullName(command: Command): string {
 
 function argumentsOf(command: Command): string {
   return command.usage().replace(/^\[options\] ?/, '')
-}
-
-/** Turns Commander's "error: …", with a suggestion on a second line, into one line that points to --help. */
-function usageMessage(text: string, command: string): string {
-  const [, unknown = ''] = /^error: unknown command '(.+)'/.exec(text) ?? []
-  if (existsSync(unknown))
-    return `${visible(unknown)} is not a command. To look at it: everlong inspect ${visible(unknown)}`
-  const [message = '', ...suggestion] = text
-    .replace(/^error: /, '')
-    .trim()
-    .split('\n')
-  const sentence = [message.replace(/\.$/, ''), ...suggestion].join(' ')
-  return `${visible(sentence)}. See ${command} --help.`
-}
-
-function createShow(io: Io, setExitCode: Cli['setExitCode']): Cli['show'] {
-  return (outcome, { json, render }) => {
-    if (outcome.type === 'failed') {
-      printError(outcome.message, io)
-      setExitCode(exitCodes.failure)
-      return
-    }
-    const screen = () => (outcome.isBlank ? [] : render(outcome.report, screenOf(io)))
-    const lines = json ? [safeJson(outcome.report)] : screen()
-    if (lines.length > 0) io.stdout.write(`${foldedFor(io, lines).join('\n')}\n`)
-    if (outcome.complaint !== undefined) printError(outcome.complaint, io)
-    setExitCode(outcome.exitCode)
-  }
-}
-
-/** A bug, or a file that changed while it was read. */
-function unexpected(error: unknown, { env }: Io): string {
-  if (env.EVERLONG_DEBUG && error instanceof Error) return error.stack ?? error.message
-  const text = error instanceof Error ? error.message : String(error)
-  return `unexpected error: ${text}. Please report it; EVERLONG_DEBUG=1 shows the stack.`
-}
-
-function printError(message: string, { stderr, env }: Io): void {
-  const lines = env.EVERLONG_DEBUG ? message.split('\n').map(visible) : [oneLine(message)]
-  stderr.write(`everlong: ${lines.join('\n')}\n`)
 }

@@ -11,26 +11,26 @@ import type { Io, Output } from './io.ts'
 
 export type StorePlace = {
   readonly store: SessionStore
-  /** Undefined: all of them. */
+  /** Undefined means all sessions. */
   readonly session: string | undefined
   /** Without user, password and parameters. */
   readonly name: string
 }
 
-export function isStoreUrl(word: string): boolean {
-  return /^postgres(ql)?:/.test(word)
+export function isStoreUrl(argument: string): boolean {
+  return /^postgres(ql)?:/.test(argument)
 }
 
 /** A store URL, a folder of transcripts, or one transcript. Throws a StoreError. */
-export function placeOf(word: string): StorePlace {
-  if (!isStoreUrl(word)) {
-    const isFile = word.endsWith('.jsonl')
-    const store = jsonlSessions({ folder: isFile ? dirname(word) : word })
-    return { store, session: isFile ? basename(word, '.jsonl') : undefined, name: word }
+export function placeOf(argument: string): StorePlace {
+  if (!isStoreUrl(argument)) {
+    const isFile = argument.endsWith('.jsonl')
+    const store = jsonlSessions({ folder: isFile ? dirname(argument) : argument })
+    return { store, session: isFile ? basename(argument, '.jsonl') : undefined, name: argument }
   }
-  if (!/^\w+:\/\//.test(word) || !URL.canParse(word))
+  if (!/^\w+:\/\//.test(argument) || !URL.canParse(argument))
     throw new StoreError('This is not the URL of a database: postgres://USER@HOST/DATABASE#SESSION')
-  const url = new URL(word)
+  const url = new URL(argument)
   const session = url.hash === '' ? undefined : decodeURIComponent(url.hash.slice(1))
   const chosen = { tenant: url.searchParams.get('tenant'), schema: url.searchParams.get('schema') }
   for (const name of Object.keys(chosen)) url.searchParams.delete(name)
@@ -40,15 +40,15 @@ export function placeOf(word: string): StorePlace {
   return { store: postgres({ url: url.href, ...options }), session, name }
 }
 
-type Run = (words: readonly string[], io: Io) => Promise<number>
+type Run = (argv: readonly string[], io: Io) => Promise<number>
 
 /** Runs a command with files in place of store URLs. Throws a StoreError when a store cannot be used. */
-export async function withStores(words: readonly string[], io: Io, run: Run): Promise<number> {
-  const url = words.find(isStoreUrl)
-  if (url === undefined || words[0] === 'copy') return run(words, io)
-  if (words.filter(isStoreUrl).length > 1)
+export async function withStores(argv: readonly string[], io: Io, run: Run): Promise<number> {
+  const url = argv.find(isStoreUrl)
+  if (url === undefined || argv[0] === 'copy') return run(argv, io)
+  if (argv.filter(isStoreUrl).length > 1)
     throw new StoreError('Only one store URL at a time: run the command for each.')
-  if (words[0] === 'memory' && words.includes('--write')) {
+  if (argv[0] === 'memory' && argv.includes('--write')) {
     throw new StoreError('Notes are kept next to a session on disk. Copy the session to a folder first: everlong copy')
   }
   const place = placeOf(url)
@@ -56,7 +56,7 @@ export async function withStores(words: readonly string[], io: Io, run: Run): Pr
   const cache = process.env.EVERLONG_CACHE_DIR
   process.env.EVERLONG_CACHE_DIR = join(folder, 'cache')
   try {
-    return await runOnCopy({ words, url, place, folder: join(folder, 'sessions'), io, run })
+    return await runOnCopy({ argv, url, place, folder: join(folder, 'sessions'), io, run })
   } finally {
     if (cache === undefined) delete process.env.EVERLONG_CACHE_DIR
     else process.env.EVERLONG_CACHE_DIR = cache
@@ -66,7 +66,7 @@ export async function withStores(words: readonly string[], io: Io, run: Run): Pr
 }
 
 type Copying = {
-  readonly words: readonly string[]
+  readonly argv: readonly string[]
   readonly url: string
   readonly place: StorePlace
   readonly folder: string
@@ -74,7 +74,7 @@ type Copying = {
   readonly run: Run
 }
 
-async function runOnCopy({ words, url, place, folder, io, run }: Copying): Promise<number> {
+async function runOnCopy({ argv, url, place, folder, io, run }: Copying): Promise<number> {
   const { store, session, name } = place
   const disk = jsonlSessions({ folder })
   const copied = await copySessions({
@@ -87,7 +87,7 @@ async function runOnCopy({ words, url, place, folder, io, run }: Copying): Promi
   const before = session === undefined ? 0 : (await recordsIn(disk, session)).length
   const renamed = (output: Output) => renaming(output, path, name)
   const exitCode = await run(
-    words.map((word) => (word === url ? path : word)),
+    argv.map((argument) => (argument === url ? path : argument)),
     { ...io, stdout: renamed(io.stdout), stderr: renamed(io.stderr) },
   )
   if (session !== undefined)
@@ -116,7 +116,7 @@ async function bringBack(
   if (appended.type !== 'stored') throw new StoreError(`${appended.why} Nothing was changed.`)
 }
 
-/** The output, with the name that the person gave in place of the temporary file's. */
+/** Replaces the path of the temporary copy with the name that the user gave. */
 function renaming(output: Output, path: string, name: string): Output {
   const write = (text: string | Uint8Array) =>
     output.write(typeof text === 'string' ? text.replaceAll(path, name) : text)

@@ -6,23 +6,6 @@ export { generatePiSession } from './testing/foreign/pi.ts'
 export { generateTalk, talkFormats } from './testing/foreign/talk.ts'
 export { mulberry32, random } from './testing/random.ts'
 export { type SessionBuilder, serialize, session, textBlock, thinkingBlock, toolUseBlock } from './testing/records.ts'
-export {
-  bashCall,
-  editCall,
-  type FileText,
-  failedBashCall,
-  failedEditCall,
-  fileRecord,
-  globCall,
-  grepCall,
-  readCall,
-  type Todo,
-  type ToolCall,
-  taskCall,
-  todoCall,
-  writeCall,
-} from './testing/sessions/calls.ts'
-export { Meter } from './testing/sessions/meter.ts'
 export { keptLayouts, type SessionOptions } from './testing/sessions/options.ts'
 export { generateSession, generateWithTruth, streamWithTruth } from './testing/sessions/session.ts'
 export { clientStyles } from './testing/sessions/style.ts'

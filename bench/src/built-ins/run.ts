@@ -1,8 +1,9 @@
 // `npm run bench -- built-ins [--dry] [--only NAME]`: what each SDK's own way to keep a conversation small leaves for the
 // next request and what it costs, next to ours through the adapter for that SDK. Results hold no text of the transcripts.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Message } from 'everlong'
+import { defineBenchmark } from '../benchmark.ts'
 import { countTokens } from '../fidelity/measure.ts'
 import { within } from '../fidelity/peers.ts'
 import { summaryIn } from '../handover/contexts.ts'
@@ -10,32 +11,29 @@ import { gradeContext, meanScore, type Probe, type ProbeSet, readProbes, weighte
 import { caseOf } from '../handover/run.ts'
 import { versionApart } from '../peers/apart.ts'
 import { versionsOf } from '../peers/versions.ts'
-import { writeResults } from '../results.ts'
 import { dataFolder } from '../root.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { type Contender, dueAt, type Sdk } from './contender.ts'
 import { type Conversation, conversationOf } from './conversation.ts'
-import { docsPage, withTables } from './docs.ts'
 import { langchain } from './langchain.ts'
 import { mastra } from './mastra.ts'
 import { openaiAgents } from './openai-agents.ts'
-import { type BuiltInsReport, builtInsMarkdown, type Row } from './report.ts'
+import { type BuiltInsReport, builtInsPage, type Row } from './page.ts'
 import { textOf, tokensOf } from './size.ts'
 import { createWorld, type World } from './world.ts'
 
 const sdks: readonly Sdk[] = [langchain, aiSdk, openaiAgents, mastra]
 const limits = [6_000, 12_000, 24_000] as const
 
-export async function run(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(3),
-    options: { dry: { type: 'boolean', default: false }, only: { type: 'string' } },
-  })
+export const benchmark = defineBenchmark({ name: 'built-ins', run, page: builtInsPage })
+
+async function run(args: readonly string[]): Promise<BuiltInsReport | undefined> {
+  const { values } = parseArgs({ args: [...args], options: { only: { type: 'string' } } })
   const [probes, transcripts] = [dataFolder('probes'), dataFolder('transcripts')]
   if (probes === undefined || transcripts === undefined || !existsSync(probes)) {
     console.error('No probes: this benchmark needs the recorded sessions and their questions (EVERLONG_DATA).')
     process.exitCode = 2
-    return
+    return undefined
   }
   const rows: Row[] = []
   const sets = readProbes(probes)
@@ -46,7 +44,7 @@ export async function run(): Promise<void> {
       console.error(`${set.name} ${sdk.name}`)
     }
   }
-  const report: BuiltInsReport = {
+  return {
     cases: sets.length,
     probes: sets.reduce((sum, set) => sum + set.probes.length, 0),
     limits,
@@ -56,12 +54,6 @@ export async function run(): Promise<void> {
     },
     rows,
   }
-  if (values.dry || values.only !== undefined) {
-    console.log(builtInsMarkdown(report))
-    return
-  }
-  writeResults('built-ins', { markdown: builtInsMarkdown(report), json: report })
-  writeFileSync(docsPage, withTables(readFileSync(docsPage, 'utf8'), report))
 }
 
 type Task = {

@@ -1,18 +1,11 @@
 // What the documentation says about cost, held against the checked-in results.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { root } from '../root.ts'
+import { readFigures } from '../benchmark.ts'
+import { against, type CostReport, heldOf } from './page.ts'
 import type { Ran } from './pool.ts'
-import { against, type CostReport, costMarkdown, heldOf } from './report-markdown.ts'
 
-const read = (name: string) => readFileSync(join(root, 'bench/results', name), 'utf8')
-const report = JSON.parse(read('cost.json')) as CostReport
+const report = readFigures<CostReport>('cost')
 const failures = ({ outcome: { failed } }: Ran) => failed.overflow + failed.signature + failed.invalid
-
-test('the page says what the data says', () => {
-  expect(costMarkdown(report)).toBe(read('cost.md'))
-})
 
 test('no request of ours was refused, every session went on to its end, and nearly every task was done as asked', () => {
   const ours = [...report.compared, ...report.long, ...report.bound, ...report.promise].filter(

@@ -2,7 +2,7 @@
 // entry's head.
 import type { Entry } from 'everlong'
 import { foldEntries, headOf, repairRequest } from 'everlong/internal'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 import { entriesOf, timed } from './sessions.ts'
 
 const entries = 100_000

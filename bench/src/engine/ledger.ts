@@ -1,8 +1,7 @@
 // How long it takes to read the ledger off a conversation of 200,000 tokens.
-
 import { messagesOf } from 'everlong/internal'
 import { createLedger } from 'everlong/internal/compaction'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 import { timed, upTo } from './sessions.ts'
 
 const tokens = 200_000

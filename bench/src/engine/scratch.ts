@@ -1,11 +1,10 @@
 // What it costs to compute everything anew before a request, in conversations of 1,000, 10,000 and 50,000 messages: one
 // more entry is added and the whole transcript folded, sized, planned and made into a request.
-
 import type { Entry } from 'everlong'
 import { createFold, requestMessages } from 'everlong/internal'
 import { createWeigher, microByCacheEdit, situationOf, type Weigher } from 'everlong/internal/compaction'
 import { microByIdle, microBySize, native, type PlanningMechanism, type View } from 'everlong/mechanisms'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 import { entriesOf, timedResult } from './sessions.ts'
 
 const lengths = [1_000, 10_000, 50_000] as const

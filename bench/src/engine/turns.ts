@@ -2,7 +2,7 @@
 // sessions in memory that grew to a length; no model is asked and no disk written.
 import { type ModelClient, offline } from 'everlong'
 import { createEngine, type Session } from 'everlong/node'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 import { processorTime } from './sessions.ts'
 
 const turns = 100

@@ -1,22 +1,24 @@
 // `npm run bench -- fidelity [--transcripts DIR] [--cuts N] [--show NAME [--contender NAME] [--budget N]]`: what each
 // contender keeps at each recorded compaction of a folder of transcripts and at N other points of each session; or one
 // context to be read. Results hold no text of theirs.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/internal/node'
+import { defineBenchmark } from '../benchmark.ts'
 import { versionApart } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
-import { root, transcriptFolder } from '../root.ts'
+import { transcriptFolder } from '../root.ts'
 import { type Case, casesOf, cutsOf } from './cases.ts'
 import { contenders } from './contenders.ts'
 import { countTokens, missingIn, questionsOf, score, unsupported } from './measure.ts'
+import { type CaseReport, type FidelityFigures, fidelityPage, type Row } from './page.ts'
 import { recordedContext } from './parts.ts'
-import { type CaseReport, markdown, type Row } from './report.ts'
 
-export async function run(): Promise<void> {
+export const benchmark = defineBenchmark({ name: 'fidelity', run, page: fidelityPage })
+
+async function run(args: readonly string[]): Promise<FidelityFigures | undefined> {
   const { values } = parseArgs({
-    args: process.argv.slice(3),
+    args: [...args],
     options: {
       transcripts: { type: 'string' },
       show: { type: 'string' },
@@ -24,21 +26,20 @@ export async function run(): Promise<void> {
       budget: { type: 'string' },
       missing: { type: 'boolean', default: false },
       cuts: { type: 'string', default: '4' },
-      dry: { type: 'boolean', default: false },
     },
   })
   const folder = values.transcripts ?? transcriptFolder()
   if (folder === undefined) {
     console.error('No transcripts: give a folder with --transcripts DIR.')
     process.exitCode = 2
-    return
+    return undefined
   }
   const paths = findTranscripts([folder]).files
   const cases = paths.flatMap((path) => casesOf(path, nameOf(path)))
   const cuts = paths.flatMap((path) => cutsOf(path, { name: nameOf(path), count: Number(values.cuts) }))
   if (values.show !== undefined) {
     for (const found of [...cases, ...cuts].filter(({ name }) => name === values.show)) await show(found, values)
-    return
+    return undefined
   }
   const reports: CaseReport[] = []
   const held: CaseReport[] = []
@@ -48,15 +49,7 @@ export async function run(): Promise<void> {
     ...versionsOf(['@anthropic-ai/sdk', 'langchain', '@langchain/core']),
     '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
   })
-  const text = markdown({ cases: reports, cuts: held, versions })
-  console.log(text)
-  if (values.dry) return
-  mkdirSync(join(root, 'bench/results'), { recursive: true })
-  writeFileSync(join(root, 'bench/results/fidelity.md'), text)
-  writeFileSync(
-    join(root, 'bench/results/fidelity.json'),
-    `${JSON.stringify({ cases: reports, cuts: held }, null, 2)}\n`,
-  )
+  return { versions, cases: reports, cuts: held }
 }
 
 type Showing = { readonly contender: string; readonly budget?: string | undefined; readonly missing: boolean }

@@ -2,6 +2,7 @@
 // bench/results/readings.json and shown on the page of the benchmark.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Page, table } from '../benchmark.ts'
 import { root } from '../root.ts'
 
 export type Reading = {
@@ -17,7 +18,7 @@ export function readReadings(path = join(root, 'bench/results/readings.json')): 
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
 }
 
-export function readingsTable(readings: readonly Reading[]): readonly string[] {
+export function readingParts(readings: readonly Reading[]): Page['parts'] {
   if (readings.length === 0) return ['No reading has been recorded.']
   const contexts = [...new Set(readings.map(({ context }) => context))]
   const names = [...new Set(readings.map((reading) => reading.case))]
@@ -26,19 +27,13 @@ export function readingsTable(readings: readonly Reading[]): readonly string[] {
     const score = own.reduce((sum, reading) => sum + reading.score, 0) / own.length
     return `${score.toFixed(2)} (${own.reduce((sum, { misled }) => sum + misled, 0)})`
   }
-  const row = (name: string, own: readonly Reading[]) =>
-    `| ${name} | ${contexts.map((context) => cell(own.filter((reading) => reading.context === context))).join(' | ')} |`
+  const row = (name: string, own: readonly Reading[]) => [
+    name,
+    ...contexts.map((context) => cell(own.filter((reading) => reading.context === context))),
+  ]
+  const ofCase = (name: string) => readings.filter((reading) => reading.case === name)
   return [
     'Readers who had only the context (fresh agents, each with three contexts) answered the questions, then saw the key and graded themselves. In brackets: answers that were wrong because of something the context said.',
-    '',
-    `| | ${contexts.join(' | ')} |`,
-    `| --- |${contexts.map(() => ' --: |').join('')}`,
-    ...names.map((name) =>
-      row(
-        name,
-        readings.filter((reading) => reading.case === name),
-      ),
-    ),
-    row('all', readings),
+    table(['', ...contexts], [...names.map((name) => row(name, ofCase(name))), row('all', readings)]),
   ]
 }

@@ -1,34 +1,33 @@
 // What the handover benchmark measures: a row for each contender and size of each case. Small helpers to look into them.
 import type { Compacted } from 'everlong/internal/compaction'
-import { type Grade, meanScore, weightedMean } from './grade.ts'
+import type { Target } from '../benchmark.ts'
 
 export type Row = {
   readonly contender: string
   readonly at: 'as it is' | 'default' | 'recorded' | number
   readonly tokens: number
   readonly characters: number
-  readonly grades: readonly Grade[]
   readonly composition?: Compacted['composition']
   /** Tokens of the context without restored files, which have a budget of their own. */
   readonly handover?: number
+  /** Mean over the questions, from 0 to 1; `weighted` counts some of them double. */
+  readonly score: number
+  readonly weighted: number
 }
 
 export type CaseReport = { readonly name: string; readonly probes: number; readonly rows: readonly Row[] }
 
-/** What is stored: a row's scores instead of a grade for each question. */
-export type StoredCase = Omit<CaseReport, 'rows'> & {
-  readonly rows: readonly (Omit<Row, 'grades'> & { readonly score: number; readonly weighted: number })[]
-}
-
-export function stored(cases: readonly CaseReport[]): readonly StoredCase[] {
-  return cases.map((found) => ({
-    ...found,
-    rows: found.rows.map(({ grades, ...row }) => ({
-      ...row,
-      score: meanScore(grades),
-      weighted: weightedMean(grades),
-    })),
-  }))
+export type HandoverFigures = {
+  readonly cases: readonly CaseReport[]
+  readonly targets: readonly Target[]
+  /** The mean score at default settings by kind of question, for each contender. */
+  readonly kinds: Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** Questions that the summary alone answers better than our context. */
+  readonly lost: readonly {
+    readonly case: string
+    readonly question: number
+    readonly scores: readonly [number, number]
+  }[]
 }
 
 export type Select = { readonly contender: string; readonly at: Row['at'] }
@@ -46,6 +45,6 @@ export function rowIn({ rows }: CaseReport, { contender, at }: Select): Row | un
 }
 
 /** Of the cases' means, so that a case with many questions counts no more than another. */
-export function mean(rows: readonly Row[], score: (grades: readonly Grade[]) => number = meanScore): number {
-  return rows.reduce((sum, { grades }) => sum + score(grades), 0) / Math.max(1, rows.length)
+export function mean(rows: readonly Row[], key: 'score' | 'weighted' = 'score'): number {
+  return rows.reduce((sum, row) => sum + row[key], 0) / Math.max(1, rows.length)
 }

@@ -5,31 +5,36 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/internal/node'
+import { defineBenchmark } from '../benchmark.ts'
 import { type Case, casesOf } from '../fidelity/cases.ts'
 import { countTokens } from '../fidelity/measure.ts'
 import { recordedContext } from '../fidelity/parts.ts'
-import { writeResults } from '../results.ts'
 import { dataFolder } from '../root.ts'
 import { type Context, contenders, type Limit, references } from './contexts.ts'
-import { boundaries, gradeContext, type ProbeSet, readProbes } from './grade.ts'
-import { readReadings } from './readings.ts'
-import { markdown } from './report.ts'
-import { type CaseReport, type Row, stored } from './rows.ts'
+import { boundaries, type Grade, gradeContext, meanScore, type ProbeSet, readProbes, weightedMean } from './grade.ts'
+import { handoverPage } from './page.ts'
+import { alone, type CaseReport, type HandoverFigures, type Row, recorded, type Select, withModel } from './rows.ts'
 import { targetsOf } from './targets.ts'
 
 /** undefined: at default settings. */
 const limits = [undefined, 'recorded', 3_000, 6_000, 12_000, 24_000] as const
 
-export async function run(): Promise<void> {
+export const benchmark = defineBenchmark({
+  name: 'handover',
+  run,
+  page: handoverPage,
+  targets: ({ targets }) => targets,
+})
+
+async function run(args: readonly string[]): Promise<HandoverFigures | undefined> {
   const { values } = parseArgs({
-    args: process.argv.slice(3),
+    args: [...args],
     options: {
       probes: { type: 'string' },
       transcripts: { type: 'string' },
       show: { type: 'string' },
       contender: { type: 'string', default: 'ours, model summary' },
       limit: { type: 'string' },
-      dry: { type: 'boolean', default: false },
     },
   })
   const probes = values.probes ?? dataFolder('probes')
@@ -39,16 +44,51 @@ export async function run(): Promise<void> {
       'No probes: give a folder of them with --probes DIR, and of their transcripts with --transcripts DIR.',
     )
     process.exitCode = 2
-    return
+    return undefined
   }
   const found = readProbes(probes).map((set) => ({ set, found: caseOf(set, { probes, transcripts }) }))
-  if (values.show !== undefined) return show(found, { ...values, show: values.show })
-  const reports: CaseReport[] = []
-  for (const one of found) reports.push(await reportOf(one))
-  const targets = targetsOf(reports)
-  const text = markdown({ cases: reports, targets, readings: readReadings() })
-  if (values.dry) console.log(text)
-  else writeResults('handover', { markdown: text, json: { cases: stored(reports), targets } })
+  if (values.show !== undefined) {
+    await show(found, { ...values, show: values.show })
+    return undefined
+  }
+  const graded: GradedCase[] = []
+  for (const one of found) graded.push(await gradedCase(one))
+  const cases = graded.map(({ name, probes, rows }) => ({ name, probes, rows: rows.map(({ grades, ...row }) => row) }))
+  return { cases, targets: targetsOf(cases), kinds: kindsOf(graded), lost: lostIn(graded) }
+}
+
+type GradedRow = Row & { readonly grades: readonly Grade[] }
+type GradedCase = Omit<CaseReport, 'rows'> & { readonly rows: readonly GradedRow[] }
+
+const gradesOf = ({ rows }: GradedCase, { contender, at }: Select) =>
+  rows.find((row) => row.contender === contender && row.at === at)?.grades ?? []
+
+function kindsOf(cases: readonly GradedCase[]): HandoverFigures['kinds'] {
+  const ours = [withModel, 'ours, ordinary summary', 'ours, recorded summary', 'ours, offline']
+  const selects: readonly Select[] = [
+    recorded,
+    alone,
+    ...ours.map((contender) => ({ contender, at: 'default' as const })),
+  ]
+  return Object.fromEntries(
+    selects.map((select) => {
+      const byKind = Map.groupBy(
+        cases.flatMap((found) => gradesOf(found, select)),
+        ({ kind }) => kind,
+      )
+      return [select.contender, Object.fromEntries([...byKind].map(([kind, grades]) => [kind, meanScore(grades)]))]
+    }),
+  )
+}
+
+function lostIn(cases: readonly GradedCase[]): HandoverFigures['lost'] {
+  return cases.flatMap((found) => {
+    const ours = new Map(gradesOf(found, { contender: withModel, at: 'default' }).map(({ id, score }) => [id, score]))
+    return gradesOf(found, alone).flatMap(({ id, score }) => {
+      const now = ours.get(id) ?? 0
+      return now < score ? [{ case: found.name, question: id, scores: [score, now] as const }] : []
+    })
+  })
 }
 
 type Found = { readonly set: ProbeSet; readonly found: Case }
@@ -63,9 +103,9 @@ export function caseOf({ name }: ProbeSet, folders: { readonly probes: string; r
   return found
 }
 
-async function reportOf({ set, found }: Found): Promise<CaseReport> {
+async function gradedCase({ set, found }: Found): Promise<GradedCase> {
   const { answers } = set
-  const rows: Row[] = []
+  const rows: GradedRow[] = []
   const grade = (contender: string, at: Row['at'], { text, composition, handover }: Context) => {
     const grades = gradeContext(text, set.probes)
     rows.push({
@@ -73,17 +113,19 @@ async function reportOf({ set, found }: Found): Promise<CaseReport> {
       at,
       tokens: countTokens(text),
       characters: text.length,
-      grades,
       ...(composition ? { composition } : {}),
       ...(handover === undefined ? {} : { handover }),
+      score: meanScore(grades),
+      weighted: weightedMean(grades),
+      grades,
     })
   }
   for (const [name, contextOf] of Object.entries(references))
     grade(name, 'as it is', { text: contextOf(found, answers) })
-  const recorded = countTokens(recordedContext(found))
+  const size = countTokens(recordedContext(found))
   for (const [name, contextOf] of Object.entries(contenders)) {
     for (const at of limits) {
-      const limit: Limit = at === 'recorded' ? recorded : at
+      const limit: Limit = at === 'recorded' ? size : at
       grade(name, at ?? 'default', await contextOf(found, limit, answers))
     }
   }

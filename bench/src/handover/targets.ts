@@ -1,6 +1,5 @@
-// What the handover benchmark is held to. The page of results and the summary of all benchmarks show the same list.
-import type { Target } from '../summary/target.ts'
-import { meanScore } from './grade.ts'
+// The targets of the handover benchmark. Its page and the summary of all benchmarks show the same list.
+import type { Target } from '../benchmark.ts'
 import { alone, type CaseReport, mean, recorded, rowIn, rowsOf, type Select, withModel } from './rows.ts'
 
 export function targetsOf(cases: readonly CaseReport[]): readonly Target[] {
@@ -8,7 +7,7 @@ export function targetsOf(cases: readonly CaseReport[]): readonly Target[] {
   const ours: Select = { contender: withModel, at: 'default' }
   const recordedSummary: Select = { contender: 'ours, recorded summary', at: 'default' }
   const offline: Select = { contender: 'ours, offline', at: 'default' }
-  const own = (found: CaseReport, select: Select) => meanScore(rowIn(found, select)?.grades ?? [])
+  const own = (found: CaseReport, select: Select) => rowIn(found, select)?.score ?? 0
   const below = (select: Select, others: readonly Select[]) =>
     cases.filter((found) => others.some((other) => own(found, select) < own(found, other))).length
   const lost = below(ours, [alone])

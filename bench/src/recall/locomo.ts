@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { session } from 'everlong/internal/testing'
 import { type Archive, openArchive } from 'everlong/node'
-import { writeResults } from '../results.ts'
+import { defineBenchmark, type Page, table } from '../benchmark.ts'
 import { dataFolder } from '../root.ts'
 
 type Turn = {
@@ -22,16 +22,17 @@ type Dialogue = {
 
 type Outcome = { readonly sessionRank: number; readonly hasTurn: boolean }
 
-export function run(): void {
+export const benchmark = defineBenchmark({ name: 'locomo', run, page })
+
+function run(): LocomoFigures | undefined {
   const data = dataFolder('locomo')
   const files = data === undefined ? [] : readdirSync(data).filter((name) => name.endsWith('.json'))
   if (data === undefined || files.length === 0) {
     console.error('No dialogues: this benchmark needs LoCoMo as locomo/*.json in the data folder (EVERLONG_DATA).')
-    return
+    return undefined
   }
   const dialogues = files.flatMap((name) => JSON.parse(readFileSync(join(data, name), 'utf8')) as Dialogue[])
-  const figures = figuresOf(dialogues.length, dialogues.flatMap(outcomesOf))
-  writeResults('locomo', { markdown: report(figures), json: figures })
+  return figuresOf(dialogues.length, dialogues.flatMap(outcomesOf))
 }
 
 /** Each session of a dialogue is a transcript, each turn a message; the question is the query, word for word. */
@@ -100,19 +101,20 @@ function figuresOf(dialogues: number, outcomes: readonly Outcome[]): LocomoFigur
   }
 }
 
-function report(figures: LocomoFigures): string {
-  const { dialogues, questions, hitAt1, hitAt5, meanReciprocalRank, turnAt10 } = figures
-  return [
-    '# Recall with a question’s own words',
-    '',
-    `${dialogues} dialogues of LoCoMo, long conversations over many days, with ${questions} questions that name their evidence. Each session is a transcript, each turn a message, and the question is the query, word for word; ten cards, no model and no embeddings. \`npm run bench -- locomo\` makes this page if the data is there.`,
-    '',
-    '| | share of questions |',
-    '| --- | --: |',
-    `| hit@1: the first session has evidence | ${hitAt1.toFixed(3)} |`,
-    `| hit@5: one of the first five sessions has evidence | ${hitAt5.toFixed(3)} |`,
-    `| mean reciprocal rank of that session | ${meanReciprocalRank.toFixed(3)} |`,
-    `| turn@10: a turn with the evidence is among the ten cards | ${turnAt10.toFixed(3)} |`,
-    '',
-  ].join('\n')
+function page({ dialogues, questions, hitAt1, hitAt5, meanReciprocalRank, turnAt10 }: LocomoFigures): Page {
+  return {
+    title: 'Recall with a question’s own words',
+    parts: [
+      `${dialogues} dialogues of LoCoMo, long conversations over many days, with ${questions} questions that name their evidence. Each session is a transcript, each turn a message, and the question is the query, word for word; ten cards, no model and no embeddings. \`npm run bench -- locomo\` makes this page if the data is there.`,
+      table(
+        ['', 'share of questions'],
+        [
+          ['hit@1: the first session has evidence', hitAt1.toFixed(3)],
+          ['hit@5: one of the first five sessions has evidence', hitAt5.toFixed(3)],
+          ['mean reciprocal rank of that session', meanReciprocalRank.toFixed(3)],
+          ['turn@10: a turn with the evidence is among the ten cards', turnAt10.toFixed(3)],
+        ],
+      ),
+    ],
+  }
 }

@@ -1,27 +1,63 @@
 // `npm run bench -- recall`: how fast an archive of 100,000 messages is built and searched, beside a plain scan of the
 // file in the same run, so that the figures mean something on any machine.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { SearchQuery } from 'everlong/internal/node'
 import { type Archive, openArchive } from 'everlong/node'
-import { writeResults } from '../results.ts'
+import { defineBenchmark, type Page, table } from '../benchmark.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 import { type Corpus, writeCorpus } from './corpus.ts'
-import { type Figures, type QueryFigures, report } from './report.ts'
 
 const wantedMessages = 100_000
 const rounds = 3
 
-export function run(): void {
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-'))
-  try {
-    const path = join(folder, 'session.jsonl')
-    const corpus = writeCorpus(path, wantedMessages)
-    const figures = measure(path, join(folder, 'cache'), corpus)
-    writeResults('recall', { markdown: report(figures), json: figures })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+type QueryFigures = {
+  readonly name: string
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p95: number
+  /** The mean, in processor time. */
+  readonly cpuMs: number
+  readonly scanMs: number
+  readonly timesFaster: number
+}
+
+export type Figures = {
+  readonly node: string
+  readonly messages: number
+  readonly transcriptMB: number
+  readonly databaseMB: number
+  readonly buildSeconds: number
+  readonly buildCpuSeconds: number
+  readonly messagesPerSecond: number
+  readonly reopenMs: number
+  readonly queries: readonly QueryFigures[]
+  readonly readById: { readonly p50: number; readonly p95: number }
+}
+
+export const benchmark = defineBenchmark({ name: 'recall', run: () => inTemporaryFolder(run), page })
+
+function run(folder: string): Figures {
+  const path = join(folder, 'session.jsonl')
+  return measure(path, join(folder, 'cache'), writeCorpus(path, wantedMessages))
+}
+
+function page(figures: Figures): Page {
+  const { messages, transcriptMB, databaseMB, buildSeconds, buildCpuSeconds, messagesPerSecond, reopenMs, readById } =
+    figures
+  return {
+    title: 'Recall in a long session',
+    parts: [
+      `A generated session of ${messages.toLocaleString('en')} messages (${transcriptMB} MB), Node ${figures.node}. Ten queries of each kind, three times, warm; ten cards with snippets for each. The scan is \`Buffer.indexOf\` over the whole file in memory, in the same run: it ranks nothing and knows neither case nor words. CPU is processor time, because the machine may have had other work. \`npm run bench -- recall\` makes this page.`,
+      `Building the index took ${buildSeconds} s, ${buildCpuSeconds} s of it processor time (${messagesPerSecond.toLocaleString('en')} messages/s). The database has ${databaseMB} MB; opening it again takes ${reopenMs} ms. Reading a tool result by its id: ${readById.p50} ms (p95 ${readById.p95}).`,
+      table(
+        ['query', 'p50 ms', 'p95 ms', 'CPU mean ms', 'scan ms', 'times faster'],
+        figures.queries.map(({ name, p50, p95, cpuMs, scanMs, timesFaster }) => {
+          return [name, p50, p95, cpuMs, scanMs, timesFaster]
+        }),
+      ),
+    ],
   }
 }
 

@@ -29,6 +29,6 @@ test('tells growth by the last tenfold step, and does not start who would take t
   expect(started).toEqual([['even', 'steep'], ['even', 'steep'], ['even'], ['even']])
   expect(report.rows).toEqual([
     { name: 'even', side: 'ours', milliseconds: [0.1, 1, 10, 100], growth: 1 },
-    { name: 'steep', side: 'peer', milliseconds: [1, 100, undefined, undefined], growth: 2 },
+    { name: 'steep', side: 'peer', milliseconds: [1, 100, null, null], growth: 2 },
   ])
 })

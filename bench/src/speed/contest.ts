@@ -2,7 +2,7 @@
 // time that the processor really gave this thread, so that whatever else the machine does falls on nobody. Who gets too
 // slow does not start at the next size.
 import { performance } from 'node:perf_hooks'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 
 export type Contestant = {
   readonly name: string
@@ -30,8 +30,8 @@ export type Contest = {
 export type Row = {
   readonly name: string
   readonly side: Contestant['side']
-  /** Milliseconds by size; undefined where it did not start. */
-  readonly milliseconds: readonly (number | undefined)[]
+  /** Milliseconds by size; null where it did not start. */
+  readonly milliseconds: readonly (number | null)[]
   /** The power of the size with which the time grew over the last tenfold step: 1 is linear. */
   readonly growth: number | undefined
 }
@@ -68,7 +68,7 @@ export async function hold(contest: Contest, { sizes, race }: Holding): Promise<
   }
   const rows = contest.contestants.map(({ name, side }) => {
     const milliseconds = found.get(name) ?? []
-    return { name, side, milliseconds, growth: growthOf(tried, milliseconds) }
+    return { name, side, milliseconds: milliseconds.map((time) => time ?? null), growth: growthOf(tried, milliseconds) }
   })
   return { name: contest.name, what: contest.what, sizes: tried, rows }
 }

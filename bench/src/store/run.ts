@@ -1,7 +1,5 @@
 // `npm run bench -- store`: append, open, fold and recall in one session, in PostgreSQL next to a folder of transcripts,
 // among more and more other sessions. Both take turns in one run.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { foldEntries, type JsonObject } from 'everlong/internal'
@@ -9,7 +7,9 @@ import { generateSession } from 'everlong/internal/testing'
 import { jsonlSessions } from 'everlong/node'
 import type { HeldSession, SessionStore } from 'everlong/stores'
 import { postgresForTests } from '../../../engine/src/stores/testing/postgres-server.ts'
-import { median, writeResults } from '../results.ts'
+import { defineBenchmark, type Page, table } from '../benchmark.ts'
+import { median } from '../median.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 import { entriesOfOthers, fillDatabase, fillFolder } from './fill.ts'
 
 const amounts = [1, 1_000, 100_000]
@@ -25,10 +25,13 @@ type Figures = {
   readonly ms: Readonly<Record<Operation, number>>
 }
 
-export async function run(): Promise<void> {
+type Report = { readonly node: string; readonly entries: number; readonly figures: readonly Figures[] }
+
+export const benchmark = defineBenchmark({ name: 'store', run: () => inTemporaryFolder(run), page })
+
+async function run(folder: string): Promise<Report> {
   const server = await postgresForTests()
   if (!server) throw new Error('This benchmark needs PostgreSQL.')
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-'))
   const cache = process.env.EVERLONG_CACHE_DIR
   process.env.EVERLONG_CACHE_DIR = join(folder, 'cache')
   try {
@@ -47,14 +50,10 @@ export async function run(): Promise<void> {
       there = sessions
       figures.push(...(await measure(stores, sessions)))
     }
-    writeResults('store', {
-      markdown: page(figures, records.length),
-      json: { node: process.version, entries: records.length, figures },
-    })
+    return { node: process.version, entries: records.length, figures }
   } finally {
     if (cache === undefined) delete process.env.EVERLONG_CACHE_DIR
     else process.env.EVERLONG_CACHE_DIR = cache
-    rmSync(folder, { recursive: true, force: true })
     await server.stop()
   }
 }
@@ -120,14 +119,19 @@ function rounded(ms: number): number {
   return Math.round(ms * 100) / 100
 }
 
-function page(figures: readonly Figures[], entries: number): string {
-  const heads = ['sessions', 'store', ...operations]
-  const rows = figures.map(({ sessions, store, ms }) => [
-    sessions.toLocaleString('en-US'),
-    store,
-    ...operations.map((operation) => String(ms[operation])),
-  ])
-  const about = `One session of ${entries.toLocaleString('en-US')} entries with four compactions, alone and among others of ${entriesOfOthers} entries, in PostgreSQL next to a folder of transcripts. Median of ${rounds} rounds in milliseconds; both take turns in one run on one machine, Node ${process.version}, the database over TCP without fsync. Recall on disk opens the archive each time. \`npm run bench -- store\` makes this page.`
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return `# Session stores\n\n${about}\n\n${[line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n')}\n`
+function page({ node, entries, figures }: Report): Page {
+  return {
+    title: 'Session stores',
+    parts: [
+      `One session of ${entries.toLocaleString('en-US')} entries with four compactions, alone and among others of ${entriesOfOthers} entries, in PostgreSQL next to a folder of transcripts. Median of ${rounds} rounds in milliseconds; both take turns in one run on one machine, Node ${node}, the database over TCP without fsync. Recall on disk opens the archive each time. \`npm run bench -- store\` makes this page.`,
+      table(
+        ['sessions', 'store', ...operations],
+        figures.map(({ sessions, store, ms }) => [
+          sessions.toLocaleString('en-US'),
+          store,
+          ...operations.map((operation) => ms[operation]),
+        ]),
+      ),
+    ],
+  }
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { root } from '../root.ts'
-import { writeSummary } from './summary.ts'
+import { summary } from './summary.ts'
 
 /** In this order; `--quick` where a benchmark has it, or all of them would not end within twenty minutes. */
 const benchmarks: readonly (readonly string[])[] = [
@@ -24,7 +24,7 @@ const benchmarks: readonly (readonly string[])[] = [
   ['cost', '--quick'],
 ]
 
-export function run(): void {
+export async function run(): Promise<void> {
   const took: Record<string, number> = {}
   for (const [name = '', ...options] of benchmarks) {
     console.error(`── ${name}`)
@@ -36,5 +36,5 @@ export function run(): void {
     console.error(status === 0 ? `   ${took[name].toFixed(0)} s` : `   failed with ${status}`)
     if (status !== 0) process.exitCode = 1
   }
-  writeSummary(took)
+  await summary(took).run()
 }

@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { readers } from './readers.ts'
-import { markdown } from './summary.ts'
+import { markdownOf } from '../benchmark.ts'
+import { costTargets } from '../cost/page.ts'
+import type { Ran } from '../cost/pool.ts'
+import { engineTargets } from '../engine/run.ts'
+import { summaryPage } from './summary.ts'
 
-const ran = (who: string, name: string, [price, done]: readonly [number, number]) => ({
-  setup: { kind: 'reading', tasks: 33, seed: 1 },
-  who,
-  name,
-  outcome: { price, done },
-})
+const ran = (who: string, name: string, [price, done]: readonly [number, number]) =>
+  ({
+    setup: { kind: 'reading', tasks: 33, seed: 1 },
+    who,
+    name,
+    outcome: { price, done },
+  }) as Ran
 
 describe('the summary', () => {
   test('counts what was met, and names what was missed', () => {
@@ -15,7 +19,8 @@ describe('the summary', () => {
       { what: 'speed', wanted: '2', measured: '3', met: true },
       { what: 'size', wanted: '1', measured: '4', met: false },
     ]
-    const page = markdown([{ benchmark: 'rounds', targets }], { rounds: 90 })
+    const found = [{ benchmark: 'rounds', targets }]
+    const page = markdownOf(summaryPage({ node: '26', found, took: { rounds: 90 } }))
     expect(page).toContain('**1 of 2 targets met.**')
     expect(page).toContain('| [rounds](rounds.md) | size | 1 | 4 | **no** |')
     expect(page).toContain('Took rounds 90 s; 1.5 minutes in all.')
@@ -28,7 +33,7 @@ describe('the summary', () => {
       ran('LangChain', 'forgets', [2, 8]),
       ran('fixed rule', 'idle', [4, 33]),
     ]
-    expect(readers.cost?.({ compared, long: [] })).toEqual([
+    expect(costTargets({ compared, long: [] })).toEqual([
       {
         what: 'price under the best peer, reading, 33 tasks, thrifty',
         wanted: '25 % less',
@@ -44,14 +49,14 @@ describe('the summary', () => {
       ran('LangChain', 'forgets', [2, 8]),
       ran('LangChain', 'forgets less', [6, 30]),
     ]
-    expect(readers.cost?.({ compared, long: [] })).toMatchObject([
+    expect(costTargets({ compared, long: [] })).toMatchObject([
       { measured: '50.0 % less (LangChain: forgets less, 30 of 33 done)' },
     ])
   })
 
   test('holds the speeds of the engine to what was wanted', () => {
     const targets = [{ what: 'planning', wanted: 5, milliseconds: 6 }]
-    expect(readers.engine?.({ targets })).toEqual([
+    expect(engineTargets({ targets })).toEqual([
       { what: 'planning', wanted: 'below 5 ms', measured: '6.00 ms', met: false },
     ])
   })

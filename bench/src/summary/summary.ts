@@ -1,50 +1,55 @@
-// What was wanted and what was measured, from the results of every benchmark, on one page. It measures nothing itself.
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { writeResults } from '../results.ts'
-import { root } from '../root.ts'
-import { readers } from './readers.ts'
-import type { Target } from './target.ts'
+// `npm run bench -- summary`: the targets of every benchmark and whether they were met, from the stored figures.
+import { defineBenchmark, type Page, type Target, table } from '../benchmark.ts'
+import { benchmarks } from '../benchmarks.ts'
 
 type Found = { readonly benchmark: string; readonly targets: readonly Target[] }
 
-/** Seconds that each benchmark took, where they were run just now. */
-export function writeSummary(took: Readonly<Record<string, number>> = {}): void {
-  const found = Object.entries(readers).flatMap(([benchmark, read]): readonly Found[] => {
-    const path = join(root, 'bench/results', `${benchmark}.json`)
-    if (!existsSync(path)) return []
-    return [{ benchmark, targets: read(JSON.parse(readFileSync(path, 'utf8'))) }]
-  })
-  writeResults('summary', { markdown: markdown(found, took), json: { node: process.versions.node, took, found } })
+type Figures = {
+  readonly node: string
+  /** Seconds that each benchmark took, if all of them ran just before. */
+  readonly took: Readonly<Record<string, number>>
+  readonly found: readonly Found[]
 }
 
-export function markdown(found: readonly Found[], took: Readonly<Record<string, number>>): string {
+/** Those with targets, in the order of the page. */
+const withTargets = ['handover', 'rounds', 'cost', 'speed', 'compact', 'memory', 'engine', 'soak', 'tokens']
+
+/** `took`: seconds by benchmark. */
+export function summary(took: Readonly<Record<string, number>>) {
+  return defineBenchmark<Figures>({
+    name: 'summary',
+    run: async () => {
+      const found: Found[] = []
+      for (const name of withTargets) {
+        const loaded = await benchmarks[name]?.()
+        found.push({ benchmark: name, targets: loaded?.benchmark.targets() ?? [] })
+      }
+      return { node: process.versions.node, took, found }
+    },
+    page: summaryPage,
+  })
+}
+
+export function summaryPage({ found, took }: Figures): Page {
   const all = found.flatMap(({ targets }) => targets)
   const seconds = Object.entries(took)
-  const rows = found.flatMap(({ benchmark, targets }) =>
-    targets.map(
-      ({ what, wanted, measured, met }) =>
-        `| [${benchmark}](${benchmark}.md) | ${what} | ${wanted} | ${measured} | ${met ? 'yes' : '**no**'} |`,
-    ),
-  )
-  return [
-    '# What was wanted, and what was measured',
-    '',
-    'Written by `npm run bench`, or `npm run bench -- summary`, from the results beside it. The pages say how each was',
-    'measured and why something falls short.',
-    '',
-    `**${all.filter(({ met }) => met).length} of ${all.length} targets met.**`,
-    '',
-    '| benchmark | what | wanted | measured | met |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows,
-    '',
-    ...(seconds.length === 0
-      ? []
-      : [
-          `Took ${seconds.map(([name, time]) => `${name} ${time.toFixed(0)} s`).join(', ')}; ` +
-            `${(seconds.reduce((sum, [, time]) => sum + time, 0) / 60).toFixed(1)} minutes in all.`,
-          '',
-        ]),
-  ].join('\n')
+  const minutes = seconds.reduce((sum, [, time]) => sum + time, 0) / 60
+  return {
+    title: 'Targets and results',
+    parts: [
+      'Written by `npm run bench`, or `npm run bench -- summary`, from the stored figures. The pages say how each was measured\nand why something falls short.',
+      `**${all.filter(({ met }) => met).length} of ${all.length} targets met.**`,
+      table(
+        ['benchmark', 'what', 'wanted', 'measured', 'met'],
+        found.flatMap(({ benchmark, targets }) =>
+          targets.map(({ what, wanted, measured, met }) => {
+            return [`[${benchmark}](${benchmark}.md)`, what, wanted, measured, met ? 'yes' : '**no**']
+          }),
+        ),
+      ),
+      seconds.length > 0
+        ? `Took ${seconds.map(([name, time]) => `${name} ${time.toFixed(0)} s`).join(', ')}; ${minutes.toFixed(1)} minutes in all.`
+        : undefined,
+    ],
+  }
 }

@@ -1,34 +1,31 @@
 // `npm run bench -- terminal`: how soon the agent's first screen is there, next to a Node that does nothing; how busy the
 // terminal's thread gets while 200,000 tokens are compacted; and its heap over 2,000 turns.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Pty, playProgram, startPty } from '@everlong/agent/terminal/testing'
-import { median, writeResults } from '../results.ts'
+import { defineBenchmark, type Page, table } from '../benchmark.ts'
+import { median } from '../median.ts'
 import { root } from '../root.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 
 const rounds = 9
 const turns = 2_000
 
 type Starts = { readonly bareMs: number; readonly screenMs: number; readonly agentMs: number }
 
-export async function run(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-'))
-  try {
-    const starts: Starts[] = []
-    // The first one fills the compile cache.
-    await startOnce(folder)
-    for (let round = 0; round < rounds; round++) starts.push(await startOnce(folder))
-    const busiestMs = await busiestWhileCompacting(placesIn(folder, 'compact'))
-    const heaps = await heapOverTurns(placesIn(folder, 'turns'))
-    const json = { node: process.version, starts: medians(starts), busiestMs, heaps }
-    writeResults('terminal', { markdown: page(json), json })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+export const benchmark = defineBenchmark({ name: 'terminal', run: () => inTemporaryFolder(run), page })
+
+async function run(folder: string): Promise<Report> {
+  const starts: Starts[] = []
+  // The first one fills the compile cache.
+  await startOnce(folder)
+  for (let round = 0; round < rounds; round++) starts.push(await startOnce(folder))
+  const busiestMs = await busiestWhileCompacting(placesIn(folder, 'compact'))
+  const heaps = await heapOverTurns(placesIn(folder, 'turns'))
+  return { node: process.version, starts: medians(starts), busiestMs, heaps }
 }
 
 async function startOnce(folder: string): Promise<Starts> {
@@ -98,31 +95,33 @@ function medians(starts: readonly Starts[]) {
 }
 
 type Report = {
+  readonly node: string
   readonly starts: ReturnType<typeof medians>
   readonly busiestMs: number
   readonly heaps: Readonly<Record<string, number>>
 }
 
-function page({ starts, busiestMs, heaps }: Report): string {
+function page({ starts, busiestMs, heaps }: Report): Page {
   const megabytes = (bytes: number | undefined) => `${((bytes ?? Number.NaN) / 1_000_000).toFixed(1)} MB`
-  const rows = ['100', '500', '1000', '1500', '2000'].map((turn) => `| ${turn} | ${megabytes(heaps[turn])} |`)
-  return `# The agent's terminal
-
-Times are medians of ${rounds} starts, next to a Node that does nothing (\`node -e 0\`), taking turns, with the compile cache filled.
-
-| | time | times a bare Node |
-| --- | ---: | ---: |
-| \`node -e 0\` | ${starts.bareMs} ms | 1.0 |
-| first screen | ${starts.screenMs} ms | ${starts.ratio} |
-| agent ready | ${starts.agentMs} ms | ${(starts.agentMs / starts.bareMs).toFixed(1)} |
-
-While 200,000 tokens are compacted without a model, the terminal's thread is never busy for longer than ${Math.ceil(busiestMs)} ms, in
-its own processor time.
-
-The heap of the terminal's thread after garbage collection, over ${turns.toLocaleString('en-US')} turns with a tool call and an answer each:
-
-| turn | heap |
-| ---: | ---: |
-${rows.join('\n')}
-`
+  return {
+    title: 'The terminal of the agent',
+    parts: [
+      `Times are medians of ${rounds} starts, next to a Node that does nothing (\`node -e 0\`), taking turns, with the compile cache filled.`,
+      table(
+        ['', 'time', 'times a bare Node'],
+        [
+          ['`node -e 0`', `${starts.bareMs} ms`, '1.0'],
+          ['first screen', `${starts.screenMs} ms`, starts.ratio],
+          ['agent ready', `${starts.agentMs} ms`, (starts.agentMs / starts.bareMs).toFixed(1)],
+        ],
+      ),
+      `While 200,000 tokens are compacted without a model, the thread of the terminal is never busy for longer than ${Math.ceil(busiestMs)} ms, in
+its own processor time.`,
+      `The heap of this thread after garbage collection, over ${turns.toLocaleString('en-US')} turns with a tool call and an answer each:`,
+      table(
+        ['turn', 'heap'],
+        ['100', '500', '1000', '1500', '2000'].map((turn) => [turn, megabytes(heaps[turn])]),
+      ),
+    ],
+  }
 }

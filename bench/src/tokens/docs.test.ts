@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { root } from '../root.ts'
-import type { TokensReport } from './report-markdown.ts'
+import type { TokensReport } from './page.ts'
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const report = JSON.parse(read('bench/results/tokens.json')) as TokensReport

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import type { Entry } from 'everlong'
 import { createFold, createScanner } from 'everlong/internal'
 import { generateSession } from 'everlong/internal/testing'
-import { median } from '../results.ts'
+import { median } from '../median.ts'
 
 const batch = 200
 const rounds = 15

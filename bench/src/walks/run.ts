@@ -1,8 +1,6 @@
 // `npm run bench -- walks`: how much code runs for one thing that Everlong does, and how much there is to read.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Benchmark, runBenchmark, table } from '../benchmark.ts'
+import { defineBenchmark, type Page, table } from '../benchmark.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 import recorded from './before.json' with { type: 'json' }
 import { type Coverage, coverageOf } from './coverage.ts'
 import { type EntrySize, type PackageSize, packageSizes, publicNames, readingLists } from './sources.ts'
@@ -32,12 +30,11 @@ type Figures = {
 
 const before: Figures & { readonly commit: string } = recorded
 
-const walksBenchmark: Benchmark<Figures> = { run: measure, page: pageOf }
+export const benchmark = defineBenchmark({ name: 'walks', run: measure, page: pageOf })
 
-export const run = () => runBenchmark('walks', walksBenchmark)
-
-function measure(): Figures {
-  const covered = walks.map((walk) => ({ name: walk.name, ...walked(walk) }))
+async function measure(): Promise<Figures> {
+  const covered: (Coverage & { readonly name: string })[] = []
+  for (const walk of walks) covered.push({ name: walk.name, ...(await walked(walk)) })
   const everRan = new Set(covered.flatMap(({ ran }) => ran))
   return {
     walks: covered.map(({ name, loaded, ran, functions }) => {
@@ -52,17 +49,14 @@ function measure(): Figures {
   }
 }
 
-function walked({ prepare }: Walk): Coverage {
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-walk-'))
-  try {
+function walked({ prepare }: Walk): Promise<Coverage> {
+  return inTemporaryFolder((folder) => {
     const { words, input } = prepare(folder)
     return coverageOf(words, { folder, input })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
-const isPublic = ({ subpath }: EntrySize) => !/\/(internal|testing)$/.test(subpath)
+const isPublic = ({ subpath }: EntrySize) => !/\/(internal|testing)(\/|$)/.test(subpath)
 const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
   items.reduce((total, item) => total + of(item), 0)
 
@@ -82,11 +76,10 @@ function change(earlier: number | undefined, now: number | undefined): string {
   return [earlier, now].filter((figure) => figure !== undefined).join(' → ')
 }
 
-function pageOf(figures: Figures) {
+function pageOf(figures: Figures): Page {
   const now = withTotals(figures)
   const then = withTotals(before)
-  const walk = (name: string) => then.walks.find((found) => found.name === name)
-  const size = (name: string) => then.packages.find((found) => found.name === name)
+  const subpaths = [...new Set([...now.names, ...then.names].map(({ subpath }) => subpath))]
   const names = ({ names: all }: Figures, subpath: string) => {
     const found = all.find((entry) => entry.subpath === subpath)
     return found && found.values + found.types
@@ -98,33 +91,43 @@ function pageOf(figures: Figures) {
       '## Walks',
       `Each walk is a process of its own under V8's coverage (\`bench/src/walks\`). Only sources of this repository count: files
 that are loaded, files of which a named function is called, and the named functions that are called.`,
-      table(now.walks, {
-        walk: ({ name }) => name,
-        'files loaded': ({ name, loaded }) => change(walk(name)?.loaded, loaded),
-        'files that ran': ({ name, ran }) => change(walk(name)?.ran, ran),
-        'of the simulator': ({ name, simulator }) => change(walk(name)?.simulator, simulator),
-        functions: ({ name, functions }) => change(walk(name)?.functions, functions),
-      }),
+      table(
+        ['walk', 'files loaded', 'files that ran', 'of the simulator', 'functions'],
+        now.walks.map(({ name, loaded, ran, simulator, functions }) => {
+          const earlier = then.walks.find((walk) => walk.name === name)
+          return [
+            name,
+            change(earlier?.loaded, loaded),
+            change(earlier?.ran, ran),
+            change(earlier?.simulator, simulator),
+            change(earlier?.functions, functions),
+          ]
+        }),
+      ),
       '## Reading lists',
       'The lists in [docs/architecture.md](../../docs/architecture.md), and which of their files ran in none of the walks.',
-      table(now.readingLists, {
-        'to follow': ({ about }) => about,
-        files: ({ about, files }) => change(then.readingLists.find((list) => list.about === about)?.files, files),
-        'did not run': ({ notRun }) => notRun.join(', '),
-      }),
+      table(
+        ['to follow', 'files', 'did not run'],
+        now.readingLists.map(({ about, files, notRun }) => {
+          const earlier = then.readingLists.find((list) => list.about === about)
+          return [about, change(earlier?.files, files), notRun.join(', ')]
+        }),
+      ),
       '## Size',
       'Lines of TypeScript that are not blank, without tests and `testing` folders.',
-      table(now.packages, {
-        package: ({ name }) => name,
-        files: ({ name, files }) => change(size(name)?.files, files),
-        lines: ({ name, lines }) => change(size(name)?.lines, lines),
-      }),
+      table(
+        ['package', 'files', 'lines'],
+        now.packages.map(({ name, files, lines }) => {
+          const earlier = then.packages.find((found) => found.name === name)
+          return [name, change(earlier?.files, files), change(earlier?.lines, lines)]
+        }),
+      ),
       '## Public names',
       'Values and types that each subpath of `everlong` exports.',
-      table([...new Set([...now.names, ...then.names].map(({ subpath }) => subpath))], {
-        subpath: (subpath) => subpath,
-        names: (subpath) => change(names(then, subpath), names(now, subpath) ?? 0),
-      }),
+      table(
+        ['subpath', 'names'],
+        subpaths.map((subpath) => [subpath, change(names(then, subpath), names(now, subpath) ?? 0)]),
+      ),
     ],
   }
 }

@@ -46,11 +46,12 @@ export type ReadingList = {
 export function readingLists(): readonly ReadingList[] {
   const sources = sourcesIn('engine')
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
-  return [...page.matchAll(/To follow ([\s\S]*?),\s+read\s([\s\S]*?)\n\n/g)].map(([, about = '', list = '']) => {
+  const lists = [...page.matchAll(/To follow ([\s\S]*?),\s+read\s([\s\S]*?)\n\n/g)].map(([, about = '', list = '']) => {
     const named = [...list.matchAll(/`([\w/.-]+\.ts)`/g)].map(([, path = '']) => path)
     const files = new Set(named.map((path) => sourceOf(path, sources)))
     return { about: about.replaceAll(/\s+/g, ' '), files: [...files] }
   })
+  return lists.filter(({ files }) => files.length > 0)
 }
 
 function sourceOf(path: string, sources: readonly string[]): string {

@@ -4,7 +4,7 @@ import { counted } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
 import { type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import type { Explanation } from 'everlong/internal/compaction'
-import { type ActName, toldOf } from './act-words.ts'
+import { type ActName, describe } from './words.ts'
 
 export type Act = {
   readonly name: ActName
@@ -41,8 +41,8 @@ export function createChronicle(): Chronicle {
   return {
     add,
     hear: (event, explanation) => {
-      const told = toldOf(event)
-      if (told) add({ ...told, explanation })
+      const described = describe(event)
+      if (described) add({ ...described, explanation })
     },
     take: () => {
       const taken = waiting

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Pty, startPty } from '@everlong/agent/terminal/testing'
 import { afterEach, expect, test } from 'vitest'
-import { purposes } from './act-words.ts'
 import { wanted } from './acts.ts'
+import { purposes } from './words.ts'
 
 const main = join(import.meta.dirname, '../../main.ts')
 const programs: Pty[] = []

@@ -16,7 +16,7 @@ import { fsck, openMemory, readTranscript } from 'everlong/internal/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
 import { wanted } from './acts.ts'
-import { rule } from './rule.ts'
+import { rule } from './words.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)

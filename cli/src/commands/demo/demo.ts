@@ -13,9 +13,9 @@ import { endingLines, openingLines } from './frame.ts'
 import { progressLine } from './lines.ts'
 import { createPace } from './pace.ts'
 import { placeIn } from './place.ts'
-import { rule } from './rule.ts'
 import { type Stage, setStage } from './stage.ts'
 import { playStory, type Show } from './story.ts'
+import { rule } from './words.ts'
 
 export type DemoOptions = {
   readonly fast?: boolean

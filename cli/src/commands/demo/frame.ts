@@ -3,9 +3,9 @@
 import { counted, dollars, duration, exactDollars, visible } from '@everlong/agent/render'
 import { commandList, facts, heading, paragraph, type Screen } from '../../render/screen.ts'
 import { shellWord } from '../../render/shell.ts'
-import type { ActName } from './act-words.ts'
 import { wanted } from './acts.ts'
 import { type Stage, window } from './stage.ts'
+import type { ActName } from './words.ts'
 
 export function openingLines({ repository, server }: Stage, screen: Screen): readonly string[] {
   const { name, files, bugs } = repository

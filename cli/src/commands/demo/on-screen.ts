@@ -7,11 +7,10 @@ import { visible } from '@everlong/agent/render'
 import { type Player, runTerminal, wantsPlain } from '@everlong/agent/terminal'
 import type { Io } from '../../io.ts'
 import { gathered, type Outcome } from '../../outcome.ts'
-import { type ActName, purposes, toldOf } from './act-words.ts'
 import type { DemoOptions } from './demo.ts'
 import { placeIn } from './place.ts'
-import { rule } from './rule.ts'
 import type { DemoData } from './screen-worker.ts'
+import { type ActName, describe, purposes, rule } from './words.ts'
 
 /** Without a terminal, or with --fast, the demo is plain lines. */
 export function fitsScreen({ fast = false }: DemoOptions, io: Io): boolean {
@@ -90,8 +89,8 @@ function createAnnouncer(player: Player) {
     player.announce(purposes[name])
   }
   const stop = player.on((event) => {
-    const told = event.type === 'engine' ? toldOf(event.event) : undefined
-    if (told && told.name !== 'trouble') tell(told.name)
+    const described = event.type === 'engine' ? describe(event.event) : undefined
+    if (described && described.name !== 'trouble') tell(described.name)
     if (event.type === 'receipt' && event.receipt.restored.length > 0) tell('restoration')
   })
   return {

@@ -10,8 +10,8 @@ import { type Chronicle, restorationInWords } from './acts.ts'
 import type { Board } from './board.ts'
 import { actLines, agentLines, callLine, gaugeLine, personLines, typingLine } from './lines.ts'
 import type { Pace } from './pace.ts'
-import { rule } from './rule.ts'
 import type { Stage } from './stage.ts'
+import { rule } from './words.ts'
 
 export type Show = {
   readonly stage: Stage

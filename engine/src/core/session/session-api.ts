@@ -1,4 +1,5 @@
 // The session as hosts see it. session.ts implements it; engine.ts adds what needs the store: recall, read, entries, subagent.
+import type { CacheWatch } from '../cache/cache-watch.ts'
 import type { SnipInput } from '../mechanisms/ranges.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -9,6 +10,7 @@ import type { Recalled } from '../ports/session-store.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Prediction } from '../tokens/predict.ts'
 import type { Entry } from '../transcript/format/entry.ts'
+import type { Breaker } from './breaker.ts'
 import type { CompactionDone, CompactionNotDone } from './compaction.ts'
 import type { ModelChoice } from './gauge.ts'
 import type { AnswerInput, CompactOptions, MessageInput, RequestInput } from './input.ts'
@@ -17,7 +19,7 @@ import type { Blocked, PrepareOptions, Ready } from './prepare.ts'
 import type { Recovery } from './recovery.ts'
 import type { HostState } from './restoring.ts'
 import type { CleanUp, MemoryState } from './runtime.ts'
-import type { Tracking, UsageByPurpose } from './tracking.ts'
+import type { UsageByPurpose } from './tracking.ts'
 
 export type SessionOptions = RequestInput & {
   /** The model's name, if it is not the client's own. */
@@ -237,8 +239,21 @@ export type Session = {
    */
   readonly configure: (base: RequestInput) => void
 
-  /** The state of the current turn: breaker, prompt cache, thresholds. */
-  readonly tracking: () => Tracking
+  /**
+   * Returns where the session is: the current turn, answers since the last compaction, and whether automatic compaction has
+   * stopped after failures.
+   *
+   *     const { turnId, breaker } = session.tracking()
+   */
+  readonly tracking: () => {
+    readonly turnId: string
+    readonly turns: number
+    readonly breaker: Breaker
+    /** What is known about the prompt cache. */
+    readonly watch: CacheWatch
+    /** The last compaction, and whether the user has written since. */
+    readonly previous?: { readonly turnId: string; readonly hasHumanSince: boolean }
+  }
 
   /**
    * Returns tokens and cost since the session was opened, by purpose.

@@ -1,10 +1,11 @@
 // `npm run bench -- transcript`: how fast a session of 400 MB is opened, indexed and scanned, in how much memory,
 // beside the fastest plain loop over the same file, and whether adding a message gets dearer with length.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { median, writeResults } from '../results.ts'
+import { defineBenchmark, type Page, table } from '../benchmark.ts'
+import { median } from '../median.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 import { writeSession } from '../write-session.ts'
 import { type AddingCost, addingCosts } from './adding.ts'
 import type { Measured } from './measure.ts'
@@ -37,18 +38,15 @@ export type TranscriptReport = {
   readonly adding: readonly AddingCost[]
 }
 
-export function run(): void {
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-'))
-  try {
+export const benchmark = defineBenchmark({ name: 'transcript', run, page })
+
+function run(): Promise<TranscriptReport> {
+  return inTemporaryFolder((folder) => {
     const warmUp = join(folder, 'warm-up.jsonl')
     writeSession(warmUp, { seed: 1, targetBytes: 80e6, boundaries: 12 })
     const files = (['2.1-late', '2.1-early'] as const).map((style) => measureFile(folder, style, warmUp))
-    const adding = addingCosts([10, 10_000])
-    const report: TranscriptReport = { node: process.versions.node, files, adding }
-    writeResults('transcript', { markdown: asMarkdown(files, adding), json: report })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+    return { node: process.versions.node, files, adding: addingCosts([10, 10_000]) }
+  })
 }
 
 function measureFile(folder: string, style: '2.1-late' | '2.1-early', warmUp: string): FileReport {
@@ -101,34 +99,29 @@ const names: Readonly<Record<Method, string>> = {
   nothing: 'a Node process that does nothing',
 }
 
-function asMarkdown(files: readonly FileReport[], adding: readonly AddingCost[]): string {
-  const tables = files.map(({ style, bytes, records, rows }) => {
-    const lines = rows.map(
-      (row) =>
-        `| ${names[row.method]} | ${row.method === 'nothing' ? '' : `${row.ratio.toFixed(2)} ×`} | ${row.method === 'nothing' ? '' : Math.round(row.milliseconds)} | ${Math.round(row.peakMegabytes)} |`,
-    )
-    return `## A session of ${Math.round(bytes / 1e6)} MB, ${records} records, ${boundaries} compactions, as client ${style} writes it
+function page({ node, files, adding }: TranscriptReport): Page {
+  return {
+    title: 'Transcripts',
+    parts: [
+      `Written by \`npm run bench -- transcript\` with Node ${node}. Each figure is the median of ${rounds} rounds in which every
+method took its turn, each in a process of its own after a warm-up on a file of 80 MB (unless it says without). Read the
+ratios: milliseconds are of this machine. The session generator writes the files, and the live window that was opened is the
+one that the generator knows.`,
+      ...files.flatMap(({ style, bytes, records, rows }) => [
+        `## A session of ${Math.round(bytes / 1e6)} MB, ${records} records, ${boundaries} compactions, as client ${style} writes it`,
+        table(['what', 'speed, plain loop = 1', 'milliseconds', 'peak memory, MB'], rows.map(cellsOf)),
+      ]),
+      '## Adding a message',
+      'Recording one more message in a conversation, microseconds each.',
+      table(
+        ['messages before', 'microseconds'],
+        adding.map(({ messages, microseconds }) => [messages, microseconds.toFixed(1)]),
+      ),
+    ],
+  }
+}
 
-| what | speed, plain loop = 1 | milliseconds | peak memory, MB |
-| --- | --- | --- | --- |
-${lines.join('\n')}`
-  })
-  const costs = adding.map(({ messages, microseconds }) => `| ${messages} | ${microseconds.toFixed(1)} |`)
-  return `# Transcripts
-
-Written by \`npm run bench -- transcript\` with Node ${process.versions.node}. Each figure is the median of ${rounds} rounds in which
-every way took its turn, each in a process of its own after a warm-up on a file of 80 MB (but where it says without). Read the ratios: milliseconds
-are this machine's. The files come from the session generator; the live window that was opened is the one its maker
-knows.
-
-${tables.join('\n\n')}
-
-## Adding a message
-
-Recording one more message in a conversation of so many, microseconds each.
-
-| messages before | microseconds |
-| --- | --- |
-${costs.join('\n')}
-`
+function cellsOf({ method, ratio, milliseconds, peakMegabytes }: Row) {
+  const speed = method === 'nothing' ? [undefined, undefined] : [`${ratio.toFixed(2)} ×`, Math.round(milliseconds)]
+  return [names[method], ...speed, Math.round(peakMegabytes)]
 }

@@ -1,12 +1,13 @@
 // `npm run bench -- memory`: how long a compaction from the notes of session memory takes, from wish to transcript, and
 // that it asks nobody. Beside it the same conversation summarized without a model and without notes.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ModelClient, offline } from 'everlong'
 import { generateSession, serialize } from 'everlong/internal/testing'
 import { createEngine } from 'everlong/node'
-import { median, writeResults } from '../results.ts'
+import { defineBenchmark, type Page, type Target, table } from '../benchmark.ts'
+import { median } from '../median.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 
 const rounds = 11
 const headings = ['Session title', 'Current state', 'Task specification', 'Files and functions', 'Workflow']
@@ -23,14 +24,15 @@ type Measured = {
   readonly later: number
 }
 
-export async function run(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-memory-'))
-  try {
+type Figures = { readonly node: string; readonly wanted: number; readonly rows: readonly Measured[] }
+
+export const benchmark = defineBenchmark({ name: 'memory', run, page, targets })
+
+function run(): Promise<Figures> {
+  return inTemporaryFolder(async (folder) => {
     const rows = [await measure(folder, { withNotes: true }), await measure(folder, { withNotes: false })]
-    writeResults('memory', { markdown: asMarkdown(rows), json: { node: process.versions.node, wanted, rows } })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+    return { node: process.versions.node, wanted, rows }
+  })
 }
 
 async function measure(folder: string, { withNotes }: { readonly withNotes: boolean }): Promise<Measured> {
@@ -96,19 +98,34 @@ function write(path: string, withNotes: boolean): void {
 
 const exact = (value: number) => value.toFixed(value < 10 ? 2 : 1)
 
-function asMarkdown(rows: readonly Measured[]): string {
-  const lines = rows.map(
-    ({ mechanism, messages, tokens, requests, first, later }) =>
-      `| ${mechanism} | ${messages} | ${tokens.before} → ${tokens.after} | ${requests} | ${exact(first)} | ${exact(later)} |`,
-  )
-  return `# Compaction from session memory
+function targets({ wanted, rows }: Figures): readonly Target[] {
+  const fromNotes = rows.filter(({ mechanism }) => mechanism === 'session-memory')
+  return fromNotes.map(({ later }) => ({
+    what: 'a compaction from notes',
+    wanted: `below ${wanted} ms`,
+    measured: `${later.toFixed(1)} ms`,
+    met: later < wanted,
+  }))
+}
 
-Written by \`npm run bench -- memory\` with Node ${process.versions.node}: a made-up session on disk, from \`compact()\` to the
-records in the transcript, restored files included. Wanted: below ${wanted} ms, and no request. Milliseconds are of processor
-time, so that other work on the machine counts less; the ratio of the two rows says more.
-
-| mechanism | messages | tokens | requests | first time in the process, ms | later, ms |
-| --- | --- | --- | --- | --- | --- |
-${lines.join('\n')}
-`
+function page({ node, wanted, rows }: Figures): Page {
+  return {
+    title: 'Compaction from session memory',
+    parts: [
+      `Written by \`npm run bench -- memory\` with Node ${node}: a generated session on disk, from \`compact()\` to the
+records in the transcript, restored files included. Wanted: below ${wanted} ms, and no request. Milliseconds are processor
+time, so that other work on the machine counts less; the ratio of the two rows says more.`,
+      table(
+        ['mechanism', 'messages', 'tokens', 'requests', 'first time in the process, ms', 'later, ms'],
+        rows.map(({ mechanism, messages, tokens, requests, first, later }) => [
+          mechanism,
+          messages,
+          `${tokens.before} → ${tokens.after}`,
+          requests,
+          exact(first),
+          exact(later),
+        ]),
+      ),
+    ],
+  }
 }

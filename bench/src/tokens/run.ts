@@ -3,13 +3,13 @@ import { availableParallelism, loadavg } from 'node:os'
 import { basename } from 'node:path'
 import { estimateTokens } from 'everlong'
 import { textOf } from 'everlong/internal'
+import { defineBenchmark } from '../benchmark.ts'
 import { versionsOf } from '../peers/versions.ts'
-import { writeResults } from '../results.ts'
 import { transcriptFolder } from '../root.ts'
 import { samplesOf } from './corpus.ts'
 import { growthByModel } from './growth.ts'
+import { type CategoryErrors, type TokensReport, tokensPage, tokensTargets } from './page.ts'
 import { type ErrorFigures, figuresOf, predictionErrors } from './prediction.ts'
-import { asMarkdown, type CategoryErrors, type TokensReport } from './report-markdown.ts'
 import { estimators } from './rivals.ts'
 import type { Sample, Split } from './sample.ts'
 import { readAnswers, sessionFiles } from './sessions.ts'
@@ -17,11 +17,10 @@ import { sources } from './sources.ts'
 import { measureSpeed } from './speed.ts'
 import { countExactly, type Vocabulary, vocabularies } from './truth.ts'
 
-export function run(): void {
-  const samples = samplesOf('test')
-  const folder = transcriptFolder()
-  const report = makeReport(samples, folder)
-  writeResults('tokens', { markdown: asMarkdown(report), json: report })
+export const benchmark = defineBenchmark({ name: 'tokens', run, page: tokensPage, targets: tokensTargets })
+
+function run(): TokensReport {
+  return makeReport(samplesOf('test'), transcriptFolder())
 }
 
 function makeReport(samples: readonly Sample[], folder: string | undefined): TokensReport {

@@ -2,7 +2,7 @@
 // Counted in seconds of processor time, all threads together, so that a busy machine does not change the figures.
 // The client's writing of bodies is left out.
 import { createSimulator, type Script, startServer } from '@everlong/simulator'
-import { writeResults } from '../results.ts'
+import { defineBenchmark, type Page, table } from '../benchmark.ts'
 
 type Send = (body: string) => Promise<void>
 type Rate = { readonly name: string; readonly target?: number; readonly value: number; readonly unit: string }
@@ -11,18 +11,12 @@ const script: Script = () => ({ content: [{ type: 'text', text: 'Done.' }] })
 const headers = { 'content-type': 'application/json', 'x-api-key': 'bench', 'anthropic-version': '2026-10-21' }
 const model = 'claude-opus-5'
 
-const introduction = `# Simulator
+type Figures = { readonly node: string; readonly rates: readonly Rate[] }
 
-Written by \`npm run bench -- simulator\` with Node ${process.versions.node}. Rates are for each second of processor time, all threads
-together. A growing conversation sends its whole history with every request, as agents do; text never seen before has to
-go through the real tokenizer first.`
+export const benchmark = defineBenchmark({ name: 'simulator', run, page })
 
-export async function run(): Promise<void> {
-  const rates = [...(await inProcess()), ...(await overSocket())]
-  writeResults('simulator', {
-    markdown: `${introduction}\n\n${tableOf(rates)}\n`,
-    json: { node: process.versions.node, rates },
-  })
+async function run(): Promise<Figures> {
+  return { node: process.versions.node, rates: [...(await inProcess()), ...(await overSocket())] }
 }
 
 async function inProcess(): Promise<readonly Rate[]> {
@@ -117,10 +111,19 @@ function seconds(began: NodeJS.CpuUsage): number {
   return (spent.user + spent.system) / 1_000_000
 }
 
-function tableOf(rates: readonly Rate[]): string {
-  const rows = rates.map(({ name, value, unit, target }) => {
-    const wanted = target === undefined ? '' : `${target.toLocaleString('en')} ${unit}`
-    return `| ${name} | ${Math.round(value).toLocaleString('en')} ${unit} | ${wanted} |`
-  })
-  return ['| simulator | measured | wanted |', '| --- | ---: | ---: |', ...rows].join('\n')
+function page({ node, rates }: Figures): Page {
+  const figure = (value: number | undefined, unit: string) =>
+    value === undefined ? undefined : `${Math.round(value).toLocaleString('en')} ${unit}`
+  return {
+    title: 'Simulator',
+    parts: [
+      `Written by \`npm run bench -- simulator\` with Node ${node}. Rates are per second of processor time, all threads
+together. A growing conversation sends its whole history with every request, as agents do; text never seen before has to
+go through the real tokenizer first.`,
+      table(
+        ['simulator', 'measured', 'wanted'],
+        rates.map(({ name, value, unit, target }) => [name, figure(value, unit), figure(target, unit)]),
+      ),
+    ],
+  }
 }

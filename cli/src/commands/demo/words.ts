@@ -1,6 +1,10 @@
-// What the engine did, in one plain sentence each. Loads nothing of the engine: the screen shows its words.
+// What the demo says: the user's rule, what each mechanism is for, and one sentence for each engine event. Loads no engine, because
+// the screen needs these texts at once.
 import { count, counted, exactDollars, seconds } from '@everlong/agent/render'
 import type { EngineEvent } from 'everlong'
+
+/** The user's first message contains it; it must never be lost. */
+export const rule = 'Never edit anything under src/generated: a tool writes those files.'
 
 export type ActName =
   | 'micro-compact'
@@ -12,7 +16,7 @@ export type ActName =
   | 'undo'
   | 'trouble'
 
-/** What each one is for, said when it first happens. */
+/** What each mechanism is for; shown when it first acts. */
 export const purposes: Readonly<Record<Exclude<ActName, 'trouble'>, string>> = {
   'micro-compact': 'Old tool results that the agent no longer needs leave the context. The transcript keeps them.',
   'session memory':
@@ -25,16 +29,16 @@ export const purposes: Readonly<Record<Exclude<ActName, 'trouble'>, string>> = {
   undo: 'A compaction can be taken back: every message it replaced is in the context again.',
 }
 
-type Told = { readonly name: ActName; readonly words: string }
+type Description = { readonly name: ActName; readonly words: string }
 
-export function toldOf(event: EngineEvent): Told | undefined {
+export function describe(event: EngineEvent): Description | undefined {
   switch (event.type) {
     case 'micro-compacted':
       return { name: 'micro-compact', words: microInWords(event) }
     case 'memory-extracted':
       return { name: 'session memory', words: notesInWords(event) }
     case 'compaction-finished':
-      return compactionTold(event)
+      return compactionInWords(event)
     case 'memory-failed':
       return { name: 'trouble', words: `no notes this time: ${event.reason}` }
     case 'compaction-failed':
@@ -58,7 +62,7 @@ function notesInWords({ tokens, cost }: Of<'memory-extracted'>): string {
   return `notes brought up to date in the background: ${count(tokens)} tokens, ${exactDollars(cost)}`
 }
 
-function compactionTold(event: Of<'compaction-finished'>): Told {
+function compactionInWords(event: Of<'compaction-finished'>): Description {
   const { mechanism, tokensBefore, tokensAfter, durationMs, cost, usage } = event
   const shrunk = sizes(tokensBefore, tokensAfter)
   if (mechanism === 'session-memory') {

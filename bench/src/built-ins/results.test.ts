@@ -1,23 +1,10 @@
 // What the documentation says about built-ins, held against the checked-in results; and the conversation they are asked about.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { root } from '../root.ts'
-import { docsPage, withTables } from './docs.ts'
-import { type BuiltInsReport, builtInsMarkdown, type Row } from './report.ts'
+import { readFigures } from '../benchmark.ts'
+import type { BuiltInsReport, Row } from './page.ts'
 import { createWorld } from './world.ts'
 
-const read = (name: string) => readFileSync(join(root, 'bench/results', name), 'utf8')
-const report = JSON.parse(read('built-ins.json')) as BuiltInsReport
-
-test('the page of results says what the data says', () => {
-  expect(builtInsMarkdown(report)).toBe(read('built-ins.md'))
-})
-
-test('the documentation has the tables of the checked-in results (npm run bench -- built-ins puts them there)', () => {
-  const page = readFileSync(docsPage, 'utf8')
-  expect(page).toBe(withTables(page, report))
-})
+const report = readFigures<BuiltInsReport>('built-ins')
 
 describe('what the documentation says in words', () => {
   const mean = (contender: string, limit: number, of: (row: Row) => number) => {

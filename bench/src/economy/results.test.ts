@@ -1,16 +1,9 @@
 // What the documentation says about the setting, held against the checked-in results.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { root } from '../root.ts'
-import { type EconomyReport, economyMarkdown } from './report.ts'
+import { readFigures } from '../benchmark.ts'
+import type { EconomyReport } from './run.ts'
 
-const read = (name: string) => readFileSync(join(root, 'bench/results', name), 'utf8')
-const report = JSON.parse(read('economy.json')) as EconomyReport
-
-test('the page says what the data says', () => {
-  expect(economyMarkdown(report)).toBe(read('economy.md'))
-})
+const report = readFigures<EconomyReport>('economy')
 
 test('a thrifty session does every task, keeps every rule and hands over as much', () => {
   const ours = report.ran.filter(({ who }) => who === 'Everlong')

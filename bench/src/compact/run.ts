@@ -1,13 +1,13 @@
 // `npm run bench -- compact`: how long a whole compaction without a model takes, and how much memory. In processes of
 // their own, since the first one in a process is the one that people wait for.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { foldEntries } from 'everlong/internal'
+import { defineBenchmark, type Page, type Target, table } from '../benchmark.ts'
 import { upTo } from '../engine/sessions.ts'
-import { median, writeResults } from '../results.ts'
-import type { Target } from '../summary/target.ts'
+import { median } from '../median.ts'
+import { inTemporaryFolder } from '../temporary-folder.ts'
 import type { One } from './one.ts'
 
 /** What is promised, and ten times as much, to see whether memory is bounded. */
@@ -26,15 +26,15 @@ type Row = {
   readonly kept: number
 }
 
-export function run(): void {
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-compact-'))
-  try {
+type Figures = { readonly node: string; readonly targets: readonly Target[]; readonly rows: readonly Row[] }
+
+export const benchmark = defineBenchmark({ name: 'compact', run, page, targets: ({ targets }) => targets })
+
+function run(): Promise<Figures> {
+  return inTemporaryFolder((folder) => {
     const rows = sizes.map((size) => measured(join(folder, `${size}.json`), size))
-    const json = { node: process.versions.node, targets: rows.slice(0, 1).flatMap(targetsOf), rows }
-    writeResults('compact', { markdown: asMarkdown(rows), json })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+    return { node: process.versions.node, targets: rows.slice(0, 1).flatMap(targetsOf), rows }
+  })
 }
 
 function measured(path: string, size: number): Row {
@@ -68,21 +68,26 @@ function targetsOf({ first, later }: Row): readonly Target[] {
   ]
 }
 
-function asMarkdown(rows: readonly Row[]): string {
-  const lines = rows.map(
-    ({ tokens, messages, first, later, peak, kept }) =>
-      `| ${tokens.before} → ${tokens.after} | ${messages} | ${first.toFixed(0)} | ${later.toFixed(0)} | ${peak.toFixed(0)} | ${kept.toFixed(1)} |`,
-  )
-  return `# A compaction without a model
-
-Written by \`npm run bench -- compact\` with Node ${process.versions.node}: \`compact(messages)\` of a made-up session, in ${processes} processes of
-their own. Wanted: 200,000 tokens in less than ${wanted} ms. Milliseconds are of processor time of the one thread that works, so
-that other work on the machine counts less; a machine that is shared still makes them larger, since caches are shared too.
-Medians. *Peak* is by how much the process was larger at its largest than before, garbage included; *kept* is what it
-still holds after all of them.
-
-| tokens | messages | first in its process, ms | later, ms | peak, MB | kept, MB |
-| --- | --- | --- | --- | --- | --- |
-${lines.join('\n')}
-`
+function page({ node, rows }: Figures): Page {
+  return {
+    title: 'A compaction without a model',
+    parts: [
+      `Written by \`npm run bench -- compact\` with Node ${node}: \`compact(messages)\` of a generated session, in ${processes} processes of
+their own. Wanted: 200,000 tokens in less than ${wanted} ms. Milliseconds are processor time of the one thread that works, so
+that other work on the machine counts less; a shared machine still makes them larger, because caches are shared too.
+Medians. *Peak* is how much larger the process was at its largest than before, garbage included; *kept* is what it still
+holds after all of them.`,
+      table(
+        ['tokens', 'messages', 'first in its process, ms', 'later, ms', 'peak, MB', 'kept, MB'],
+        rows.map(({ tokens, messages, first, later, peak, kept }) => [
+          `${tokens.before} → ${tokens.after}`,
+          messages,
+          first.toFixed(0),
+          later.toFixed(0),
+          peak.toFixed(0),
+          kept.toFixed(1),
+        ]),
+      ),
+    ],
+  }
 }

@@ -1,11 +1,11 @@
 // `npm run bench -- cost`: what sessions cost with the prompt cache counted, for us, for fixed rules and for the peers.
 // `--quick` leaves out the long sessions and all seeds but the first.
+import { defineBenchmark } from '../benchmark.ts'
 import { versionApart } from '../peers/apart.ts'
 import { versionsOf } from '../peers/versions.ts'
-import { writeResults } from '../results.ts'
 import { kinds } from './kinds.ts'
+import { type CostReport, costPage, costTargets } from './page.ts'
 import { type Ran, type Run, runAll } from './pool.ts'
-import { type CostReport, costMarkdown } from './report-markdown.ts'
 import type { Setup } from './setup.ts'
 import { everybody, few, leaders, promised } from './strategies.ts'
 import type { Strategy } from './strategy.ts'
@@ -18,15 +18,16 @@ const others = [12, 13]
 const usual = { model: 'claude-opus-5', window: 200_000, lifetime: '5m', pauses: 'real', tasks: 33 } as const
 const bound = { model: 'claude-opus-5-5' } as const
 const warm = { pauses: 'none' } as const
-const isQuick = process.argv.includes('--quick')
 
-export async function run(): Promise<void> {
-  const plan = isQuick ? quickPlan : wholePlan()
+export const benchmark = defineBenchmark({ name: 'cost', run, page: costPage, targets: costTargets })
+
+async function run(args: readonly string[]): Promise<CostReport> {
+  const plan = args.includes('--quick') ? quickPlan : wholePlan()
   // What several parts ask for is run once.
   const different = new Map(Object.values(plan).flatMap((runs) => runs.map((run) => [keyOf(run), run] as const)))
   const known = new Map((await runAll([...different.values()], told)).map((ran) => [keyOf(ran), ran]))
   const rowsOf = (runs: readonly Run[]) => runs.map((run) => known.get(keyOf(run))).filter((row) => row !== undefined)
-  const report: CostReport = {
+  return {
     node: process.versions.node,
     versions: {
       ...versionsOf(['langchain', '@langchain/core', 'ai']),
@@ -38,7 +39,6 @@ export async function run(): Promise<void> {
     bound: rowsOf(plan.bound),
     promise: rowsOf(plan.promise),
   }
-  writeResults('cost', { markdown: costMarkdown(report), json: report })
 }
 
 type Plan = { readonly [Part in Exclude<keyof CostReport, 'node' | 'versions'>]: readonly Run[] }

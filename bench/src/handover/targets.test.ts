@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readingsTable } from './readings.ts'
+import { markdownOf } from '../benchmark.ts'
+import { readingParts } from './readings.ts'
 import type { CaseReport, Row } from './rows.ts'
 import { targetsOf } from './targets.ts'
 
@@ -9,7 +10,8 @@ const row = (contender: string, at: Row['at'], score: 0 | 0.5 | 1): Row => ({
   tokens: 22_000,
   handover: 13_000,
   characters: 400,
-  grades: [{ id: 1, kind: 'state', weight: 1, score }],
+  score,
+  weighted: score,
   composition: { model: 4_000, user: 500, state: 300, rules: 200, facts: 1_100, restored: 9_000 },
 })
 
@@ -54,9 +56,10 @@ describe('the table of readings', () => {
       { case: 'one', context: 'offline, default', score: 0.7, misled: 1 },
       { case: 'two', context: 'model summary, default', score: 1, misled: 2 },
     ]
-    expect(readingsTable(readings).slice(2)).toEqual([
-      '| | model summary, default | offline, default |',
-      '| --- | --: | --: |',
+    const page = markdownOf({ title: 'Readings', parts: readingParts(readings) })
+    expect(page.trim().split('\n').slice(4)).toEqual([
+      '|  | model summary, default | offline, default |',
+      '| --- | ---: | ---: |',
       '| one | 0.90 (0) | 0.70 (1) |',
       '| two | 1.00 (2) |  |',
       '| all | 0.95 (2) | 0.70 (1) |',
@@ -64,6 +67,6 @@ describe('the table of readings', () => {
   })
 
   test('says so when there are none', () => {
-    expect(readingsTable([])).toEqual(['No reading has been recorded.'])
+    expect(readingParts([])).toEqual(['No reading has been recorded.'])
   })
 })

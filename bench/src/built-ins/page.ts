@@ -1,4 +1,6 @@
-// The page of the built-ins benchmark, and the table that the documentation shows. Figures, no text of the transcripts.
+// The page of the built-ins benchmark, and the tables that the documentation shows. Figures, no text of the transcripts.
+import { markdownTable, type Page, type Table, table } from '../benchmark.ts'
+import { versionsInWords } from '../peers/versions.ts'
 
 export type Row = {
   readonly case: string
@@ -27,18 +29,15 @@ export type BuiltInsReport = {
   readonly rows: readonly Row[]
 }
 
-export function builtInsMarkdown(report: BuiltInsReport): string {
+export function builtInsPage(report: BuiltInsReport): Page {
   const { cases, probes, versions } = report
-  const inWords = Object.entries(versions)
-    .map(([name, version]) => `${name} ${version}`)
-    .join(', ')
-  return `# What each SDK's built-in leaves, and what it costs
-
-Written by \`npm run bench -- built-ins\` with ${inWords}.
-
-${cases} recorded sessions at the moment of a compaction, with the ${probes} questions of [handover.md](handover.md). Each is held through
+  return {
+    title: "What each SDK's built-in leaves, and what it costs",
+    parts: [
+      `Written by \`npm run bench -- built-ins\` with ${versionsInWords(versions)}.`,
+      `${cases} recorded sessions at the moment of a compaction, with the ${probes} questions of [handover.md](handover.md). Each is held through
 the real SDK, which has to get the conversation down to a number of tokens before the next request, with its own means or
-with Everlong's adapter. The questions are asked of what the model then gets. After that the recorded work goes on for up to
+with Everlong's adapter. The questions are asked of what the model then gets. After that the recorded work continues for up to
 20 requests.
 
 - **Answered** is the share of the questions that the context answers, as in handover.md. What is over the limit is graded
@@ -52,37 +51,32 @@ with Everlong's adapter. The questions are asked of what the model then gets. Af
   requests carry the same cache marks. On chat completions (OpenAI Agents) the cache needs none, and writing to it is free.
 - **Refused** counts requests that the API would not take, for all sessions together. They are repaired and sent again.
 - All summaries are the same: a strong model's answer to our own request for one. \`summarizationMiddleware\` may read the whole
-  conversation for it; by default it reads 4,000 tokens. The compaction session's server is replaced by the same summary behind
+  conversation for it; by default it reads 4,000 tokens. The compaction session's server is replaced by the same summary after
   all messages of the user, and compacts once.
 - Everlong runs with \`autoCompactAt\` and \`target\` at these sizes, keeps no messages (\`keep: 0\`) and clears nothing before
   (\`reductions.microCompact: false\`). *No model* writes its summary without one. Nothing was tuned for this benchmark, but the
   questions and summaries are those that Everlong's compaction was developed with.
 
-${limitTables(report)}
-
-## By session
-
-${caseTable(report)}
-`
+`,
+      limitTables(report),
+      '## By session',
+      caseTable(report),
+      'In brackets: tokens and price.',
+    ],
+  }
 }
 
 /** One table for each limit, as the documentation has them. */
 export function limitTables({ limits, rows }: BuiltInsReport): string {
-  return limits
-    .map((limit) => {
-      const own = rows.filter((row) => row.limit === limit)
-      const lines = contendersOf(own).map(([sdk, contender]) =>
-        tableLine(own.filter((row) => row.sdk === sdk && row.contender === contender)),
-      )
-      return [
-        `At most ${limit.toLocaleString('en')} tokens:`,
-        '',
-        '| SDK | by | answered | tokens | summaries | refused | price |',
-        '| --- | --- | --: | --: | --: | --: | --: |',
-        ...lines,
-      ].join('\n')
-    })
-    .join('\n\n')
+  const parts = limits.flatMap((limit) => {
+    const own = rows.filter((row) => row.limit === limit)
+    const cells = contendersOf(own).map(([sdk, contender]) =>
+      cellsOf(own.filter((row) => row.sdk === sdk && row.contender === contender)),
+    )
+    const columns = ['SDK', 'by', 'answered', 'tokens', 'summaries', 'refused', 'price']
+    return [`At most ${limit.toLocaleString('en')} tokens:`, markdownTable(table(columns, cells))]
+  })
+  return parts.join('\n\n')
 }
 
 function contendersOf(rows: readonly Row[]): readonly (readonly [sdk: string, contender: string])[] {
@@ -90,10 +84,10 @@ function contendersOf(rows: readonly Row[]): readonly (readonly [sdk: string, co
   return [...new Set(names)].map((name) => JSON.parse(name) as [string, string])
 }
 
-function tableLine(rows: readonly Row[]): string {
+function cellsOf(rows: readonly Row[]) {
   const total = (of: (row: Row) => number) => rows.reduce((sum, row) => sum + of(row), 0)
   const mean = (of: (row: Row) => number) => total(of) / Math.max(1, rows.length)
-  const cells = [
+  return [
     rows[0]?.sdk,
     nameOf(rows[0]?.contender ?? ''),
     `${(100 * mean(({ score }) => score)).toFixed(1)} %`,
@@ -102,29 +96,25 @@ function tableLine(rows: readonly Row[]): string {
     total(({ refused }) => refused),
     `$${mean(({ price }) => price).toFixed(2)}`,
   ]
-  return `| ${cells.join(' | ')} |`
 }
 
 function nameOf(contender: string): string {
   return contender.startsWith('Everlong') ? `**${contender}**` : `\`${contender}\``
 }
 
-function caseTable({ rows }: BuiltInsReport): string {
+function caseTable({ rows }: BuiltInsReport): Table {
   const names = [...new Set(rows.map((row) => row.case))]
   const limits = [...new Set(rows.map(({ limit }) => limit))]
   const line = ([sdk, contender]: readonly [string, string], limit: number) => {
     const own = rows.filter((row) => row.sdk === sdk && row.contender === contender && row.limit === limit)
     const cells = names.map((name) => {
       const row = own.find((candidate) => candidate.case === name)
-      return row ? `${row.score.toFixed(2)} (${row.tokens.toLocaleString('en')}, $${row.price.toFixed(2)})` : ''
+      return row && `${row.score.toFixed(2)} (${row.tokens.toLocaleString('en')}, $${row.price.toFixed(2)})`
     })
-    return `| ${sdk}: ${contender} | ${limit.toLocaleString('en')} | ${cells.join(' | ')} |`
+    return [`${sdk}: ${contender}`, limit.toLocaleString('en'), ...cells]
   }
-  return [
-    `| | limit | ${names.join(' | ')} |`,
-    `| --- | --: |${names.map(() => ' --: |').join('')}`,
-    ...contendersOf(rows).flatMap((name) => limits.map((limit) => line(name, limit))),
-    '',
-    'In brackets: tokens and price.',
-  ].join('\n')
+  return table(
+    ['', 'limit', ...names],
+    contendersOf(rows).flatMap((name) => limits.map((limit) => line(name, limit))),
+  )
 }

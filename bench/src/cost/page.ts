@@ -1,4 +1,5 @@
-// The page of results for people, from the same data that is kept as JSON.
+// The page of the cost benchmark, and the comparisons on it.
+import { type Page, type Table, type Target, table } from '../benchmark.ts'
 import { versionsInWords } from '../peers/versions.ts'
 import type { Ran } from './pool.ts'
 
@@ -12,28 +13,57 @@ export type CostReport = {
   readonly promise: readonly Ran[]
 }
 
-export function costMarkdown(report: CostReport): string {
+export function costPage(report: CostReport): Page {
   const { compared, long, bound, promise } = report
   const seed = compared[0]?.setup.seed
   const first = compared.filter(({ setup }) => setup.seed === seed)
-  const sections = [
-    introduction(report),
-    `## 33 tasks\n\n${verdict(compared)}\n\n${whyNoMore}\n\n${seedTable(compared)}`,
-    `## 33 tasks, everybody\n\nOne seed.\n\n${priceTable(first)}\n\n${countTable(first)}`,
-    ...(long.length > 0 ? [`## 111 tasks\n\n${verdict(long)}\n\n${priceTable(long)}\n\n${countTable(long)}`] : []),
+  const sections: Page['parts'] = [
+    ...(long.length > 0 ? ['## 111 tasks', verdict(long), priceTable(long), countTable(long)] : []),
     ...(bound.length > 0
       ? [
-          `## A model that binds its thinking to the prefix\n\nReading much, 33 tasks, \`claude-opus-5-5\`.\n\n${countTable(bound)}`,
+          '## A model that binds its thinking to the prefix',
+          'Reading much, 33 tasks, `claude-opus-5-5`.',
+          countTable(bound),
         ]
       : []),
-    ...(promise.length > 0 ? [`## Weighing against fixed rules\n\n${promiseWords}\n\n${promiseTable(promise)}`] : []),
+    ...(promise.length > 0 ? ['## Weighing against fixed rules', promiseWords, promiseTable(promise)] : []),
   ]
-  return `${sections.join('\n\n')}\n`
+  return {
+    title: 'Cost, with the prompt cache counted',
+    parts: [
+      introduction(report),
+      '## 33 tasks',
+      verdict(compared),
+      whyNoMore,
+      seedTable(compared),
+      '## 33 tasks, everybody',
+      'One seed.',
+      priceTable(first),
+      countTable(first),
+      ...sections,
+    ],
+  }
 }
 
-const introduction = ({ node, versions }: CostReport) => `# Cost, with the prompt cache counted
+export function costTargets({ compared, long }: Pick<CostReport, 'compared' | 'long'>): readonly Target[] {
+  const targets = (rows: readonly Ran[], tasks: number) =>
+    ['thrifty', 'the defaults', 'the defaults without notes'].flatMap((name) =>
+      against(rows, name).map(
+        ({ kind, peer, peerDone, less }): Target => ({
+          what: `price under the best peer, ${kind}, ${tasks} tasks, ${name}`,
+          wanted: '25 % less',
+          measured: `${percent(Math.abs(less))} ${less < 0 ? 'more' : 'less'} (${peer}, ${peerDone} done)`,
+          met: less >= 0.25,
+        }),
+      ),
+    )
+  return [...targets(compared, 33), ...targets(long, 111)]
+}
 
-Written by \`npm run bench -- cost\` with Node ${node}; ${versionsInWords(versions)}. A person asks for 33 changes in a made-up
+const introduction = ({
+  node,
+  versions,
+}: CostReport) => `Written by \`npm run bench -- cost\` with Node ${node}; ${versionsInWords(versions)}. A person asks for 33 changes in a made-up
 repository, one after the other (about 300 answers), and the simulator's agent makes them with tools that truly work. It works by
 sight: what it does depends on what stands in the request. Before it changes a function it must see it, else it spends an
 answer on reading the file; it comes back to files of earlier tasks as often and as late as real sessions do, and reads what
@@ -52,7 +82,7 @@ after a refused signature all thinking.
 memory, which are requests of their own; *thrifty* is the setting \`economy: 'thrifty'\`. Rules and settings were chosen on
 seeds 1 and 2; the seeds here were not looked at before. **The best peer** is the cheapest of those that got at least as many
 tasks done as ours, whatever its trigger, or where none did, of those that got the most done. *Re-reads* are readings of a task's file that had been read before; *mean* is how
-much the model had before it, in thousands of tokens. What a compaction loses beyond this the fidelity benchmark says.`
+much the model had before it, in thousands of tokens. The handover benchmark measures what else a compaction loses.`
 
 const whyNoMore = `Where results make up the context, a peer whose trigger was found by trying comes near: what is left is mostly the same for
 everybody. Tools and system prompt are read with every request, what is new is written once, after a long pause all is
@@ -73,7 +103,7 @@ const doneOf = (rows: readonly Ran[]) => rows.reduce((sum, { outcome }) => sum +
 const doneIn = (rows: readonly Ran[]) => `${doneOf(rows)} of ${rows.reduce((sum, { setup }) => sum + setup.tasks, 0)}`
 const isPeer = ({ who }: Ran) => who !== 'Everlong' && who !== 'fixed rule'
 
-function priceTable(rows: readonly Ran[]): string {
+function priceTable(rows: readonly Ran[]): Table {
   const columns = kindsIn(rows)
   const lines = namesIn(rows).map((name) => {
     const own = rows.filter((row) => keyOf(row) === name)
@@ -83,27 +113,24 @@ function priceTable(rows: readonly Ran[]): string {
   // Whoever was not run on every kind comes last.
   const rank = ({ sum }: { readonly sum: number }) => (Number.isNaN(sum) ? Number.POSITIVE_INFINITY : sum)
   const sorted = lines.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
-  return [
-    `| price | ${columns.join(' | ')} | sum | tasks done |`,
-    `| --- | ${columns.map(() => '---:').join(' | ')} | ---: | ---: |`,
-    ...sorted.map(
-      ({ name, prices, sum, done }) => `| ${name} | ${prices.map(dollars).join(' | ')} | ${dollars(sum)} | ${done} |`,
-    ),
-  ].join('\n')
+  return table(
+    ['price', ...columns, 'sum', 'tasks done'],
+    sorted.map(({ name, prices, sum, done }) => [name, ...prices.map(dollars), dollars(sum), done]),
+  )
 }
 
-function countTable(rows: readonly Ran[]): string {
+function countTable(rows: readonly Ran[]): Table {
   const thousands = (tokens: number) => Math.round(tokens / 1_000).toLocaleString('en')
-  return [
-    '| kind | strategy | price | tasks done | answers | re-reads | requests | read k | written k | failed | compactions | clearings | peak k | mean k |',
-    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...rows.map((row) => {
+  const counts = ['answers', 're-reads', 'requests', 'read k', 'written k', 'failed', 'compactions', 'clearings']
+  return table(
+    ['kind', 'strategy', 'price', 'tasks done', ...counts, 'peak k', 'mean k'],
+    rows.map((row) => {
       const { outcome: o, setup } = row
       const work = [doneIn([row]), o.answers, o.rereads, o.requests, thousands(o.read), thousands(o.written)]
-      const counts = [failuresOf(row), o.compactions, o.clearings, thousands(o.peak), thousands(o.mean)]
-      return `| ${setup.kind} | ${keyOf(row)} | ${dollars(o.price)} | ${[...work, ...counts].join(' | ')} |`
+      const rest = [failuresOf(row), o.compactions, o.clearings, thousands(o.peak), thousands(o.mean)]
+      return [setup.kind, keyOf(row), dollars(o.price), ...work, ...rest]
     }),
-  ].join('\n')
+  )
 }
 
 export type Cheapest = {
@@ -157,23 +184,21 @@ function asMuchDone<Item>(items: readonly Item[], wanted: number, done: (item: I
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 
-function verdict(rows: readonly Ran[]): string {
+function verdict(rows: readonly Ran[]): Table {
   const names = [...new Set(rows.filter(({ who }) => who === 'Everlong').map(({ name }) => name))]
-  const lines = names
-    .flatMap((name) => against(rows, name))
-    .map(
-      ({ kind, name, peer, price, peerPrice, less, least, done, peerDone }) =>
-        `| ${kind} | ${name} | ${dollars(price)} | ${done} | ${peer} | ${dollars(peerPrice)} | ${peerDone} | ${percent(less)} | ${percent(least)} |`,
-    )
-  return [
-    '| kind | Everlong | price | done | the best peer | its price | done | less | on the worst seed |',
-    '| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |',
-    ...lines,
-  ].join('\n')
+  return table(
+    ['kind', 'Everlong', 'price', 'done', 'the best peer', 'its price', 'done', 'less', 'on the worst seed'],
+    names
+      .flatMap((name) => against(rows, name))
+      .map(({ kind, name, peer, price, peerPrice, less, least, done, peerDone }) => {
+        const peers = [peer, dollars(peerPrice), peerDone]
+        return [kind, name, dollars(price), done, ...peers, percent(less), percent(least)]
+      }),
+  )
 }
 
 /** Those that were run on several seeds: mean and worst of each kind. */
-function seedTable(rows: readonly Ran[]): string {
+function seedTable(rows: readonly Ran[]): Table {
   const kinds = kindsIn(rows)
   const groups = namesIn(rows).map((name) => ({ name, own: rows.filter((row) => keyOf(row) === name) }))
   const most = Math.max(...groups.map(({ own }) => own.length))
@@ -187,13 +212,19 @@ function seedTable(rows: readonly Ran[]): string {
         mean(own.map(({ outcome }) => outcome[count])).toFixed(count === 'compactions' ? 1 : 0),
       )
       const cells = prices.map((some) => `${dollars(mean(some))} / ${dollars(Math.max(...some))}`)
-      return { sum: mean(prices.map(mean)), line: `| ${[name, ...cells, doneIn(own), ...counts].join(' | ')} |` }
+      return { sum: mean(prices.map(mean)), cells: [name, ...cells, doneIn(own), ...counts] }
     })
-  return [
-    `| price, mean / worst of ${most / kinds.length} seeds | ${kinds.join(' | ')} | tasks done | answers | re-reads | compactions |`,
-    `| --- | ${kinds.map(() => '---:').join(' | ')} | ---: | ---: | ---: | ---: |`,
-    ...lines.toSorted((a, b) => a.sum - b.sum).map(({ line }) => line),
-  ].join('\n')
+  return table(
+    [
+      `price, mean / worst of ${most / kinds.length} seeds`,
+      ...kinds,
+      'tasks done',
+      'answers',
+      're-reads',
+      'compactions',
+    ],
+    lines.toSorted((a, b) => a.sum - b.sum).map(({ cells }) => cells),
+  )
 }
 
 export type Held = {
@@ -230,13 +261,11 @@ export function heldOf(rows: readonly Ran[]): readonly Held[] {
   })
 }
 
-function promiseTable(rows: readonly Ran[]): string {
-  return [
-    '| sessions | not above any fixed rule | against the cheapest: mean | worst | refused requests |',
-    '| --- | ---: | ---: | ---: | ---: |',
-    ...heldOf(rows).map(
-      ({ label, sessions, kept, mean, worst, refused }) =>
-        `| ${label} | ${kept} of ${sessions} | ${percent(mean)} | ${percent(worst)} | ${refused} |`,
-    ),
-  ].join('\n')
+function promiseTable(rows: readonly Ran[]): Table {
+  return table(
+    ['sessions', 'not above any fixed rule', 'against the cheapest: mean', 'worst', 'refused requests'],
+    heldOf(rows).map(({ label, sessions, kept, mean, worst, refused }) => {
+      return [label, `${kept} of ${sessions}`, percent(mean), percent(worst), refused]
+    }),
+  )
 }

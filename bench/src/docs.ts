@@ -1,33 +1,36 @@
-// `npm run bench -- readme`: puts the main figures of the checked-in results into the README, between its two marks.
-// A test says when they differ, so nobody types them.
+// `npm run bench -- docs`: writes the figures of the checked-in results into the README and the documentation, between two
+// marks. A test compares them, so nobody types a figure.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { against, type CostReport } from './cost/report-markdown.ts'
-import type { StoredCase } from './handover/rows.ts'
+import { readFigures as results, type Target } from './benchmark.ts'
+import { type BuiltInsReport, limitTables } from './built-ins/page.ts'
+import { against, type CostReport } from './cost/page.ts'
+import type { HandoverFigures, Row } from './handover/rows.ts'
 import { root } from './root.ts'
-import type { Target } from './summary/target.ts'
-import type { TokensReport } from './tokens/report-markdown.ts'
-import type { TranscriptReport } from './transcript/report.ts'
+import type { TokensReport } from './tokens/page.ts'
+import type { TranscriptReport } from './transcript/run.ts'
 
-const start = '<!-- figures -->'
+const start = '<!-- figures: npm run bench -- docs -->'
 const end = '<!-- end of figures -->'
 
+/** Pages with figures, by their path. */
+export const pages: Readonly<Record<string, () => string>> = {
+  'README.md': mainFigures,
+  'docs/built-ins.md': () => limitTables(results<BuiltInsReport>('built-ins')),
+}
+
 export function run(): void {
-  const path = join(root, 'README.md')
-  const text = readFileSync(path, 'utf8')
-  writeFileSync(path, withFigures(text))
-  console.log('README.md has the figures of bench/results.')
+  for (const path of Object.keys(pages)) writeFileSync(join(root, path), withFigures(path))
 }
 
-export function withFigures(readme: string): string {
-  const from = readme.indexOf(start)
-  const to = readme.indexOf(end)
-  if (from < 0 || to < from)
-    throw new Error(`README.md has lost its marks: put ${start} and ${end} around the figures.`)
-  return `${readme.slice(0, from + start.length)}\n${figures()}\n${readme.slice(to)}`
+export function withFigures(path: string): string {
+  const text = readFileSync(join(root, path), 'utf8')
+  const [from, to] = [text.indexOf(start), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${path} has lost its marks: put ${start} and ${end} around the figures.`)
+  return `${text.slice(0, from + start.length)}\n\n${pages[path]?.()}\n\n${text.slice(to)}`
 }
 
-function figures(): string {
+function mainFigures(): string {
   return [
     '| what | figure |',
     '| --- | --- |',
@@ -39,14 +42,12 @@ function figures(): string {
   ].join('\n')
 }
 
-const results = <T>(name: string): T =>
-  JSON.parse(readFileSync(join(root, 'bench/results', `${name}.json`), 'utf8')) as T
 const percent = (share: number, digits = 1) => `${(100 * share).toFixed(digits)} %`
 
 /** Questions about recorded compactions, graded by code. */
 function handoverRow(): string {
-  const { cases } = results<{ readonly cases: readonly StoredCase[] }>('handover')
-  const score = (contender: string, at: StoredCase['rows'][number]['at']) => {
+  const { cases } = results<HandoverFigures>('handover')
+  const score = (contender: string, at: Row['at']) => {
     const rows = cases.flatMap((found) => found.rows.filter((row) => row.contender === contender && row.at === at))
     return percent(rows.reduce((sum, row) => sum + row.score, 0) / rows.length, 0)
   }
@@ -54,7 +55,7 @@ function handoverRow(): string {
   return `| questions about the work that the next agent can answer from its context (${questions}, after ${cases.length} recorded compactions) | ${score('ours, model summary', 'default')} with a strong model's summary, ${score('ours, offline', 'default')} without a model; from the context that the recorded client left: ${score('recorded', 'as it is')} |`
 }
 
-/** The peers' best share stands in what was wanted of ours. */
+/** The target says what the best peer keeps. */
 function roundsRows(): readonly string[] {
   const { targets } = results<{ readonly targets: readonly Target[] }>('rounds')
   const kept = targets.find(({ what }) => what === 'Everlong, without a model: more in the context than the best peer')
