@@ -10,9 +10,9 @@ export type { AnswerInput, MessageInput } from './core/session/input.ts'
 export type { Blocked, Ready } from './core/session/prepare.ts'
 export type { Recovery } from './core/session/recovery.ts'
 export type { Session, SessionExplanation, SessionOptions, Turn } from './core/session/session-api.ts'
+export type { Environment } from './core/settings/resolve.ts'
 export type { EngineSettings } from './core/settings/table.ts'
 export { ConfigurationError } from './core/tokens/figure.ts'
-export type { Environment } from './core/settings/resolve.ts'
 export { createEngine, type Engine, type EngineOptions } from './engine.ts'
 
 // Without a session

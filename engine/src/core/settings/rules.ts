@@ -146,7 +146,8 @@ export const percent = number('a percentage above 0 and up to 100', (value) => v
 /** A number of tokens, or a percentage of the effective window. */
 export type Mark = number | `${number}%`
 
-export const mark: Rule<Mark> = {
+// Written out, so that the reference does not print the name.
+export const mark: Rule<number | `${number}%`> = {
   wants: `${tokens.wants}, or a share such as "80%"`,
   accepts: (value): value is Mark =>
     typeof value === 'string' ? value.endsWith('%') && percent.accepts(readPercent(value)) : tokens.accepts(value),

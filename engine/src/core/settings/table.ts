@@ -180,13 +180,11 @@ export const settingsTable = {
   },
 }
 
-type Table = typeof settingsTable
-
-/** The settings of `createEngine()`: docs/settings.md describes each. */
-export type EngineSettings = Given<Table>
+/** The settings of `createEngine()`. [settings.md](../settings.md) has the defaults and the environment variables. */
+export type EngineSettings = Given<typeof settingsTable>
 
 /** The same with defaults. */
-export type Settings = Complete<Table>
+export type Settings = Complete<typeof settingsTable>
 
 /** Settings and options of 0.1 that have other names now. */
 export const renamedSettings: Readonly<Record<string, string>> = {
