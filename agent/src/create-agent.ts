@@ -12,7 +12,7 @@ import type { LoopEvent } from './events.ts'
 import { personWithHooks, toolsWithHooks } from './hooks.ts'
 import { query } from './loop.ts'
 import { chooseModel } from './models/choose.ts'
-import type { ChosenModel } from './models/chosen.ts'
+import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { receiptsIn } from './receipt.ts'
 import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
 import { sessionsFolder } from './sessions/places.ts'
@@ -45,6 +45,8 @@ export type AgentOptions = {
   readonly home: string
   readonly settings: Settings
   readonly model: ChosenModel
+  /** For the model called `demo`. */
+  readonly demo?: DemoModel
   readonly person: Person
   readonly createTools: (setup: ToolSetup) => Promise<ToolSet>
   readonly session?: SessionChoice
@@ -253,7 +255,7 @@ class RunningAgent implements Agent {
   }
 
   private commandContext(signal: AbortSignal): CommandContext {
-    const { settings, folder, home } = this.options
+    const { settings, folder, home, demo } = this.options
     const { env, sessions, changed, session } = this
     const { tools, host } = this.open()
     return {
@@ -267,7 +269,7 @@ class RunningAgent implements Agent {
         changed()
       },
       changeModel: async (words) => {
-        const chosen = await chooseModel(words, { env, folder, retryMinutes: settings.retry?.minutes })
+        const chosen = await chooseModel(words, { env, folder, demo, retryMinutes: settings.retry?.minutes })
         if (chosen.type !== 'model') return chosen
         const switched = await host.changeModel(chosen, signal)
         changed()

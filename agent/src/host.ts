@@ -2,9 +2,6 @@
 
 export { commands, usageOf } from './commands/run.ts'
 export { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
-export { agentWithoutMarks, textWithoutMarks } from './demo/marks.ts'
-export { type DemoModelOptions, demoModel } from './demo/model.ts'
-export { repositoryIn, writeRepository } from './demo/repository.ts'
 export {
   exitCodes,
   headlessPerson,
@@ -13,7 +10,7 @@ export {
   runHeadless,
 } from './headless/headless.ts'
 export { chooseModel, type ModelChoice, type ModelSetup } from './models/choose.ts'
-export type { ChosenModel } from './models/chosen.ts'
+export type { ChosenModel, DemoModel } from './models/chosen.ts'
 export { originalOf, type Receipt, receiptLine, receiptsIn } from './receipt.ts'
 export type { SessionChoice } from './session-host.ts'
 export { homeOf, sessionsFolder } from './sessions/places.ts'

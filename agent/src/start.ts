@@ -7,7 +7,7 @@ import type { Environment } from 'everlong'
 import type { Agent, PermissionMode, Person } from './app.ts'
 import { type AgentOptions, createAgent, type ToolSetup } from './create-agent.ts'
 import { chooseModel, type ModelSetup } from './models/choose.ts'
-import type { ChosenModel } from './models/chosen.ts'
+import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { misspelledServers, parseRules } from './permissions/rule.ts'
 import { reasonOf } from './reason-of.ts'
 import type { SessionChoice } from './session-host.ts'
@@ -37,6 +37,8 @@ export type StartOptions = {
   readonly isHeadless?: boolean
   /** Trust the folder without a question. */
   readonly isTrusting?: boolean
+  /** For the model called `demo`. Without it, that name is refused. */
+  readonly demo?: DemoModel
   /** In place of the one that `model` names. */
   readonly chosen?: ChosenModel
 }
@@ -64,9 +66,15 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   const env = { ...options.env, ...settings.env }
   const session = sessionFor(options.session, sessionsFolder(home, folder))
   if (typeof session === 'string') return refused(session)
+  const { demo } = options
   const model =
     options.chosen ??
-    (await chooseModel(options.model ?? settings.model, { env, folder, retryMinutes: settings.retry?.minutes }))
+    (await chooseModel(options.model ?? settings.model, {
+      env,
+      folder,
+      demo,
+      retryMinutes: settings.retry?.minutes,
+    }))
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options
@@ -75,6 +83,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     ...{ folder, home, settings, model, person, env, session, isHeadless },
     ...(mode === undefined ? {} : { mode }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(demo ? { demo } : {}),
     createTools: async (given) => {
       const tools = await toolsFor(given, { folder, home, settings, env })
       skillProblems = tools.problems

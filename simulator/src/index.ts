@@ -18,6 +18,7 @@ export {
   type TurnableClock,
   turnableClock,
 } from './ports.ts'
+export { repositoryIn, writeRepository } from './repository/on-disk.ts'
 export { type Bug, type Repository, syntheticRepository } from './repository/repository.ts'
 export { type RepositoryTools, toolsOf } from './repository/tools.ts'
 export type { ToolResult } from './repository/workspace.ts'

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixed, text, toolUse } from '@everlong/simulator'
+import { offline } from 'everlong'
 import { messagesOf, textOf } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -320,6 +321,12 @@ describe('setup', () => {
     expect(await run(agent, '/model anthropic:claude-opus-5')).toMatch(
       /^error: There is no key for anthropic:claude-opus-5/,
     )
+    expect(await run(agent, '/model demo')).toBe('error: There is no demo model here.')
+  })
+
+  test('/model changes to the demo of the host', async () => {
+    const demo = async () => ({ type: 'model' as const, words: 'demo', name: 'offline', client: offline() })
+    const { agent } = await stage({ script: () => text('Here you are.'), agent: { demo } })
     expect(await run(agent, '/model demo')).toBe('text: demo from now on.')
     expect(agent.state().model).toBe('demo')
   })

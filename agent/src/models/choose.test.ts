@@ -1,3 +1,4 @@
+import { offline } from 'everlong'
 import { expect, test } from 'vitest'
 import { chooseModel } from './choose.ts'
 
@@ -61,10 +62,8 @@ test.each([
   expect(await chosen(words, env as Readonly<Record<string, string>>)).toEqual(expected)
 })
 
-test('the demo needs nothing', async () => {
-  expect(await chosen('demo')).toEqual([
-    'demo',
-    'claude-sonnet-4-6',
-    expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-  ])
+test('the demo is the model of the host, and refused where the host has none', async () => {
+  const demo = async (folder: string) => ({ type: 'model' as const, words: 'demo', name: folder, client: offline() })
+  expect(await chooseModel('demo', { env: {}, folder, demo })).toMatchObject({ words: 'demo', name: folder })
+  expect(await chosen('demo')).toBe('There is no demo model here.')
 })

@@ -2,7 +2,7 @@
 // key, the answer is what the person can do about it.
 import type { Environment } from 'everlong'
 import type { AnthropicOptions } from 'everlong/anthropic'
-import type { ChosenModel } from './chosen.ts'
+import type { ChosenModel, DemoModel } from './chosen.ts'
 import { patientClient } from './patient.ts'
 
 export type ModelSetup = { readonly title: string; readonly steps: readonly SetupStep[] }
@@ -18,6 +18,8 @@ export type ModelWorld = {
   readonly env: Environment
   /** The project's folder, for the demo. */
   readonly folder: string
+  /** Starts the model called `demo`, if the host has one. */
+  readonly demo?: DemoModel | undefined
   readonly retryMinutes?: number | undefined
   /** In place of the network and the clock. */
   readonly ports?: Pick<AnthropicOptions, 'fetch' | 'ports'>
@@ -35,8 +37,7 @@ export async function chooseModel(words: string | undefined, world: ModelWorld):
   }
   if (wanted === undefined) return { type: 'none', setup }
   if (wanted === 'demo') {
-    const { demoModel } = await import('../demo/model.ts')
-    return demoModel(world.folder)
+    return world.demo?.(world.folder) ?? { type: 'refused', why: 'There is no demo model here.' }
   }
   const [, provider = 'anthropic', name = '', url] = /^(?:(anthropic|openai):)?([^@\s]+)(?:@(\S+))?$/.exec(wanted) ?? []
   const isNamed = /^(anthropic|openai):/.test(wanted) || /^claude-/.test(wanted)

@@ -1,6 +1,9 @@
 // A model that was chosen, ready for requests.
 import type { ModelClient } from 'everlong'
 
+/** Starts a model that works on a folder without a key and a network. */
+export type DemoModel = (folder: string) => Promise<ChosenModel>
+
 export type ChosenModel = {
   readonly type: 'model'
   /** The words that choose it again. */

@@ -1,10 +1,6 @@
 // @everlong/agent/terminal: the agent in a terminal. Nothing of the engine is loaded here: the agent has its own thread.
 
 export { homeOf } from '../sessions/places.ts'
-export type { AgentWorkerData } from './agent-worker.ts'
 export type { TerminalOptions } from './options.ts'
 export type { Play, Player } from './player.ts'
 export { runTerminal, wantsPlain } from './run-terminal.ts'
-
-/** Serves the agent that the settings, the model and the session of its `workerData` make. */
-export const agentWorker = new URL('./agent-worker.ts', import.meta.url)

@@ -2,4 +2,5 @@
 
 export { commandInfos } from './host/command-infos.ts'
 export { serveInWorker } from './host/in-worker.ts'
+export { pastOf } from './host/past.ts'
 export type { CommandInfo } from './host/protocol.ts'

@@ -6,6 +6,7 @@ import {
   asksForSummary,
   combine,
   noteTaker,
+  repositoryIn,
   route,
   type Script,
   type ScriptRequest,
@@ -14,7 +15,6 @@ import {
   toolUse,
   agent as worker,
 } from '@everlong/simulator'
-import { repositoryIn } from '../demo/repository.ts'
 import { soakFaults } from './soak.ts'
 import { shortWait } from './stage.ts'
 

@@ -1,4 +1,4 @@
-// How the kinds of a context look: name, color, and the letter that stands for them where there is no color.
+// How the kinds of a context look: name, color, and a letter for screens without color.
 import { count, oneLine, padEnd, padStart, percent, type Style } from '@everlong/agent/render'
 import type { KindTokens } from 'everlong/internal/compaction'
 import { bar, type Segment, segmentedBar } from './bar.ts'
@@ -30,7 +30,7 @@ export type Composition = {
   readonly unattributed: number
 }
 
-/** The context along a line that stands for `whole` tokens. */
+/** The context as segments of a line that is `whole` tokens long. */
 export function compositionBar(
   composition: Composition,
   along: { readonly whole: number; readonly columns: number },

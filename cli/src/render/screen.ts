@@ -22,24 +22,24 @@ export type Screen = Sheet & {
   readonly timeZone: string | undefined
 }
 
-const narrowest = 40
-const widest = 120
+const minWidth = 40
+const maxWidth = 120
 
 export function screenOf({ stdout, env, timeZone }: Io): Screen {
   const isColored = stdout.isTTY === true && (stdout.hasColors?.(16, env) ?? false)
   const asked = stdout.isTTY === true ? stdout.columns : Number(env.COLUMNS)
   return {
-    ...createSheet({ width: Math.min(widest, Math.max(narrowest, asked || 80)), isColored }),
+    ...createSheet({ width: Math.min(maxWidth, Math.max(minWidth, asked || 80)), isColored }),
     isTerminal: stdout.isTTY === true,
     isColored,
     timeZone,
   }
 }
 
-/** For a terminal that is narrower than screens are made for: lines go on below, between words. */
+/** Wraps lines between words for a terminal that is narrower than `minWidth`. */
 export function foldedFor({ stdout }: Pick<Io, 'stdout'>, lines: readonly string[]): readonly string[] {
   const { isTTY, columns } = stdout
-  return isTTY === true && columns !== undefined && columns < narrowest
+  return isTTY === true && columns !== undefined && columns < minWidth
     ? lines.flatMap((line) => fold(line, columns))
     : lines
 }
@@ -60,7 +60,7 @@ export function headingWith(text: string, note: string, screen: Screen): readonl
   return [heading(text, screen), ...paragraph(note, screen, 'dim')]
 }
 
-/** Labels and what they stand for, aligned; long values go on below themselves. */
+/** Labels and values, aligned; long values wrap below themselves. */
 export function facts(pairs: readonly (readonly [string, string])[], screen: Screen): readonly string[] {
   const labels = Math.max(...pairs.map(([label]) => columnsOf(label)))
   const room = screen.width - labels - 4
@@ -84,7 +84,7 @@ export function commandList(commands: readonly (readonly [string, string])[], sc
   )
 }
 
-/** Text that goes on below itself; a no-break space holds together what it stands between. */
+/** Wrapped text. A no-break space prevents a line break. */
 export function paragraph(text: string, screen: Screen, style?: Style): readonly string[] {
   return wrap(text, screen.width - 2)
     .map((line) => line.replaceAll('\u00a0', ' ').trimEnd())

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { exitCodes, headlessPerson, runHeadless, type Started, startAgent } from '@everlong/agent/host'
 import { oneLine, safeText } from '@everlong/agent/render'
 import type { Io } from '../../io.ts'
-import { type AgentOptions, startOptions } from './options.ts'
+import { type AgentOptions, startDemoModel, startOptions } from './options.ts'
 
 export async function agentWithoutScreen(folder: string, options: AgentOptions, io: Io): Promise<number> {
   const { stdout, env, cwd, now } = io
@@ -22,6 +22,7 @@ export async function agentWithoutScreen(folder: string, options: AgentOptions, 
       folder: resolve(cwd, folder),
       env,
       person,
+      demo: startDemoModel,
       isHeadless: true,
     })
     if (started.type !== 'started') return refuse(whyNot(started), warn)

@@ -1,5 +1,5 @@
 // The options of `everlong agent`, and what they mean for the agent.
-import type { SessionWish } from '@everlong/agent/host'
+import type { DemoModel, SessionWish } from '@everlong/agent/host'
 
 export type AgentOptions = {
   /** True without a text: the prompt comes from stdin. */
@@ -21,6 +21,12 @@ export type AgentOptions = {
 export function startOptions(options: AgentOptions) {
   const { model, permissionMode: mode, allow = [], deny = [], maxTurns, trust = false } = options
   return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(options) }
+}
+
+/** Loads the simulator only when somebody asks for the demo model. */
+export const startDemoModel: DemoModel = async (folder) => {
+  const { demoModel } = await import('./demo-model.ts')
+  return demoModel(folder)
 }
 
 function sessionIn({ continue: isContinuing, resume, fork = false }: AgentOptions): SessionWish {

@@ -1,8 +1,9 @@
 // `everlong agent` on the screen. Loads no more than the terminal needs: the agent starts in a thread of its own.
 import { join, resolve } from 'node:path'
-import { type AgentWorkerData, agentWorker, homeOf, runTerminal, wantsPlain } from '@everlong/agent/terminal'
+import { homeOf, runTerminal, wantsPlain } from '@everlong/agent/terminal'
 import type { Io } from '../../io.ts'
 import { programName, shellWord } from '../../render/shell.ts'
+import type { AgentWorkerData } from './agent-worker.ts'
 import { type AgentOptions, startOptions } from './options.ts'
 
 export async function agentOnScreen(folder: string, options: AgentOptions, io: Io): Promise<number> {
@@ -10,7 +11,7 @@ export async function agentOnScreen(folder: string, options: AgentOptions, io: I
   const whole = resolve(cwd, folder)
   const data: AgentWorkerData = { ...startOptions(options), folder: whole }
   return runTerminal({
-    worker: agentWorker,
+    worker: new URL('./agent-worker.ts', import.meta.url),
     data,
     folder: whole,
     stdin,

@@ -96,7 +96,7 @@ function scale(report: ContextReport, screen: Screen): readonly string[] {
   ]
 }
 
-const mostFiles = 5
+const maxFiles = 5
 
 function duplicateLines({ tokens, files }: Breakdown['duplicateReads'], screen: Screen): readonly string[] {
   if (files.length === 0) return ['', `${heading('Duplicate reads', screen)}  none`]
@@ -107,10 +107,10 @@ function duplicateLines({ tokens, files }: Breakdown['duplicateReads'], screen: 
     '',
     heading('Duplicate reads', screen),
     ...paragraph(summary, screen),
-    ...files.slice(0, mostFiles).map((file) => {
+    ...files.slice(0, maxFiles).map((file) => {
       const left = `  ${padStart(count(file.tokens), numbers)}  ${padStart(`${file.reads}×`, 3)}  `
       return left + cutStart(oneLine(file.path), screen.width - left.length)
     }),
-    ...(files.length > mostFiles ? [`  … and ${counted(files.length - mostFiles, 'more file')}`] : []),
+    ...(files.length > maxFiles ? [`  … and ${counted(files.length - maxFiles, 'more file')}`] : []),
   ]
 }

@@ -9,7 +9,7 @@ import { type ActName, describe } from './words.ts'
 export type Act = {
   readonly name: ActName
   readonly words: string
-  /** How the context stands after it. */
+  /** The context after it. */
   readonly explanation: Explanation
 }
 
@@ -53,7 +53,7 @@ export function createChronicle(): Chronicle {
   }
 }
 
-/** Of the records a compaction left: what was put back into the context. */
+/** What a compaction restored, read from its records. */
 export function restorationInWords(records: readonly JsonObject[]): string | undefined {
   const pieces = records.map((record) => objectAt(record, 'attachment')).filter((piece) => piece !== undefined)
   const files = pieces.filter(({ type }) => type === 'files').map((piece) => nameOf(stringAt(piece, 'content') ?? ''))

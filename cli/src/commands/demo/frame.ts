@@ -28,11 +28,11 @@ export type Ending = {
   readonly ownCost: number
   readonly durationMs: number
   readonly isStopped: boolean
-  /** What the person said first, where it is still in the context word for word. */
+  /** The user's rule, if the context still has it word for word. */
   readonly rule: string | undefined
   readonly seen: ReadonlySet<ActName>
   readonly transcript: string
-  /** How the person runs this program. */
+  /** How the user started this program, for commands to copy. */
   readonly program: string
 }
 

@@ -1,7 +1,6 @@
 // The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
 // lines out; whatever came from a tool or a model is made harmless here.
 
-import { textWithoutMarks } from '@everlong/agent/host'
 import {
   columnsOf,
   compactionPhases,
@@ -21,6 +20,7 @@ import {
 import type { EngineEvent } from 'everlong'
 import type { Explanation } from 'everlong/internal/compaction'
 import type { Screen } from '../../render/screen.ts'
+import { textWithoutMarks } from '../agent/marks.ts'
 import type { Act } from './acts.ts'
 
 const indent = '    '
@@ -51,7 +51,7 @@ export function callLine(call: FinishedCall, root: string, screen: Screen): stri
   return screen.paint('dim', cut(line, screen.width))
 }
 
-/** One line of plain words, and the gauge as it stands then. */
+/** One sentence, and the gauge after it. */
 export function actLines({ name, words, explanation }: Act, screen: Screen): readonly string[] {
   const style = name === 'trouble' ? 'red' : 'magenta'
   const [first = '', ...rest] = wrap(oneLine(`${name}: ${words}`), screen.width - 4)
@@ -75,14 +75,15 @@ type Progressed = Extract<EngineEvent, { readonly type: 'compaction-progressed' 
 export function gaugeLine(explanation: Explanation, screen: Screen): string {
   const fullness = fullnessOf(explanation)
   const room = screen.width - columnsOf(indent) - 2
-  const text = wordings(explanation).find((words) => columnsOf(words) + leastBar <= room) ?? `${fullness.percentLeft} %`
-  const columns = Math.max(1, Math.min(widestBar, room - columnsOf(text)))
+  const text =
+    wordings(explanation).find((words) => columnsOf(words) + minBarColumns <= room) ?? `${fullness.percentLeft} %`
+  const columns = Math.max(1, Math.min(maxBarColumns, room - columnsOf(text)))
   const picture = gauge({ ...fullness, used: fullness.tokens }, columns, screen)
   return `${indent}${picture}  ${screen.paint(stateStyles[fullness.state], text)}`
 }
 
-const leastBar = 8
-const widestBar = 32
+const minBarColumns = 8
+const maxBarColumns = 32
 
 /** From the fullest to the shortest. */
 function wordings(explanation: Explanation): readonly string[] {

@@ -1,9 +1,11 @@
 // The agent of the demo on the screen: the real one, with its tools, on a made-up repository in a folder of its own.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentWithoutMarks, demoModel, repositoryIn, startAgent, writeRepository } from '@everlong/agent/host'
+import { startAgent } from '@everlong/agent/host'
 import { commandInfos, serveInWorker } from '@everlong/agent/terminal/worker'
-import { syntheticRepository } from '@everlong/simulator'
+import { repositoryIn, syntheticRepository, writeRepository } from '@everlong/simulator'
+import { demoModel } from '../agent/demo-model.ts'
+import { agentWithoutMarks } from '../agent/marks.ts'
 import { demoAgent } from './model.ts'
 import { settings, window } from './stage.ts'
 

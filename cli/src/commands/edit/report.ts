@@ -10,7 +10,7 @@ import { failed, gathered, noTranscript, type Outcome, reading } from '../../out
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
 import { groundsOf, noteIn, sizeOf } from '../../session.ts'
 
-/** What the person asked for: entries by their uuids. */
+/** What the user asked for. Entries are named by uuid. */
 export type RequestedEdit =
   | { readonly command: 'snip'; readonly from: string; readonly to: string; readonly marker?: string }
   | { readonly command: 'rewind'; readonly to: string }
@@ -63,7 +63,7 @@ function snipped(
   const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
   if (plan.type === 'declined') return visible(plan.detail)
   if (plan.outcome.type !== 'edits') throw new Error('A snip is always edits of the transcript.')
-  // What was freed stands with the first of them.
+  // The first edit records how much all of them freed.
   return plan.outcome.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
 }
 

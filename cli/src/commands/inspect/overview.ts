@@ -63,7 +63,7 @@ type Context = Fullness & {
   readonly size: ContextSize
 }
 
-const mostFindings = 5
+const maxFindings = 5
 
 export function gather(path: string, { io, ...options }: WindowChoice & { readonly io: Io }): Outcome<InspectReport> {
   return reading(path, () => {
@@ -93,14 +93,14 @@ export function gather(path: string, { io, ...options }: WindowChoice & { readon
       orphans: scan.graph.orphans.length,
       errors: errors.length,
       notes: findings.length - errors.length,
-      findings: errors.slice(0, mostFindings),
+      findings: errors.slice(0, maxFindings),
       warnings: [trouble, hint, ...(explanation?.warnings ?? [])].filter((warning) => warning !== undefined),
     }
     return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
   })
 }
 
-/** In the file of a sub-agent no epoch has a time: there the live window tells. */
+/** In the file of a sub-agent no epoch has a time, so the live window is used. */
 function timesOf(scan: FileScan, { live }: LiveSession): readonly string[] {
   const ofEpochs = scan.epochs.flatMap(({ from, to }) => [from, to]).filter((time) => time !== undefined)
   if (ofEpochs.length > 0) return ofEpochs
@@ -177,11 +177,11 @@ const stops: Readonly<Record<LiveWindow['stop'], string>> = {
   empty: 'empty',
 }
 
-const mostNames = 4
+const maxNames = 4
 
 function several(names: readonly string[]): string {
-  const more = names.length > mostNames ? [`and ${count(names.length - mostNames)} more`] : []
-  return [...names.slice(0, mostNames).map(oneLine), ...more].join(', ')
+  const more = names.length > maxNames ? [`and ${count(names.length - maxNames)} more`] : []
+  return [...names.slice(0, maxNames).map(oneLine), ...more].join(', ')
 }
 
 function fileLine(report: InspectReport): string {

@@ -55,7 +55,7 @@ function median(value: number | undefined): string | undefined {
   return value === undefined ? undefined : `${count(value)} (median)`
 }
 
-const mostRounds = 12
+const maxRounds = 12
 
 /** Do summaries grow from round to round? A bar for each. */
 function summaryRounds({ summaryRounds: rounds }: StatsReport, screen: Screen): readonly string[] {
@@ -65,12 +65,12 @@ function summaryRounds({ summaryRounds: rounds }: StatsReport, screen: Screen): 
   const columns = Math.max(4, Math.min(40, screen.width - digits - 30))
   return [
     screen.paint('dim', '  summaries by round: mean length in characters'),
-    ...rounds.slice(0, mostRounds).map(({ round, summaries, meanCharacters }) => {
+    ...rounds.slice(0, maxRounds).map(({ round, summaries, meanCharacters }) => {
       const picture = screen.paint('cyan', bar(meanCharacters / most, columns))
       const note = summaries === 1 ? '' : screen.paint('dim', `  of ${count(summaries)}`)
       return `  ${padStart(String(round), 4)}  ${padStart(count(meanCharacters), digits)}  ${picture}${note}`
     }),
-    ...(rounds.length > mostRounds ? [`  … and ${counted(rounds.length - mostRounds, 'more round')} (--json)`] : []),
+    ...(rounds.length > maxRounds ? [`  … and ${counted(rounds.length - maxRounds, 'more round')} (--json)`] : []),
   ]
 }
 
@@ -121,7 +121,7 @@ function costInWords({ dollars: sum, withoutPrice }: Cost): string {
   return dollars(sum) + unknown
 }
 
-const mostUnreadable = 10
+const maxUnreadable = 10
 
 function unreadableLines({ unreadable }: StatsReport, screen: Screen): readonly string[] {
   if (unreadable.length === 0) return []
@@ -129,10 +129,8 @@ function unreadableLines({ unreadable }: StatsReport, screen: Screen): readonly 
     '',
     heading(`Could not be read: ${count(unreadable.length)}`, screen),
     ...unreadable
-      .slice(0, mostUnreadable)
+      .slice(0, maxUnreadable)
       .map(({ path, reason }) => screen.paint('red', cut(`  ${visible(path)}: ${oneLine(reason)}`, screen.width))),
-    ...(unreadable.length > mostUnreadable
-      ? [`  … and ${count(unreadable.length - mostUnreadable)} more (--json)`]
-      : []),
+    ...(unreadable.length > maxUnreadable ? [`  … and ${count(unreadable.length - maxUnreadable)} more (--json)`] : []),
   ]
 }

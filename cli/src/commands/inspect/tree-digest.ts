@@ -22,7 +22,7 @@ export type Digest = {
   readonly messageId: string | undefined
 }
 
-const longestText = 400
+const maxText = 400
 
 export function digestOf(entry: Entry): Digest {
   const { record } = entry
@@ -78,7 +78,7 @@ function fileOf({ record }: Entry): string | undefined {
   return typeof name === 'string' ? oneLine(name) : undefined
 }
 
-/** Mostly one block a line; where an answer lies on one line its words and its calls stand side by side. */
+/** Usually a record has one block. If it has a whole answer, its text and calls are shown next to each other. */
 function answerOf(blocks: readonly Block[]): Told {
   const words = firstWords(textOf(blocks))
   const calls = blocks.filter(({ type }) => type === 'tool_use').map(callInWords)
@@ -90,7 +90,7 @@ function answerOf(blocks: readonly Block[]): Told {
   return { kind: 'assistant', text: mediaOf(blocks), isError: false }
 }
 
-/** What tells one call from another, in the spellings of well-known agents. */
+/** The input that identifies a call, under the names that well-known agents use. */
 const tellingKeys = ['file_path', 'path', 'command', 'cmd', 'pattern', 'query', 'url', 'description', 'prompt']
 
 function callInWords({ name, input }: Block): string {
@@ -105,5 +105,5 @@ function mediaOf(blocks: readonly Block[]): string {
 }
 
 function firstWords(text: string): string {
-  return oneLine(text.slice(0, longestText))
+  return oneLine(text.slice(0, maxText))
 }

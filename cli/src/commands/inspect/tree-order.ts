@@ -1,5 +1,5 @@
-// In which order a transcript's entries are told as a tree: the trunk that leads to the newest entry at the left, side
-// branches indented before it goes on, each sub-agent folded to one place. Pure; looks at links only, never at content.
+// The order of a transcript's entries as a tree: the trunk that leads to the newest entry is on the left, side branches are indented
+// before it continues, and a sub-agent is one line. Pure; reads links, not content.
 import { isSidechainAt, type Scan, typeAt } from 'everlong/internal'
 
 export type TreePlace = {
@@ -34,7 +34,7 @@ export function treeOrder(scan: Links, isShown: (row: number) => boolean): reado
   return places
 }
 
-/** Where the conversation goes on: the branch with the newest entry. A folded sub-agent is never the trunk. */
+/** Where the conversation continues: the branch with the newest entry. A folded sub-agent is never the trunk. */
 function newestOf(children: readonly number[], forest: Forest): number | undefined {
   let best: number | undefined
   for (const child of children) {

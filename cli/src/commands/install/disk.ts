@@ -16,7 +16,7 @@ import { dirname, sep } from 'node:path'
 
 export type Write = {
   readonly path: string
-  /** Undefined stands for no file. */
+  /** Undefined means no file. */
   readonly before: Uint8Array | undefined
   readonly after: Uint8Array | undefined
   /** For a new file; a file that exists keeps its own. */

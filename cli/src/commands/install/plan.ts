@@ -8,11 +8,11 @@ import { type Found, isSame, missingFolders, readFileAt, type Write } from './di
 import { type FileRecord, type InstallRecord, recordPath, recordText } from './record.ts'
 import type { InstallTarget, Place } from './target.ts'
 
-/** Undefined stands for no file. */
+/** Undefined means no file. */
 type Bytes = Uint8Array | undefined
 
 export type Plan = {
-  /** In the order in which they are to be made. */
+  /** In the order of writing. */
   readonly writes: readonly Write[]
   /** Folders to make, outermost first. */
   readonly folders: readonly string[]
@@ -89,7 +89,7 @@ function linesOf(text: string): readonly string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== '')
 }
 
-/** A file as it is, and as it is to be; `base` is the file without anything of ours. */
+/** A file as it is and as it is planned; `base` is the file without our changes. */
 type Draft = {
   readonly path: string
   readonly found: Found

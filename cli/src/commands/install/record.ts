@@ -1,4 +1,4 @@
-// What `everlong install` wrote, and the bytes from before: ~/.everlong/installed/NAME.json. Only the person may read it,
+// What `everlong install` wrote, and the bytes from before: ~/.everlong/installed/NAME.json. Only its owner may read it,
 // since settings can hold secrets.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

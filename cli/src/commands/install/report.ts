@@ -16,7 +16,7 @@ export type InstallReport = {
   readonly action: 'install' | 'uninstall'
   readonly target: string
   readonly title: string
-  /** For the person who installs. */
+  /** Shown to the user after installing. */
   readonly about: string
   /** Whether the files are as listed now; false for a dry run and where something was refused. */
   readonly isDone: boolean
@@ -95,7 +95,7 @@ function fileChange({ path, before, after }: Write): FileChange {
   return { path, change: 'changed', bytes: after.length, diff: diffOf(before, after) }
 }
 
-const longestDiff = 40
+const maxDiffLines = 40
 
 function diffOf(before: Uint8Array, after: Uint8Array): readonly string[] {
   const [old, now] = [before, after].map((content) => Buffer.from(content).toString('utf8'))
@@ -127,12 +127,12 @@ function closing({ action, isDone, about, target }: InstallReport): string {
 
 function fileLines({ path, change, bytes: size, diff }: FileChange, screen: Screen): readonly string[] {
   const colors = { '+': 'green', '-': 'red' } as const
-  const lines = diff.slice(0, longestDiff).map((line) => {
+  const lines = diff.slice(0, maxDiffLines).map((line) => {
     const color = colors[line[0] as keyof typeof colors]
     const text = `      ${visible(line)}`
     return color ? screen.paint(color, text) : text
   })
-  const more = diff.length > longestDiff ? [`      … ${counted(diff.length - longestDiff, 'more line')}`] : []
+  const more = diff.length > maxDiffLines ? [`      … ${counted(diff.length - maxDiffLines, 'more line')}`] : []
   return [`  ${change.padEnd(7)}  ${visible(path)}  ${screen.paint('dim', bytes(size))}`, ...lines, ...more]
 }
 

@@ -19,7 +19,7 @@ export type TargetStatus = {
   readonly version: string | undefined
   /** `changed`: somebody edited a file since; `missing`: somebody removed one. */
   readonly files: readonly { readonly path: string; readonly state: 'as-written' | 'changed' | 'missing' }[]
-  /** Files that `uninstall` would ask the person to change by hand. */
+  /** Files that `uninstall` would ask the user to change by hand. */
   readonly byHand: readonly string[]
   /** Why nothing is known of it. */
   readonly trouble: string | undefined

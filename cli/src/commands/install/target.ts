@@ -23,7 +23,7 @@ export type InstallTarget = {
   /** The word after `everlong install`. */
   readonly name: string
   readonly title: string
-  /** What the person gets, and how to turn on what is optional. */
+  /** What the user gets, and how to turn on what is optional. */
   readonly about: string
   readonly changes: (place: Place) => readonly Change[]
   /** What the agent wrote into its own file about what we installed: `uninstall` removes it too. Returns the text without it. */

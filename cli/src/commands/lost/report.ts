@@ -13,7 +13,7 @@ export type LostReport = {
   readonly unreadable: readonly { readonly path: string; readonly reason: string }[]
   /** Agents whose sessions lost something and that Everlong could be installed into. */
   readonly installable: readonly string[]
-  /** How the person runs this program. */
+  /** How the user started this program, for commands to copy. */
   readonly program: string
 }
 

@@ -1,10 +1,10 @@
 // What a client sends, line by line, with an end to how long a line may be. The SDK's transport closes without a word when
-// a message is too long; here that one message is refused and the server goes on.
+// a message is too long; here that one message is refused and the server continues.
 import { Transform, type TransformCallback } from 'node:stream'
 
 export type TooLong = {
   readonly bytes: number
-  /** Of the request, where it stands first or last in it. */
+  /** Of the request, if it is the first or last field. */
   readonly id: string | number | undefined
 }
 

@@ -35,7 +35,7 @@ export type McpStreams = {
 }
 
 /** No question about an archive is longer; the SDK's own limit is a little higher and would end the server. */
-const longestRequest = 8 << 20
+const maxRequestBytes = 8 << 20
 
 const instructions =
   'The archive of an agent session: everything that was said, read and done in it, also what its context no longer holds. Use search to find, then read with the id of a card.'
@@ -60,7 +60,7 @@ async function serveFrom(archive: Archive, options: McpArguments, streams: McpSt
   try {
     const server = createServer(archive, options.version)
     const input = boundedLines({
-      maxBytes: longestRequest,
+      maxBytes: maxRequestBytes,
       onTooLong: (line) => refuse(line, streams),
       isWanted: (line) => isMessage(line, streams),
     })
@@ -112,9 +112,9 @@ function closing(server: McpServer, stdin: Readable): Promise<void> {
   })
 }
 
-/** The client would wait for its answer for ever; where the request's id cannot be told, the log has to do. */
+/** Without an answer the client would wait forever. If the id of the request is unknown, only the log gets the error. */
 function refuse({ bytes, id }: TooLong, { stdout, stderr }: McpStreams): void {
-  const message = `The request is too long: ${bytes} bytes, where ${longestRequest} are the most. Ask for less at once.`
+  const message = `The request is too long: ${bytes} bytes, where ${maxRequestBytes} are the most. Ask for less at once.`
   const error = { code: ErrorCode.InvalidRequest, message }
   if (id === undefined) stderr.write(`everlong: ${message}\n`)
   else stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)

@@ -1,5 +1,5 @@
-// `everlong memory`: the notes that lie beside a session. Where there are none it makes them without a model and says so;
-// it writes them only when it is told to, and never over notes that are there.
+// `everlong memory`: shows the notes next to a session. If there are none, it drafts them without a model; --write saves the draft.
+// Existing notes are never overwritten.
 
 import { count, oneLine, visible } from '@everlong/agent/render'
 import { countTokens, offline } from 'everlong'

@@ -1,5 +1,5 @@
 // `everlong micro`: what each reduction that needs no model would do to a session now, what it saves and what it costs in
-// cache. A dry run; only with --apply are originals put beside the session and edits appended.
+// cache. A dry run, unless --apply saves the originals next to the session and appends the edits.
 import {
   type CacheState,
   type ContextSize,

@@ -52,11 +52,11 @@ const thinkingWords = {
   delegated: 'This model binds thinking to its prefix, so the server clears and the signatures stay valid.',
 } as const
 
-const mostItems = 12
+const maxItems = 12
 
 function itemLines(items: readonly PlannedItem[], screen: Screen): readonly string[] {
   if (items.length === 0) return []
-  const shown = items.slice(0, mostItems)
+  const shown = items.slice(0, maxItems)
   // The end of a path says more than its beginning.
   const room = Math.max(12, screen.width - 56)
   const rows = shown.map(({ type, tool, path, message, tokens, why, toolUseId, uuids }) => [
@@ -73,7 +73,7 @@ function itemLines(items: readonly PlannedItem[], screen: Screen): readonly stri
     { name: 'message', align: 'right' },
     { name: 'why' },
   ] as const
-  const rest = items.slice(mostItems)
+  const rest = items.slice(maxItems)
   const more = `  … and ${count(rest.length)} more, ${count(rest.reduce((sum, { tokens }) => sum + tokens, 0))} tokens`
   return [...table(columns, rows, screen), ...(rest.length > 0 ? [more] : [])]
 }

@@ -26,7 +26,7 @@ export type RecallOptions = {
   readonly until?: string
   readonly newest?: boolean
   readonly limit?: number
-  /** The id of what is to be read; then nothing is searched. */
+  /** Reads the text with this id instead of searching. */
   readonly read?: string
 }
 

@@ -16,7 +16,7 @@ export function gather(path: string): Outcome<FsckReport> {
   })
 }
 
-const mostNotes = 20
+const maxNotes = 20
 
 export function render(report: FsckReport, screen: Screen): readonly string[] {
   const errors = report.findings.filter(({ severity }) => severity === 'error')
@@ -25,8 +25,8 @@ export function render(report: FsckReport, screen: Screen): readonly string[] {
     fileHeading(report.path, screen),
     `  ${screen.paint(errors.length === 0 ? 'green' : 'red', errors.length === 0 ? 'no errors' : counted(errors.length, 'error'))}, ${counted(notes.length, 'note')}`,
     ...section(report.isTranscript ? 'Errors (repair fixes them)' : 'Errors', errors, screen),
-    ...section('Notes (normal for such files)', notes.slice(0, mostNotes), screen),
-    ...(notes.length > mostNotes ? [`  … and ${count(notes.length - mostNotes)} more notes (--json has all)`] : []),
+    ...section('Notes (normal for such files)', notes.slice(0, maxNotes), screen),
+    ...(notes.length > maxNotes ? [`  … and ${count(notes.length - maxNotes)} more notes (--json has all)`] : []),
     ...(report.isTranscript ? repairedLines(report, screen) : []),
   ]
 }

@@ -1,5 +1,5 @@
-// `everlong simulate`: the Messages API on this machine, until it is stopped. No key, no network, no model: behind it
-// works a made-up agent on a made-up repository, which also writes summaries when it is asked for one.
+// `everlong simulate`: serves the Messages API on this machine until it is stopped. No key, no network, no model: a scripted
+// agent answers, on a made-up repository, and writes summaries and notes when asked.
 
 import { counted, dollars } from '@everlong/agent/render'
 import {

@@ -1,9 +1,7 @@
-// The made-up agent's marks never reach a person, in whatever pieces an answer comes.
-
+// The marks of the demo model never reach a person, in whatever pieces an answer arrives.
+import type { Agent, AgentEvent, LoopEvent } from '@everlong/agent'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Agent, AgentEvent } from '../app.ts'
-import type { LoopEvent } from '../events.ts'
 import { agentWithoutMarks, textWithoutMarks } from './marks.ts'
 
 const answer = 'I read it [first]. [task 1, step 3]\n\nDone [task 2, done]'

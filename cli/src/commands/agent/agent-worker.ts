@@ -1,14 +1,13 @@
 // The thread of the agent: starts it from what the command line said, and serves it to the terminal.
-import { agentWithoutMarks } from '../demo/marks.ts'
-import { type StartOptions, startAgent } from '../start.ts'
-import { commandInfos } from './host/command-infos.ts'
-import { serveInWorker } from './host/in-worker.ts'
-import { pastOf } from './host/past.ts'
+import { type StartOptions, startAgent } from '@everlong/agent/host'
+import { commandInfos, pastOf, serveInWorker } from '@everlong/agent/terminal/worker'
+import { agentWithoutMarks } from './marks.ts'
+import { startDemoModel } from './options.ts'
 
-export type AgentWorkerData = Omit<StartOptions, 'env' | 'person' | 'chosen' | 'isHeadless'>
+export type AgentWorkerData = Omit<StartOptions, 'env' | 'person' | 'chosen' | 'demo' | 'isHeadless'>
 
 serveInWorker<AgentWorkerData>(async (options, person) => {
-  const started = await startAgent({ ...options, env: process.env, person })
+  const started = await startAgent({ ...options, env: process.env, person, demo: startDemoModel })
   if (started.type === 'no-model') return { type: 'none', why: '', setup: started.setup }
   if (started.type === 'refused') return { type: 'none', why: started.why.join('\n') }
   const { notices } = started

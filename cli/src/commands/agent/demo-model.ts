@@ -1,20 +1,20 @@
-// The demo model: the simulated Messages API in this process, with an agent behind it that works on the folder's files. It
-// needs no key and no network.
+// The demo model: the simulated Messages API in this process. Its script works on the folder's files and needs no key and no
+// network. The agent gets it from here, so that it does not depend on the simulator.
+import type { ChosenModel } from '@everlong/agent/host'
 import {
   agent,
   asksForNotes,
   asksForSummary,
   noteTaker,
+  repositoryIn,
   route,
   type Script,
   startServer,
   summarizer,
 } from '@everlong/simulator'
 import { anthropic } from 'everlong/anthropic'
-import type { ChosenModel } from '../models/chosen.ts'
-import { repositoryIn } from './repository.ts'
 
-export type DemoModelOptions = {
+type DemoModelOptions = {
   /** Of the model, in tokens. Small, so that compactions are soon seen. */
   readonly window?: number
   /** Answers take a moment, as those of a real model do. */

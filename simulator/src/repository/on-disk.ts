@@ -1,7 +1,7 @@
-// A made-up repository on disk, with tests that really run and fail until its bugs are fixed. For the demo and for tests.
+// A generated repository on disk, with tests that really run and fail until its bugs are fixed. For the demo and for tests.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import type { Bug, Repository } from '@everlong/simulator'
+import type { Bug, Repository } from './repository.ts'
 
 const bugsFile = '.everlong-demo/bugs.json'
 

@@ -1,5 +1,5 @@
-// Removes the made-up agent's own marks, such as `[task 1, step 2]`, from its answers, also while they stream in.
-import type { Agent } from '../app.ts'
+// Removes the marks of the demo model, such as `[task 1, step 2]`, from its answers, also while they stream in.
+import type { Agent } from '@everlong/agent'
 
 const mark = /\s*\[task \d+, [^\]]*\]/g
 /** The beginning of something that may become a mark. */
