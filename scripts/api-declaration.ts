@@ -152,7 +152,12 @@ function printed(node: Node, { symbol, checker, text, nameOf }: Printing): strin
 /** Every member with its comment, groups of members included. */
 function membersOf(type: Type, checker: Checker, indent = '  '): string {
   const lines = checker.getPropertiesOfType(type).flatMap((member) => {
-    const comment = checker.getDocumentationCommentOfSymbol(member).trim().replaceAll(/\s+/g, ' ')
+    // A link in code is only a name.
+    const comment = checker
+      .getDocumentationCommentOfSymbol(member)
+      .trim()
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1')
     const own = checker.getTypeOfSymbol(member)
     const parts = (own?.isUnionType() ? own.getTypes() : [own]).flatMap((part) => {
       if (!part || part.flags & TypeFlags.Undefined) return []
