@@ -41,7 +41,7 @@ test('an internal name that no package imports is reported, also if another subp
 })
 
 test.each([
-  { subpath: 'everlong', max: 48 },
+  { subpath: 'everlong', max: 49 },
   { subpath: 'everlong/node', max: 150 },
 ])('one name more than $max in $subpath is too many', ({ subpath, max }) => {
   const given = (count: number) => {

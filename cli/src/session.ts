@@ -3,7 +3,7 @@
 
 import { count } from '@everlong/agent/render'
 import { ConfigurationError, type Entry, type Environment } from 'everlong'
-import { headOf, messagesOf, type Tally, tallyOf, type ViewMessage } from 'everlong/internal'
+import { messagesOf, readHead, type Tally, tallyOf, type ViewMessage } from 'everlong/internal'
 import {
   type ContextNote,
   type ContextSize,
@@ -85,7 +85,7 @@ export function windowHint(explanation: Explanation, live: LiveFile, measured: M
   if (size.reported > contextWindow.value)
     return `The context is larger than the window of ${count(contextWindow.value)}: it must have been another. Try --window 1000000.`
   const [first] = live.entries
-  const boundary = first && headOf(first).boundary
+  const boundary = first && readHead(first).boundary
   const before = boundary?.trigger === 'auto' ? boundary.preTokens : undefined
   if (before === undefined || before > autoCompactThreshold.value * 0.9) return undefined
   const guess = Math.round((before + compactBuffer + reserve.value) / 5_000) * 5_000

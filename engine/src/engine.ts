@@ -1,7 +1,7 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
-import { defined, describeValue, isObject, stringAt } from './core/message/json.ts'
+import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
 import {
@@ -15,7 +15,7 @@ import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Restore } from './core/ports/restore.ts'
-import { checkNewSessionId, subagentId } from './core/ports/session-id.ts'
+import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { Collapser } from './core/session/collapser.ts'
@@ -28,9 +28,16 @@ import { requestBase } from './core/session/input.ts'
 import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
-import { type Opener, type OpenSessionOptions, openSession, sessionIdOf } from './core/session/open-session.ts'
+import {
+  type Opener,
+  type OpenSessionOptions,
+  openSession,
+  type Readable,
+  recordsIn,
+  sessionIdOf,
+} from './core/session/open-session.ts'
 import { leftInQueue, queuedEntries } from './core/session/queue.ts'
-import { withQueued } from './core/session/recall.ts'
+import { type Recall, withQueued } from './core/session/recall.ts'
 import { guardedState, Restoring } from './core/session/restoring.ts'
 import {
   type Ask,
@@ -43,11 +50,13 @@ import {
 import { createSession, type OwnSession } from './core/session/session.ts'
 import type { Session, SessionOptions } from './core/session/session-api.ts'
 import { StoredSession } from './core/session/stored-session.ts'
+import type { Transcript } from './core/session/transcript.ts'
 import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
 import { completeSettings, type Environment, readEnvironment } from './core/settings/resolve.ts'
 import type { EngineSettings, Settings } from './core/settings/table.ts'
 import { systemPorts } from './models/ports.ts'
-import { memorySession } from './stores/memory.ts'
+import type { ReadSession } from './read-session.ts'
+import { inMemory } from './stores/memory.ts'
 
 export type EngineOptions = HostFunctions & {
   readonly model: ModelClient
@@ -87,6 +96,20 @@ export type Engine = {
   readonly start: (options?: SessionOptions & { readonly id?: string }) => Promise<Session>
   /** Continues a session of the store. Throws a StoreError with a `reason` when there is none or another writer has it. */
   readonly open: (id: string, options?: ContinueOptions) => Promise<Session>
+  /**
+   * A session to look at, from its records in any format that Everlong reads, or from the store. Nothing is written:
+   * `prepare()` shows the next request as it would be without an automatic compaction, and calls that would write throw a
+   * StoreError with the reason `read-only`.
+   *
+   *     const session = await engine.read(records)
+   *     console.log(session.explain().size, await session.plan())
+   */
+  readonly read: (source: string | readonly JsonObject[], options?: ReadOptions) => Promise<ReadSession>
+}
+
+export type ReadOptions = SessionOptions & {
+  /** The state before this entry, by its uuid; before a boundary, what its compaction was given. Default: the end. */
+  readonly before?: string
 }
 
 /**
@@ -131,22 +154,16 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   ports: true,
 }
 
-/** Sessions that are only in memory: each is started once and cannot be opened. */
-const inMemory: Opener = {
-  open: async (id, options) => {
-    if (options.as === 'new') {
-      checkNewSessionId(id, options)
-      return { type: 'opened', session: memorySession(id) }
-    }
-    const why = `There is no session ${id}: this engine has no store. Pass createEngine() one as "store".`
-    return { type: 'missing', why }
-  },
-}
-
 /** An engine whose sessions are in one store. */
-export function engineOn({ model, newId, open }: Sessions, store: Opener = inMemory): Engine {
+export function engineOn({ model, newId, open, read }: Sessions, store: Readable = inMemory): Engine {
   return {
     model,
+    read: async (source, { before, ...options } = {}) => {
+      if (!Array.isArray(source)) requireText(source, 'read() needs records, or the id or path of a session')
+      const records = typeof source === 'string' ? await recordsIn(store, source) : source
+      const { transcriptOfRecords } = await import('./core/session/transcript.ts')
+      return read(transcriptOfRecords(records, '', before), options)
+    },
     open: async (id, { ifMissing, ...options } = {}) => {
       requireText(id, 'open() needs the id of a session')
       return open(store, id, { ...options, as: ifMissing === 'start' ? 'existing-or-new' : 'existing' })
@@ -154,9 +171,7 @@ export function engineOn({ model, newId, open }: Sessions, store: Opener = inMem
     start: async ({ id = newId(), ...options } = {}) => {
       requireText(id, 'start() needs a text as the id of a session')
       if ('path' in options && options.path !== undefined) {
-        throw new TypeError(
-          'start() takes no path here, because the sessions are in a store: pass an id, or leave out the store.',
-        )
+        throw new TypeError('start() takes no path here, because the sessions are in a store: pass an id instead.')
       }
       return open(store, id, { ...options, as: 'new' })
     },
@@ -167,7 +182,7 @@ export function requireText(value: unknown, what: string): void {
   if (typeof value !== 'string' || value === '') throw new TypeError(`${what}; it got ${describeValue(value)}.`)
 }
 
-/** Opens sessions of any store, and shares what they have in common. */
+/** Opens sessions of any store. */
 export type Sessions = {
   readonly model: ModelClient
   readonly newId: () => string
@@ -176,6 +191,7 @@ export type Sessions = {
     id: string,
     options: Omit<ContinueOptions, 'ifMissing'> & Pick<OpenSessionOptions, 'as'>,
   ) => Promise<Session>
+  readonly read: (transcript: Transcript, options: SessionOptions, recall?: Recall) => Promise<ReadSession>
 }
 
 export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
@@ -196,6 +212,19 @@ export function createSessions(host: HostPorts, options: EngineOptions): Session
       const held = await openSession(store, id, { as, owner, user, waitMs, ...ports })
       return sessionOn(shared, { store, owner, held, id: sessionIdOf(held) }, session)
     },
+    read: async (transcript, session, recall) => {
+      const { readSession } = await import('./read-session.ts')
+      const { hooks: _, ask: __, ...quiet } = shared.options
+      return readSession({
+        ...{ transcript, recall, model: options.model, settings: settings ?? {}, options: session },
+        open: ({ held, model, note, options: own, ...changed }) => {
+          const learned = { ...nothingLearned(), calibrations: note ? { [note.model]: note.calibration } : {} }
+          const known = { learned, overhead: note?.overhead, host: bareHost(host.environment) }
+          const reading = { ...shared, ...known, options: { ...quiet, ...changed, model } }
+          return sessionOn(reading, { store: inMemory, owner: undefined, held, id: held.id }, own)
+        },
+      })
+    },
   }
 }
 
@@ -204,6 +233,8 @@ type Shared = {
   readonly options: EngineOptions
   readonly warnings: readonly string[]
   readonly learned: Learned
+  /** Tokens of the system prompt and the tools, where a session is only read and noted them. */
+  readonly overhead?: number | undefined
   readonly ports: Ports
   readonly cleanUps: Set<CleanUp>
 }
@@ -257,7 +288,7 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
 }
 
 function runtimeFor(
-  { host, options: engine, warnings, learned, ports, cleanUps }: Shared,
+  { host, options: engine, warnings, learned, overhead, ports, cleanUps }: Shared,
   { id, held, stored }: Opened & { readonly stored: StoredSession },
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Runtime {
@@ -275,10 +306,9 @@ function runtimeFor(
   const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
   const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
-  const ofTurnOnly = settings.economy === 'thrifty'
   const restoring: Restoring = new Restoring({
     files,
-    ofTurnOnly,
+    ofTurnOnly: settings.economy === 'thrifty',
     host: state && guardedState(state, guard),
     root: () => cwd,
     named,
@@ -294,6 +324,7 @@ function runtimeFor(
     now: ports.now,
     newId: ports.newId,
     watch: (record, message, how) => {
+      if (engine.restore) return // Nothing here is used then.
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
@@ -320,6 +351,7 @@ function runtimeFor(
     retainer,
     tokenizer,
     learned,
+    overhead,
     model: { client, name },
     base: requestBase(base),
     cleanUps: createCleanUps(cleanUps, { isSubagent, guard }),

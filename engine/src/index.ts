@@ -14,6 +14,7 @@ export type { Environment } from './core/settings/resolve.ts'
 export type { EngineSettings } from './core/settings/table.ts'
 export { ConfigurationError } from './core/tokens/figure.ts'
 export { createEngine, type Engine, type EngineOptions } from './engine.ts'
+export type { ReadSession } from './read-session.ts'
 
 // Without a session
 

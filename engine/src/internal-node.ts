@@ -4,11 +4,10 @@ export type { LostFact, LostType } from './core/compaction/lost/facts.ts'
 export { missingFromSummary, type SummarySource, summarySource } from './core/compaction/missing.ts'
 export {
   compactionJobAt,
-  type LostFile,
-  lostInTranscript,
   type Transcript,
   transcriptOfRecords,
 } from './core/session/transcript.ts'
+export { type LostFile, lostInTranscript } from './core/session/transcript-lost.ts'
 export { leftOutNote, leftOutText, rulesText } from './node/after-compaction.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
 export type { SearchQuery } from './node/archive/find.ts'

@@ -16,10 +16,11 @@ import {
   requireText,
 } from './engine.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
+import { readTranscript } from './node/read/transcript.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
 import { keepingResults } from './node/write/keep-results.ts'
-import { transcriptFiles } from './stores/disk/file.ts'
+import { recallOnDisk, storeErrorOf, transcriptFiles } from './stores/disk/file.ts'
 
 export type EngineOptions = AnyEngineOptions & {
   /** Functions and shell commands in the form of settings files; ignored when `hooks` is given. */
@@ -62,6 +63,21 @@ export function createEngine(given: EngineOptions & { readonly store?: SessionSt
       requireText(path, 'start() needs the path of a transcript')
       return inFiles(defined({ ifHeld })).start({ ...session, id: path })
     },
+    read: async (source, options = {}) => {
+      if (typeof source !== 'string') return inMemory.read(source, options)
+      const { before, ...session } = options
+      requireText(source, 'read() needs the path of a transcript')
+      const transcript = readFile(source, before)
+      return sessions.read(transcript, session, before === undefined ? recallOnDisk(source) : undefined)
+    },
+  }
+}
+
+function readFile(path: string, before: string | undefined) {
+  try {
+    return readTranscript(path, { before })
+  } catch (error) {
+    throw storeErrorOf(error)
   }
 }
 

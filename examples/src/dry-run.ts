@@ -3,13 +3,11 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { offline } from 'everlong'
-import { planCompaction } from 'everlong/internal/compaction'
-import { compactionJobAt, readTranscript } from 'everlong/internal/node'
 import { createEngine } from 'everlong/node'
 
 const path = join(mkdtempSync(join(tmpdir(), 'dry-run-')), 'session.jsonl')
-const model = offline()
-const session = await createEngine({ model, settings: { contextWindow: 60_000, autoCompactAt: '60%' } }).start({ path })
+const engine = createEngine({ model: offline(), settings: { contextWindow: 60_000, autoCompactAt: '60%' } })
+const session = await engine.start({ path })
 for (let turn = 1; turn <= 6; turn++) {
   session.add({ role: 'user', content: `Question ${turn}: why is step ${turn} slow?` })
   const content = `Because of this: ${'it reads the whole file again. '.repeat(400)}`
@@ -21,7 +19,7 @@ console.log(`window ${contextWindow.value} (${contextWindow.source}), usable ${e
 console.log(`compacts at ${autoCompactThreshold.value} (${autoCompactThreshold.source})`)
 console.log(`now ${size.tokens} tokens, ${percentLeft} % left: ${state}`)
 
-const plan = planCompaction(compactionJobAt(readTranscript(path)), model)
+const plan = await (await engine.read(path)).plan()
 if (plan.type !== 'planned') throw new Error(plan.why)
 const { before, summarized, kept, limit } = plan.tokens
 console.log(`a compaction would summarize ${summarized} of ${before} tokens, keep ${kept}, and leave at most ${limit}`)

@@ -1,7 +1,7 @@
 // How long it takes to fold a transcript of 100,000 entries into the view, beside a bare pass that only reads each
 // entry's head.
 import type { Entry } from 'everlong'
-import { foldEntries, headOf, repairRequest } from 'everlong/internal'
+import { foldEntries, readHead, repairRequest } from 'everlong/internal'
 import { median } from '../median.ts'
 import { entriesOf, timed } from './sessions.ts'
 
@@ -36,7 +36,7 @@ function foldCost(name: string, all: readonly Entry[]): Folded {
     const folding = timed(() => {
       messages = foldEntries(all).messages.length
     })
-    const reading = timed(() => all.forEach(headOf))
+    const reading = timed(() => all.forEach(readHead))
     const view = foldEntries(all)
     const repairing = timed(() => repairRequest(view.messages))
     if (round < 0) continue

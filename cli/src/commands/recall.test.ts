@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { pieceKinds } from 'everlong/internal'
+import { textKinds } from 'everlong/internal'
 import { session } from 'everlong/internal/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../option-values.ts'
@@ -114,7 +114,7 @@ test('a file that is not there is told, and a wrong number is a wrong command li
 })
 
 test('a kind or a time that is none is a wrong command line, and the kinds are those of the archive', async () => {
-  expect(kinds).toEqual(pieceKinds)
+  expect(kinds).toEqual(textKinds)
   expect([
     await everlong(['recall', 'x.jsonl', 'heron', '--kind', 'bird']),
     await everlong(['recall', 'x.jsonl', 'heron', '--since', 'yesterday-ish']),
@@ -122,7 +122,7 @@ test('a kind or a time that is none is a wrong command line, and the kinds are t
     {
       exitCode: 2,
       stdout: '',
-      stderr: `everlong: option '--kind <kind>' argument 'bird' is invalid. Choose from ${pieceKinds.join(', ')}. See everlong recall --help.\n`,
+      stderr: `everlong: option '--kind <kind>' argument 'bird' is invalid. Choose from ${textKinds.join(', ')}. See everlong recall --help.\n`,
     },
     {
       exitCode: 2,

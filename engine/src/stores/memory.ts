@@ -11,6 +11,7 @@ import type {
   StoredRecord,
 } from '../core/ports/session-store.ts'
 import { noPosition } from '../core/ports/store.ts'
+import type { Opener } from '../core/session/open-session.ts'
 import { recallIn } from '../core/session/recall.ts'
 import type { Entry } from '../core/transcript/format/entry.ts'
 import { isAlreadyStored, listed, toErase } from './rules.ts'
@@ -41,17 +42,29 @@ export function memorySessions({ now = Date.now }: { readonly now?: () => number
   }
 }
 
+/** Sessions of an engine without a store: each is started once and cannot be opened. */
+export const inMemory: Opener = {
+  open: async (id, options) => {
+    if (options.as === 'new') {
+      checkNewSessionId(id, options)
+      return { type: 'opened', session: memorySession(id) }
+    }
+    const why = `There is no session ${id}: this engine has no store. Pass createEngine() one as "store".`
+    return { type: 'missing', why }
+  },
+}
+
 /** A session of which nothing is left when the program drops it. */
-export function memorySession(id: string): HeldSession {
-  const all: Entry[] = []
+export function memorySession(id: string, entries: readonly Entry[] = []): HeldSession {
+  const all = [...entries]
   const appendNow = (records: readonly JsonObject[]) => {
     for (const record of records) all.push({ record, position: noPosition })
     return { type: 'stored' } as const
   }
   return {
     id,
-    version: 0,
-    entries: [],
+    version: all.length,
+    entries,
     isWhole: true,
     appendNow,
     append: async (records) => ({ ...appendNow(records.map(({ record }) => record)), version: all.length }),

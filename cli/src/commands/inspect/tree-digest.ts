@@ -1,7 +1,7 @@
 // One entry of a transcript in one line: what it is and its first words.
 import { count, oneLine } from '@everlong/agent/render'
 import type { Block, Entry } from 'everlong'
-import { blocksOf, headOf, messagesOf, originOf, readAnswerLine, textOf } from 'everlong/internal'
+import { blocksOf, messagesOf, originOf, readAnswerLine, readHead, textOf } from 'everlong/internal'
 
 export type DigestKind =
   | 'human'
@@ -28,7 +28,7 @@ export function digestOf(entry: Entry): Digest {
   const { record } = entry
   const answer = readAnswerLine(record)
   return {
-    uuid: headOf(entry).uuid,
+    uuid: readHead(entry).uuid,
     ...contentOf(entry),
     time: typeof record.timestamp === 'string' ? record.timestamp : undefined,
     messageId: answer?.messageId,

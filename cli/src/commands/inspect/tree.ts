@@ -2,7 +2,7 @@
 // one for the words of the lines that are shown; what is in memory is a row for each entry, not the file.
 
 import { visible } from '@everlong/agent/render'
-import { ancestryOf, createScanner, type Epoch, headOf, isPostCompact, type Scan, typeAt } from 'everlong/internal'
+import { ancestryOf, createScanner, type Epoch, isPostCompact, readHead, type Scan, typeAt } from 'everlong/internal'
 import { forEachEntry } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
 import { failed, type Outcome, orNoTranscript, reading } from '../../outcome.ts'
@@ -98,7 +98,7 @@ function secondPass(path: string, places: readonly TreePlace[], onProgress: OnPr
   forEachEntry(
     path,
     (entry) => {
-      if (wanted.has(row)) digests.set(row, { ...digestOf(entry), isPostCompact: isPostCompact(headOf(entry)) })
+      if (wanted.has(row)) digests.set(row, { ...digestOf(entry), isPostCompact: isPostCompact(readHead(entry)) })
       row++
     },
     { onProgress },

@@ -46,78 +46,113 @@ export type EventSource = {
   readonly agentId?: string
 }
 
-export type EngineEvent = EventSource & WhatHappened
-
 type Reduced = { readonly mechanism: string; readonly tokensBefore: number; readonly tokensAfter: number }
 type Spent = { readonly usage: TokenCounts; readonly cost?: number }
-/** What was done to get a summary, whether one came of it or not. */
+/** The attempts to get a summary, successful or not. */
 type Attempted = Spent & {
   /** Requests to a model. */
   readonly attempts: number
-  /** Of the request that shared the cache: the share of its prompt that was read from there. */
+  /** The share of the prompt that the cache-sharing request read from the cache. */
   readonly hitRate?: number
   /** Mechanisms and their outcomes, in order: `cache-sharing: failed`. */
   readonly tried: readonly string[]
   readonly durationMs: number
 }
 
-type WhatHappened =
-  | {
-      readonly type: 'threshold-checked'
-      readonly tokens: number
-      readonly threshold: number
-      readonly effectiveWindow: number
-      readonly freedBySnips: number
-      readonly source: QuerySource
-    }
-  | { readonly type: 'threshold-crossed'; readonly state: string; readonly tokens: number; readonly threshold: number }
-  | ({ readonly type: 'micro-compacted'; readonly results: number } & Reduced)
-  | { readonly type: 'compaction-started'; readonly trigger: Trigger; readonly tokens: number }
-  | {
-      readonly type: 'compaction-progressed'
-      readonly phase: CompactionPhase
-      readonly outputTokens?: number
-      /** Every 30 seconds while a summary runs, so that no connection times out. */
-      readonly keepAlive?: boolean
-    }
-  | ({
-      readonly type: 'compaction-finished'
-      readonly trigger: Trigger
-      readonly chain: ChainInfo
-      readonly restored: number
-    } & Reduced &
-      Attempted)
-  | ({
-      readonly type: 'compaction-failed'
-      readonly trigger: Trigger
-      readonly reason: CompactionFailure
-      readonly detail: string
-    } & Attempted)
-  | ({ readonly type: 'mechanism-tried' } & Omit<Tried, 'reason'>)
-  | {
-      readonly type: 'prompt-too-long-retried'
-      readonly attempt: number
-      readonly dropped: number
-      readonly left: number
-    }
-  | ({ readonly type: 'memory-extracted'; readonly tokens: number } & Spent)
-  | ({ readonly type: 'collapse-staged'; readonly tokens: number } & Spent)
-  | { readonly type: 'memory-failed'; readonly reason: string; readonly failures: number; readonly usage: TokenCounts }
-  | { readonly type: 'memory-declined'; readonly reason: string }
-  | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
-  | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
-  | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
-  /** Cleared results could not be stored next to the session. The transcript has them. */
-  | { readonly type: 'results-not-stored'; readonly reason: string }
-  | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }
-  | { readonly type: 'breaker-tripped'; readonly failures: number }
-  | { readonly type: 'still-over-threshold'; readonly tokens: number; readonly threshold: number }
-  | { readonly type: 'overflow-recovered'; readonly steps: readonly string[]; readonly tokens: number }
-  | { readonly type: 'overflow-unrecovered'; readonly steps: readonly string[] }
-  | { readonly type: 'limit-learned'; readonly endpoint: string; readonly model: string; readonly limit: number }
-  | { readonly type: 'hook-reported'; readonly event: string; readonly problem: string }
-  /** Code of the host threw, hung, or returned something of the wrong shape. The session goes on without it. */
-  | { readonly type: 'host-code-failed'; readonly code: HostCode; readonly problem: string }
+/** Everything that a session reports, by `type`. No event carries text of the conversation. */
+export type EngineEvent =
+  /** Before each request: the size of the context and the size at which it is compacted. */
+  (
+    | {
+        readonly type: 'threshold-checked'
+        readonly tokens: number
+        readonly threshold: number
+        readonly effectiveWindow: number
+        readonly freedBySnips: number
+        readonly source: QuerySource
+      }
+    /** The context became so large that its state changed: warning, error, auto-compact or blocking. */
+    | {
+        readonly type: 'threshold-crossed'
+        readonly state: string
+        readonly tokens: number
+        readonly threshold: number
+      }
+    /** Old tool results were cleared without a model. */
+    | ({ readonly type: 'micro-compacted'; readonly results: number } & Reduced)
+    /** A compaction starts. `compaction-finished` or `compaction-failed` follows. */
+    | { readonly type: 'compaction-started'; readonly trigger: Trigger; readonly tokens: number }
+    /** A compaction enters its next phase, or its summary grows. */
+    | {
+        readonly type: 'compaction-progressed'
+        readonly phase: CompactionPhase
+        readonly outputTokens?: number
+        /** Every 30 seconds while a summary runs, so that no connection times out. */
+        readonly keepAlive?: boolean
+      }
+    /** A compaction replaced the older part of the conversation with a summary. */
+    | ({
+        readonly type: 'compaction-finished'
+        readonly trigger: Trigger
+        readonly chain: ChainInfo
+        readonly restored: number
+      } & Reduced &
+        Attempted)
+    /** A compaction ended without a summary. The conversation is unchanged. */
+    | ({
+        readonly type: 'compaction-failed'
+        readonly trigger: Trigger
+        readonly reason: CompactionFailure
+        readonly detail: string
+      } & Attempted)
+    /** A mechanism made the context smaller, declined, or failed. */
+    | ({ readonly type: 'mechanism-tried' } & Omit<Tried, 'reason'>)
+    /** The request for a summary was too long. It is sent again without its oldest messages. */
+    | {
+        readonly type: 'prompt-too-long-retried'
+        readonly attempt: number
+        readonly dropped: number
+        readonly left: number
+      }
+    /** Notes for session memory were written in the background. */
+    | ({ readonly type: 'memory-extracted'; readonly tokens: number } & Spent)
+    /** A summary of a finished span was prepared in the background. */
+    | ({ readonly type: 'collapse-staged'; readonly tokens: number } & Spent)
+    /** Notes could not be written. */
+    | {
+        readonly type: 'memory-failed'
+        readonly reason: string
+        readonly failures: number
+        readonly usage: TokenCounts
+      }
+    /** A compaction did not use the notes. */
+    | { readonly type: 'memory-declined'; readonly reason: string }
+    /** A summary of a finished span could not be prepared. */
+    | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
+    /** After a compaction a file was put into the context again. */
+    | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
+    /** After a compaction a file was left out. */
+    | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
+    /** Cleared results could not be stored next to the session. The transcript has them. */
+    | { readonly type: 'results-not-stored'; readonly reason: string }
+    /** The prompt cache was lost without a change by Everlong. */
+    | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }
+    /** Automatic compaction stops after failures in a row. */
+    | { readonly type: 'breaker-tripped'; readonly failures: number }
+    /** The context is over the threshold although everything was tried. */
+    | { readonly type: 'still-over-threshold'; readonly tokens: number; readonly threshold: number }
+    /** The provider refused a prompt as too long, and a smaller one was accepted. */
+    | { readonly type: 'overflow-recovered'; readonly steps: readonly string[]; readonly tokens: number }
+    /** The provider refused a prompt as too long, and nothing made it small enough. */
+    | { readonly type: 'overflow-unrecovered'; readonly steps: readonly string[] }
+    /** A refusal showed that the window of a model is smaller than assumed. */
+    | { readonly type: 'limit-learned'; readonly endpoint: string; readonly model: string; readonly limit: number }
+    /** A hook failed or returned something invalid. The session continues without it. */
+    | { readonly type: 'hook-reported'; readonly event: string; readonly problem: string }
+    /** Code of the host threw, did not return, or returned a value of the wrong shape. The session continues without it. */
+    | { readonly type: 'host-code-failed'; readonly code: HostCode; readonly problem: string }
+  ) &
+    EventSource
 
 /** How a compaction relates to the one before it. */
 export type ChainInfo = {

@@ -19,6 +19,8 @@ export type StoreErrorReason =
   | 'denied'
   /** A newer version of Everlong wrote the tables. */
   | 'newer'
+  /** The session was opened with `read()`, which changes nothing. */
+  | 'read-only'
   /** The session or the store was closed by this program. */
   | 'closed'
   /** An id, a record, a setting or the answer of a store of your own is not valid. */

@@ -5,7 +5,7 @@ import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noPosition, StoreError, type StoreResult } from '../ports/store.ts'
 import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
-import { type Entry, headOf } from '../transcript/format/entry.ts'
+import { type Entry, readHead } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
 import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/tree/changes.ts'
@@ -198,7 +198,7 @@ class StoredConversation {
  * newest one. `view` is the view before the newest boundary.
  */
 function retained(entries: readonly Entry[], view: View): readonly Entry[] {
-  const boundaries = entries.flatMap((entry, at) => (headOf(entry).boundary ? [at] : []))
+  const boundaries = entries.flatMap((entry, at) => (readHead(entry).boundary ? [at] : []))
   const from = boundaries.at(-2)
   if (from === undefined) return entries
   const wanted = new Set<unknown>(view.sources.flatMap(({ uuids, edits }) => [...uuids, ...edits]))

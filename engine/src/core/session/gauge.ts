@@ -60,6 +60,8 @@ export type GaugeInput = {
   readonly tokenizer?: Tokenizer | undefined
   readonly model: ModelChoice
   readonly base: RequestBase
+  /** Tokens of the system prompt and the tools, where only their number is known. */
+  readonly overhead?: number | undefined
 }
 
 /** A smaller change of the calibration is not adopted, so that sizes do not jitter with every answer. */
@@ -120,7 +122,8 @@ export class Gauge {
 
   /** System prompt and tools: what no compaction reduces. Without the margin. */
   overhead(model = this.choice.name): number {
-    return this.weights.tokens(this.weights.once(overheadMessages, this.requestBase), this.counting(model))
+    const known = this.input.overhead
+    return known ?? this.weights.tokens(this.weights.once(overheadMessages, this.requestBase), this.counting(model))
   }
 
   size(view = this.input.conversation.view(), model = this.choice.name): ContextSize {

@@ -1,5 +1,5 @@
 // Opens a session of a store: waits for another writer, starts a missing session, undoes half a compaction.
-import { defined, stringAt } from '../message/json.ts'
+import { defined, type JsonObject, stringAt } from '../message/json.ts'
 import { appendTo, openIn } from '../ports/checked-store.ts'
 import {
   type HeldSession,
@@ -57,6 +57,17 @@ export function whyNotOpened(result: Exclude<OpenResult, { readonly type: 'opene
   if (result.why !== undefined) return result.why
   if (result.type === 'missing') return `There is no session ${id}. Start it with start({ id }).`
   return `There is a session ${id} already. Continue it with open(id).`
+}
+
+/** A store, or as much of one as there is. */
+export type Readable = Opener & Partial<Pick<SessionStore, 'records'>>
+
+/** Everything of a session, without taking it. Throws a StoreError if there is nothing. */
+export async function recordsIn({ records }: Readable, id: string): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = []
+  for await (const { record } of records?.(id) ?? []) found.push(record)
+  if (found.length > 0) return found
+  throw new StoreError(`There is no session ${id}, or it has no records.`, { reason: 'missing' })
 }
 
 /** The id that the records carry, or else the name of the file or the id in the store. */

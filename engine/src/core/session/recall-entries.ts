@@ -5,7 +5,7 @@ import { searchTexts } from '../recall/in-texts.ts'
 import { snippetOf } from '../recall/snippet.ts'
 import { parseTerms } from '../recall/terms.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
+import { type RecordText, textsOf } from '../transcript/format/record-texts.ts'
 
 export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10): Recalled {
   return recallAt(numbered(entries), words, limit)
@@ -36,7 +36,7 @@ function* textsIn(entries: Iterable<NumberedEntry>): Generator<Said> {
     const { uuid, timestamp } = record
     if (typeof uuid !== 'string') continue
     const time = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? timestamp : undefined
-    for (const piece of piecesOf(record)) {
+    for (const piece of textsOf(record)) {
       // Edits and boundaries are no messages.
       if (piece.kind !== 'system') yield { id: idOf(piece) ?? uuid, kind: piece.kind, time, text: piece.text, place }
     }
@@ -46,7 +46,7 @@ function* textsIn(entries: Iterable<NumberedEntry>): Generator<Said> {
 /** An entry by its uuid, or a tool result by the id of its tool use. */
 export function readFrom(entries: Iterable<Entry>, id: string): string | undefined {
   for (const { record } of entries) {
-    const pieces = piecesOf(record)
+    const pieces = textsOf(record)
     const chosen = record.uuid === id ? pieces : pieces.filter((piece) => idOf(piece) === id)
     if (chosen.length > 0) return chosen.map(({ text }) => text).join('\n\n')
   }
@@ -54,6 +54,6 @@ export function readFrom(entries: Iterable<Entry>, id: string): string | undefin
 }
 
 /** A tool result has the id of its tool use. */
-function idOf({ kind, toolUseId }: Piece): string | undefined {
+function idOf({ kind, toolUseId }: RecordText): string | undefined {
   return kind === 'tool-result' ? toolUseId : undefined
 }

@@ -70,12 +70,12 @@ export type MemoryState = {
 }
 
 type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage' | 'closing'> &
-  Pick<GaugeInput, 'model' | 'base' | 'learned' | 'tokenizer'>
+  Pick<GaugeInput, 'model' | 'base' | 'learned' | 'overhead' | 'tokenizer'>
 
-export function createRuntime({ model, base, learned, tokenizer, ...parts }: RuntimeInput): Runtime {
+export function createRuntime({ model, base, learned, overhead, tokenizer, ...parts }: RuntimeInput): Runtime {
   const tracker = new Tracker(parts.ports.newId())
   const guarded = { ...model, client: guardedModel(model.client, parts.guard) }
-  const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned, tokenizer })
+  const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned, overhead, tokenizer })
   return { ...parts, gauge, tracker, usage: createUsageMeter(), closing: createStop() }
 }
 

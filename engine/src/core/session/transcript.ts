@@ -2,21 +2,21 @@
 // and everything that a compaction of it starts from. Files are restored as the transcript showed them, never from disk.
 import { modelFacts } from '../catalog/models.ts'
 import type { CompactionJob } from '../compaction/job.ts'
-import { type Lost, lostIn } from '../compaction/lost/lost.ts'
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { viewScale, viewSize } from '../mechanisms/size.ts'
 import { textOf } from '../message/block.ts'
 import { defined, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'
+import { StoreError } from '../ports/store.ts'
 import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
 import { readBoundary } from '../transcript/format/boundary.ts'
 import { undoOfTorn } from '../transcript/format/compaction-records.ts'
 import { type EditPlace, readEdit } from '../transcript/format/edits.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import { createTranscriptReader, type Format } from '../transcript/format/foreign/reader.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
+import { createTranscriptReader, type Format } from '../transcript/format/reader.ts'
 import { recordedProse } from '../transcript/format/recorded-summary.ts'
 import { lastAction, type Undoable, withoutRewound } from '../transcript/tree/changes.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
@@ -105,28 +105,16 @@ export function transcriptOf(loaded: Loaded): Transcript {
   }
 }
 
-/** As if each record were a line of a transcript; `path` is where they are stored, for the texts that name it. */
+/** As if each record were a line of a transcript; `path` is where they are stored, for the texts that name it, or empty. */
 export function transcriptOfRecords(records: readonly JsonObject[], path: string, before?: string): Transcript {
   const reader = createTranscriptReader()
   const cutoff = createCutoff(before)
   const entries = records
     .flatMap((record, at) => reader.read(record, { line: at + 1, offset: at, length: 1, nth: 0 }))
     .filter(({ record }) => cutoff.includes(record))
+  requireReached(cutoff, 'the records')
   const eachWhole = (visit: (entry: Entry) => void) => entries.forEach(visit)
   return transcriptOf({ path, format: reader.format(), bytes: 0, entries, cutoff, whole: () => entries, eachWhole })
-}
-
-/** What the compactions of a transcript lost. */
-export type LostFile = Lost &
-  Pick<Transcript, 'path' | 'format' | 'sessionId'> & {
-    /** False if nothing in the file belongs to a conversation. */
-    readonly isTranscript: boolean
-  }
-
-/** At the start of a large file only the beginnings of long texts are compared. */
-export function lostInTranscript({ path, format, place, entries }: Transcript): LostFile {
-  const { sessionId, parentUuid } = place
-  return { path, format, sessionId: sessionId || undefined, isTranscript: parentUuid !== null, ...lostIn(entries) }
 }
 
 function folded(entries: readonly Entry[], isPast: boolean) {
@@ -214,6 +202,12 @@ export type Cutoff = {
   readonly summary: () => string | undefined
 }
 
+/** Throws a StoreError if the entry to stop at is not there. */
+export function requireReached({ before, isReached }: Cutoff, where: string): void {
+  if (before === undefined || isReached()) return
+  throw new StoreError(`No entry of ${where} has the uuid ${before}.`, { reason: 'missing' })
+}
+
 /** Some clients write kept messages again after the summary: the compaction had those too. */
 export function createCutoff(before: string | undefined): Cutoff {
   let isReached = false
@@ -260,6 +254,6 @@ export function compactionJobAt(transcript: Transcript, options: CompactAtOption
     size: size.tokens,
     scale: viewScale(view, { ...counting, overhead, size }),
     threshold: 0,
-    transcriptPath: path,
+    transcriptPath: path === '' ? undefined : path,
   }
 }

@@ -5,9 +5,9 @@ import { basename, extname } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { stringAt } from '../../core/message/json.ts'
 import { indexable } from '../../core/recall/terms.ts'
-import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
-import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
-import { type Piece, piecesOf } from '../../core/transcript/format/record-pieces.ts'
+import { type Entry, readHead } from '../../core/transcript/format/entry.ts'
+import { createRecordReader, type Format } from '../../core/transcript/format/reader.ts'
+import { type RecordText, textsOf } from '../../core/transcript/format/record-texts.ts'
 import { markAt } from '../index/cache-place.ts'
 import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine, type Line } from '../read/lines.ts'
@@ -191,7 +191,7 @@ function createAdder(sql: DatabaseSync, source: Source) {
   let last = { offset: -1, nth: -1 }
   let part = 0
 
-  const addPiece = (place: readonly SQLInputValue[], piece: Piece, nth: number): void => {
+  const addPiece = (place: readonly SQLInputValue[], piece: RecordText, nth: number): void => {
     const call = piece.toolUseId === undefined ? null : idFrom(addCall.get(session, piece.toolUseId))
     if (call !== null && piece.tool !== undefined) setTool.get(piece.tool, call)
     if (call !== null) for (const path of piece.paths ?? []) touch.get(path, call)
@@ -202,14 +202,14 @@ function createAdder(sql: DatabaseSync, source: Source) {
     epoch: () => epoch,
     texts: () => texts,
     addEntry: (entry: Entry) => {
-      const { boundary, sidechain, line, offset, length, nth, uuid = null, messageId = null } = headOf(entry)
+      const { boundary, sidechain, line, offset, length, nth, uuid = null, messageId = null } = readHead(entry)
       if (boundary && !sidechain) epoch++
       part = last.offset === offset && last.nth === nth ? part + 1 : 0
       last = { offset, nth }
       const time = Date.parse(stringAt(entry.record, 'timestamp') ?? '')
       const ids = [source.id, line, offset, length, nth, part, uuid, messageId]
       const place = [...ids, epoch, Number.isNaN(time) ? null : time, sidechain ? 1 : 0]
-      const pieces = piecesOf(entry.record)
+      const pieces = textsOf(entry.record)
       if (pieces.length === 0) addRow.get(...place, 0, null, null, 0, texts)
       for (const [at, piece] of pieces.entries()) addPiece(place, piece, at)
     },

@@ -10,7 +10,7 @@ import {
   type TermHits,
 } from '../../core/recall/rank.ts'
 import { parseTerms, type Term, wordsOf } from '../../core/recall/terms.ts'
-import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
+import { type TextKind, textKinds } from '../../core/transcript/format/record-texts.ts'
 import { sessionOf } from './files.ts'
 import { matchAll, matchAny, matchesOf } from './match.ts'
 
@@ -20,7 +20,7 @@ export type SearchQuery = {
    * if any text has them; what has all the words comes first.
    */
   readonly words?: string
-  readonly kinds?: readonly PieceKind[]
+  readonly kinds?: readonly TextKind[]
   readonly role?: 'user' | 'assistant'
   /** Case-insensitive; for an MCP tool the last part is enough. */
   readonly tool?: string
@@ -213,15 +213,15 @@ function rarityInFts5(having: number, all: number): number {
   return ratio > 1 ? Math.log(ratio) : 1e-6
 }
 
-const assistantKinds: readonly PieceKind[] = ['assistant', 'thinking', 'tool-use']
+const assistantKinds: readonly TextKind[] = ['assistant', 'thinking', 'tool-use']
 
 const valueList = '(SELECT value FROM json_each(?))'
 const ofTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
 const ofPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
 
 export function conditions(sql: DatabaseSync, query: SearchQuery): Where {
-  const { kinds: named = pieceKinds, role, tool, path } = query
-  const kinds = pieceKinds.filter(
+  const { kinds: named = textKinds, role, tool, path } = query
+  const kinds = textKinds.filter(
     (kind) => named.includes(kind) && (role === undefined || (role === 'assistant') === assistantKinds.includes(kind)),
   )
   const filters: readonly (readonly [string, SQLInputValue | undefined])[] = [
@@ -232,7 +232,7 @@ export function conditions(sql: DatabaseSync, query: SearchQuery): Where {
     [ofPath, path === undefined ? undefined : valuesLike(sql, 'path AS value FROM touched', pathMatcher(path))],
   ]
   const used = filters.filter(([, value]) => value !== undefined)
-  const isAll = kinds.length === pieceKinds.length
+  const isAll = kinds.length === textKinds.length
   const ofKind = isAll ? 'p.kind IS NOT NULL' : `p.kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`
   return {
     text: [ofKind, ...used.map(([text]) => text)].join(' AND '),

@@ -5,8 +5,8 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
-import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
-import { type PieceKind, piecesOf } from '../../core/transcript/format/record-pieces.ts'
+import { createRecordReader, type Format } from '../../core/transcript/format/reader.ts'
+import { type TextKind, textsOf } from '../../core/transcript/format/record-texts.ts'
 import { readBytes } from '../read/lines.ts'
 
 /** A piece; of a record without text, all there is. */
@@ -27,7 +27,7 @@ export type PieceRow = {
   readonly time: number | null
   readonly sidechain: number
   readonly piece: number
-  readonly kind: PieceKind | null
+  readonly kind: TextKind | null
   readonly call: number | null
   readonly tool_use_id: string | null
   readonly tool: string | null
@@ -50,7 +50,7 @@ function resultsOf({ sql }: Lookup, toolUseId: string): readonly PieceRow[] {
 /** A piece without its text. */
 export type Card = {
   readonly id: string
-  readonly kind: PieceKind
+  readonly kind: TextKind
   readonly time: string | undefined
   /** Compactions of its file before it. */
   readonly epoch: number
@@ -278,5 +278,5 @@ export function pieceText(lookup: Lookup, row: PieceRow): string {
   const found = original(lookup, row)
   // Records without text (snapshots, hooks) are shown as JSON.
   if (row.kind === null) return JSON.stringify(found.record, null, 2)
-  return piecesOf(entryRecord(row, found))[row.piece]?.text ?? ''
+  return textsOf(entryRecord(row, found))[row.piece]?.text ?? ''
 }

@@ -4,9 +4,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { contextTokens } from '../../core/message/usage.ts'
-import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
-import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
+import { type Entry, readHead } from '../../core/transcript/format/entry.ts'
 import { readAnswerLine } from '../../core/transcript/format/messages.ts'
+import { createTranscriptReader, type Format } from '../../core/transcript/format/reader.ts'
 import {
   addHead,
   addPlace,
@@ -104,7 +104,7 @@ function lineAdder(table: IndexTable, format: Format): (line: Line) => void {
     reader: createTranscriptReader(),
     visit: (entry: Entry) => {
       const answer = readAnswerLine(entry.record)
-      addHead(table, headOf(entry), answer ? contextTokens(answer.usage) : 0)
+      addHead(table, readHead(entry), answer ? contextTokens(answer.usage) : 0)
     },
   }
   return (line) => {

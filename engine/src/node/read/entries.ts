@@ -6,7 +6,7 @@ import {
   type Format,
   formatOf,
   type TranscriptReader,
-} from '../../core/transcript/format/foreign/reader.ts'
+} from '../../core/transcript/format/reader.ts'
 import { createScanner, type Scan } from '../../core/transcript/tree/scan.ts'
 import { forEachLine, type Line, type LineOptions } from './lines.ts'
 

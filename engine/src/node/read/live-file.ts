@@ -3,8 +3,8 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { readCompaction, tornCompaction } from '../../core/transcript/format/compaction-records.ts'
 import { editSubtype } from '../../core/transcript/format/edits.ts'
-import { type Entry, type Head, headOf } from '../../core/transcript/format/entry.ts'
-import { createTranscriptReader } from '../../core/transcript/format/foreign/reader.ts'
+import { type Entry, type Head, readHead } from '../../core/transcript/format/entry.ts'
+import { createTranscriptReader } from '../../core/transcript/format/reader.ts'
 import { type LiveWindow, liveWindow } from '../../core/transcript/tree/live.ts'
 import { openIndex } from '../index/sidecar.ts'
 import { forEachEntry, readLine, sniffFormat } from './entries.ts'
@@ -36,7 +36,7 @@ export function openLive(path: string): LiveFile {
 /** Foreign records are converted in order, so these files are read from the start. */
 function openWhole(path: string): LiveFile {
   const loaded: Loaded[] = []
-  const { bytes } = forEachEntry(path, (entry) => loaded.push({ entry, head: headOf(entry) }))
+  const { bytes } = forEachEntry(path, (entry) => loaded.push({ entry, head: readHead(entry) }))
   return { ...selected(loaded, windowOf(loaded)), bytesRead: bytes, isWhole: true }
 }
 
@@ -73,7 +73,7 @@ function readBack(tail: Tail, target: number): readonly Loaded[] {
     const block: Loaded[] = []
     const sink = {
       reader: createTranscriptReader(),
-      visit: (entry: Entry) => block.push({ entry, head: headOf(entry) }),
+      visit: (entry: Entry) => block.push({ entry, head: readHead(entry) }),
     }
     for (const line of next.value) readLine(line, sink)
     blocks.push(block)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
-import { headOf } from '../../core/transcript/format/entry.ts'
+import { readHead } from '../../core/transcript/format/entry.ts'
 import { tallyOf } from '../../core/transcript/report/findings.ts'
 import { isSidechainAt, typeAt } from '../../core/transcript/tree/entry-table.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
@@ -98,7 +98,7 @@ describe('a generated session', () => {
         const { records } = generateWithTruth({ ...options, turns: options.turns + copies * 20 })
         const path = write(records.map(serialize).join(''))
         const heads = records.map((record, at) =>
-          headOf({ record, position: { line: at, offset: at, length: 1, nth: 0 } }),
+          readHead({ record, position: { line: at, offset: at, length: 1, nth: 0 } }),
         )
         expect(openLive(path).entries.map(({ record }) => record)).toEqual(
           liveWindow(heads).order.map((row) => records[row]),

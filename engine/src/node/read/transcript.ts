@@ -1,12 +1,18 @@
 // Reads a transcript on disk: all of its entries and edits. Of a large file only the end is kept whole; older entries have their
 // long texts shortened and are read again if the view shows them. It writes nothing.
 import { isObject, type JsonObject } from '../../core/message/json.ts'
-import { StoreError } from '../../core/ports/store.ts'
-import { type Cutoff, createCutoff, createFacts, type Transcript, transcriptOf } from '../../core/session/transcript.ts'
+import {
+  type Cutoff,
+  createCutoff,
+  createFacts,
+  requireReached,
+  type Transcript,
+  transcriptOf,
+} from '../../core/session/transcript.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { editSubtype } from '../../core/transcript/format/edits.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import { createRecordReader } from '../../core/transcript/format/foreign/reader.ts'
+import { createRecordReader } from '../../core/transcript/format/reader.ts'
 import type { View } from '../../core/transcript/view/fold.ts'
 import { forEachEntry } from './entries.ts'
 import { forEachLine, type Line } from './lines.ts'
@@ -43,9 +49,7 @@ export function readTranscript(path: string, options: ReadOptions = {}): Transcr
     },
     lines,
   )
-  if (before !== undefined && !cutoff.isReached()) {
-    throw new StoreError(`No entry of ${path} has the uuid ${before}.`, { reason: 'missing' })
-  }
+  requireReached(cutoff, path)
   const eachWhole = (visit: (entry: Entry) => void) => {
     if (shortened === 0) return entries.forEach(visit)
     const { includes } = createCutoff(before)

@@ -1,7 +1,7 @@
 // Parses what a model or a person asks of recall. Known fields must have the right type; others are ignored.
 import { defined, isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
 import { pointedId } from '../../core/prompts/recall.ts'
-import { pieceKinds } from '../../core/transcript/format/record-pieces.ts'
+import { textKinds } from '../../core/transcript/format/record-texts.ts'
 import type { SearchQuery } from '../archive/find.ts'
 
 export type ReadRequest = {
@@ -24,7 +24,7 @@ export const searchProperties = {
   query: text(
     'A question in its own words, or words to search for. An "exact phrase" or prefix* must occur; paths and identifiers work. Without it, the newest are listed.',
   ),
-  kind: { type: 'string', enum: [...pieceKinds], description: 'Only this kind of text.' },
+  kind: { type: 'string', enum: [...textKinds], description: 'Only this kind of text.' },
   role: { type: 'string', enum: ['user', 'assistant'], description: 'Only what one side said.' },
   tool: text('Only calls of this tool and their results, such as Read or Bash.'),
   path: text('Only calls that name this file or folder: a whole path or its last parts; * within a part.'),
@@ -53,7 +53,7 @@ export function parseSearch(input: unknown): SearchRequest | Refused {
   const [since, until] = [timeOf(input.since, 'start'), timeOf(input.until, 'end')]
   if (Number.isNaN(since) || Number.isNaN(until))
     return refused('"since" and "until" must be times, such as 2026-03-02.')
-  const kind = oneOf(pieceKinds, input.kind)
+  const kind = oneOf(textKinds, input.kind)
   const wanted = {
     words: stringAt(input, 'query'),
     kinds: kind && [kind],

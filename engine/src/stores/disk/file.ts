@@ -165,7 +165,7 @@ function alreadyThere(path: string, records: readonly StoredRecord[], expected: 
 }
 
 /** From the archive, or by reading the file where this Node has no SQLite. */
-function recallOnDisk(path: string): Recall {
+export function recallOnDisk(path: string): Recall {
   if (!hasSqlite()) return recallIn(() => allEntries(path))
   const withArchive = async <T>(use: (archive: Archive) => T): Promise<T> => {
     const archive = openArchive(path)

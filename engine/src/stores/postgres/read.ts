@@ -4,7 +4,7 @@ import { noPosition } from '../../core/ports/store.ts'
 import { rank } from '../../core/recall/rank.ts'
 import { parseTerms, type Term } from '../../core/recall/terms.ts'
 import { readFrom, recallAt } from '../../core/session/recall-entries.ts'
-import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
+import { type Entry, readHead } from '../../core/transcript/format/entry.ts'
 import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
 import type { Row, SessionTables } from './connection.ts'
@@ -90,7 +90,7 @@ async function neededBefore(
   tables: SessionTables,
   { entries, from }: { readonly entries: readonly Entry[]; readonly from: number },
 ): Promise<number | undefined> {
-  const live = liveWindow(entries.map(headOf))
+  const live = liveWindow(entries.map(readHead))
   const first = await firstOf(tables, live.missing, from)
   if (first !== undefined) return first - margin
   return live.order.every((row) => row >= margin) ? undefined : startBefore(tables, from - 1)

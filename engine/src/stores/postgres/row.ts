@@ -7,8 +7,8 @@ import type { StoredRecord } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
 import { isUnspaced, type Term } from '../../core/recall/terms.ts'
 import { headOf as cutTo } from '../../core/text/cut.ts'
-import { headOf } from '../../core/transcript/format/entry.ts'
-import { piecesOf } from '../../core/transcript/format/record-pieces.ts'
+import { readHead } from '../../core/transcript/format/entry.ts'
+import { textsOf } from '../../core/transcript/format/record-texts.ts'
 
 export type EntryRow = {
   readonly id: string
@@ -39,7 +39,7 @@ export function rowOf({ id, record }: StoredRecord, session: string): { row: Ent
     cuts.push(`${at}:${hash}`)
     return ''
   })
-  const head = headOf({ record, position: noPosition })
+  const head = readHead({ record, position: noPosition })
   const boundary = head.boundary !== undefined && !head.sidechain
   const words = wordsOf(record, session).join(' ')
   return { row: { id: storedId(id), boundary, body: JSON.stringify(small), cuts: cuts.join(','), words }, blobs }
@@ -104,7 +104,7 @@ const word = /[\p{L}\p{N}\p{M}]+/gu
 export function wordsOf(record: JsonObject, session: string): readonly string[] {
   const found = new Set([sessionWord(session)])
   let characters = 0
-  for (const { kind, text, toolUseId } of piecesOf(record)) {
+  for (const { kind, text, toolUseId } of textsOf(record)) {
     if (kind === 'tool-result' && toolUseId !== undefined) found.add(resultWord(toolUseId))
     if (kind === 'system') continue
     for (const each of wordsIn(text)) {

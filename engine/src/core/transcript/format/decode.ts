@@ -2,15 +2,15 @@
 // two objects on one line, an object cut by a crash and continued by another, NUL runs, a BOM. Never throws.
 import { type JsonObject, parseObject } from '../../message/json.ts'
 
-export type Stretch = { readonly start: number; readonly end: number }
+export type TextRange = { readonly start: number; readonly end: number }
 
 export type DecodedLine = {
   readonly records: readonly JsonObject[]
   /** Where each record lies in the line; empty when the line is just one record. */
-  readonly stretches: readonly Stretch[]
+  readonly stretches: readonly TextRange[]
   /** How many of them did not begin the line: a reader that takes a line for a record would not see them. */
   readonly salvaged: number
-  readonly lost: readonly Stretch[]
+  readonly lost: readonly TextRange[]
 }
 
 /** How often one line may be started on anew; beyond that the rest of it is lost. It keeps hostile lines linear. */
@@ -26,8 +26,8 @@ export function decodeLine(text: string): DecodedLine {
 
 function salvage(text: string): DecodedLine {
   const records: JsonObject[] = []
-  const stretches: Stretch[] = []
-  const lost: Stretch[] = []
+  const stretches: TextRange[] = []
+  const lost: TextRange[] = []
   const lose = (start: number, end: number) => {
     if (end <= start || isBlank(text.slice(start, end))) return
     const isNext = lost.at(-1)?.end === start
@@ -63,7 +63,7 @@ function salvage(text: string): DecodedLine {
 
 type End = { readonly type: 'closed'; readonly at: number } | Broken
 /** Where the grammar failed, and where the object that closed last before that begins and ends. */
-type Broken = { readonly type: 'broken'; readonly at: number; readonly lastClosed: Stretch | undefined }
+type Broken = { readonly type: 'broken'; readonly at: number; readonly lastClosed: TextRange | undefined }
 
 /**
  * Where another record may begin inside an object that was cut: close before the place where the grammar broke, or at the
@@ -100,7 +100,7 @@ function looksLikeRecord(value: JsonObject | undefined): boolean {
  */
 function endOfObject(text: string, start: number): End {
   const opens: number[] = []
-  let lastClosed: Stretch | undefined
+  let lastClosed: TextRange | undefined
   const broken = (at: number): Broken => ({ type: 'broken', at, lastClosed })
   for (let i = start; i < text.length; i++) {
     const c = text.charCodeAt(i)

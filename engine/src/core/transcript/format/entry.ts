@@ -35,7 +35,7 @@ export type Head = Position & {
   readonly boundary: Boundary | undefined
 }
 
-export function headOf({ record, position }: Entry): Head {
+export function readHead({ record, position }: Entry): Head {
   const { type: named, subtype, uuid, parentUuid: parent, message: said } = record
   const type = typeof named === 'string' ? named : ''
   const boundary = type === 'system' || type === 'compact_system' ? readBoundary(record) : undefined

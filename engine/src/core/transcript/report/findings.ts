@@ -1,5 +1,5 @@
 // What is wrong with a transcript, in plain words, and the counts of its live window. Pure: it reads a scan and entries.
-import { type Entry, headOf } from '../format/entry.ts'
+import { type Entry, readHead } from '../format/entry.ts'
 import type { Scan } from '../tree/scan.ts'
 
 export type Tally = {
@@ -15,7 +15,7 @@ export type Tally = {
 }
 
 export function tallyOf(entries: readonly Entry[]): Tally {
-  const heads = entries.map(headOf)
+  const heads = entries.map(readHead)
   const uses = heads.flatMap((head) => head.toolUses)
   const results = heads.flatMap((head) => head.toolResults)
   const used = new Set(uses)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { session, textBlock, thinkingBlock } from '../../../testing/index.ts'
 import type { JsonObject } from '../../message/json.ts'
-import { type Head, headOf } from '../format/entry.ts'
+import { type Head, readHead } from '../format/entry.ts'
 import { liveWindow } from './live.ts'
 
 const headsOf = (records: readonly JsonObject[]): readonly Head[] =>
-  records.map((record, at) => headOf({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } }))
+  records.map((record, at) => readHead({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } }))
 
 const windowOf = (records: readonly JsonObject[]) => {
   const heads = headsOf(records)

@@ -4,7 +4,7 @@ import { textOf } from '../../message/block.ts'
 import { type JsonObject, stringAt } from '../../message/json.ts'
 import { isRequest } from '../../message/message.ts'
 import { contextTokens } from '../../message/usage.ts'
-import { type Entry, type Head, headOf, isSpoken } from '../format/entry.ts'
+import { type Entry, type Head, isSpoken, readHead } from '../format/entry.ts'
 import { type AnswerLine, originOf, readAnswerLine, saidIn } from '../format/messages.ts'
 import { type Change, changeAt, type Standing, standingOf } from './changes.ts'
 import {
@@ -104,7 +104,7 @@ export function createScanner(): Scanner {
   return {
     add: (entry) => {
       const { record } = entry
-      const head = headOf(entry)
+      const head = readHead(entry)
       const answer = readAnswerLine(record)
       const tokens = answer ? contextTokens(answer.usage) : 0
       const row = addHead(table, head, tokens)

@@ -6,7 +6,7 @@ import { arrayAt, isObject, stringAt } from '../../message/json.ts'
 import { checkRequest } from '../../request/check-request.ts'
 import { repairRequest } from '../../request/repair.ts'
 import { type Edit, editRecord } from '../format/edits.ts'
-import { type Entry, headOf } from '../format/entry.ts'
+import { type Entry, readHead } from '../format/entry.ts'
 import { liveWindow } from '../tree/live.ts'
 import { createFold, foldEntries, type View } from './fold.ts'
 
@@ -126,7 +126,7 @@ describe('over generated conversations', () => {
     fc.assert(
       fc.property(anySession, ({ records, truth }) => {
         const entries = entriesOf(records)
-        const heads = entries.map(headOf)
+        const heads = entries.map(readHead)
         const inWindow = new Set(liveWindow(heads).order.map((row) => heads[row]?.uuid))
         const trailing = new Set(truth.live.trailing)
         const view = foldEntries(entries)

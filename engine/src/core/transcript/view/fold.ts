@@ -3,13 +3,13 @@
 import type { ViewMessage } from '../../message/message.ts'
 import { readCompaction } from '../format/compaction-records.ts'
 import type { Edit } from '../format/edits.ts'
-import { type Entry, headOf } from '../format/entry.ts'
+import { type Entry, readHead } from '../format/entry.ts'
 import { type Change, changeAt, type Standing, standingOf } from '../tree/changes.ts'
 import { isVisibleAt, rowOf } from '../tree/entry-table.ts'
 import { addHeadToTree, createHeadTree, type HeadTree, liveOrder } from '../tree/live.ts'
 import { type EditAt, type Effects, effectsOf, type LiveRows, targetsOf } from './effects.ts'
-import { mergePieces, type Piece, type Source } from './merge.ts'
-import { piecesOf, type Row } from './pieces.ts'
+import { mergePieces, type Source, type ViewPiece } from './merge.ts'
+import { type Row, viewPieces } from './pieces.ts'
 import { answersOnOtherPrefix } from './prefix-changes.ts'
 
 /** Never changes, whatever is added to the fold later. A message that stays the same is the same object in every view. */
@@ -68,7 +68,7 @@ export function createFold(): Fold {
 type Transcript = { readonly rows: Row[]; readonly tree: HeadTree; readonly changes: Change[] }
 
 function addEntry({ rows, tree, changes }: Transcript, entry: Entry): void {
-  const head = headOf(entry)
+  const head = readHead(entry)
   rows.push({ entry, head, message: undefined, piece: undefined })
   const row = addHeadToTree(tree, head)
   const change = tree.table.duplicates.at(-1) === row ? undefined : changeAt(row, entry.record, head)
@@ -85,7 +85,7 @@ function viewOf(transcript: Transcript): View {
   const targets = targetsOf(changes, live)
   const effects = effectsOf(edits, live, targets)
   const undone = tree.boundaries.filter(({ row }) => standing.out.has(row))
-  const pieces = piecesOf(rows, { live, effects, undone })
+  const pieces = viewPieces(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
   return {
     messages: merged.map(({ message }) => message),
@@ -129,7 +129,7 @@ function pinsOf(edits: readonly EditAt[], { pinned }: Effects): readonly string[
   return [...new Set(pins)]
 }
 
-function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly Piece[]): Reduced | undefined {
+function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly ViewPiece[]): Reduced | undefined {
   for (const { row, edit } of inForce.toReversed()) {
     const known = live.rows[row]
     const before = edit ? edit.size : known?.head.boundary?.preTokens

@@ -14,7 +14,7 @@ export type Source = {
   readonly pieces: readonly ViewMessage[]
 }
 
-export type Piece = {
+export type ViewPiece = {
   /** Of its entry, or of the edit that took a range out. */
   readonly row: number
   readonly message: ViewMessage
@@ -26,11 +26,16 @@ export type Piece = {
   merged?: Merged
 }
 
-export type Merged = { readonly from: readonly Piece[]; readonly message: ViewMessage; readonly source: Source }
+export type Merged = { readonly from: readonly ViewPiece[]; readonly message: ViewMessage; readonly source: Source }
 
-export function mergePieces(pieces: readonly Piece[]): readonly Merged[] {
+export function mergePieces(pieces: readonly ViewPiece[]): readonly Merged[] {
   // An answer, and what the user's side brought after it.
-  const newRound = (id: string | undefined) => ({ id, said: [] as Piece[], brought: [] as Piece[], isClosed: false })
+  const newRound = (id: string | undefined) => ({
+    id,
+    said: [] as ViewPiece[],
+    brought: [] as ViewPiece[],
+    isClosed: false,
+  })
   let round = newRound(undefined)
   const rounds = [round]
   for (const piece of pieces) {
@@ -61,8 +66,8 @@ export function mergedMessages(pieces: readonly ViewMessage[]): readonly ViewMes
   return merged.map(({ message }) => message)
 }
 
-function mergedOf(pieces: readonly Piece[]): Merged {
-  const first = pieces[0] as Piece
+function mergedOf(pieces: readonly ViewPiece[]): Merged {
+  const first = pieces[0] as ViewPiece
   const known = first.merged
   if (known && known.from.length === pieces.length && known.from.every((piece, at) => piece === pieces[at]))
     return known

@@ -2,7 +2,7 @@
 // edit took out the text in its place.
 import { groupBy } from '../../message/group-by.ts'
 import type { ViewMessage } from '../../message/message.ts'
-import { headOf as headOfText } from '../../text/cut.ts'
+import { headOf } from '../../text/cut.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
 import { readCompaction } from '../format/compaction-records.ts'
 import { editSubtype } from '../format/edits.ts'
@@ -10,7 +10,7 @@ import { type Entry, type Head, isSpoken } from '../format/entry.ts'
 import { messageOf } from '../format/messages.ts'
 import type { BoundaryAt } from '../tree/graph.ts'
 import { type Effects, editedMessage, type LiveRows, type RangeAt } from './effects.ts'
-import type { Piece } from './merge.ts'
+import type { ViewPiece } from './merge.ts'
 
 /** An entry, with what was made of it last time: while nothing about it changes, the next view uses that again. */
 export type Row = {
@@ -18,14 +18,14 @@ export type Row = {
   readonly head: Head
   /** Null when a model sees nothing of it. For an edit of a range, the text in the place of the range. */
   message: ViewMessage | null | undefined
-  piece: Piece | undefined
+  piece: ViewPiece | undefined
 }
 
 type Seen = { readonly live: LiveRows; readonly effects: Effects; readonly undone: readonly BoundaryAt[] }
 
 /** `undone` are the boundaries of compactions that are out of the view. */
-export function piecesOf(all: readonly Row[], { live, effects, undone }: Seen): readonly Piece[] {
-  const pieces: Piece[] = []
+export function viewPieces(all: readonly Row[], { live, effects, undone }: Seen): readonly ViewPiece[] {
+  const pieces: ViewPiece[] = []
   const hidden = new Set(undone.flatMap(({ row }) => rowsWrittenBy(row, all, live)))
   const isRemoved = (row: number) => effects.ranges.has(row)
   /** By range: the rows it stands for, in the order of the view. */
@@ -46,7 +46,7 @@ function uuidsAt(rows: readonly number[], all: readonly Row[]): readonly string[
   return rows.flatMap((row) => all[row]?.head.uuid ?? [])
 }
 
-function entryPiece(known: Row, row: number, effects: Effects): Piece | undefined {
+function entryPiece(known: Row, row: number, effects: Effects): ViewPiece | undefined {
   if (known.message === undefined) known.message = messageOf(known.entry.record) ?? null
   if (!known.message) return undefined
   const { uuid = '' } = known.message
@@ -55,7 +55,7 @@ function entryPiece(known: Row, row: number, effects: Effects): Piece | undefine
   return sameOr(known, { row, message, uuids: [uuid], edits, isPinned: effects.pinned.has(uuid) })
 }
 
-function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): Piece {
+function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): ViewPiece {
   if (!known.message) {
     const time = Date.parse(String(known.entry.record.timestamp))
     known.message = { ...rangeText(range.edit), uuid: range.uuid, ...(Number.isNaN(time) ? {} : { time }) }
@@ -64,7 +64,7 @@ function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): Piece
 }
 
 /** The same edits on the same entries give the same message: then the very piece of the last view. */
-function sameOr(known: Row, piece: Piece): Piece {
+function sameOr(known: Row, piece: ViewPiece): ViewPiece {
   const { piece: old } = known
   if (
     old &&
@@ -87,16 +87,16 @@ const longestSummary = 60_000
 /** What stands in the place of a range. A dropped stretch is one line, whatever the edit says. */
 function rangeText(edit: RangeAt['edit']): Pick<ViewMessage, 'role' | 'content' | 'origin'> {
   if (edit.type === 'replace-range') {
-    return { role: 'user', content: neutralizeReminders(headOfText(edit.text, longestSummary)), origin: 'summary' }
+    return { role: 'user', content: neutralizeReminders(headOf(edit.text, longestSummary)), origin: 'summary' }
   }
   const line = neutralizeReminders(
-    headOfText(edit.marker, 4 * longestMarker)
+    headOf(edit.marker, 4 * longestMarker)
       .replace(/\s+/g, ' ')
       .trim(),
   )
   return {
     role: 'user',
-    content: line === '' ? '[Messages removed from the context]' : headOfText(line, longestMarker),
+    content: line === '' ? '[Messages removed from the context]' : headOf(line, longestMarker),
     origin: 'meta',
   }
 }

@@ -4,9 +4,9 @@ import { generateCodexRollout, generatePiSession } from '../../../../testing/ind
 import type { JsonObject } from '../../../message/json.ts'
 import { liveWindow } from '../../tree/live.ts'
 import { foldEntries } from '../../view/fold.ts'
-import { type Entry, headOf } from '../entry.ts'
+import { type Entry, readHead } from '../entry.ts'
 import { originOf } from '../messages.ts'
-import { createTranscriptReader } from './reader.ts'
+import { createTranscriptReader } from '../reader.ts'
 
 function read(records: readonly JsonObject[]): { readonly entries: readonly Entry[]; readonly format: string } {
   const reader = createTranscriptReader()
@@ -16,7 +16,7 @@ function read(records: readonly JsonObject[]): { readonly entries: readonly Entr
 }
 
 const liveLines = (entries: readonly Entry[]) => {
-  const { order } = liveWindow(entries.map(headOf))
+  const { order } = liveWindow(entries.map(readHead))
   return order.map((row) => entries[row]).filter((entry) => entry !== undefined)
 }
 
@@ -31,7 +31,7 @@ describe('pi sessions', () => {
           const { records, truth } = generatePiSession({ seed, version, turns, compactions })
           const { entries, format } = read(records)
           expect(format).toBe('pi')
-          expect(entries.filter((entry) => headOf(entry).boundary).length).toBe(truth.compactions)
+          expect(entries.filter((entry) => readHead(entry).boundary).length).toBe(truth.compactions)
           const lines = liveLines(entries)
             .filter(({ record }) => record.subtype !== 'compact_boundary')
             .map(({ position }) => position.line - 1)
@@ -212,7 +212,7 @@ describe('Codex rollouts', () => {
         (seed, turns, compactions) => {
           const { records, truth } = generateCodexRollout({ seed, turns, compactions })
           const { entries, format } = read(records)
-          const heads = entries.map(headOf)
+          const heads = entries.map(readHead)
           expect(format).toBe('codex')
           expect(heads.filter((head) => head.boundary).length).toBe(truth.compactions)
           expect(heads.reduce((sum, head) => sum + head.toolUses.length, 0)).toBe(truth.calls)

@@ -7,9 +7,9 @@ import { contextTokens } from '../../../message/usage.ts'
 import { checkRequest } from '../../../request/check-request.ts'
 import { repairRequest } from '../../../request/repair.ts'
 import { foldEntries } from '../../view/fold.ts'
-import { type Entry, headOf } from '../entry.ts'
+import { type Entry, readHead } from '../entry.ts'
 import { messageOf } from '../messages.ts'
-import { createTranscriptReader } from './reader.ts'
+import { createTranscriptReader } from '../reader.ts'
 
 function read(records: readonly JsonObject[]) {
   const reader = createTranscriptReader()
@@ -33,7 +33,7 @@ describe.each(talkFormats)('sessions of %s', (format) => {
       fc.property(...counts, (seed, turns, compactions) => {
         const { records, truth } = generateTalk({ format, seed, turns, compactions })
         const { entries, format: found } = read(records)
-        const heads = entries.map(headOf)
+        const heads = entries.map(readHead)
         const view = foldEntries(entries)
         const pieces = view.sources.flatMap((source) => source.pieces)
         expect(found).toBe(format)

@@ -7,7 +7,7 @@ import { pathsOf, toolCall } from '../../tools/call.ts'
 import { isSynthetic, messageOf, originOf, saidIn } from './messages.ts'
 
 /** The origins of messages, with what an answer holds told apart. */
-export const pieceKinds = [
+export const textKinds = [
   'human',
   'assistant',
   'thinking',
@@ -19,17 +19,17 @@ export const pieceKinds = [
   'system',
   'agent',
 ] as const
-export type PieceKind = (typeof pieceKinds)[number]
+export type TextKind = (typeof textKinds)[number]
 
-export type Piece = {
-  readonly kind: PieceKind
+export type RecordText = {
+  readonly kind: TextKind
   readonly text: string
   readonly toolUseId?: string
   readonly tool?: string
   readonly paths?: readonly string[]
 }
 
-export function piecesOf(record: JsonObject): readonly Piece[] {
+export function textsOf(record: JsonObject): readonly RecordText[] {
   const origin = isSynthetic(record) ? 'meta' : originOf(record)
   if (origin === 'attachment') return attachmentPieces(record)
   if (origin !== undefined) return spokenPieces(record, origin)
@@ -38,12 +38,12 @@ export function piecesOf(record: JsonObject): readonly Piece[] {
   return record.type === 'system' ? textPiece('system', record.content) : []
 }
 
-function textPiece(kind: PieceKind, text: unknown): readonly Piece[] {
+function textPiece(kind: TextKind, text: unknown): readonly RecordText[] {
   return typeof text === 'string' && text !== '' ? [{ kind, text }] : []
 }
 
-function spokenPieces(record: JsonObject, origin: Exclude<Origin, 'attachment'>): readonly Piece[] {
-  return blocksOf(saidIn(record)).flatMap((block): readonly Piece[] => {
+function spokenPieces(record: JsonObject, origin: Exclude<Origin, 'attachment'>): readonly RecordText[] {
+  return blocksOf(saidIn(record)).flatMap((block): readonly RecordText[] => {
     if (isToolResult(block))
       return [{ kind: 'tool-result', text: readable(block.content), toolUseId: block.tool_use_id }]
     if (isText(block)) return textPiece(origin === 'tool-result' ? 'meta' : origin, block.text)
@@ -55,7 +55,7 @@ function spokenPieces(record: JsonObject, origin: Exclude<Origin, 'attachment'>)
   })
 }
 
-function callPiece(block: Block): Piece {
+function callPiece(block: Block): RecordText {
   const tool = stringAt(block, 'name') ?? block.type
   const id = stringAt(block, 'id')
   const paths = pathsOf(toolCall({ name: tool, input: block.input }))
@@ -64,13 +64,13 @@ function callPiece(block: Block): Piece {
 }
 
 /** What a tool of the provider brought (web search, code execution): it lies in the answer itself. */
-function serverResultPiece(block: Block): Piece {
+function serverResultPiece(block: Block): RecordText {
   const id = stringAt(block, 'tool_use_id')
   return { kind: 'tool-result', text: readable(block.content), ...(id === undefined ? {} : { toolUseId: id }) }
 }
 
 /** Only what some model was shown; a prompt typed while the agent worked is a person's. */
-function attachmentPieces(record: JsonObject): readonly Piece[] {
+function attachmentPieces(record: JsonObject): readonly RecordText[] {
   const message = messageOf(record)
   if (message === undefined) return []
   const { type: _, ...attachment } = objectAt(record, 'attachment') ?? {}

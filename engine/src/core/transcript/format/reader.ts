@@ -1,13 +1,13 @@
 // Reads records of any known agent as entries in the Claude Code format, which all the rest of the code understands.
 // The records of Claude Code pass through as they are; those of others are converted one by one, in file order.
-import { isObject, type JsonObject } from '../../../message/json.ts'
-import type { RecordReader } from '../entry.ts'
-import { createCodexReader } from './codex.ts'
-import { createCopilotReader } from './copilot.ts'
-import { createCursorReader } from './cursor.ts'
-import { createGeminiReader } from './gemini.ts'
-import { createOpencodeReader } from './opencode.ts'
-import { createPiReader } from './pi.ts'
+import { isObject, type JsonObject } from '../../message/json.ts'
+import type { RecordReader } from './entry.ts'
+import { createCodexReader } from './foreign/codex.ts'
+import { createCopilotReader } from './foreign/copilot.ts'
+import { createCursorReader } from './foreign/cursor.ts'
+import { createGeminiReader } from './foreign/gemini.ts'
+import { createOpencodeReader } from './foreign/opencode.ts'
+import { createPiReader } from './foreign/pi.ts'
 
 const readers = {
   'claude-code': (): RecordReader => (record, position) => [{ record, position }],
