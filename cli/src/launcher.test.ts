@@ -89,6 +89,16 @@ test.for(troubles)('%s is one clear line and the right exit code', ([, words, ex
   expect(launch(words)).toEqual({ exitCode, stdout: '', stderr: `${line}\n` })
 })
 
+test('--help loads the definitions of all commands and nothing of their work', () => {
+  const hook = `import { registerHooks } from 'node:module'
+    registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) })`
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, join(root, 'cli/src/main.ts'), '--help']
+  const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  const loaded = stderr.split('\n')
+  const isWork = (url: string) => /\/engine\/src\/|\/cli\/src\/commands\/(?!install\/)\w+\//.test(url)
+  expect([loaded.some((url) => url.endsWith('/commands/lost.ts')), loaded.filter(isWork)]).toEqual([true, []])
+})
+
 test('fsck ends with 1 when it found errors', () => {
   expect([launch(['fsck', file]).exitCode, launch(['fsck', torn]).exitCode]).toEqual([0, 1])
 })

@@ -4,6 +4,7 @@ import type { CompactionFailed } from './core/compaction/job.ts'
 import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
 import { defined, type JsonObject, objectAt, stringAt } from './core/message/json.ts'
+import type { Message } from './core/message/message.ts'
 import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit, Tried } from './core/ports/events.ts'
@@ -26,8 +27,11 @@ import type { Counting } from './core/tokens/estimate/counting.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
 import {
+  type AnyMessage,
   firstOfNewest,
+  foreignKind,
   indexOfPlain,
+  type LangChainLike,
   type PlainMessage,
   readPlain,
   uuidOfPlain,
@@ -65,11 +69,11 @@ export type CompactMessagesOptions = {
 }
 
 /** On failure the messages are those that were given, untouched, and `reason` says why. */
-export type CompactOutcome<M extends PlainMessage> =
+export type CompactOutcome<M extends AnyMessage> =
   | {
       readonly type: 'compacted'
       /** System messages, the summary, what was kept. A user message after the summary is joined with it. */
-      readonly messages: (M | UserText)[]
+      readonly messages: (M extends LangChainLike ? M : M | UserText)[]
       readonly summary: string
       readonly tokens: { readonly before: number; readonly after: number }
       /** `cache-sharing`, `direct`, `direct-truncated`, `windows`, `hook` or `offline`. */
@@ -83,12 +87,25 @@ export type CompactOutcome<M extends PlainMessage> =
     }
   | (Pick<CompactionFailed, 'type' | 'reason' | 'detail' | 'tried' | 'usage'> & { readonly messages: M[] })
 
-/** A message of ours, in both shapes. */
+/** A message of ours, in every shape but LangChain's. */
 type UserText = { role: 'user'; content: string }
 
-export async function compactMessages<M extends PlainMessage>(
+export async function compactMessages<M extends AnyMessage>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
+): Promise<CompactOutcome<M>> {
+  const kind = foreignKind(messages)
+  if (!kind) return compactPlain(messages as readonly PlainMessage[], options) as Promise<CompactOutcome<M>>
+  const { readForeign } = await import('./foreign-messages.ts')
+  const { plain, givenBack } = readForeign(messages, { kind, caller: 'compact' })
+  const outcome = await compactPlain(plain, options)
+  if (outcome.type === 'failed') return { ...outcome, messages: messages as M[] }
+  return { ...outcome, messages: givenBack(outcome.messages as readonly Message[]) as never }
+}
+
+async function compactPlain<M extends PlainMessage>(
+  messages: readonly M[],
+  options: CompactMessagesOptions,
 ): Promise<CompactOutcome<M>> {
   const { view, system } = readPlain(messages, 'compact')
   const { keep = 0, ledger, conversation, instructions, budget, restore, settings, counting } = options
@@ -153,7 +170,7 @@ export async function compactMessages<M extends PlainMessage>(
     usage,
     ...defined({ cost }),
     ledger: toJson(result.ledger),
-  }
+  } as CompactOutcome<M>
 }
 
 /** Why nothing is tried at all. */

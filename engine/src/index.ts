@@ -23,7 +23,7 @@ export type { CompactMessagesOptions, CompactOutcome } from './compact-messages.
 export { countTokens } from './core/tokens/estimate/counting.ts'
 export { estimateTokens } from './core/tokens/estimate/estimate.ts'
 export { type Microcompacted, type MicrocompactOptions, microcompact } from './microcompact.ts'
-export type { PlainMessage } from './plain-messages.ts'
+export type { AnyMessage } from './plain-messages.ts'
 
 // Messages and records
 

@@ -1,5 +1,5 @@
 // A keeper that is Everlong as a host uses it: an engine, a session, its own client in front of the simulated API, real
-// compactions with what they put back. Our settings and the fixed rules they are held against differ in data only.
+// compactions with what they restore. Our settings and the fixed rules they are compared with differ in data only.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { EngineEvent, EngineSettings } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import type { Ladder } from 'everlong/mechanisms'
 import { createEngine, type Engine, type Session } from 'everlong/node'
-import { mostOutput } from './setup.ts'
+import { maxOutput } from './setup.ts'
 import type { Keeper, Port, Strategy } from './strategy.ts'
 
 export type SessionRule = {
@@ -24,13 +24,13 @@ export function bySession(rule: SessionRule): Strategy {
 async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
   const { system, tools, root } = port
   const engine = engineFor(rule, port)
-  // Notes are a file beside the session's: whoever wants them works on disk.
+  // Notes are a file next to the session's, so they need a session on disk.
   const takesNotes = rule.settings?.sessionMemory !== false && rule.settings?.economy !== 'thrifty'
   const folder = takesNotes ? await mkdtemp(join(tmpdir(), 'everlong-bench-cost-')) : undefined
   const session = await engine.start({
     system,
     tools,
-    maxTokens: mostOutput,
+    maxTokens: maxOutput,
     envelope: { cwd: root },
     ...(folder === undefined ? {} : { path: join(folder, 'session.jsonl') }),
   })

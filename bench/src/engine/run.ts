@@ -1,4 +1,4 @@
-// `npm run bench -- engine`: the speeds that the engine promises, beside what they are promised to be. Recall has a
+// `npm run bench -- engine`: the speeds of the engine, next to what they should be. Recall has a
 // benchmark of its own, which takes minutes; its checked-in results are shown here.
 import { defineBenchmark, type Page, type Target as Reached, readFigures, table } from '../benchmark.ts'
 import type { Figures } from '../recall/run.ts'

@@ -1,5 +1,5 @@
 // `npm run bench -- handover [--probes DIR] [--transcripts DIR] [--show CASE --contender NAME [--limit N]] [--dry]`: how much of
-// what the next agent needs to know it can read off the context that it gets. Graded by code; results hold no text of the
+// what the next agent needs to know it can read in the context that it gets. Graded by code; results hold no text of the
 // transcripts.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -93,7 +93,7 @@ function lostIn(cases: readonly GradedCase[]): HandoverFigures['lost'] {
 
 type Found = { readonly set: ProbeSet; readonly found: Case }
 
-/** The README beside the probes says which boundary of which transcript a case is about. */
+/** The README next to the probes says which boundary of which transcript a case is about. */
 export function caseOf({ name }: ProbeSet, folders: { readonly probes: string; readonly transcripts: string }): Case {
   const row = boundaries(folders.probes).get(name)
   if (row === undefined) throw new Error(`${name}: the README of the probes names no transcript for it.`)

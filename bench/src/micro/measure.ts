@@ -102,7 +102,7 @@ function sixth({ sources }: View): PlanningMechanism {
   return snip({ from: at(1 / 3), to: at(1 / 2) })
 }
 
-/** A model whose rules the simulator knows: the session's own, or one that stands in for a stranger. */
+/** A model whose rules the simulator knows: the session's own, or another in place of an unknown one. */
 function modelOf({ messages }: View): string {
   const own = messages.findLast(({ model }) => model !== undefined && modelFacts(model) !== undefined)?.model
   return own ?? 'claude-opus-4-8'
@@ -129,7 +129,7 @@ export async function measureFile(path: string): Promise<Measured | undefined> {
 const lenient: Omit<SimulatorOptions, 'script'> = {
   acceptForeignSignatures: true,
   windows: Object.fromEntries(knownModels().map(({ id }) => [id, 100_000_000])),
-  longestBody: 1 << 30,
+  maxBodyBytes: 1 << 30,
 }
 
 type Book = { readonly with: (edits: readonly Edit[]) => View; readonly undone: () => View }

@@ -1,4 +1,4 @@
-// `npm run bench -- micro`: the reductions that need no model, on every real transcript at hand.
+// `npm run bench -- micro`: the reductions that need no model, on every real transcript that is there.
 import { readdirSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { defineBenchmark, type Page, table } from '../benchmark.ts'

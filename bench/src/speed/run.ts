@@ -1,4 +1,4 @@
-// `npm run bench -- speed [--sizes 100,1000]`: our speed beside the peers' on the same work, and how each grows.
+// `npm run bench -- speed [--sizes 100,1000]`: our speed compared with the peers' on the same work, and how each grows.
 import { parseArgs } from 'node:util'
 import { defineBenchmark, type Page, type Target, table, targetTable } from '../benchmark.ts'
 import { versionApart } from '../peers/apart.ts'

@@ -5,6 +5,7 @@ import {
   asksForNotes,
   asksForSummary,
   combine,
+  type FaultRule,
   noteTaker,
   route,
   type Script,
@@ -139,8 +140,9 @@ export async function runAdapterContract(adapter: Adapter, options: ContractOpti
     ...(managed.imagesSeen > 0 ? [] : ['images go to the model']),
   ]
   if (!adapter.recovers) return { broken, managed, bare }
-  const surprised = await runAdapter(adapter, { ...conversation, isManaged: true, turns: 40, toldWindow: 200_000 })
-  const recovery = surprised.refused.length > 0 ? brokenBy(surprised, 40) : ['the provider refuses what is too long']
+  const most = Math.min(40, turns)
+  const surprised = await runAdapter(adapter, { ...conversation, isManaged: true, turns: most, toldWindow: 200_000 })
+  const recovery = surprised.refused.length > 0 ? brokenBy(surprised, most) : ['the provider refuses what is too long']
   return { broken: [...broken, ...recovery.map((promise) => `after an overflow: ${promise}`)], managed, bare }
 }
 
@@ -159,7 +161,7 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     windows: { [model]: window },
     faults: {
       rules: [
-        { probability: 0.03, fault: { type: 'rate-limit', retryAfterMs: 1 } },
+        ...(isManaged && toldWindow === window ? [rateLimits(turns)] : []),
         { probability: 0.03, fault: { type: 'split', longest: 300 } },
       ],
     },
@@ -195,6 +197,12 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     cost,
     ...seen.report(),
   }
+}
+
+/** Some SDKs wait for seconds before they try again, so a short conversation has two of these: early, and after a compaction. */
+function rateLimits(turns: number): FaultRule {
+  const fault = { type: 'rate-limit', retryAfterMs: 1 } as const
+  return turns > 50 ? { probability: 0.03, fault } : { when: (_, ordinal) => ordinal === 12 || ordinal === 77, fault }
 }
 
 function saidAt(turn: number, turns: number): Said {

@@ -5,7 +5,6 @@ import { type Block, blocksOf, isText, isToolUse } from '../../core/message/bloc
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
-import { loadedOnce } from '../../models/sdk.ts'
 import { type Converted, type Converter, isSame, type OriginOf } from '../history/converter.ts'
 import {
   describedPart,
@@ -22,11 +21,6 @@ import {
 
 export type LangChainMessage = BaseMessage
 
-/** LangChain is an optional peer. */
-export function loadClasses(): () => Promise<LangChainClasses> {
-  return loadedOnce('@langchain/core', () => import('@langchain/core/messages'))
-}
-
 /** Makes the messages that LangChain has none for: summaries, restored files. */
 export type LangChainClasses = {
   readonly SystemMessage: new (fields: { content: never }) => BaseMessage
@@ -36,7 +30,7 @@ export type LangChainClasses = {
   readonly ToolMessage: new (fields: { content: never; tool_call_id: string }) => BaseMessage
 }
 
-type MessageClasses = Pick<LangChainClasses, 'HumanMessage' | 'AIMessage' | 'ToolMessage'>
+export type MessageClasses = Pick<LangChainClasses, 'HumanMessage' | 'AIMessage' | 'ToolMessage'>
 
 /**
  * System messages at the beginning are the system prompt; later ones become notes of the client. The classes must be loaded
