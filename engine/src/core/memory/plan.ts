@@ -6,6 +6,7 @@ import { typedText } from '../ledger/user-words.ts'
 import { blocksOf, isText, textOf } from '../message/block.ts'
 import { cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
+import type { Declined } from '../ports/outcome.ts'
 import { memoryCutMarker } from '../prompts/memory.ts'
 import { defaultSettings } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
@@ -13,6 +14,7 @@ import { cutNotes, isEmpty, type Notes, renderNotes } from './notes.ts'
 
 export type MemoryDecline =
   | 'turned-off'
+  | 'overflow'
   | 'in-memory'
   | 'instructions-given'
   | 'no-notes'
@@ -26,7 +28,7 @@ export type MemoryDecline =
 
 export type MemoryPlan =
   | { readonly type: 'planned'; readonly keepFrom: number; readonly summary: string }
-  | { readonly type: 'declined'; readonly why: MemoryDecline; readonly detail: string }
+  | Declined<MemoryDecline>
 
 export type MemoryPlanInput = {
   readonly messages: readonly ViewMessage[]
@@ -101,8 +103,8 @@ function weightOf(messages: readonly ViewMessage[], { weigh }: Pick<MemoryPlanIn
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-function declined(why: MemoryDecline, detail: string): MemoryPlan {
-  return { type: 'declined', why, detail }
+function declined(reason: MemoryDecline, why: string): MemoryPlan {
+  return { type: 'declined', reason, why }
 }
 
 /** From what the notes have not seen, back until enough stays; never past the boundary, never through a pair. */

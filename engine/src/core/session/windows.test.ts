@@ -4,8 +4,7 @@ import { textOf } from '../message/block.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
-import { compactMechanism } from './compact-mechanism.ts'
-import { plainMechanism } from './testing/mechanisms.ts'
+import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 const summary = '<summary>\n## 1. Primary request and intent\nThe files are read one by one.\n</summary>'
@@ -37,7 +36,7 @@ function worldWith(settings: EngineSettings, { refuses = () => false, environmen
   )
   const world = createTestWorld({
     settings: { maxOutputTokens: 4_000, ...settings },
-    compaction: [compactMechanism()],
+    compaction: [summarizing()],
     model,
     ...(environment ? { environment } : {}),
   })

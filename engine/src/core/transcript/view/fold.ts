@@ -22,12 +22,12 @@ export type View = {
   /** Answers whose usage still gives the size, with the tokens freed since then. Absent while nothing has changed. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
   /** The newest change that names the size before it. */
-  readonly reduced?: Reduced | undefined
+  readonly reduced?: Reduction | undefined
   /** Answers whose prefix has changed since. Their signed thinking is no longer valid. */
   readonly changed: ReadonlySet<number>
 }
 
-export type Reduced = {
+export type Reduction = {
   /** Tokens of the context before it, and after it if it names them: tokens of this model. */
   readonly before: number
   readonly after?: number | undefined
@@ -129,7 +129,7 @@ function pinsOf(edits: readonly EditAt[], { pinned }: Effects): readonly string[
   return [...new Set(pins)]
 }
 
-function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly ViewPiece[]): Reduced | undefined {
+function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly ViewPiece[]): Reduction | undefined {
   for (const { row, edit } of inForce.toReversed()) {
     const known = live.rows[row]
     const before = edit ? edit.size : known?.head.boundary?.preTokens
