@@ -18,9 +18,9 @@ export type AgentRecallTool = {
 
 type ToolAnswer = { content: { type: 'text'; text: string }[]; isError?: boolean }
 
-const mostMatches = 10
+const maxMatches = 10
 /** Characters of an answer. */
-const longestAnswer = 16_000
+const maxAnswer = 16_000
 
 export function agentRecallTool(store: SessionStore, key: () => AgentSessionKey | undefined): AgentRecallTool {
   return {
@@ -48,7 +48,7 @@ async function entriesOf(store: SessionStore, key: AgentSessionKey): Promise<rea
 }
 
 function found(entries: readonly Entry[], query: string): string {
-  const { matches, more } = recallFrom(entries, query, mostMatches)
+  const { matches, more } = recallFrom(entries, query, maxMatches)
   if (matches.length === 0) return 'Nothing was found. Try other words.'
   const cards = matches.map(
     ({ id, kind, time, snippet }) => `${id} (${[kind, time].filter(Boolean).join(', ')})\n${snippet}`,
@@ -59,7 +59,7 @@ function found(entries: readonly Entry[], query: string): string {
 }
 
 function answered(text: string): ToolAnswer {
-  const shown = text.length <= longestAnswer ? text : `${text.slice(0, longestAnswer).toWellFormed()}\n[…]`
+  const shown = text.length <= maxAnswer ? text : `${text.slice(0, maxAnswer).toWellFormed()}\n[…]`
   return { content: [{ type: 'text', text: `${recalledNotice}\n\n${shown}` }] }
 }
 
