@@ -23,7 +23,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/ports`]: { rooms: [...base, `${core}/transcript`] },
   [`${core}/request`]: { rooms: [...base, ...under('transcript', 'ports')] },
   [`${core}/restore`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
-  [`${core}/mechanisms`]: { rooms: [...base, ...upToRestore] },
+  [`${core}/mechanisms`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },
   [`${core}/compaction`]: { rooms: [...base, ...upToRestore, ...under('restore')] },
   [`${core}/memory`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },
   [`${core}/session`]: { rooms: [core] },

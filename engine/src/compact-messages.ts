@@ -1,13 +1,13 @@
 // A compaction for hosts that hold plain messages and no session. It reads and writes no files.
 import { modelFacts } from './core/catalog/models.ts'
-import type { CompactionFailed, CompactionSettings } from './core/compaction/job.ts'
+import type { CompactionSettings } from './core/compaction/job.ts'
 import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
 import { defined, type JsonObject, objectAt, stringAt } from './core/message/json.ts'
 import type { Message } from './core/message/message.ts'
 import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
-import type { Emit, Tried } from './core/ports/events.ts'
+import type { Emit } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
 import {
   guardedHooks,
@@ -19,6 +19,7 @@ import {
 } from './core/ports/guarded-ports.ts'
 import { type FidelityReport, type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
+import { type Failed, failed, type Tried } from './core/ports/outcome.ts'
 import type { Redact, Restore } from './core/ports/restore.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
 import { wellFormed } from './core/text/well-formed.ts'
@@ -85,7 +86,7 @@ export type CompactOutcome<M extends AnyMessage> =
       /** To pass in the next time. */
       readonly ledger: JsonObject
     }
-  | (Pick<CompactionFailed, 'type' | 'reason' | 'detail' | 'tried' | 'usage'> & { readonly messages: M[] })
+  | (Failed & { readonly usage: TokenCounts; readonly messages: M[] })
 
 /** A message of ours, in every shape but LangChain's. */
 type UserText = { role: 'user'; content: string }
@@ -115,7 +116,7 @@ async function compactPlain<M extends PlainMessage>(
   const { now, wait } = systemPorts
   const guard = createGuard({ emit, wait })
   const refusal = refusalOf(options, keep, view.messages.length)
-  if (refusal) return { type: 'failed', ...refusal, tried: [], usage: noTokens, messages: messages as M[] }
+  if (refusal) return { ...refusal, usage: noTokens, messages: messages as M[] }
   const first = keep === 0 ? 0 : firstOfNewest(messages, keep)
   const result = await runCompaction(
     {
@@ -143,12 +144,9 @@ async function compactPlain<M extends PlainMessage>(
       emit,
       wait,
     },
-    options.signal,
+    { signal: options.signal },
   )
-  if (result.type === 'failed') {
-    const { reason, detail, tried, usage } = result
-    return { type: 'failed', reason, detail, tried, usage, messages: messages as M[] }
-  }
+  if (result.type === 'failed') return { usage: noTokens, ...result, messages: messages as M[] }
   const { summary, tokens, mechanism, fidelity, tried, usage, cost, records, contextAfter, keptUuids } = result
   const kept = keptUuids.flatMap((uuid) => messages[indexOfPlain(uuid)] ?? [])
   // Thinking is invalid after a summary if the model binds it to what came before; an unknown model may do so.
@@ -174,16 +172,12 @@ async function compactPlain<M extends PlainMessage>(
 }
 
 /** Why nothing is tried at all. */
-function refusalOf(
-  { environment = {} }: CompactMessagesOptions,
-  keep: number,
-  length: number,
-): Pick<CompactionFailed, 'reason' | 'detail'> | undefined {
+function refusalOf({ environment = {} }: CompactMessagesOptions, keep: number, length: number): Failed | undefined {
   const off = compactionOff({ environment })
-  if (off !== undefined) return { reason: 'vetoed', detail: off }
+  if (off !== undefined) return failed('vetoed', off)
   if (keep === 0 || keep < length) return undefined
-  const detail = `All ${length} messages are to be kept (keep is ${keep}): there is nothing left to compact.`
-  return { reason: 'nothing_to_compact', detail }
+  const why = `All ${length} messages are to be kept (keep is ${keep}): there is nothing left to compact.`
+  return failed('nothing-to-compact', why)
 }
 
 /** What was restored, and what hooks said, as one text that says what it is. */

@@ -3,6 +3,7 @@
 import type { CompactMessagesOptions, CompactOutcome } from './compact-messages.ts'
 import { noTokens } from './core/message/usage.ts'
 import { errorText } from './core/ports/guarded.ts'
+import { failed } from './core/ports/outcome.ts'
 import type { AnyMessage } from './plain-messages.ts'
 
 /**
@@ -21,6 +22,6 @@ export async function compact<M extends AnyMessage>(
 ): Promise<CompactOutcome<M>> {
   const code = await import('./compact-messages.ts').catch(errorText)
   if (typeof code !== 'string') return code.compactMessages(messages, options)
-  const detail = `Its code could not be loaded: ${code}`
-  return { type: 'failed', reason: 'no_summary', detail, tried: [], usage: noTokens, messages: messages as M[] }
+  const why = `Its code could not be loaded: ${code}`
+  return { ...failed('no-summary', why), usage: noTokens, messages: messages as M[] }
 }

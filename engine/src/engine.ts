@@ -20,15 +20,14 @@ import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
 import { Collapser } from './core/session/collapser.ts'
-import type { CompactMechanismOptions } from './core/session/compact-mechanism.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
 import { requestBase } from './core/session/input.ts'
-import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
+import { defaultMechanisms, type Mechanisms } from './core/session/mechanisms.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import {
   type Opener,
@@ -75,8 +74,8 @@ export type EngineOptions = HostFunctions & {
   readonly workspace?: Workspace
   /** Restores context after a compaction, in place of the engine's own: files, todos, plan, skills. */
   readonly restore?: Restore
-  /** Replaces default mechanisms by trigger. A function gets the defaults, which know the session's notes and files. */
-  readonly ladder?: Partial<Ladder> | ((defaults: Ladder) => Partial<Ladder>)
+  /** Replaces one or both lists of mechanisms. A function gets the defaults, which know the session's notes and files. */
+  readonly mechanisms?: Partial<Mechanisms> | ((defaults: Mechanisms) => Partial<Mechanisms>)
   /** Ask mode: whether a compaction may run now. */
   readonly ask?: Ask
   readonly environment?: Environment
@@ -148,7 +147,7 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   tokenizer: true,
   workspace: true,
   restore: true,
-  ladder: true,
+  mechanisms: true,
   ask: true,
   environment: true,
   onEvent: true,
@@ -360,21 +359,19 @@ function runtimeFor(
 }
 
 function mechanismsFor(
-  { ladder }: EngineOptions,
+  { mechanisms: own }: EngineOptions,
   settings: EngineSettings,
   memory: Memory,
-): Pick<Runtime, 'ladder' | 'background' | 'memoryState'> {
-  const { keep, summary, recall, isAutonomous } = settings
-  const options: CompactMechanismOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
+): Pick<Runtime, 'mechanisms' | 'background' | 'memoryState'> {
   const collapser = settings.collapse ? new Collapser() : undefined
-  const compact = loadedMechanism('compact', ({ compactMechanism }) => compactMechanism(options))
-  const defaults = defaultLadder([compact], {
-    memory: loadedMechanism('session-memory', ({ memoryMechanism }) => memoryMechanism(memory, options)),
+  const compact = loadedMechanism('compact', ({ summarize }, context) => summarize(context, settings.keep))
+  const defaults = defaultMechanisms([compact], {
+    memory: loadedMechanism('session-memory', (code, context) => code.summarizeFromNotes(context, memory)),
     collapse: collapser?.mechanism,
     isNative: settings.reductions?.native !== undefined,
   })
   return {
-    ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
+    mechanisms: { ...defaults, ...(typeof own === 'function' ? own(defaults) : own) },
     background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
     memoryState: () =>
       'store' in memory ? memory.state() : { isOn: false, isExtracting: false, hasStopped: false, declined: memory },
@@ -384,9 +381,10 @@ function mechanismsFor(
 type MemoryInput = { readonly held: HeldSession; readonly settings: EngineSettings; readonly isSubagent: boolean }
 
 function memoryFor({ notes }: HostPorts, { held, settings, isSubagent }: MemoryInput): Memory {
-  if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
+  if (isSubagent) return { type: 'declined', reason: 'turned-off', why: 'Sub-agents keep no notes.' }
   if (notes && held.path !== undefined) {
     return notes(held.path, { choices: memoryChoices(settings), isResumed: held.entries.length > 0 })
   }
-  return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
+  const why = 'The session is only in memory, and notes are a file next to the transcript.'
+  return { type: 'declined', reason: 'in-memory', why }
 }

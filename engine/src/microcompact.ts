@@ -97,8 +97,8 @@ function microcompactPlain<M extends PlainMessage>(
   })
   const plan = microBySize.plan(view, situation)
   const leftAlone = unknownTools(view, situation.settings)
-  if (plan.type === 'declined') return unchanged(`${plan.detail}${leftAloneText(leftAlone)}`, leftAlone)
-  const edits = plan.outcome.type === 'edits' ? plan.outcome.edits : []
+  if (plan.type === 'declined') return unchanged(`${plan.why}${leftAloneText(leftAlone)}`, leftAlone)
+  const edits = plan.type === 'reduced' ? plan.edits : []
   const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
   const unthought = edits.flatMap((edit) => (edit.type === 'clear-thinking' && edit.after ? [edit.after] : []))
   const thinkingAfter = Math.min(...unthought.map(indexOfPlain))

@@ -32,6 +32,6 @@ async function timedCompaction(messages: readonly AnyMessage[]) {
   const began = processorTime()
   const done = await compact(messages)
   const milliseconds = processorTime() - began
-  if (done.type === 'failed') throw new Error(done.detail)
+  if (done.type === 'failed') throw new Error(done.why)
   return { milliseconds, tokens: done.tokens }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EngineEvent, EngineSettings } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import type { Ladder } from 'everlong/mechanisms'
+import type { Mechanisms } from 'everlong/mechanisms'
 import { createEngine, type Engine, type Session } from 'everlong/node'
 import { maxOutput } from './setup.ts'
 import type { Keeper, Port, Strategy } from './strategy.ts'
@@ -14,7 +14,7 @@ export type SessionRule = {
   readonly name: string
   readonly who: string
   readonly settings?: EngineSettings
-  readonly ladder?: Partial<Ladder>
+  readonly mechanisms?: Partial<Mechanisms>
 }
 
 export function bySession(rule: SessionRule): Strategy {
@@ -46,7 +46,7 @@ async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
   }
 }
 
-function engineFor({ settings, ladder }: SessionRule, port: Port): Engine {
+function engineFor({ settings, mechanisms }: SessionRule, port: Port): Engine {
   const { model, window, lifetime } = port.setup
   let count = 0
   return createEngine({
@@ -54,7 +54,7 @@ function engineFor({ settings, ladder }: SessionRule, port: Port): Engine {
     environment: {},
     files: port.files,
     settings: { contextWindow: window, cacheMarks: lifetime, ...settings },
-    ...(ladder ? { ladder } : {}),
+    ...(mechanisms ? { mechanisms } : {}),
     onEvent: (event) => tell(event, port),
     ports: { now: port.now, newId: () => `entry-${++count}` },
   })

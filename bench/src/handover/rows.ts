@@ -1,5 +1,5 @@
 // What the handover benchmark measures: a row for each contender and size of each case. Small helpers to look into them.
-import type { Compacted } from 'everlong/internal/compaction'
+import type { Compaction } from 'everlong/internal/compaction'
 import type { Target } from '../benchmark.ts'
 
 export type Row = {
@@ -7,7 +7,7 @@ export type Row = {
   readonly at: 'as it is' | 'default' | 'recorded' | number
   readonly tokens: number
   readonly characters: number
-  readonly composition?: Compacted['composition']
+  readonly composition?: Compaction['composition']
   /** Tokens of the context without restored files, which have a budget of their own. */
   readonly handover?: number
   /** Mean over the questions, from 0 to 1; `weighted` counts some of them double. */

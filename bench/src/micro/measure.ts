@@ -164,17 +164,16 @@ async function outcomeOf(
 ): Promise<Omit<Outcome, 'isUndone'>> {
   const plan = mechanism(view).plan(view, situationOf(view, { model: modelOf(view), ...input(view) }))
   if (plan.type === 'declined') {
-    return { way: name, type: 'declined', why: plan.why, items: 0, promised: 0, measured: 0, status: 200 }
+    return { way: name, type: 'declined', why: plan.reason, items: 0, promised: 0, measured: 0, status: 200 }
   }
-  const { items, freed: promised, outcome } = plan
+  const { items, freed: promised } = plan
   const { simulator, book, tokens } = bench
   const sent =
-    outcome.type === 'edits'
-      ? await send(simulator, book.with(outcome.edits))
-      : await send(simulator, view, outcome.request)
-  const measured = outcome.type === 'edits' ? tokens - sent.tokens : sent.cleared
+    plan.type === 'reduced' ? await send(simulator, book.with(plan.edits)) : await send(simulator, view, plan.request)
+  const type = plan.type === 'reduced' ? 'edits' : 'request'
+  const measured = type === 'edits' ? tokens - sent.tokens : sent.cleared
   const { status, error } = sent
-  return { way: name, type: outcome.type, items: items.length, promised, measured, status, ...(error ? { error } : {}) }
+  return { way: name, type, items: items.length, promised, measured, status, ...(error ? { error } : {}) }
 }
 
 type Sent = { readonly status: number; readonly error?: string; readonly tokens: number; readonly cleared: number }

@@ -115,7 +115,7 @@ one that the generator knows.`,
       'Recording one more message in a conversation, microseconds each.',
       table(
         ['messages before', 'microseconds'],
-        adding.map(({ messages, microseconds }) => [messages, microseconds.toFixed(1)]),
+        adding.map(({ messages, microseconds }) => [messages, microseconds]),
       ),
     ],
   }

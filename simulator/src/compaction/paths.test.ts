@@ -146,11 +146,11 @@ test('the boundary says what was done, and ours is in a field of its own', async
   })
   expect(compactMetadata).toEqual({
     trigger: 'manual',
-    preTokens: result.size.before,
-    postTokens: result.size.after,
+    preTokens: result.before,
+    postTokens: result.after,
     durationMs: result.durationMs,
     messagesSummarized: entries,
-    cumulativeDroppedTokens: result.size.before - result.size.after,
+    cumulativeDroppedTokens: result.before - result.after,
     userContext: 'keep the schema',
   })
   expect(Object.keys(objectAt(everlong, 'compaction') ?? {}).toSorted()).toEqual(

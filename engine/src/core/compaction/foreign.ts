@@ -3,10 +3,10 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { neutralizePiece } from '../text/neutralize.ts'
 import { wellFormed } from '../text/well-formed.ts'
-import type { Compacted } from './job.ts'
+import type { Compaction } from './job.ts'
 
 /** The whole new context but for the kept messages, as one text. */
-function contextText({ summary, records, contextAfter }: Compacted): string {
+function contextText({ summary, records, contextAfter }: Compaction): string {
   // Behind boundary and summary: what was restored, what hooks said, and the latest request.
   const behind = records.slice(2)
   const pieces = [...behind.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...contextAfter]
@@ -17,16 +17,16 @@ function contextText({ summary, records, contextAfter }: Compacted): string {
 }
 
 /** The fields of pi's `compaction` entry that a compaction knows. It keeps nothing where it names itself. */
-export function piCompaction(compacted: Compacted, id: string) {
+export function piCompaction(compacted: Compaction, id: string) {
   const [boundary] = compacted.records
   const { ledger: _ledger, last: _last, ...own } = objectAt(objectAt(boundary, 'everlong'), 'compaction') ?? {}
-  const { tokens, size, keptUuids } = compacted
+  const { tokens, before, after, keptUuids } = compacted
   const known = objectAt(boundary, 'compactMetadata')
-  const metadata = { trigger: known?.trigger, postTokens: size.after, durationMs: numberAt(known, 'durationMs') }
+  const metadata = { trigger: known?.trigger, postTokens: after, durationMs: numberAt(known, 'durationMs') }
   return {
     summary: contextText(compacted),
     firstKeptEntryId: keptUuids[0] ?? id,
-    tokensBefore: size.before,
+    tokensBefore: before,
     // All of the new context is in the summary, so all of it counts.
     details: { everlong: { metadata, compaction: { ...own, freed: tokens.before - tokens.after } } },
   }
@@ -35,6 +35,6 @@ export function piCompaction(compacted: Compacted, id: string) {
 export type PiPlace = { readonly id: string; readonly parentId: string; readonly timestamp: string }
 
 /** To be appended to a session of pi, which goes on from it. */
-export function piCompactionRecord(compacted: Compacted, { id, parentId, timestamp }: PiPlace): JsonObject {
+export function piCompactionRecord(compacted: Compaction, { id, parentId, timestamp }: PiPlace): JsonObject {
   return { type: 'compaction', id, parentId, timestamp, ...piCompaction(compacted, id), fromHook: true }
 }

@@ -2,11 +2,9 @@
 import type { Ledger } from '../ledger/facts.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { FidelityReport, Trigger } from '../ports/hooks.ts'
 import type { ModelRequest } from '../ports/model.ts'
-import type { CommitResult } from '../ports/ports.ts'
+import type { Compacted } from '../ports/outcome.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { SizeScale } from '../tokens/size-scale.ts'
@@ -95,8 +93,6 @@ export type CompactionJob = {
   /** The newest entry of the chain; left out, the newest of the view. */
   readonly lastUuid?: string | undefined
   readonly envelope?: JsonObject | undefined
-  /** Writes the records as one unit. Left out, they are only returned. */
-  readonly commit?: (records: readonly JsonObject[]) => CommitResult | Promise<CommitResult>
 }
 
 export type SizedJob = CompactionJob & { readonly size: number; readonly scale: SizeScale }
@@ -114,10 +110,8 @@ export type Composition = {
   readonly restored: number
 }
 
-export type Compacted = {
-  readonly type: 'compacted'
-  /** In the order of the transcript, to be appended in one write. */
-  readonly records: readonly JsonObject[]
+/** A compaction with everything that is known about it. */
+export type Compaction = Compacted & {
   readonly messages: readonly ViewMessage[]
   readonly summary: string
   readonly composition: Composition
@@ -126,39 +120,10 @@ export type Compacted = {
   readonly keptUuids: readonly string[]
   /** By the same counter, without system prompt and tools. */
   readonly tokens: { readonly before: number; readonly after: number }
-  /** As the gauge shows them: what the next answer is expected to report. */
-  readonly size: { readonly before: number; readonly after: number }
-  readonly mechanism: string
   readonly model?: string
-  readonly tried: readonly Tried[]
-  readonly usage: TokenCounts
-  readonly cost?: number
-  /** Of the request that shared the cache: the share of its prompt that was read from there. */
-  readonly hitRate?: number
-  /** Requests to a model. */
-  readonly attempts: number
   readonly fidelity: FidelityReport
-  readonly chain: ChainInfo
   readonly ledger: Ledger
   readonly restored: Restoration
-  readonly durationMs: number
-  readonly notices: readonly string[]
   /** What PostCompact hooks want the model to see. */
   readonly contextAfter: readonly string[]
 }
-
-export type CompactionFailed = {
-  readonly type: 'failed'
-  readonly reason: CompactionFailure
-  /** For a person: what went wrong, and what can be done. */
-  readonly detail: string
-  readonly tried: readonly Tried[]
-  readonly usage: TokenCounts
-  readonly cost?: number
-  readonly hitRate?: number
-  readonly attempts: number
-  readonly durationMs: number
-  readonly notices: readonly string[]
-}
-
-export type CompactionResult = Compacted | CompactionFailed

@@ -5,6 +5,7 @@ import { blocksOf, isThinking } from '../message/block.ts'
 import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ModelClient } from '../ports/model.ts'
+import { type Failed, failed } from '../ports/outcome.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { contextSize, modelOf } from '../tokens/context-size.ts'
 import { countTokens, withoutMargin } from '../tokens/estimate/counting.ts'
@@ -18,8 +19,6 @@ import {
   type PartialChoice,
   type SizedJob,
 } from './job.ts'
-
-type Declined = { readonly type: 'declined'; readonly why: string }
 
 export type CompactionPlan =
   | {
@@ -49,7 +48,7 @@ export type CompactionPlan =
       /** Of the summarizer. */
       readonly model: string
     }
-  | Declined
+  | Failed
 
 export type Planned = Extract<CompactionPlan, { readonly type: 'planned' }>
 
@@ -78,7 +77,7 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   if (parts.removesThinking && settings.boundThinking === 'decline') {
     const why =
       'The model binds its thinking to messages that would be summarized, and some that think were to be kept.'
-    return { type: 'declined', why: `${why} Compact everything, or allow their thinking to be removed.` }
+    return failed('nothing-to-compact', `${why} Compact everything, or allow their thinking to be removed.`)
   }
   const kept = parts.removesThinking ? withoutThinking(parts.kept) : parts.kept
   const before = job.viewTokens ?? countTokens(view.messages, counting)
@@ -183,10 +182,10 @@ export type CompactionParts = {
   readonly removesThinking: boolean
 }
 
-const notEnough: Declined = { type: 'declined', why: 'Not enough messages to compact.' }
+const notEnough = failed('nothing-to-compact', 'Not enough messages to compact.')
 
 /** Where enough was said since the last summary: two messages, or one that is itself larger than the target. */
-function wholeOf(view: View, target: number): CompactionParts | Declined {
+function wholeOf(view: View, target: number): CompactionParts | Failed {
   const summarized = piecesOf(view)
   const last = summarized.findLastIndex(({ origin }) => origin === 'summary')
   const said = summarized.slice(last + 1).filter(isSpoken).length
@@ -204,10 +203,10 @@ function isSpoken({ origin }: ViewMessage): boolean {
   return isRequest(origin) || origin === 'assistant' || origin === 'tool-result'
 }
 
-function partsAround(view: View, { type, uuid }: PartialChoice, model: string | undefined): CompactionParts | Declined {
+function partsAround(view: View, { type, uuid }: PartialChoice, model: string | undefined): CompactionParts | Failed {
   const all = view.sources.flatMap(piecesAt)
   const chosen = all.findIndex(({ uuids, piece }) => piece.uuid === uuid || uuids.includes(uuid))
-  if (chosen < 0) return { type: 'declined', why: `${uuid} is no message of the current context.` }
+  if (chosen < 0) return failed('nothing-to-compact', `${uuid} is not a message of the current context.`)
   const cut = cutNear(
     all.map(({ piece }) => piece),
     chosen,

@@ -92,10 +92,10 @@ describe('committing', () => {
   }
 
   test('staged summaries wait until 90 % of the effective window, then all take their places at once', () => {
-    expect(at(0.89)).toMatchObject({ type: 'declined', why: 'below-commit' })
+    expect(at(0.89)).toMatchObject({ type: 'declined', reason: 'below-commit' })
     const plan = at(0.9)
-    expect(plan.type).toBe('planned')
-    const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+    expect(plan.type).toBe('reduced')
+    const edits = plan.type === 'reduced' ? plan.edits : []
     expect(edits.map(({ type }) => type)).toEqual(spans.map(() => 'replace-range'))
   })
 
@@ -106,7 +106,7 @@ describe('committing', () => {
     const { explanation } = situation
     const size = { ...explanation.size, tokens: explanation.effectiveWindow.value }
     const plan = collapse(staged).plan(pinned, { ...situation, explanation: { ...explanation, size } })
-    const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+    const edits = plan.type === 'reduced' ? plan.edits : []
     expect(edits.flatMap((edit) => (edit.type === 'replace-range' ? [edit.from] : []))).toEqual(
       spans.slice(1).map(({ from }) => from),
     )
@@ -114,7 +114,7 @@ describe('committing', () => {
 
   test('the view then holds the summary, and undoing one brings its span back', () => {
     const plan = at(0.9)
-    const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+    const edits = plan.type === 'reduced' ? plan.edits : []
     const written = [...records]
     let parentUuid = newest
     for (const [index, edit] of edits.entries()) {

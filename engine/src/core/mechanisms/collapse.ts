@@ -42,7 +42,7 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
         return declined(name, 'nothing-to-do', 'No staged summary is smaller than its span.')
       return planRanges(view, situation, {
         mechanism: name,
-        reason: 'finished spans have summaries of their own',
+        why: 'finished spans have summaries of their own',
         parts,
         replacements,
         editOf: (range) => ({ type: 'replace-range', ...range, mechanism: name }),

@@ -5,11 +5,13 @@ import { typedText } from '../ledger/user-words.ts'
 import { blocksOf, isText, textOf } from '../message/block.ts'
 import { cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
+import type { Declined } from '../ports/outcome.ts'
 import { memoryCutMarker } from '../prompts/memory.ts'
 import { cutNotes, isEmpty, type Notes, renderNotes } from './notes.ts'
 
 export type MemoryDecline =
   | 'turned-off'
+  | 'overflow'
   | 'in-memory'
   | 'instructions-given'
   | 'no-notes'
@@ -23,7 +25,7 @@ export type MemoryDecline =
 
 export type MemoryPlan =
   | { readonly type: 'planned'; readonly keepFrom: number; readonly summary: string }
-  | { readonly type: 'declined'; readonly why: MemoryDecline; readonly detail: string }
+  | Declined<MemoryDecline>
 
 /** How much stays word for word: at least `minTokens` and `minMessages` messages with text, at most `maxTokens`. */
 export type MemoryKeep = { readonly minTokens: number; readonly maxTokens: number; readonly minMessages: number }
@@ -102,8 +104,8 @@ function weightOf(messages: readonly ViewMessage[], { weigh }: Pick<MemoryPlanIn
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-function declined(why: MemoryDecline, detail: string): MemoryPlan {
-  return { type: 'declined', why, detail }
+function declined(reason: MemoryDecline, why: string): MemoryPlan {
+  return { type: 'declined', reason, why }
 }
 
 /** From what the notes have not seen, back until enough stays; never past the boundary, never through a pair. */

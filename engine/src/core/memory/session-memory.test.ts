@@ -148,7 +148,7 @@ const inputOf = (messages: readonly ViewMessage[], given: Partial<MemoryPlanInpu
 
 const why = (input: MemoryPlanInput) => {
   const plan = planFromMemory(input)
-  return plan.type === 'declined' ? plan.why : `keeps from ${plan.keepFrom}`
+  return plan.type === 'declined' ? plan.reason : `keeps from ${plan.keepFrom}`
 }
 
 describe('compacting from the notes', () => {

@@ -10,7 +10,6 @@ import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import { runPlan } from './ladder.ts'
 import { loadCompaction } from './load-compaction.ts'
 import { type BackgroundWorker, type Runtime, summarizer } from './runtime.ts'
 
@@ -51,7 +50,7 @@ export class Collapser implements BackgroundWorker {
     run: async (context) => {
       await this.waitForRoom(context)
       const { waiting } = this
-      const result = runPlan(collapse(waiting), context)
+      const result = collapse(waiting).plan(context.view, context.situation)
       if (result.type === 'reduced') this.waiting = this.waiting.filter((one) => !waiting.includes(one))
       return result
     },
@@ -82,7 +81,7 @@ export class Collapser implements BackgroundWorker {
     const most = Math.min(effectiveWindow.value * waitAt, blocking.value)
     const isEnough = () => {
       const plan = collapse(this.waiting).plan(view, situation)
-      return plan.type === 'planned' && size.tokens - plan.freed < most
+      return plan.type !== 'declined' && size.tokens - plan.freed < most
     }
     if (this.runtime) this.look(this.runtime)
     while (this.running && !isEnough()) await this.running

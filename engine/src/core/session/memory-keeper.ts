@@ -1,11 +1,11 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. session/compact-mechanism.ts compacts from the notes.
+// counts what it costs. session/summarize.ts compacts from the notes.
 import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'
 import type { Extraction, SessionMemory } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
-import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
+import { defaultKeep, type MemoryDecline, type MemoryKeep } from '../memory/plan.ts'
 import {
   afterCompaction,
   afterExtraction,
@@ -20,6 +20,7 @@ import { type Block, blocksOf, isToolResult, isToolUse } from '../message/block.
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
+import type { Declined } from '../ports/outcome.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -27,10 +28,8 @@ import { type BackgroundWorker, type MemoryState, type Runtime, summarizer } fro
 import type { MemoryChoices } from './settings.ts'
 import { buildRequest } from './turn-request.ts'
 
-export type MemoryDeclined = NonNullable<MemoryState['declined']>
-
 /** The keeper, or why there are no notes. */
-export type Memory = MemoryKeeper | MemoryDeclined
+export type Memory = MemoryKeeper | Declined<MemoryDecline>
 
 export type KeeperInput = { readonly choices?: MemoryChoices | undefined; readonly isResumed: boolean }
 
@@ -41,7 +40,7 @@ export class MemoryKeeper implements BackgroundWorker {
   private current: MemoryProgress
   private isFresh: boolean
   private running: Promise<void> | undefined
-  private declined: MemoryDeclined | undefined
+  private declined: Declined<MemoryDecline> | undefined
   private problem: string | undefined
 
   constructor({ store, choices, isResumed }: KeeperInput & { readonly store: SessionMemory }) {
@@ -79,7 +78,7 @@ export class MemoryKeeper implements BackgroundWorker {
   }
 
   /** Why a compaction did not use the notes; undefined when it did. */
-  noteDeclined(declined: MemoryDeclined | undefined): void {
+  noteDeclined(declined: Declined<MemoryDecline> | undefined): void {
     this.declined = declined
   }
 

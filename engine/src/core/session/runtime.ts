@@ -7,6 +7,7 @@ import { callNow, createStop, errorText, type Guard, type Stop } from '../ports/
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { Hooks } from '../ports/hooks.ts'
 import type { ModelClient } from '../ports/model.ts'
+import type { Declined } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
 import type { Environment } from '../tokens/settings.ts'
@@ -14,7 +15,7 @@ import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
 import type { Retainer } from './host-functions.ts'
-import type { Ladder } from './ladder.ts'
+import type { Mechanisms } from './mechanisms.ts'
 import type { EngineSettings } from './settings.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
@@ -33,7 +34,7 @@ export type Runtime = {
   /** What the host set and cannot be used, for `explain()`. */
   readonly warnings?: readonly string[]
   readonly environment: Environment
-  readonly ladder: Ladder
+  readonly mechanisms: Mechanisms
   readonly ports: Omit<CompactionPorts, 'model'>
   readonly restore?: Restore | undefined
   /** For calls of host code that have no port of their own. */
@@ -65,7 +66,7 @@ export type MemoryState = {
   readonly hasStopped: boolean
   readonly lastSeen?: string
   /** Why the last compaction did not use the notes. */
-  readonly declined?: { readonly why: MemoryDecline; readonly detail: string }
+  readonly declined?: Declined<MemoryDecline>
   readonly problem?: string
 }
 

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { textOf } from '../message/block.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
-import { compactMechanism } from './compact-mechanism.ts'
 import type { EngineSettings } from './settings.ts'
-import { plainMechanism } from './testing/mechanisms.ts'
+import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 const summary = '<summary>\n## 1. Primary request and intent\nThe files are read one by one.\n</summary>'
@@ -32,7 +31,7 @@ function worldWith(settings: EngineSettings, refuses: (request: ModelRequest) =>
   )
   const world = createTestWorld({
     settings: { maxOutputTokens: 4_000, ...settings },
-    compaction: [compactMechanism()],
+    compaction: [summarizing()],
     model,
   })
   return { world, model }

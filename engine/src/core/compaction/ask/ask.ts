@@ -1,15 +1,16 @@
-// Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. What no
-// model could do is said with a reason; writing a summary without a model is the caller's business.
+// Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. Writing a
+// summary without a model is up to the caller.
 import { modelFacts } from '../../catalog/models.ts'
-import { type Block, isToolResult, isToolUse, textOf } from '../../message/block.ts'
+import { isToolResult, isToolUse, textOf } from '../../message/block.ts'
 import type { Message } from '../../message/message.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
+import { type Failed, failed } from '../../ports/outcome.ts'
 import { carriedText, clearedResultsText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
 import { messageOf } from '../../transcript/format/messages.ts'
 import type { Run } from '../history.ts'
-import { type Asked, type Asking, ask, type Got, note } from './asker.ts'
+import { type Asking, ask, note, type Summary } from './asker.ts'
 import {
   directRequest,
   onDemandRequest,
@@ -20,17 +21,6 @@ import {
   shorterRequest,
 } from './request.ts'
 import { gapOf, truncated, windowsOf, withFoldedIn } from './too-long.ts'
-
-export type Summary = {
-  readonly type: 'summary'
-  readonly text: string
-  readonly mechanism: string
-  readonly model: string
-  /** Of the provider's own compaction, exactly as it came: only so may it be sent back. */
-  readonly block?: Block | undefined
-}
-
-type Outcome = Summary | Extract<Asked, { readonly type: 'none' | 'aborted' }>
 
 export type Question = {
   readonly instructions: string
@@ -49,7 +39,7 @@ type Work = Question & {
 
 const mostOutput = 20_000
 
-export async function askForSummary(run: Run, question: Question): Promise<Outcome> {
+export async function askForSummary(run: Run, question: Question): Promise<Summary | Failed> {
   const { model } = run.plan
   const counting = { ...run.job.counting, model }
   const weigh = (message: Message) => countTokens([message], counting)
@@ -64,17 +54,20 @@ export async function askForSummary(run: Run, question: Question): Promise<Outco
   if (mechanisms.includes('server-compaction')) {
     const request = onDemandRequest(conversation, prompt)
     const served = await askIn(work, { mechanism: 'server-compaction', request })
-    if (served.type === 'summary') return summaryOf(served, 'server-compaction')
-    if (served.type === 'aborted') return served
+    if (served.type === 'summary' || served.reason === 'aborted') return served
   }
   const request = sharingRequest(conversation, prompt, clearedResults(work))
   const shared = await askIn(work, { mechanism: 'cache-sharing', request })
-  if (shared.type === 'summary') return shortEnough(work, shared, 'cache-sharing')
-  if (shared.type === 'aborted') return shared
-  return askDirectly(work, shared.type === 'overflow' ? { ...shared, wasOwn: true } : undefined)
+  if (shared.type === 'summary') return shortEnough(work, shared)
+  if (shared.reason === 'aborted') return shared
+  return askDirectly(work, isTooLong(shared) ? { overflow: shared.overflow, wasOwn: true } : undefined)
 }
 
-/** Once, and about all that is summarized, unless told otherwise. */
+function isTooLong({ reason }: Failed): boolean {
+  return reason === 'prompt-too-long'
+}
+
+/** By default once, about everything that is summarized. */
 function askIn({ run, prompt, countText }: Work, asking: Pick<Asking, 'mechanism' | 'request'> & Partial<Asking>) {
   const sourceTokens = run.plan.tokens.summarized
   return ask(run, { prompt, sourceTokens, sends: 1, countTokens: countText, ...asking })
@@ -108,7 +101,7 @@ const sendsEach = 3
 type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: boolean }
 
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
-async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
+async function askDirectly(work: Work, sharing?: TooLong): Promise<Summary | Failed> {
   const { run, prompt } = work
   const { model } = run.plan
   let left = opening(work)
@@ -122,7 +115,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     if (next === 'only-one') {
       if (room !== undefined) return inWindows(work, left, { room, output })
       const why = `One round alone does not fit the summarizer’s window. ${whatToDo}`
-      return { type: 'none', reason: 'prompt_too_long', why }
+      return failed('prompt-too-long', why)
     }
     if (next) {
       if (++retries > mostRetries) break
@@ -134,13 +127,13 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, tokens: fold })
     const request = directRequest({ model, messages, prompt, maxTokens: output })
     const asked = await askIn(work, { mechanism, request, sends: sendsEach })
-    if (asked.type === 'summary') return shortEnough(work, asked, mechanism)
-    if (asked.type !== 'overflow') return asked
-    tooLong = asked
+    if (asked.type === 'summary') return shortEnough(work, asked)
+    if (!isTooLong(asked)) return asked
+    tooLong = { overflow: asked.overflow }
   }
   const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time. ${whatToDo}`
-  note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt_too_long' })
-  return { type: 'none', reason: 'prompt_too_long', why }
+  note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt-too-long' })
+  return failed('prompt-too-long', why)
 }
 
 /** What stays in the context anyway is shown for understanding, and only where there is room for it. */
@@ -247,7 +240,7 @@ async function inWindows(
   work: Work,
   messages: readonly PreparedMessage[],
   { room, output: maxTokens }: { readonly room: number; readonly output: number },
-): Promise<Outcome> {
+): Promise<Summary | Failed> {
   const { run, weigh, countText } = work
   const { model } = run.plan
   let size = Math.floor(room * (1 - shareOfCarried))
@@ -262,32 +255,26 @@ async function inWindows(
     const sourceTokens = weightOf(work, window) + countText(carried)
     const asked = await askIn(work, { mechanism: 'windows', request, prompt, sourceTokens, sends: sendsEach })
     if (asked.type === 'summary') {
-      if (at === windows.length - 1) return summaryOf(asked, 'windows')
+      if (at === windows.length - 1) return asked
       const share = Math.min(1, (room * shareOfCarried) / countText(asked.text))
       carried = withoutMiddle(asked.text, { most: asked.text.length * share })
       at++
       continue
     }
-    if (asked.type !== 'overflow') return asked
+    if (!isTooLong(asked)) return asked
     if (++shrinks > mostShrinks) break
     size = Math.floor(size * 0.6)
     windows = [...windows.slice(0, at), ...windowsOf(windows.slice(at).flat(), { size, weigh })]
   }
-  return { type: 'none', reason: 'prompt_too_long', why: `Even a part of the conversation was too long. ${whatToDo}` }
+  return failed('prompt-too-long', `Even a part of the conversation was too long. ${whatToDo}`)
 }
 
-/** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */
-async function shortEnough(work: Work, got: Got, mechanism: string): Promise<Outcome> {
+/** Asks once more, after the same messages so that the cache is used, for a shorter summary if the first does not fit. */
+async function shortEnough(work: Work, first: Summary): Promise<Summary | Failed> {
   const { countText, availableTokens } = work
-  if (countText(got.text) <= availableTokens) return summaryOf(got, mechanism)
+  if (countText(first.text) <= availableTokens) return first
   const prompt = shorterPrompt(Math.min(work.run.plan.tokens.summary, availableTokens))
-  const again = await askIn(work, { mechanism: 'shorter', request: shorterRequest(got, prompt), prompt })
-  if (again.type === 'aborted') return again
-  const isShorter = again.type === 'summary' && countText(again.text) < countText(got.text)
-  return summaryOf(isShorter ? again : got, mechanism)
-}
-
-function summaryOf({ text, answer }: Got, mechanism: string): Summary {
-  const block = answer.content.find(({ type }) => type === 'compaction')
-  return { type: 'summary', text, mechanism, model: answer.model, block }
+  const second = await askIn(work, { mechanism: 'shorter', request: shorterRequest(first, prompt), prompt })
+  if (second.type === 'failed') return second.reason === 'aborted' ? second : first
+  return countText(second.text) < countText(first.text) ? { ...second, mechanism: first.mechanism } : first
 }

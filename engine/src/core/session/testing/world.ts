@@ -22,7 +22,7 @@ import { Collapser } from '../collapser.ts'
 import { type ConversationInput, createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
-import { defaultLadder, type Ladder } from '../ladder.ts'
+import { defaultMechanisms, type Mechanisms } from '../mechanisms.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type OwnSession } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -49,7 +49,7 @@ export type WorldOptions = {
   readonly settings?: EngineSettings
   readonly environment?: Readonly<Record<string, string>>
   readonly compaction?: readonly RunningMechanism[]
-  readonly ladder?: Partial<Ladder>
+  readonly mechanisms?: Partial<Mechanisms>
   readonly base?: RequestBase
   readonly ask?: Ask
   readonly hooks?: Hooks
@@ -133,12 +133,12 @@ export function createTestWorld(options: WorldOptions = {}): World {
     conversation: createConversation({ store, sessionId: 'session-1', envelope, entries, now, newId }),
     settings,
     environment: options.environment ?? {},
-    ladder: {
-      ...defaultLadder(options.compaction ?? [], {
+    mechanisms: {
+      ...defaultMechanisms(options.compaction ?? [], {
         collapse: collapser?.mechanism,
         isNative: settings.reductions?.native !== undefined,
       }),
-      ...options.ladder,
+      ...options.mechanisms,
     },
     ports: { now, newId, wait, hooks, files: noFiles, emit, summaryPrompt: options.summaryPrompt },
     guard,
