@@ -4,10 +4,10 @@ import { isObject, stringAt } from '../message/json.ts'
 import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { collapse, finishedSpans } from './collapse.ts'
+import { createWeigher } from './measure.ts'
 import { situationOf } from './situation.ts'
 import { stageCollapse } from './stage-collapse.ts'
 import { viewOf } from './testing/examples.ts'
-import { createWeigher } from './weigher.ts'
 
 const model = 'claude-opus-4-8'
 const countTokens = (text: string) => Math.ceil(text.length / 4)

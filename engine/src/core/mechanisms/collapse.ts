@@ -4,9 +4,9 @@ import { turnsOf } from '../message/rounds.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
+import type { Weigher } from './measure.ts'
 import { declined, type PlanningMechanism } from './mechanism.ts'
 import { type Part, partsOf, planRanges, replacementOf } from './ranges.ts'
-import type { Weigher } from './weigher.ts'
 
 export type Staged = { readonly from: string; readonly to: string; readonly text: string }
 

@@ -8,6 +8,7 @@ import { repairRequest } from '../request/repair.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import { foldEntries, type View } from '../transcript/view/fold.ts'
 import { collapse, finishedSpans } from './collapse.ts'
+import { createWeigher } from './measure.ts'
 import type { Plan, PlanDeclined, PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
 import { native, serverCompaction } from './native.ts'
@@ -16,7 +17,6 @@ import type { ReductionChoices } from './settings.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { bytesOf, runContract } from './testing/contract.ts'
 import { viewOf } from './testing/examples.ts'
-import { createWeigher } from './weigher.ts'
 
 const anySession = fc
   .record({

@@ -3,9 +3,9 @@ import { session, textBlock } from '../../testing/index.ts'
 import { noTokens } from '../message/usage.ts'
 import { answerOf, scripted } from '../session/testing/world.ts'
 import { finishedSpans } from './collapse.ts'
+import { createWeigher } from './measure.ts'
 import { stageCollapse } from './stage-collapse.ts'
 import { viewOf } from './testing/examples.ts'
-import { createWeigher } from './weigher.ts'
 
 test('an answer without text has failed, and what it used is counted', async () => {
   const { records } = session()
