@@ -1,6 +1,7 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
+import { Collapser } from './core/collapse/collapser.ts'
 import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
@@ -19,7 +20,6 @@ import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
-import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
