@@ -1,7 +1,6 @@
 // `npm run bench -- cost`: what sessions cost with the prompt cache counted, for us, for fixed rules and for the peers.
 // `--quick` leaves out the long sessions and all seeds but the first.
 import { defineBenchmark } from '../benchmark.ts'
-import { versionApart } from '../peers/apart.ts'
 import { versionsOf } from '../peers/versions.ts'
 import { kinds } from './kinds.ts'
 import { type CostReport, costPage, costTargets } from './page.ts'
@@ -29,11 +28,7 @@ async function run(args: readonly string[]): Promise<CostReport> {
   const rowsOf = (runs: readonly Run[]) => runs.map((run) => known.get(keyOf(run))).filter((row) => row !== undefined)
   return {
     node: process.versions.node,
-    versions: {
-      ...versionsOf(['langchain', '@langchain/core', 'ai']),
-      '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
-      '@mastra/core': versionApart('@mastra/core'),
-    },
+    versions: versionsOf(['langchain', '@langchain/core', 'ai', '@mariozechner/pi-coding-agent', '@mastra/core']),
     compared: rowsOf(plan.compared),
     long: rowsOf(plan.long),
     bound: rowsOf(plan.bound),

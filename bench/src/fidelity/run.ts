@@ -5,7 +5,6 @@ import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/internal/node'
 import { defineBenchmark } from '../benchmark.ts'
-import { versionApart } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { transcriptFolder } from '../root.ts'
 import { type Case, casesOf, cutsOf } from './cases.ts'
@@ -45,10 +44,9 @@ async function run(args: readonly string[]): Promise<FidelityFigures | undefined
   const held: CaseReport[] = []
   for (const found of cases) reports.push(...(await caseReport(found)))
   for (const found of cuts) held.push(...(await cutReport(found)))
-  const versions = versionsInWords({
-    ...versionsOf(['@anthropic-ai/sdk', 'langchain', '@langchain/core']),
-    '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
-  })
+  const versions = versionsInWords(
+    versionsOf(['@anthropic-ai/sdk', 'langchain', '@langchain/core', '@mariozechner/pi-coding-agent']),
+  )
   return { versions, cases: reports, cuts: held }
 }
 

@@ -1,7 +1,6 @@
 // `npm run bench -- speed [--sizes 100,1000]`: our speed compared with the peers' on the same work, and how each grows.
 import { parseArgs } from 'node:util'
 import { defineBenchmark, figure, type Page, type Target, table, targetTable } from '../benchmark.ts'
-import { versionApart } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { type ContestReport, type Holding, hold, type Row } from './contest.ts'
 import { contestOf, contests } from './contests.ts'
@@ -31,11 +30,10 @@ async function run(args: readonly string[]): Promise<SpeedReport> {
   }
   return {
     node: process.versions.node,
-    versions: {
-      ...versionsOf(['langchain', '@langchain/core', 'ai', 'tokenx', 'gpt-tokenizer', 'js-tiktoken', 'minisearch']),
-      '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
-      '@mastra/core': versionApart('@mastra/core'),
-    },
+    versions: versionsOf([
+      ...['langchain', '@langchain/core', 'ai', 'tokenx', 'gpt-tokenizer', 'js-tiktoken', 'minisearch'],
+      ...['@mariozechner/pi-coding-agent', '@mastra/core'],
+    ]),
     targets: targetsOf(reports),
     contests: reports,
   }
