@@ -5,7 +5,7 @@ import { posix } from 'node:path'
 type Room = { readonly rooms: readonly string[]; readonly packages?: readonly string[] }
 
 const core = 'engine/src/core'
-const base = [`${core}/text`, `${core}/message`, `${core}/tools`, `${core}/catalog`]
+const base = [`${core}/text`, `${core}/message`, `${core}/tools`, `${core}/catalog`, `${core}/settings`]
 
 const upToRestore = under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'request')
 
@@ -14,6 +14,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/message`]: { rooms: [`${core}/text`] },
   [`${core}/tools`]: { rooms: [`${core}/text`, `${core}/message`] },
   [`${core}/catalog`]: { rooms: [] },
+  [`${core}/settings`]: { rooms: [`${core}/text`, `${core}/message`, `${core}/tools`] },
   [`${core}/recall`]: { rooms: [`${core}/text`] },
   [`${core}/tokens`]: { rooms: base },
   [`${core}/cache`]: { rooms: base },

@@ -1,6 +1,5 @@
 // A compaction for hosts that hold plain messages and no session. It reads and writes no files.
 import { modelFacts } from './core/catalog/models.ts'
-import type { CompactionSettings } from './core/compaction/job.ts'
 import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
 import { defined, type JsonObject, objectAt, stringAt } from './core/message/json.ts'
@@ -21,10 +20,10 @@ import { type FidelityReport, type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import { type Failed, failed, type Tried } from './core/ports/outcome.ts'
 import type { Redact, Restore } from './core/ports/restore.ts'
+import { type CompactionSettings, compactionOff, type Environment } from './core/settings/resolve.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
 import { wellFormed } from './core/text/well-formed.ts'
 import type { Counting } from './core/tokens/estimate/counting.ts'
-import { compactionOff, type Environment } from './core/tokens/settings.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
 import {

@@ -1,9 +1,9 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
-import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
+import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
-import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
+import { createGuard, createListeners } from './core/ports/guarded.ts'
 import {
   guardedFiles,
   guardedHooks,
@@ -18,10 +18,8 @@ import type { FileStore, Restore } from './core/ports/restore.ts'
 import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
 import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
-import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
@@ -50,10 +48,11 @@ import {
 } from './core/session/runtime.ts'
 import { createSession, type OwnSession } from './core/session/session.ts'
 import type { Session, SessionOptions } from './core/session/session-api.ts'
-import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import { StoredSession } from './core/session/stored-session.ts'
 import type { Transcript } from './core/session/transcript.ts'
-import type { Environment } from './core/tokens/settings.ts'
+import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
+import { completeSettings, type Environment, readEnvironment } from './core/settings/resolve.ts'
+import type { EngineSettings, Settings } from './core/settings/table.ts'
 import { systemPorts } from './models/ports.ts'
 import type { ReadSession } from './read-session.ts'
 import { inMemory } from './stores/memory.ts'
@@ -196,11 +195,11 @@ export type Sessions = {
 
 export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
   const ports = { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...options.ports }
-  const { settings, warnings } = checkSettings(options.settings)
+  const { settings, problems } = checkSettings(options.settings)
   const shared: Shared = {
     host,
     options: { ...options, settings },
-    warnings: [...unknownOptions(options, Object.keys(optionNames)), ...warnings],
+    warnings: [...unknownOptions(options, Object.keys(optionNames)), ...problems.map(warningOf)],
     learned: nothingLearned(),
     ports,
     cleanUps: new Set(),
@@ -295,7 +294,7 @@ function runtimeFor(
   const { entries, isWhole, path } = held
   const { environment = host.environment, model: client, ask } = engine
   const { model: name = client.model, envelope, state, startedBy: _, owner: __, user: ___, ...base } = options
-  const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
+  const settings = completeSettings(readEnvironment(engine.settings ?? {}, environment).settings)
   // The workspace folder as the host names it, never as a transcript does.
   const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
@@ -303,7 +302,7 @@ function runtimeFor(
   const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
   const hosted = engine.files && guardedFiles(engine.files, guard)
   const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
-  const named = settings.reductions?.toolKinds
+  const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
   const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
   const restoring: Restoring = new Restoring({
@@ -359,8 +358,8 @@ function runtimeFor(
 }
 
 function mechanismsFor(
-  { mechanisms: own }: EngineOptions,
-  settings: EngineSettings,
+  { mechanisms: own, settings: given }: EngineOptions,
+  settings: Settings,
   memory: Memory,
 ): Pick<Runtime, 'mechanisms' | 'background' | 'memoryState'> {
   const collapser = settings.collapse ? new Collapser() : undefined
@@ -368,7 +367,7 @@ function mechanismsFor(
   const defaults = defaultMechanisms([compact], {
     memory: loadedMechanism('session-memory', (code, context) => code.summarizeFromNotes(context, memory)),
     collapse: collapser?.mechanism,
-    isNative: settings.reductions?.native !== undefined,
+    isNative: given?.reductions?.native !== undefined,
   })
   return {
     mechanisms: { ...defaults, ...(typeof own === 'function' ? own(defaults) : own) },
@@ -378,12 +377,12 @@ function mechanismsFor(
   }
 }
 
-type MemoryInput = { readonly held: HeldSession; readonly settings: EngineSettings; readonly isSubagent: boolean }
+type MemoryInput = { readonly held: HeldSession; readonly settings: Settings; readonly isSubagent: boolean }
 
 function memoryFor({ notes }: HostPorts, { held, settings, isSubagent }: MemoryInput): Memory {
   if (isSubagent) return { type: 'declined', reason: 'turned-off', why: 'Sub-agents keep no notes.' }
   if (notes && held.path !== undefined) {
-    return notes(held.path, { choices: memoryChoices(settings), isResumed: held.entries.length > 0 })
+    return notes(held.path, { settings: settings.sessionMemory, isResumed: held.entries.length > 0 })
   }
   const why = 'The session is only in memory, and notes are a file next to the transcript.'
   return { type: 'declined', reason: 'in-memory', why }

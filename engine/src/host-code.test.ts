@@ -312,7 +312,7 @@ test('a compaction by hand does not wait for one in the background whose model h
   let isHanging = true
   const send: ModelClient['send'] = (request, options) =>
     isHanging && request.source === 'compact' ? new Promise(() => undefined) : steady.send(request, options)
-  const settings = { background: { from: 0.1 }, autoCompactWindow: undefined, contextWindow: 200_000 }
+  const settings = { background: { from: 0.1 }, contextWindow: 200_000 }
   // Only an abort ends it.
   const patient: EngineOptions['ports'] = {
     wait: (milliseconds, signal) => systemPorts.wait(milliseconds < 60_000 ? 1 : milliseconds, signal),

@@ -6,6 +6,7 @@ import type { FidelityReport, Trigger } from '../ports/hooks.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { Compacted } from '../ports/outcome.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
+import type { CompactionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { SizeScale } from '../tokens/size-scale.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
@@ -13,39 +14,6 @@ import type { View } from '../transcript/view/fold.ts'
 
 /** from: the message and what follows it is summarized. up-to: what comes before it is. The rest stays. */
 export type PartialChoice = { readonly type: 'from' | 'up-to'; readonly uuid: string }
-
-export type CompactionSettings = {
-  /** A summarizer other than the conversation's model; the conversation's cache cannot be shared then. */
-  readonly model?: string | undefined
-  readonly shareCache: boolean
-  /** When no model could write the summary: always write one without a model, only when the prompt was too long, never. */
-  readonly offline: 'always' | 'overflow' | 'never'
-  /**
-   * Tokens of the handover: the summary, the user's words, the state and the record together. Default: 12,000, in windows
-   * above 200,000 tokens 6 % of the window, and at most 15 % of a smaller one. What the limit leaves is never exceeded.
-   */
-  readonly handoverTokens?: number | undefined
-  /** Tokens that the model is told its summary may use, and at most two thirds of the handover. */
-  readonly summaryTokens: number
-  /** Tokens of restored context, all kinds together. */
-  readonly restoreTokens: number
-  /** An automatic compaction must get below this share of the threshold. */
-  readonly targetShare: number
-  /** Thinking in kept messages on a model that binds it to the prefix: remove it, or decline a partial compaction. */
-  readonly boundThinking: 'remove' | 'decline'
-  /** on-demand: ask for the provider's own compaction first, where it offers one. */
-  readonly serverCompaction: 'off' | 'on-demand'
-}
-
-export const defaultCompaction: CompactionSettings = {
-  shareCache: true,
-  offline: 'always',
-  summaryTokens: 8_000,
-  restoreTokens: 50_000,
-  targetShare: 0.6,
-  boundThinking: 'remove',
-  serverCompaction: 'off',
-}
 
 export type CompactionJob = {
   readonly trigger: Trigger

@@ -1,5 +1,6 @@
 // The first half of a compaction, which is also its dry run: what is summarized and what is kept, how large the new context
 // may be, and how to get a summary. A chosen point moves to the nearest place where the conversation may be cut. Pure.
+
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf, isThinking } from '../message/block.ts'
 import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
@@ -7,18 +8,13 @@ import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { type Failed, failed } from '../ports/outcome.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
+import { type CompactionSettings, defaultSettings } from '../settings/resolve.ts'
 import { contextSize, modelOf } from '../tokens/context-size.ts'
 import { countTokens, withoutMargin } from '../tokens/estimate/counting.ts'
 import { minFreed, type SizeScale, sizeScale } from '../tokens/size-scale.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Source } from '../transcript/view/merge.ts'
-import {
-  type CompactionJob,
-  type CompactionSettings,
-  defaultCompaction,
-  type PartialChoice,
-  type SizedJob,
-} from './job.ts'
+import type { CompactionJob, PartialChoice, SizedJob } from './job.ts'
 
 export type CompactionPlan =
   | {
@@ -68,10 +64,10 @@ export function handoverIn(window: number): number {
 }
 
 export function planCompaction(job: CompactionJob, client: ModelClient): CompactionPlan {
-  const settings = { ...defaultCompaction, ...job.settings }
+  const settings = { ...defaultSettings.summary, ...job.settings }
   const { view, counting = {}, partial } = job
   const model = job.conversation?.model ?? counting.model ?? modelOf(view.messages)
-  const target = job.target ?? job.threshold * settings.targetShare
+  const target = job.target ?? job.threshold * defaultSettings.target
   const parts = partial ? partsAround(view, partial, model) : wholeOf(view, target)
   if ('why' in parts) return parts
   if (parts.removesThinking && settings.boundThinking === 'decline') {
@@ -84,7 +80,7 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   const keptTokens = countTokens(kept, counting)
   const { size, scale } = withSizes(job)
   const limit = limitOf(job, { before, target, size, scale })
-  const share = job.threshold > 0 ? target / job.threshold : settings.targetShare
+  const share = job.threshold > 0 ? target / job.threshold : defaultSettings.target
   const isSharing = job.trigger === 'manual' && job.budget === undefined
   const limitOfRestored = isSharing ? Math.min(limit, keptTokens + Math.floor((before - keptTokens) * share)) : limit
   const summarized = Math.max(0, before - keptTokens)

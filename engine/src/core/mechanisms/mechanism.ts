@@ -9,11 +9,11 @@ import type { JsonObject } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactedDraft, Declined, Failed } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { ReductionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { ReductionSettings } from './settings.ts'
 import type { Weigher } from './weigher.ts'
 
 export type Mechanism = PlanningMechanism | RunningMechanism

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
 import { textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
+import type { ReductionChoices } from '../settings/resolve.ts'
+import type { Settings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
-import type { CompactionSetting } from '../tokens/settings.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { microBySize } from './micro.ts'
-import type { ReductionChoices } from './settings.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { text, viewOf } from './testing/examples.ts'
 
@@ -176,7 +176,11 @@ describe('the gate', () => {
   })
 
   const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' as const })
-  const at = (tokens: number, compaction: CompactionSetting, more: { readonly compactionComes?: boolean } = {}) => {
+  const at = (
+    tokens: number,
+    compaction: Settings['compaction'],
+    more: { readonly compactionComes?: boolean } = {},
+  ) => {
     const settings = { contextWindow: 200_000, compaction }
     return outcomeOf(built(), { ...warm, ...more, expectedTurns: 1, settings, size: sized(tokens) }, wide)
   }

@@ -1,10 +1,10 @@
 // Ports that a host has written itself, made safe to call: model client, hooks, files, restoring, workspace. Each answers in
 // bounded time with something of the right shape; what went wrong is reported.
-import { defined, isObject, objectAt } from '../message/json.ts'
+import { defined, describeValue, isObject, objectAt } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
 import { withoutSecrets } from '../text/secrets.ts'
 import type { HostCode } from './events.ts'
-import { callNow, describeValue, errorText, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
+import { callNow, errorText, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
 import { type FailureReason, type ModelAnswer, type ModelClient, type ModelFailure, noCapabilities } from './model.ts'
 import type { CompactionPorts } from './ports.ts'

@@ -8,7 +8,6 @@ import type { View } from '../transcript/view/fold.ts'
 import { compactNow, type Gate } from './compact.ts'
 import { whyNotCompact } from './may-compact.ts'
 import type { Runtime } from './runtime.ts'
-import { headStart } from './settings.ts'
 
 export type BackgroundCompaction = {
   /** Whether it is finished or has failed. */
@@ -62,10 +61,14 @@ export function startInBackground(runtime: Runtime): BackgroundCompaction | unde
 
 type Verdict = Awaited<ReturnType<Gate>>
 
+/** The share of the threshold with `background: true`. A summary is usually written before the last fifth is used. */
+const defaultHeadStart = 0.8
+
 /** The same guards as for any automatic compaction, as if the threshold were reached already. */
 function isDue(runtime: Runtime): boolean {
-  const from = headStart(runtime.settings)
-  if (from === undefined) return false
+  const { background } = runtime.settings
+  if (background === false) return false
+  const from = background === true ? defaultHeadStart : background.from
   const explanation = runtime.gauge.explanation()
   const { size, autoCompactThreshold: threshold, autoCompact } = explanation
   if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false

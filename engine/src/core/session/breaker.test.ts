@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { failed } from '../ports/outcome.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import {
   afterApplied,
   afterFailure,
@@ -13,7 +14,6 @@ import {
 } from './breaker.ts'
 import { tryMechanisms } from './mechanisms.ts'
 import type { OwnSession } from './session.ts'
-import type { EngineSettings } from './settings.ts'
 import { failingMechanism, only, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 import { Tracker } from './tracking.ts'

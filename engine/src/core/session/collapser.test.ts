@@ -16,7 +16,7 @@ const view = viewOf(
 
 /** The session of a collapser: nearly full until it is said to be empty. */
 function sessionOf(model: ModelClient) {
-  const world = createTestWorld({ model, settings: { contextWindow: 40_000, autoCompactWindow: 40_000 } })
+  const world = createTestWorld({ model, settings: { contextWindow: 40_000 } })
   const { conversation, gauge } = world.runtime
   const { explanation } = gauge
   let tokens = 30_000

@@ -85,7 +85,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
     },
     get settings() {
       const room = contextWindow.value - size.tokens
-      const shareCache = settings.summary?.shareCache !== false && fitsOnceMore(request(), room)
+      const shareCache = settings.summary.shareCache && fitsOnceMore(request(), room)
       return { ...settings.summary, shareCache }
     },
     instructions,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EngineSettings } from './settings.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 

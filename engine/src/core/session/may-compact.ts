@@ -5,7 +5,6 @@ import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { breakerText } from './breaker.ts'
 import type { Runtime } from './runtime.ts'
-import { compactionMode, patience } from './settings.ts'
 
 export type NotNow = Declined<
   | 'query-source' // the request of a compaction would wait for itself
@@ -31,12 +30,11 @@ export function whyNotCompact(
 ): NotNow | undefined {
   const { autoCompact, autoCompactThreshold: threshold, isAboveThreshold } = explanation
   const { breaker, isRefused } = tracker.now()
-  const mode = compactionMode(settings)
   const no = (reason: NotNow['reason'], why: string): NotNow => ({ type: 'declined', reason, why })
   if (source !== 'turn') return no('query-source', `A request of ${source} never compacts.`)
   if (autoCompact.mode === false || (!isAboveThreshold && !pays)) return no('not-due', '')
-  if (mode === 'reactive-only') return no('reactive-only', 'Compaction waits until the provider refuses.')
-  if (mode === 'collapse') return no('collapse-on', 'Collapsing keeps the context small.')
+  if (settings.collapse) return no('collapse-on', 'Collapsing keeps the context small.')
+  if (settings.compaction === 'reactive') return no('reactive-only', 'Compaction waits until the provider refuses.')
   const overhead = isAboveThreshold ? gauge.overhead() : 0
   if (overhead >= threshold.value) return no('overhead', overheadText(overhead, threshold.value))
   if (breaker.isOpen) return no('breaker-open', breakerText)
@@ -61,7 +59,7 @@ export async function isAllowed(
 ): Promise<boolean> {
   const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
   const isValid = (value: unknown) => value === undefined || typeof value === 'boolean'
-  const options = { isValid, timeoutMs: patience(settings), signal }
+  const options = { isValid, timeoutMs: settings.askTimeoutMs, signal }
   const isYes = ask !== undefined && (await guard.read('ask', () => ask(question), options)) === true
   if (!isYes) tracker.set({ isRefused: true })
   return isYes

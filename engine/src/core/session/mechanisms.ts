@@ -3,9 +3,9 @@
 import type { Mechanism, MechanismContext, Outcome } from '../mechanisms/mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from '../mechanisms/micro.ts'
 import { native } from '../mechanisms/native.ts'
-import { isObject } from '../message/json.ts'
+import { describeValue, isObject } from '../message/json.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
-import { describeValue, errorText } from '../ports/guarded.ts'
+import { errorText } from '../ports/guarded.ts'
 import { type Declined, type Failed, failed, type Spent, stopped, type Tried } from '../ports/outcome.ts'
 
 export type Mechanisms = {

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
-import type { EngineSettings } from './settings.ts'
 import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 

@@ -8,9 +8,9 @@ import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.
 import type { Compacted, Tried } from '../ports/outcome.ts'
 import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
 import type { Repair } from '../request/repair-pairs.ts'
+import { compactionOff } from '../settings/resolve.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import { compactionOff } from '../tokens/settings.ts'
 import { breakerText } from './breaker.ts'
 import { compactNow } from './compact.ts'
 import { paysToCompact } from './economy.ts'
@@ -98,7 +98,7 @@ function endsInAnswer({ conversation }: Runtime, { model, messages }: ModelReque
 
 function blockedBecause(runtime: Runtime, { size, blocking }: Explanation): string {
   const off = compactionOff(runtime)
-  const isCollapsing = off === undefined && runtime.settings.collapse === true
+  const isCollapsing = off === undefined && runtime.settings.collapse
   return [
     `The context holds ${formatNumber(size.tokens)} tokens, and from ${formatNumber(blocking.value)} on no request is sent.`,
     ...(isCollapsing ? ['Collapse is on, and no finished part could make enough room.'] : []),

@@ -1,13 +1,13 @@
 // Recovery after the provider refused a prompt as too long: the smallest step that should be enough, then the request is
 // sent once more. The caller withholds the failure until this has a result.
-import { reductionSettings } from '../mechanisms/settings.ts'
+
 import { isText, isToolUse } from '../message/block.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { type Compacted, outcomesOf, type Tried } from '../ports/outcome.ts'
 import { overflowOfAnswer } from '../request/refusal.ts'
+import { compactionOff, type ReductionSettings } from '../settings/resolve.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import { compactionOff } from '../tokens/settings.ts'
 import { afterRecovery } from './breaker.ts'
 import { compactNow, contextFor } from './compact.ts'
 import { isAllowed, notAllowed } from './may-compact.ts'
@@ -96,13 +96,13 @@ function withoutMedia({ runtime, failure, steps }: Attempt): Remedy | undefined 
  */
 async function clearResults({ runtime, failure, signal, steps }: Attempt): Promise<Remedy | undefined> {
   const context = contextFor(runtime, { cause: 'overflow', signal })
-  const { reductions } = runtime.settings
-  const settings = reductionSettings({
+  const { settings: reductions } = context.situation
+  const settings: ReductionSettings = {
     ...reductions,
-    microCompact: reductions?.microCompact === false ? false : 'always',
+    microCompact: reductions.microCompact === false ? false : 'always',
     weigh: false,
-    bySize: { ...reductions?.bySize, target: 0, minFreed: 0 },
-  })
+    bySize: { ...reductions.bySize, target: 0, minFreed: 0 },
+  }
   const situation = { ...context.situation, settings, client: { cacheEdits: false, contextManagement: false } }
   const ended = await tryMechanisms(runtime.mechanisms.reduce, {
     context: { ...context, situation },

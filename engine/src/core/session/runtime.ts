@@ -10,13 +10,13 @@ import type { ModelClient } from '../ports/model.ts'
 import type { Declined } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
-import type { Environment } from '../tokens/settings.ts'
+import type { Environment } from '../settings/resolve.ts'
+import type { Settings } from '../settings/table.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
 import type { Retainer } from './host-functions.ts'
 import type { Mechanisms } from './mechanisms.ts'
-import type { EngineSettings } from './settings.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
 /** Ask mode: undefined, or no answer in time, means no. */
@@ -30,7 +30,7 @@ export type Runtime = {
   /** Owns the turn, the breaker and the state of the cache. */
   readonly tracker: Tracker
   readonly usage: UsageMeter
-  readonly settings: EngineSettings
+  readonly settings: Settings
   /** What the host set and cannot be used, for `explain()`. */
   readonly warnings?: readonly string[]
   readonly environment: Environment

@@ -9,11 +9,11 @@ import type { MechanismContext, Outcome } from '../mechanisms/mechanism.ts'
 import { type MemoryDecline, type MemoryPlan, planFromMemory } from '../memory/plan.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import type { Declined } from '../ports/outcome.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Memory, MemoryKeeper } from './memory-keeper.ts'
-import type { EngineSettings } from './settings.ts'
 
 type Keep = EngineSettings['keep']
 
@@ -61,7 +61,7 @@ function firstKept(context: MechanismContext, keep: Keep): number | undefined {
   const { target, size, trigger, reason } = context
   const most = Math.min(target, size)
   if (reason === 'overflow') return newestMessages(context, most * keptInRecovery)
-  if (keep === undefined || trigger !== 'auto') return undefined
+  if (keep === undefined || keep === 0 || trigger !== 'auto') return undefined
   const room = most * maxKept
   return typeof keep === 'number'
     ? newestMessages(context, room, keep)
@@ -147,7 +147,7 @@ function planNotes(keeper: MemoryKeeper, context: MechanismContext): MemoryPlan 
     countTokens: createTextCounter(counting),
     weigh: situation.weigher.message,
     overhead,
-    keep: keeper.keep,
+    keep: keeper.settings.keep,
     measure: withMargin,
   })
 }

@@ -1,8 +1,8 @@
 // Mechanisms for tests of a session: one that summarizes with a given text, and some that fail in one way each.
 
-import type { CompactionSettings } from '../../compaction/job.ts'
 import type { MechanismContext, RunningMechanism } from '../../mechanisms/mechanism.ts'
 import { type FailedReason, failed, stopped } from '../../ports/outcome.ts'
+import type { CompactionSettings } from '../../settings/resolve.ts'
 import { summarize } from '../summarize.ts'
 
 /** Replaces everything with a text. `during` runs before it commits. */

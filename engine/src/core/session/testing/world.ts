@@ -17,6 +17,8 @@ import {
 } from '../../ports/model.ts'
 import type { FileStore } from '../../ports/restore.ts'
 import { noPosition } from '../../ports/store.ts'
+import { completeSettings, readEnvironment } from '../../settings/resolve.ts'
+import type { EngineSettings } from '../../settings/table.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { Collapser } from '../collapser.ts'
 import { type ConversationInput, createConversation } from '../conversation.ts'
@@ -25,7 +27,6 @@ import type { RequestBase } from '../input.ts'
 import { defaultMechanisms, type Mechanisms } from '../mechanisms.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type OwnSession } from '../session.ts'
-import type { EngineSettings } from '../settings.ts'
 
 export type MemoryStore = Omit<ConversationInput['store'], 'entries'> & {
   readonly entries: () => Iterable<Entry>
@@ -131,7 +132,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const entries = [...store.entries()]
   const runtime = createRuntime({
     conversation: createConversation({ store, sessionId: 'session-1', envelope, entries, now, newId }),
-    settings,
+    settings: completeSettings(readEnvironment(settings, options.environment ?? {}).settings),
     environment: options.environment ?? {},
     mechanisms: {
       ...defaultMechanisms(options.compaction ?? [], {
