@@ -1,6 +1,6 @@
 // everlong/internal/node: as everlong/internal, unstable. Reads, repairs, searches and writes transcripts on disk.
 
-export type { LostFact, LostType } from './core/compaction/lost/facts.ts'
+export type { LostFact, LostType } from './core/compaction/lost/candidates.ts'
 export { missingFromSummary, type SummarySource, summarySource } from './core/compaction/missing.ts'
 export { cardLine } from './core/session/recall-cards.ts'
 export { parseSearch, type SearchQuery } from './core/session/recall-input.ts'

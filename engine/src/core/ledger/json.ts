@@ -64,7 +64,7 @@ export function fromJson(value: unknown): Ledger {
   return {
     messages,
     ...defined({ root: stringAt(value, 'root')?.slice(0, longestText) }),
-    // What it says was said before whatever comes next.
+    // No time is later than the next message.
     exchanges: all('exchanges', readExchange).map((exchange) => ({
       ...exchange,
       last: Math.max(0, Math.min(exchange.last, messages - 1)),
@@ -85,10 +85,10 @@ export function fromJson(value: unknown): Ledger {
 /** What a field must be: a value of the type of this one, or one of these words. */
 type Example = string | number | boolean | readonly string[]
 
-/** Longer than anything that is ever stored: a text without end was put there by somebody else. */
+/** Nothing longer is ever stored: a longer text was put there by somebody else. */
 const longestText = 1_000
 const longestSaid = 8_000
-/** No date is farther from 1970. */
+/** The largest date in milliseconds. */
 const latestTime = 8.64e15
 
 function isLike(value: unknown, example: Example): boolean {
@@ -96,7 +96,7 @@ function isLike(value: unknown, example: Example): boolean {
   return typeof value === typeof example && (typeof value !== 'number' || Math.abs(value) <= latestTime)
 }
 
-/** There is no fact where one of its fields is missing or something else, except for the `optional` ones. */
+/** Reads a fact; undefined if a field is missing or of another type, `optional` ones aside. */
 function factOf<T>(fields: Record<keyof T, Example>, optional: readonly (keyof T)[] = [], longest = longestText) {
   return (item: unknown): T | undefined => {
     if (!isObject(item)) return undefined

@@ -72,6 +72,7 @@ export function entriesWithin(
   }
   const isSince = ({ entry }: ShownEntry) => entry.exchange.last >= since
   const newestFirst = [...all.values()].filter(isSince).toReversed()
+  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: longestWords, report: 1_200 }, left / 3)
   // The next agent continues where this one stopped. A summary says where that was.
   const current = newestFirst.find(({ entry }) => (entry.exchange.steps ?? []).length > 0)
   if (current && alreadySaid === '') {
@@ -89,6 +90,14 @@ export function entriesWithin(
   const [before, after]: [string[], string[]] = [[], []]
   for (const shown of all.values()) if (!shown.isGone) (isSince(shown) ? after : before).push(shown.text())
   return { before, after }
+}
+
+/** Tokens of all entries with one line each. */
+export function oneLineTokens(
+  entries: readonly RecordEntry[],
+  { countTokens, recall }: Omit<EntriesOptions, 'since'>,
+): number {
+  return countTokens(entries.map((entry) => entryText(entry, oneLiner, recall)).join('\n'))
 }
 
 class ShownEntry {
@@ -202,7 +211,13 @@ function shownSteps(steps: readonly RecordStep[], detail: Detail): ReadonlySet<R
 function stepLine({ type, text }: RecordStep, detail: Detail, times: number): string {
   const { report, statement, action, source } = detail
   if (type === 'reported') return `Agent: ${reportText(text, report)}`
-  const most = { said: statement, did: Math.max(action, briefAction), saw: action, read: source * times }[type]
+  const most = {
+    said: statement,
+    did: Math.max(action, briefAction),
+    saw: action,
+    read: source * times,
+    opened: briefAction,
+  }[type]
   const isProse = text.includes('\n') || type === 'said'
   const isBrief = !isProse || (type === 'did' && most <= briefAction)
   const shown = isBrief ? oneLine(text, most) : condensed(text, most)
