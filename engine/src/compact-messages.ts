@@ -148,7 +148,7 @@ async function compactPlain<M extends PlainMessage>(
   if (result.type === 'failed') return { usage: noTokens, ...result, messages: messages as M[] }
   const { summary, tokens, mechanism, fidelity, tried, usage, cost, records, contextAfter, keptUuids } = result
   const kept = keptUuids.flatMap((uuid) => messages[indexOfPlain(uuid)] ?? [])
-  // Thinking is void behind a summary if the model binds it to what came before; an unknown model may do so.
+  // Thinking is invalid after a summary if the model binds it to what came before; an unknown model may do so.
   const isFree = modelFacts(conversation?.model || options.model?.model || '')?.bindsThinking === false
   const left = isFree ? kept : kept.flatMap(withoutThinking)
   const opened = withText(left, wellFormed(neutralizeReminders(summary)), 'first')

@@ -1,6 +1,7 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
+import { Collapser } from './core/collapse/collapser.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
@@ -18,7 +19,6 @@ import type { FileStore, Restore } from './core/ports/restore.ts'
 import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
