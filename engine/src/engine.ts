@@ -1,43 +1,25 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
-
-import { Collapser } from './core/collapse/collapser.ts'
+import { Collapser } from './core/collapse/collapse.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
-import {
-  guardedFiles,
-  guardedHooks,
-  guardedRestore,
-  guardedWorkspace,
-  redactedFile,
-} from './core/ports/guarded-ports.ts'
+import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall, HostHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Restore } from './core/ports/restore.ts'
-import { subagentId } from './core/ports/session-id.ts'
-import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
+import { redactedFile } from './core/ports/restore.ts'
+import { type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
-import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
-import { bareHost, type HostPorts } from './core/session/host-ports.ts'
+import { bareHost, guardedFunctions, guardedState, type HostFunctions, type HostPorts } from './core/session/host.ts'
 import { requestBase } from './core/session/input.ts'
-import { loadedMechanism } from './core/session/load-compaction.ts'
-import { defaultMechanisms, type Mechanisms } from './core/session/mechanisms.ts'
+import { defaultMechanisms, loadedMechanism, type Mechanisms } from './core/session/mechanisms.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
-import {
-  type Opener,
-  type OpenSessionOptions,
-  openSession,
-  type Readable,
-  recordsIn,
-  sessionIdOf,
-} from './core/session/open-session.ts'
-import { leftInQueue, queuedEntries } from './core/session/queue.ts'
-import { type Recall, withQueued } from './core/session/recall.ts'
-import { guardedState, Restoring } from './core/session/restoring.ts'
+import { leftInQueue, queuedEntries, withQueued } from './core/session/queue.ts'
+import { Restoring } from './core/session/restoring.ts'
 import {
   type Ask,
   type CleanUp,
@@ -48,7 +30,16 @@ import {
 } from './core/session/runtime.ts'
 import { createSession, type OwnSession } from './core/session/session.ts'
 import type { Session, SessionOptions } from './core/session/session-api.ts'
-import { StoredSession } from './core/session/stored-session.ts'
+import {
+  type Opener,
+  type OpenSessionOptions,
+  openSession,
+  type Readable,
+  type Recall,
+  recordsIn,
+  StoredSession,
+  sessionIdOf,
+} from './core/session/stored-session.ts'
 import type { Transcript } from './core/session/transcript.ts'
 import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
 import { completeSettings, type Environment, readEnvironment } from './core/settings/resolve.ts'

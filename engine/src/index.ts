@@ -5,7 +5,7 @@
 export type { EngineEvent } from './core/ports/events.ts'
 export type { Compacted, Failed } from './core/ports/outcome.ts'
 export type { Recalled } from './core/ports/session-store.ts'
-export { StoreError } from './core/ports/store.ts'
+export { StoreError } from './core/ports/session-store.ts'
 export type { AnswerInput, MessageInput } from './core/session/input.ts'
 export type { Blocked, Ready } from './core/session/prepare.ts'
 export type { Recovery } from './core/session/recovery.ts'

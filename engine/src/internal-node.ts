@@ -2,14 +2,12 @@
 
 export type { LostFact, LostType } from './core/compaction/lost/candidates.ts'
 export { missingFromSummary, type SummarySource, summarySource } from './core/compaction/missing.ts'
-export { cardLine } from './core/session/recall-cards.ts'
-export { parseSearch, type SearchQuery } from './core/session/recall-input.ts'
+export { cardLine, parseSearch, type SearchQuery } from './core/session/recall-text.ts'
 export {
   compactionJobAt,
   type Transcript,
   transcriptOfRecords,
 } from './core/session/transcript.ts'
-export { type LostFile, lostInTranscript } from './core/session/transcript-lost.ts'
 export { leftOutNote, leftOutText, rulesText } from './node/after-compaction.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
 export type { Reading } from './node/archive/originals.ts'
@@ -24,6 +22,7 @@ export { type LiveFile, openLive } from './node/read/live-file.ts'
 export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'
 export { findSubagents, type SubAgents } from './node/read/subagents.ts'
 export { forEachRecordAt, readTranscript } from './node/read/transcript.ts'
+export { type LostFile, lostInTranscript } from './node/read/transcript-lost.ts'
 export { createRecallTools } from './node/recall/tool.ts'
 export { sessionFolder } from './node/session/session-folder.ts'
 export { openMemory, type SessionMemory } from './node/session/session-memory.ts'

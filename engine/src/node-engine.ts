@@ -3,7 +3,7 @@
 import { defined } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
-import type { HostPorts } from './core/session/host-ports.ts'
+import type { HostPorts } from './core/session/host.ts'
 import { MemoryKeeper } from './core/session/memory-keeper.ts'
 import type { SessionOptions as AnySessionOptions, Session } from './core/session/session-api.ts'
 import {

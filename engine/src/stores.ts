@@ -1,6 +1,5 @@
 // everlong/stores: session stores in any runtime, and the port to write one's own. See docs/stores.md.
 
-export { checkNewSessionId } from './core/ports/session-id.ts'
 export type {
   Appended,
   HeldSession,
@@ -10,5 +9,6 @@ export type {
   SessionStore,
   StoredRecord,
 } from './core/ports/session-store.ts'
+export { checkNewSessionId } from './core/ports/session-store.ts'
 export { copySessions } from './stores/copy.ts'
 export { memorySessions } from './stores/memory.ts'

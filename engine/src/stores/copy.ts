@@ -1,8 +1,14 @@
 // Copies sessions from one store to another, record by record: nothing is left out or changed.
-import { appendTo, openIn } from '../core/ports/checked-store.ts'
-import { reasonOf, type SessionInfo, type SessionStore, type StoredRecord } from '../core/ports/session-store.ts'
-import { StoreError } from '../core/ports/store.ts'
-import { whyNotOpened } from '../core/session/open-session.ts'
+import {
+  appendTo,
+  openIn,
+  reasonOf,
+  type SessionInfo,
+  type SessionStore,
+  type StoredRecord,
+  StoreError,
+} from '../core/ports/session-store.ts'
+import { whyNotOpened } from '../core/session/stored-session.ts'
 
 export type CopyOptions = {
   readonly from: SessionStore

@@ -1,18 +1,18 @@
 // Sessions in memory, behind the same port as those on disk and in a database: for tests and short-lived hosts.
 import { defined, type JsonObject } from '../core/message/json.ts'
-import { checkNewSessionId } from '../core/ports/session-id.ts'
-import type {
-  Appended,
-  HeldSession,
-  OpenOptions,
-  OpenResult,
-  SessionInfo,
-  SessionStore,
-  StoredRecord,
+import {
+  type Appended,
+  checkNewSessionId,
+  type HeldSession,
+  noPosition,
+  type OpenOptions,
+  type OpenResult,
+  type SessionInfo,
+  type SessionStore,
+  type StoredRecord,
 } from '../core/ports/session-store.ts'
-import { noPosition } from '../core/ports/store.ts'
-import type { Opener } from '../core/session/open-session.ts'
-import { recallIn } from '../core/session/recall.ts'
+import type { Opener } from '../core/session/stored-session.ts'
+import { recallIn } from '../core/session/stored-session.ts'
 import type { Entry } from '../core/transcript/format/entry.ts'
 import { isAlreadyStored, listed, toErase } from './rules.ts'
 

@@ -1,10 +1,9 @@
 // Recall for queries of the Claude Agent SDK: searches and reads what the store has of a session, also tool results that were
 // shortened. It takes no lock, so it works while the session is being written.
 import { isObject } from '../../core/message/json.ts'
-import type { SessionStore } from '../../core/ports/session-store.ts'
-import { noPosition } from '../../core/ports/store.ts'
-import { recallIn } from '../../core/session/recall.ts'
+import { noPosition, type SessionStore } from '../../core/ports/session-store.ts'
 import { recallTool } from '../../core/session/recall-tool.ts'
+import { recallIn } from '../../core/session/stored-session.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { ownSubpath, storedId } from './session-store.ts'
 import type { AgentEntry, AgentSessionKey, HookInput } from './types.ts'

@@ -1,10 +1,15 @@
 // A SessionStore of the Claude Agent SDK on any session store of Everlong: it only appends, stores no uuid twice, and gives
 // every entry back as it was. A session is held for as long as one call takes, so any process can write it next.
 import type { JsonObject } from '../../core/message/json.ts'
-import { subagentId } from '../../core/ports/session-id.ts'
-import type { HeldSession, OpenOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
-import { reasonOf } from '../../core/ports/session-store.ts'
-import { StoreError } from '../../core/ports/store.ts'
+import {
+  type HeldSession,
+  type OpenOptions,
+  reasonOf,
+  type SessionInfo,
+  type SessionStore,
+  StoreError,
+  subagentId,
+} from '../../core/ports/session-store.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import { hashText } from '../../core/text/hash.ts'
 import type { AgentEntry, AgentSessionKey, AgentSessionStore, AgentSummary, FoldSummary } from './types.ts'

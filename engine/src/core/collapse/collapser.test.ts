@@ -3,7 +3,7 @@ import { session, textBlock } from '../../testing/index.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { createTestWorld, scripted } from '../session/testing/world.ts'
-import { Collapser } from './collapser.ts'
+import { Collapser } from './collapse.ts'
 
 /** Five finished spans, each worth a summary of its own, and one that is not finished. */
 const view = viewOf(

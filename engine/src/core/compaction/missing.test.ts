@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { session } from '../../testing/records.ts'
-import { noPosition } from '../ports/store.ts'
+import { noPosition } from '../ports/session-store.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import { foldEntries } from '../transcript/view/fold.ts'
 import { missingFromSummary } from './missing.ts'

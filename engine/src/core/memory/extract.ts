@@ -1,16 +1,29 @@
 // One extraction: the conversation and the notes go in, new notes come out. The request is the conversation's own with
-// one message behind it, so its prefix is read from the cache; the model can change nothing but sections of the notes.
+// one message after it, so its prefix is read from the cache; the model can change nothing but sections of the notes. Without
+// a model, what the user said and the agent reported is put into the sections.
+import { linesWithin } from '../compaction/page/plain-words.ts'
+import { stateLines } from '../compaction/page/state.ts'
 import type { Ledger } from '../ledger/facts.ts'
+import { oneLine } from '../ledger/text.ts'
 import { blocksOf, textOf } from '../message/block.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
-import { withoutSecretsFor } from '../ports/guarded-ports.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from '../ports/model.ts'
 import type { GuardedRedact } from '../ports/restore.ts'
+import { withoutSecretsFor } from '../ports/restore.ts'
 import { memoryPrompt } from '../prompts/memory.ts'
-import { type Notes, overLimit, renderNotes, sectionLimit, updated, updatesIn } from './notes.ts'
-import { offlineUpdates } from './offline.ts'
-import type { MemoryProgress } from './trigger.ts'
+import { condensed } from '../text/condense.ts'
+import type { TokenLimit } from '../text/cut.ts'
+import {
+  type MemoryProgress,
+  type Notes,
+  overLimit,
+  renderNotes,
+  sectionLimit,
+  type Update,
+  updated,
+  updatesIn,
+} from './notes.ts'
 
 export type ExtractInput = {
   readonly notes: Notes
@@ -50,7 +63,7 @@ export async function extractNotes(input: ExtractInput): Promise<Extraction> {
   return { type: 'extracted', notes: next, usage }
 }
 
-/** The conversation's request with the task behind it; nothing before it changes. */
+/** The conversation's request with the task after it; nothing before it changes. */
 export function extractionRequest({ notes, conversation, countTokens, prompt }: ExtractInput): ModelRequest {
   const limits = overLimit(notes, countTokens)
   const text = memoryPrompt({ notes: renderNotes(notes), ...limits, sectionLimit, custom: prompt })
@@ -75,4 +88,46 @@ export type SessionMemory = {
   readonly extract: (input: Omit<ExtractInput, 'notes' | 'prompt'>) => Promise<Extraction>
   /** Waits for an extraction that runs somewhere: up to 15 seconds; one older than 60 is taken for dead. */
   readonly settled: () => Promise<'settled' | 'still-running'>
+}
+
+export function offlineUpdates(ledger: Ledger, limit: TokenLimit): readonly Update[] {
+  return Object.entries(sectionsOf(ledger)).map(([heading, lines]) => ({
+    heading,
+    body: linesWithin(lines, limit).join('\n'),
+  }))
+}
+
+const longestReport = 1_200
+
+function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>> {
+  const { exchanges, rules, errors, commits, files, todos } = ledger
+  const newest = <T extends { readonly last: number }>(facts: readonly T[]) => facts.toSorted((a, b) => b.last - a.last)
+  const latest = exchanges.at(-1)
+  const open = todos.filter(({ status }) => status !== 'done')
+  return {
+    'Session title': exchanges.slice(0, 1).map(({ text }) => oneLine(text, 200).split(' ').slice(0, 10).join(' ')),
+    'Current state': [
+      ...(latest ? [`- Latest request: "${oneLine(latest.text, 1_200)}"`] : []),
+      ...(latest?.report === undefined
+        ? []
+        : [`- The agent last reported: ${condensed(latest.report, longestReport)}`]),
+      ...open.map(({ text, status }) => `- Open: ${oneLine(text, 240)} (${status})`),
+      ...stateLines({ ledger: { ...ledger, todos: [] }, shown: '' }),
+    ],
+    'Task specification': [
+      ...newest(rules).map(({ text }) => `- Rule: "${text}"`),
+      ...exchanges.toReversed().map(({ text }) => `- The user: "${oneLine(text, 600)}"`),
+    ],
+    'Files and functions': newest(files).map(({ path }) => `- changed ${oneLine(path, 400)}`),
+    'Errors & corrections': newest(errors).map(({ what, line, cause, isFixed }) => {
+      const failed = `\`${oneLine(what, 160).replaceAll('`', "'")}\` failed: ${oneLine(line, 200)}`
+      return `- ${failed}${cause === undefined ? '' : `. ${oneLine(cause, 300)}`}${isFixed ? '. Fixed since' : ''}`
+    }),
+    'Key results': exchanges
+      .toReversed()
+      .flatMap(({ text, report }) =>
+        report === undefined ? [] : [`- "${oneLine(text, 120)}": ${condensed(report, longestReport)}`],
+      ),
+    Worklog: newest(commits).map(({ hash, title }) => `- commit ${hash} "${oneLine(title, 160)}"`),
+  }
 }

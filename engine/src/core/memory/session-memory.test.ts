@@ -8,10 +8,15 @@ import { emptyNotes, noteHeads } from '../prompts/memory.ts'
 import { defaultSettings } from '../settings/resolve.ts'
 import { extractionRequest, extractNotes } from './extract.ts'
 import {
+  afterCompaction,
+  afterExtraction,
+  afterFailure,
   cutNotes,
+  isDue,
   isEmpty,
   merged,
   type Notes,
+  noProgress,
   overLimit,
   parseNotes,
   renderNotes,
@@ -20,7 +25,6 @@ import {
   withTemplate,
 } from './notes.ts'
 import { type MemoryPlanInput, planFromMemory } from './plan.ts'
-import { afterCompaction, afterExtraction, afterFailure, isDue, noProgress } from './trigger.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const blank = parseNotes(emptyNotes())

@@ -2,7 +2,6 @@
 // bounded time with something of the right shape; what went wrong is reported.
 import { defined, describeValue, isObject, objectAt } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
-import { withoutSecrets } from '../text/secrets.ts'
 import type { HostCode } from './events.ts'
 import { callNow, errorText, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, type HostHooks, noOutcome, readOutcome } from './hooks.ts'
@@ -14,7 +13,6 @@ import {
   type GuardedRedact,
   nothingRestored,
   type Redact,
-  type Restoration,
   type Restore,
 } from './restore.ts'
 import type { NoWorkspaceState, Workspace, WorkspaceState } from './workspace.ts'
@@ -50,9 +48,10 @@ export function guardedFiles(files: FileStore, guard: Guard): FileStore {
           hanging.delete(read)
         }
       }
-      const file = await guard.read('files', read, { isValid: isFileRead, timeoutMs: fileTimeoutMs })
+      const otherwise: FileRead = { type: 'refused', why: 'it could not be read' }
+      const file = await guard.read('files', read, { isValid: isFileRead, timeoutMs: fileTimeoutMs, otherwise })
       if (!isOver) hanging.add(read)
-      return file ?? { type: 'refused', why: 'it could not be read' }
+      return file
     },
   }
 }
@@ -78,7 +77,7 @@ export function guardedFunction<In, Out>(
 }
 
 export function guardedRedact(redact: Redact, guard: Guard): GuardedRedact {
-  return guardedFunction('redact', redact, { guard, isValid: isString })
+  return guardedFunction('redact', redact, { guard, isValid: (text) => typeof text === 'string' })
 }
 
 export type SummaryPrompt = string | ((prompt: string) => string)
@@ -88,47 +87,34 @@ export function guardedSummaryPrompt(given: SummaryPrompt, guard: Guard): Compac
   return typeof given === 'string' ? given : guardedFunction('summary-prompt', given, { guard, isValid })
 }
 
-function isString(value: unknown): value is string {
-  return typeof value === 'string'
-}
-
-/** What a model wrote, as it may be stored and sent: it may repeat a secret from anywhere in the conversation. */
-export function withoutSecretsFor(redact: GuardedRedact | undefined): Redact {
-  return (text) => withoutSecrets(redact?.(text) ?? text)
-}
-
-export function redactedFile(file: FileRead, redact: GuardedRedact | undefined): FileRead {
-  if (file.type !== 'text' || !redact) return file
-  const text = redact(file.text)
-  return text === undefined ? { type: 'refused', why: 'its secrets could not be redacted' } : { ...file, text }
-}
-
-function isFileRead(value: unknown): value is FileRead {
+function isFileRead(value: unknown): boolean {
   if (!isObject(value)) return false
-  if (value.type === 'text') return typeof value.text === 'string'
-  return value.type === 'missing' || value.type === 'binary' || value.type === 'refused'
+  return value.type === 'text'
+    ? typeof value.text === 'string'
+    : ['missing', 'binary', 'refused'].includes(String(value.type))
 }
 
 export function guardedRestore(restore: Restore, guard: Guard): Restore {
-  const isValid = (value: unknown): value is Restoration =>
-    isObject(value) && Array.isArray(value.pieces) && Array.isArray(value.notRestored)
-  return async (request) => (await guard.read('restore', () => restore(request), { isValid })) ?? nothingRestored
+  const isValid = (value: unknown) => isObject(value) && Array.isArray(value.pieces) && Array.isArray(value.notRestored)
+  return (request) => guard.read('restore', () => restore(request), { isValid, otherwise: nothingRestored })
 }
 
 const workspaceLists = ['staged', 'unstaged', 'untracked', 'conflicts'] as const
 
 export function guardedWorkspace(workspace: Workspace, guard: Guard): Workspace {
-  const isValid = (value: unknown): value is WorkspaceState | NoWorkspaceState =>
+  const isValid = (value: unknown) =>
     isObject(value) &&
     (value.type === 'unknown'
       ? typeof value.why === 'string'
       : value.type === 'state' && workspaceLists.every((list) => Array.isArray(objectAt(value, list)?.items)))
+  const otherwise: NoWorkspaceState = { type: 'unknown', why: 'the workspace could not be asked' }
   return {
-    state: async (query) => {
-      const { signal } = query ?? {}
-      const state = await guard.read('workspace', () => workspace.state(query), { isValid, signal })
-      return state ?? { type: 'unknown', why: 'the workspace could not be asked' }
-    },
+    state: (query) =>
+      guard.read<WorkspaceState | NoWorkspaceState>('workspace', () => workspace.state(query), {
+        isValid,
+        otherwise,
+        signal: query?.signal,
+      }),
   }
 }
 

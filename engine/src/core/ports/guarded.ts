@@ -86,16 +86,13 @@ export function callNow(call: () => unknown, onProblem: (why: string) => void): 
 }
 
 type CallOptions = Partial<Omit<GuardOptions, 'wait'>>
+type ReadOptions<T> = CallOptions & { readonly isValid: (value: unknown) => boolean; readonly otherwise: T }
 
 /** What one session calls its host code with. Whatever goes wrong is reported as an event. */
 export type Guard = {
   readonly call: <T>(code: HostCode, call: () => T | Promise<T>, options?: CallOptions) => Promise<Called<T>>
-  /** Undefined if the call broke, was aborted, or returned something of the wrong shape. */
-  readonly read: <T>(
-    code: HostCode,
-    call: () => unknown,
-    options: CallOptions & { readonly isValid: (value: unknown) => value is T },
-  ) => Promise<T | undefined>
+  /** The result is `otherwise` if the call broke, was aborted, or returned something of the wrong shape. */
+  readonly read: <T>(code: HostCode, call: () => unknown, options: ReadOptions<T>) => Promise<T>
   readonly report: (code: HostCode, problem: string) => void
 }
 
@@ -109,12 +106,12 @@ export function createGuard({ emit, wait }: Pick<CompactionPorts, 'emit' | 'wait
   return {
     report,
     call,
-    read: async (code, run, { isValid, ...options }) => {
+    read: async <T>(code: HostCode, run: () => unknown, { isValid, otherwise, ...options }: ReadOptions<T>) => {
       const called = await call(code, run, options)
-      if (called.type !== 'returned') return undefined
-      if (isValid(called.value)) return called.value
+      if (called.type !== 'returned') return otherwise
+      if (isValid(called.value)) return called.value as T
       report(code, `returned ${describeValue(called.value)}`)
-      return undefined
+      return otherwise
     },
   }
 }

@@ -130,3 +130,10 @@ export type DescribedModel = {
 }
 
 export type CountedTokens = { readonly type: 'counted'; readonly tokens: number }
+
+export type Embedder = {
+  /** Names the model and its settings. Vectors of another name are not compared; they are made again. */
+  readonly name: string
+  /** One vector for each text, all of the same length. */
+  readonly embed: (texts: readonly string[]) => Promise<readonly ArrayLike<number>[]>
+}

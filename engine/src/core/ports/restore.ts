@@ -2,6 +2,7 @@
 // And files as restoring sees them: from the disk, or rebuilt from a transcript.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { withoutSecrets } from '../text/secrets.ts'
 
 export type RestoreRequest = {
   /** Messages that stay verbatim: what they show is not restored again. */
@@ -77,4 +78,15 @@ export type GuardedRedact = (text: string) => string | undefined
 
 export type FileStore = {
   readonly read: (path: string) => Promise<FileRead>
+}
+
+/** What a model wrote, as it may be stored and sent: it may repeat a secret from anywhere in the conversation. */
+export function withoutSecretsFor(redact: GuardedRedact | undefined): Redact {
+  return (text) => withoutSecrets(redact?.(text) ?? text)
+}
+
+export function redactedFile(file: FileRead, redact: GuardedRedact | undefined): FileRead {
+  if (file.type !== 'text' || !redact) return file
+  const text = redact(file.text)
+  return text === undefined ? { type: 'refused', why: 'its secrets could not be redacted' } : { ...file, text }
 }

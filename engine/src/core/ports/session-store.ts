@@ -1,8 +1,7 @@
 // Where sessions are stored, many of them: in memory, as files in a folder, in a database. Sessions only grow, and one
 // writer at a time holds each. stores/contract.ts checks an implementation.
-import type { JsonObject } from '../message/json.ts'
+import { describeValue, isObject, type JsonObject } from '../message/json.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import type { StoreErrorReason, StoreResult } from './store.ts'
 
 /** `id` is the record's uuid, or one made up by the writer. A retry sends the same ids. */
 export type StoredRecord = { readonly id: string; readonly record: JsonObject }
@@ -113,4 +112,124 @@ export type RecallMatch = {
   readonly kind: string
   readonly time: string | undefined
   readonly snippet: string
+}
+
+export type StoreResult =
+  | { readonly type: 'stored' }
+  | { readonly type: 'store-failed'; readonly why: string; readonly reason?: StoreErrorReason | undefined }
+
+export type StoreErrorReason =
+  /** There is no such session. */
+  | 'missing'
+  /** There already is a session with this id. */
+  | 'exists'
+  /** Another writer has the session. */
+  | 'held'
+  /** This writer no longer has the session: another one took it over, or it was erased. Open it again. */
+  | 'lost'
+  /** The store cannot be reached, is busy or full. Trying again may help. */
+  | 'unavailable'
+  /** The login was refused, or a permission is missing. */
+  | 'denied'
+  /** A newer version of Everlong wrote the tables. */
+  | 'newer'
+  /** The session was opened with `read()`, which changes nothing. */
+  | 'read-only'
+  /** The session or the store was closed by this program. */
+  | 'closed'
+  /** An id, a record, a setting or the answer of a store of your own is not valid. */
+  | 'invalid'
+  | 'failed'
+
+type StoreErrorOptions = { readonly cause?: unknown; readonly reason?: StoreErrorReason | undefined }
+
+/** A session could not be opened, read or written. Thrown so that no message is lost unnoticed. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly reason: StoreErrorReason
+
+  constructor(message: string, { cause, reason = 'failed' }: StoreErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.reason = reason
+  }
+}
+
+/** Of an entry that is not in a file. */
+export const noPosition = { line: 0, offset: 0, length: 0, nth: 0 } as const
+
+const plainName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/
+
+/** In a folder, the session "x.jsonl" would have its own files where the session "x" has its transcript. */
+export const transcriptName = /\.jsonl/i
+
+const subagents = '/subagents/'
+
+/** The sub-agent of a session has a session of its own. */
+export function subagentId(session: string, name: string): string {
+  return `${session}${subagents}${name}`
+}
+
+/** Throws a StoreError unless a new session may have this id. A copy keeps the id that it has in another store. */
+export function checkNewSessionId(id: string, { parent, isCopy }: Pick<OpenOptions, 'parent' | 'isCopy'> = {}): void {
+  if (isCopy) return
+  const start = parent === undefined ? '' : subagentId(parent, '')
+  const name = id.startsWith(start) ? id.slice(start.length) : ''
+  if (plainName.test(name) && !transcriptName.test(name)) return
+  const shown = JSON.stringify(id.length > 100 ? `${id.slice(0, 100)}…` : id)
+  const where = parent === undefined ? '' : ` after "${start.slice(0, 200)}"`
+  throw new StoreError(
+    `${shown} cannot be the id of a session. Use 1 to 128 letters, digits, ".", "_" and "-"${where}, with a letter or digit first and without ".jsonl".`,
+    { reason: 'invalid' },
+  )
+}
+
+/** Throws a StoreError if the result has the wrong shape. */
+export async function openIn(store: Pick<SessionStore, 'open'>, id: string, options: OpenOptions): Promise<OpenResult> {
+  const result: unknown = await store.open(id, options)
+  if (isOpenResult(result)) return result
+  throw new StoreError(
+    `open() of the session store returned ${shapeOf(result)}. It must return { type } with "opened" and a session, "missing", "exists" or "held".`,
+    { reason: 'invalid' },
+  )
+}
+
+export async function appendTo(
+  session: HeldSession,
+  records: readonly StoredRecord[],
+  expected: number,
+): Promise<Appended> {
+  const result: unknown = await session.append(records, expected)
+  if (isAppended(result)) return result
+  const why = `append() of the session store returned ${shapeOf(result)}. It must return { type } with "stored" and a version, or "refused" or "unavailable" and why.`
+  return { type: 'refused', why, reason: 'invalid' }
+}
+
+function isOpenResult(value: unknown): value is OpenResult {
+  if (!isObject(value)) return false
+  const { type, session, by, why } = value
+  if (type === 'opened') return isHeldSession(session)
+  if (type === 'held') return typeof by === 'string' && typeof why === 'string'
+  return type === 'missing' || type === 'exists'
+}
+
+const calls = ['append', 'all', 'recall', 'read', 'release'] as const
+
+function isHeldSession(value: unknown): value is HeldSession {
+  if (!isObject(value)) return false
+  const { version, entries, isWhole } = value
+  const hasCalls = calls.every((name) => typeof value[name] === 'function')
+  return hasCalls && typeof version === 'number' && Array.isArray(entries) && typeof isWhole === 'boolean'
+}
+
+function isAppended(value: unknown): value is Appended {
+  if (!isObject(value)) return false
+  const { type, version, why } = value
+  if (type === 'stored') return typeof version === 'number'
+  return (type === 'refused' || type === 'unavailable') && typeof why === 'string'
+}
+
+function shapeOf(value: unknown): string {
+  return isObject(value)
+    ? `an object with ${Object.keys(value).slice(0, 10).join(', ') || 'no fields'}`
+    : describeValue(value)
 }

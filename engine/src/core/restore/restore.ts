@@ -3,7 +3,7 @@
 
 import { groupBy } from '../message/group-by.ts'
 import { contextFrame } from '../message/reminder.ts'
-import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
+import type { NotRestored, Piece, Restoration, Restored } from '../ports/restore.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
 import {
@@ -51,9 +51,11 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
   let left = budget - frame
   for (const restorer of restorers) {
     const room = left - mostPieces * (countInside(`# ${restorer.kind}\n`) + between)
-    const brought = await bring(restorer, input, Math.max(0, Math.min(restorer.budget, room)))
-    notRestored.push(...brought.notRestored)
-    for (const piece of brought.pieces) {
+    const restored = await restorer
+      .restore(input, Math.max(0, Math.min(restorer.budget, room)))
+      .catch((error: unknown) => nothingOf(restorer, error))
+    notRestored.push(...restored.notRestored)
+    for (const piece of restored.pieces) {
       const { kind, title: what, tokens } = piece
       const own = countInside(`# ${kind}\n${pieceText(piece)}`)
       if (own > left) notRestored.push({ kind, what, why: `it has ${tokens} tokens, and the context has no room` })
@@ -86,11 +88,7 @@ export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'wh
 }
 
 /** A restorer that throws is a missing piece, not a failed compaction. */
-async function bring(restorer: Restorer, input: RestoreInput, room: number) {
-  try {
-    return await restorer.restore(input, room)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return { pieces: [], notRestored: [{ kind: restorer.kind, what: restorer.kind, why }] }
-  }
+function nothingOf({ kind }: Restorer, error: unknown): Restored {
+  const why = error instanceof Error ? error.message : String(error)
+  return { pieces: [], notRestored: [{ kind, what: kind, why }] }
 }

@@ -3,6 +3,10 @@ import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism
 import type { ModelFailure } from '../ports/model.ts'
 import { failed } from '../ports/outcome.ts'
 import type { EngineSettings } from '../settings/table.ts'
+import { tryMechanisms } from './mechanisms.ts'
+import type { OwnSession } from './session.ts'
+import { failingMechanism, only, plainMechanism } from './testing/mechanisms.ts'
+import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 import {
   afterApplied,
   afterFailure,
@@ -11,12 +15,8 @@ import {
   afterRecovery,
   breakerText,
   closedBreaker,
-} from './breaker.ts'
-import { tryMechanisms } from './mechanisms.ts'
-import type { OwnSession } from './session.ts'
-import { failingMechanism, only, plainMechanism } from './testing/mechanisms.ts'
-import { answerOf, createTestWorld, scripted } from './testing/world.ts'
-import { Tracker } from './tracking.ts'
+  Tracker,
+} from './tracking.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))

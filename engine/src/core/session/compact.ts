@@ -1,34 +1,18 @@
 // Compaction in a session, from the decision to the transcript: try the mechanisms, measure, write, clean up. Manual,
-// automatic and reactive compactions all go through here; whether one may run was decided before.
-import { modelFacts } from '../catalog/models.ts'
-import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
-import { defined, type JsonObject } from '../message/json.ts'
-import { announced, applied } from '../ports/apply-compaction.ts'
-import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
+// automatic, reactive and background compactions all go through here; whether one may run was decided before.
+import type { MechanismContext } from '../mechanisms/mechanism.ts'
+import { defined, type JsonObject, objectAt, stringsAt } from '../message/json.ts'
+import { createStop, errorText } from '../ports/guarded.ts'
 import { type Compacted, type CompactedDraft, type Failed, failed, stopped } from '../ports/outcome.ts'
-import type { CompactionPorts } from '../ports/ports.ts'
+import { announced, applied } from '../ports/ports.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { freesTooLittle, minFreed } from '../tokens/size-scale.ts'
 import { withSizeAfter } from '../transcript/format/compaction-records.ts'
-import { afterFailure, afterHand, breakerText, inARow } from './breaker.ts'
-import { earlyTarget } from './economy.ts'
-import type { ModelChoice } from './gauge.ts'
-import { type Found, tryMechanisms } from './mechanisms.ts'
-import { type Runtime, summarizer, withFreed } from './runtime.ts'
-import { buildRequest } from './turn-request.ts'
-
-export type CompactionOptions = {
-  readonly cause: CompactionCause
-  readonly instructions?: string | undefined
-  readonly range?: CompactRange | undefined
-  /** The model whose window the context must fit, if that is not the one that summarizes. */
-  readonly fits?: ModelChoice | undefined
-  readonly signal?: AbortSignalPort | undefined
-  /** Holds finished records back until they may be written, or fails. */
-  readonly gate?: Gate | undefined
-}
-
-export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObject[] | Failed>
+import { whyNotCompact } from './may-compact.ts'
+import { type CompactionOptions, contextFor, type Found, type Gate, tryMechanisms } from './mechanisms.ts'
+import { type Runtime, withFreed } from './runtime.ts'
+import { afterFailure, afterHand, breakerText, inARow } from './tracking.ts'
+import { addedSince } from './turn.ts'
 
 export async function compactNow(runtime: Runtime, options: CompactionOptions): Promise<Compacted | Failed> {
   const { mechanisms, ports, tracker } = runtime
@@ -57,83 +41,6 @@ export async function compactNow(runtime: Runtime, options: CompactionOptions): 
     return result
   }
   return reportBreaker(runtime, wasOpen) ? { ...result, notices: [...result.notices, breakerText] } : result
-}
-
-/** What a mechanism gets when it runs. Three fields are computed when they are first read: most mechanisms need none. */
-export function contextFor(runtime: Runtime, options: CompactionOptions): MechanismContext {
-  const { conversation, gauge, tracker, restore, settings } = runtime
-  const { cause, instructions = '', range = {}, fits, signal } = options
-  const view = conversation.view()
-  const situation = gauge.situation(view, fits)
-  const { size, autoCompactThreshold, contextWindow } = situation.explanation
-  const counting = gauge.counting(fits?.name)
-  const { sessionId, tip, envelope, transcript } = conversation.place()
-  const { recall, isAutonomous } = settings
-  let built: ModelRequest | undefined
-  const request = () => {
-    built ??= buildRequest(runtime, view).request
-    return built
-  }
-  return {
-    trigger: cause === 'person' ? 'manual' : 'auto',
-    reason: cause,
-    view,
-    situation,
-    recordOf: conversation.record,
-    get conversation() {
-      return request()
-    },
-    get settings() {
-      const room = contextWindow.value - size.tokens
-      const shareCache = settings.summary.shareCache && fitsOnceMore(request(), room)
-      return { ...settings.summary, shareCache }
-    },
-    instructions,
-    range,
-    counting,
-    get viewTokens() {
-      return situation.weigher.tokens(view.messages, counting)
-    },
-    overhead: gauge.overhead(fits?.name),
-    size: size.tokens,
-    get scale() {
-      return gauge.scale(view, fits?.name)
-    },
-    threshold: autoCompactThreshold.value,
-    sessionWindow: contextWindow.value,
-    // A compaction that comes before the threshold has to get below a share of the size.
-    target: cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
-    queued: conversation.queued(),
-    restore,
-    ...defined({ recall, isAutonomous }),
-    transcriptPath: transcript,
-    turnId: tracker.now().turnId,
-    sessionId,
-    lastUuid: tip ?? undefined,
-    envelope,
-    ports: summarizerPorts(runtime),
-    signal,
-  }
-}
-
-/** Tokens for the instruction to summarize. */
-const instructionRoom = 3_000
-
-/** Cache sharing sends the whole request again with the instruction at its end, which has to fit the window. */
-function fitsOnceMore({ model, maxTokens = 0 }: ModelRequest, room: number): boolean {
-  const output = modelFacts(model)?.endsAtWindow ? 0 : maxTokens
-  return instructionRoom + output < room
-}
-
-/** The session's ports with a model client whose requests are counted and that knows the window as the session does. */
-function summarizerPorts(runtime: Runtime): CompactionPorts {
-  const { gauge, ports } = runtime
-  return {
-    ...ports,
-    model: summarizer(runtime),
-    // A limit that the summarizer met is learned here, which emits the event under the session's name.
-    emit: (event) => (event.type === 'limit-learned' ? gauge.learnLimit(event) : ports.emit(event)),
-  }
 }
 
 type Applying = { readonly found: Found; readonly options: CompactionOptions }
@@ -212,4 +119,88 @@ function reportBreaker({ tracker, ports }: Runtime, wasOpen: boolean): boolean {
   if (wasOpen || !breaker.isOpen) return false
   ports.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
   return true
+}
+
+export type BackgroundCompaction = {
+  /** Whether it is finished or has failed. */
+  readonly isReady: () => boolean
+  /** Writes it, if what it summarized is still the same. */
+  readonly apply: () => Promise<Compacted | Failed>
+  readonly cancel: (why: string) => Promise<void>
+}
+
+/** Starts one if the settings and the size call for it. */
+export function startInBackground(runtime: Runtime): BackgroundCompaction | undefined {
+  if (!isDue(runtime)) return undefined
+  const { conversation } = runtime
+  const { signal } = runtime.closing
+  const source = conversation.view()
+  let finished: { readonly records: readonly JsonObject[]; readonly write: (verdict: Verdict) => void } | undefined
+  let cancelled: Failed | undefined
+  let isOver = false
+  const stop = createStop()
+  signal.addEventListener('abort', stop.stop, { once: true })
+  const gate: Gate = async (records) =>
+    cancelled ??
+    new Promise((write) => {
+      finished = { records, write }
+    })
+  const outcome = compactNow(runtime, { cause: 'background', signal: stop.signal, gate })
+    // Nobody may be waiting when it cannot be written.
+    .catch((error: unknown) => failed('write-failed', errorText(error)))
+    .finally(() => {
+      isOver = true
+      signal.removeEventListener('abort', stop.stop)
+    })
+  return {
+    isReady: () => isOver || finished !== undefined,
+    apply: () => {
+      const added = addedSince(source, conversation.view())
+      const { tip } = conversation.place()
+      const changed = failed('aborted', 'What it summarized has changed meanwhile.')
+      finished?.write(added ? withKept(finished.records, added, tip) : changed)
+      return outcome
+    },
+    cancel: async (why) => {
+      cancelled = failed('aborted', why)
+      finished?.write(cancelled)
+      // Do not wait for a model that is still writing.
+      stop.stop()
+      await outcome
+    },
+  }
+}
+
+type Verdict = Awaited<ReturnType<Gate>>
+
+/** The share of the threshold with `background: true`. A summary is usually written before the last fifth is used. */
+const defaultHeadStart = 0.8
+
+/** The same guards as for any automatic compaction, as if the threshold were reached already. */
+function isDue(runtime: Runtime): boolean {
+  const { background } = runtime.settings
+  if (background === false) return false
+  const from = background === true ? defaultHeadStart : background.from
+  const explanation = runtime.gauge.explanation()
+  const { size, autoCompactThreshold: threshold, autoCompact } = explanation
+  if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false
+  return !whyNotCompact(runtime, { ...explanation, isAboveThreshold: true }, { source: 'turn', pays: false })
+}
+
+/** The same records, with what was added meanwhile among the kept messages. */
+function withKept(records: readonly JsonObject[], added: readonly string[], tip: string | null): readonly JsonObject[] {
+  if (added.length === 0) return records
+  const anchorUuid = records.find(({ isCompactSummary }) => isCompactSummary === true)?.uuid
+  return records.map((record) => {
+    if (record.subtype !== 'compact_boundary') return record
+    const data = objectAt(record, 'compactMetadata')
+    const uuids = [...stringsAt(data?.preservedMessages, 'uuids'), ...added]
+    const preservedSegment = { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) }
+    const preservedMessages = { anchorUuid, uuids, allUuids: uuids }
+    return {
+      ...record,
+      logicalParentUuid: tip,
+      compactMetadata: { ...data, preservedSegment, preservedMessages },
+    }
+  })
 }

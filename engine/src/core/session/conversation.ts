@@ -2,7 +2,7 @@
 // models or requests.
 import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { noPosition, StoreError, type StoreResult } from '../ports/store.ts'
+import { noPosition, StoreError, type StoreResult } from '../ports/session-store.ts'
 import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
 import { type Entry, readHead } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'

@@ -5,7 +5,7 @@ import { compactionCosts, situationOf } from '../mechanisms/situation.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
 import { foldEntries, type View } from '../transcript/view/fold.ts'
-import { earlyTarget, paysToCompact } from './economy.ts'
+import { earlyTarget, paysToCompact } from './may-compact.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld } from './testing/world.ts'
 

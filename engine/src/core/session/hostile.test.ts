@@ -6,9 +6,9 @@ import type { ModelFailure, ModelRequest } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
-import { mostFailures } from './breaker.ts'
 import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
+import { maxFailures } from './tracking.ts'
 
 /** What a summarizer can do wrong; `fine` is the one that does not. */
 const summaries = ['fine', 'empty', 'error', 'grows', 'refuses', 'overflows', 'fails', 'calls'] as const
@@ -122,7 +122,7 @@ async function live(given: Hostile, met: Met): Promise<void> {
   const notices = [...(await session.prepare()).notices]
   for (let at = 0; at < given.turns; at++) notices.push(...(await goOn(world, given, at)))
   expect(world.events.filter(({ type }) => type === 'host-code-failed')).toEqual([])
-  expect(attemptsInVain(world)).toBeLessThanOrEqual(mostFailures)
+  expect(attemptsInVain(world)).toBeLessThanOrEqual(maxFailures)
   expect(world.events.filter(({ type }) => type === 'breaker-tripped').length).toBeLessThanOrEqual(1)
   expect(new Set(notices).size).toBe(notices.length)
   expect(notices.length).toBeLessThanOrEqual(2)

@@ -5,9 +5,9 @@ import type { Message } from '../message/message.ts'
 import { checkRequest } from '../request/check-request.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
-import { fewAnswers } from './breaker.ts'
 import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
+import { fewAnswers } from './tracking.ts'
 
 /** What happens next, how large it is, and how long after what was before it. */
 const anyStep = fc.record({

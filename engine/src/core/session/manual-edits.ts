@@ -1,16 +1,15 @@
 // What a person does to the context by hand: undo, snip, pin, rewind, another model. All of it is appended to the transcript.
-
 import { type SnipInput, snip } from '../mechanisms/ranges.ts'
 import { defined } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { Compacted, Failed } from '../ports/outcome.ts'
 import { type Edit, readEdit } from '../transcript/format/edits.ts'
 import type { Undoable } from '../transcript/tree/changes.ts'
-import { afterChange } from './breaker.ts'
 import { compactNow } from './compact.ts'
 import type { ModelChoice } from './gauge.ts'
 import { boundaryBody } from './input.ts'
 import { type Runtime, reduceView } from './runtime.ts'
+import { afterChange } from './tracking.ts'
 
 export type EditOutcome =
   | { readonly type: 'done'; readonly freed: number }

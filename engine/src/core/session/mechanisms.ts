@@ -1,12 +1,26 @@
-// The two lists of mechanisms that a session has, and how a list is tried: one after the other, until one has a result that
-// can be applied.
-import type { Mechanism, MechanismContext, Outcome } from '../mechanisms/mechanism.ts'
+// The two lists of mechanisms that a session has, what a mechanism gets when it runs, and how a list is tried: one after the
+// other, until one has a result that can be applied.
+import { modelFacts } from '../catalog/models.ts'
+import type {
+  CompactionCause,
+  CompactRange,
+  Mechanism,
+  MechanismContext,
+  Outcome,
+  RunningMechanism,
+} from '../mechanisms/mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from '../mechanisms/micro.ts'
 import { native } from '../mechanisms/native.ts'
-import { describeValue, isObject } from '../message/json.ts'
+import { defined, describeValue, isObject, type JsonObject } from '../message/json.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
+import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import { type Declined, type Failed, failed, type Spent, stopped, type Tried } from '../ports/outcome.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
+import type { ModelChoice } from './gauge.ts'
+import { earlyTarget } from './may-compact.ts'
+import { type Runtime, summarizer } from './runtime.ts'
+import { buildRequest } from './turn.ts'
 
 export type Mechanisms = {
   /** Before each request. At most one acts, besides the additive ones. */
@@ -36,6 +50,116 @@ export function defaultMechanisms(
       ...(isNative ? [native] : []),
     ],
     compact: memory ? [memory, ...compact] : compact,
+  }
+}
+
+type SummarizingCode = typeof import('./summarize.ts')
+
+/**
+ * A mechanism that summarizes. Its code is loaded when it first runs: bundlers put it into a file of its own, and a
+ * conversation that never compacts never downloads it. The mechanism fails if that is impossible, as without a network.
+ */
+export function loadedMechanism(
+  name: string,
+  run: (code: SummarizingCode, context: MechanismContext) => Promise<Outcome>,
+): RunningMechanism {
+  return {
+    name,
+    run: async (context) => {
+      const code = await import('./summarize.ts').catch(errorText)
+      if (typeof code !== 'string') return run(code, context)
+      return failed('no-summary', `Its code could not be loaded: ${code}`)
+    },
+  }
+}
+
+export type CompactionOptions = {
+  readonly cause: CompactionCause
+  readonly instructions?: string | undefined
+  readonly range?: CompactRange | undefined
+  /** The model whose window the context must fit, if that is not the one that summarizes. */
+  readonly fits?: ModelChoice | undefined
+  readonly signal?: AbortSignalPort | undefined
+  /** Holds finished records back until they may be written, or fails. */
+  readonly gate?: Gate | undefined
+}
+
+export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObject[] | Failed>
+
+/** What a mechanism gets when it runs. Three fields are computed when they are first read: most mechanisms need none. */
+export function contextFor(runtime: Runtime, options: CompactionOptions): MechanismContext {
+  const { conversation, gauge, tracker, restore, settings } = runtime
+  const { cause, instructions = '', range = {}, fits, signal } = options
+  const view = conversation.view()
+  const situation = gauge.situation(view, fits)
+  const { size, autoCompactThreshold, contextWindow } = situation.explanation
+  const counting = gauge.counting(fits?.name)
+  const { sessionId, tip, envelope, transcript } = conversation.place()
+  const { recall, isAutonomous } = settings
+  let built: ModelRequest | undefined
+  const request = () => {
+    built ??= buildRequest(runtime, view).request
+    return built
+  }
+  return {
+    trigger: cause === 'person' ? 'manual' : 'auto',
+    reason: cause,
+    view,
+    situation,
+    recordOf: conversation.record,
+    get conversation() {
+      return request()
+    },
+    get settings() {
+      const room = contextWindow.value - size.tokens
+      const shareCache = settings.summary.shareCache && fitsOnceMore(request(), room)
+      return { ...settings.summary, shareCache }
+    },
+    instructions,
+    range,
+    counting,
+    get viewTokens() {
+      return situation.weigher.tokens(view.messages, counting)
+    },
+    overhead: gauge.overhead(fits?.name),
+    size: size.tokens,
+    get scale() {
+      return gauge.scale(view, fits?.name)
+    },
+    threshold: autoCompactThreshold.value,
+    sessionWindow: contextWindow.value,
+    // A compaction that comes before the threshold has to get below a share of the size.
+    target: cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
+    queued: conversation.queued(),
+    restore,
+    ...defined({ recall, isAutonomous }),
+    transcriptPath: transcript,
+    turnId: tracker.now().turnId,
+    sessionId,
+    lastUuid: tip ?? undefined,
+    envelope,
+    ports: summarizerPorts(runtime),
+    signal,
+  }
+}
+
+/** Tokens for the instruction to summarize. */
+const instructionRoom = 3_000
+
+/** Cache sharing sends the whole request again with the instruction at its end, which has to fit the window. */
+function fitsOnceMore({ model, maxTokens = 0 }: ModelRequest, room: number): boolean {
+  const output = modelFacts(model)?.endsAtWindow ? 0 : maxTokens
+  return instructionRoom + output < room
+}
+
+/** The session's ports with a model client whose requests are counted and that knows the window as the session does. */
+function summarizerPorts(runtime: Runtime): CompactionPorts {
+  const { gauge, ports } = runtime
+  return {
+    ...ports,
+    model: summarizer(runtime),
+    // A limit that the summarizer met is learned here, which emits the event under the session's name.
+    emit: (event) => (event.type === 'limit-learned' ? gauge.learnLimit(event) : ports.emit(event)),
   }
 }
 

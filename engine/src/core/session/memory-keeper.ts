@@ -4,16 +4,16 @@ import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'
 import type { Extraction, SessionMemory } from '../memory/extract.ts'
-import { renderNotes } from '../memory/notes.ts'
-import type { MemoryDecline } from '../memory/plan.ts'
 import {
   afterCompaction,
   afterExtraction,
   afterFailure,
   isDue,
   type MemoryProgress,
-  mostFailures,
-} from '../memory/trigger.ts'
+  maxExtractionFailures,
+  renderNotes,
+} from '../memory/notes.ts'
+import type { MemoryDecline } from '../memory/plan.ts'
 import { type Block, blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
@@ -24,7 +24,7 @@ import type { Settings } from '../settings/table.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type BackgroundWorker, type MemoryState, type Runtime, summarizer } from './runtime.ts'
-import { buildRequest } from './turn-request.ts'
+import { buildRequest } from './turn.ts'
 
 /** The keeper, or why there are no notes. */
 export type Memory = MemoryKeeper | Declined<MemoryDecline>
@@ -84,7 +84,7 @@ export class MemoryKeeper implements BackgroundWorker {
       isOn: this.settings.isOn,
       path: this.store.path,
       isExtracting: this.running !== undefined,
-      hasStopped: failures >= mostFailures,
+      hasStopped: failures >= maxExtractionFailures,
       ...defined({ lastSeen, declined: this.declined, problem: this.problem }),
     }
   }
@@ -92,7 +92,7 @@ export class MemoryKeeper implements BackgroundWorker {
   /** One at a time. An answer that calls tools is looked at when their results are there. */
   private startIfDue(runtime: Runtime): void {
     const { conversation, gauge, closing } = runtime
-    if (!this.settings.isOn || this.current.failures >= mostFailures || closing.signal.aborted) return
+    if (!this.settings.isOn || this.current.failures >= maxExtractionFailures || closing.signal.aborted) return
     // Only a compaction uses the notes.
     if (compactionOff(runtime) !== undefined) return
     const newest = newestBlocks(runtime)

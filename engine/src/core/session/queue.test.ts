@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { growth } from '../../testing/growth.ts'
 import { textOf } from '../message/block.ts'
-import { StoreError } from '../ports/store.ts'
+import { StoreError } from '../ports/session-store.ts'
 import type { ConversationInput } from './conversation.ts'
 import { createMutex } from './queue.ts'
 import { createTestWorld, memoryStore, scripted } from './testing/world.ts'

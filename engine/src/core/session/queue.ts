@@ -1,11 +1,12 @@
 // Keeps things in order: tasks that change the conversation run one at a time, and messages that arrive during a compaction
 // or a request wait. They are written to the transcript as queued at once, so that not even a crash loses one.
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
-import { noPosition } from '../ports/store.ts'
+import { noPosition } from '../ports/session-store.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
 import { type ApiMessage, messageBodies } from './input.ts'
 import type { Runtime } from './runtime.ts'
+import { type Recall, recallIn } from './stored-session.ts'
 
 /** `afterEach` runs after every task, even one that threw. It is busy while a task is running or waiting. */
 export function createMutex(afterEach: () => void) {
@@ -99,4 +100,20 @@ function queuedIn({ type, operation, everlong }: JsonObject): QueuedMessage | un
   const { role, content } = message ?? {}
   const isSound = role === 'user' && (typeof content === 'string' || Array.isArray(content)) && uuids.length > 0
   return isSound ? { message: message as ApiMessage, uuids } : undefined
+}
+
+/** Also finds messages that are queued, in every store: they are the newest, and no store has them as messages yet. */
+export function withQueued({ recall, read }: Recall, queued: () => readonly Entry[]): Recall {
+  const inQueue = recallIn(queued)
+  return {
+    recall: async (words, limit) => {
+      const first = await inQueue.recall(words, limit)
+      const then = await recall(words, limit)
+      // One that left the queue in the meantime is in both.
+      const ids = new Set(first.matches.map(({ id }) => id))
+      const all = [...first.matches, ...then.matches.filter(({ id }) => !ids.has(id))]
+      return { matches: all.slice(0, limit), more: first.more || then.more || all.length > limit }
+    },
+    read: async (id) => (await inQueue.read(id)) ?? read(id),
+  }
 }

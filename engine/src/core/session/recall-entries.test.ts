@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
-import { noPosition } from '../ports/store.ts'
+import { noPosition } from '../ports/session-store.ts'
 import { recallFrom } from './recall-entries.ts'
 
 const entriesOf = (text: string) =>

@@ -2,8 +2,14 @@
 // every input.
 import { recallPointer, sessionRecallDescription } from '../prompts/recall.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
-import { type AnswerStyle, readingText, searchText } from './recall-cards.ts'
-import { parseRecall, readProperties, searchProperties } from './recall-input.ts'
+import {
+  type AnswerStyle,
+  parseRecall,
+  readingText,
+  readProperties,
+  searchProperties,
+  searchText,
+} from './recall-text.ts'
 import type { Session } from './session-api.ts'
 
 export type ToolOutput = { readonly text: string; readonly isError: boolean }

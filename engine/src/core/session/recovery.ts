@@ -1,6 +1,5 @@
 // Recovery after the provider refused a prompt as too long: the smallest step that should be enough, then the request is
 // sent once more. The caller withholds the failure until this has a result.
-
 import { isText, isToolUse } from '../message/block.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
@@ -8,13 +7,13 @@ import { type Compacted, outcomesOf, type Tried } from '../ports/outcome.ts'
 import { overflowOfAnswer } from '../request/refusal.ts'
 import { compactionOff, type ReductionSettings } from '../settings/resolve.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import { afterRecovery } from './breaker.ts'
-import { compactNow, contextFor } from './compact.ts'
+import { compactNow } from './compact.ts'
 import { isAllowed, notAllowed } from './may-compact.ts'
-import { tryMechanisms } from './mechanisms.ts'
+import { contextFor, tryMechanisms } from './mechanisms.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 import { type Runtime, reduceView } from './runtime.ts'
-import { buildRequest } from './turn-request.ts'
+import { afterRecovery } from './tracking.ts'
+import { buildRequest, windowExceeded } from './turn.ts'
 
 /** What to send now. */
 type Remedy = { readonly request: ModelRequest; readonly compaction?: Compacted }
@@ -161,9 +160,6 @@ async function whyNoCompaction(runtime: Runtime, signal: AbortSignalPort | undef
   if (!isRefused && (await isAllowed(runtime, explanation, signal))) return undefined
   return notAllowed
 }
-
-/** The stop reason of an answer that filled the window. */
-export const windowExceeded = 'model_context_window_exceeded'
 
 /**
  * An answer with nothing in it because the window was full counts as an overflow. One that says something is kept, and

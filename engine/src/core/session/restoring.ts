@@ -2,9 +2,8 @@
 // pinned entries; what the host provides. It reads files through a port and changes nothing.
 
 import { textOf } from '../message/block.ts'
-import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import type { Guard } from '../ports/guarded.ts'
 import type { FileStore, Restoration, RestoreRequest } from '../ports/restore.ts'
 import { pinnedTitle, type SessionState } from '../restore/restorer.ts'
 import { createStateBook, type StateBook } from '../restore/state-book.ts'
@@ -13,24 +12,7 @@ import { readEdit } from '../transcript/format/edits.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import type { Conversation, ConversationInput } from './conversation.ts'
-import { loadCompaction } from './load-compaction.ts'
-
-type Provided = Partial<Omit<SessionState, 'pinned'>>
-
-/** What only the host knows. It overrides what was read off the conversation. */
-export type HostState = () => Provided | Promise<Provided>
-
-/** Drops fields of the wrong shape and reports them. */
-export function guardedState(host: HostState, guard: Guard): HostState {
-  return async () => {
-    const isValid = (value: unknown) => value === undefined || isObject(value)
-    const given = Object.entries((await guard.read('state', host, { isValid })) ?? {})
-    const fields = given.filter(([, value]) => value !== undefined)
-    const wrong = fields.filter(([name, value]) => !(name === 'plan' ? isObject(value) : Array.isArray(value)))
-    if (wrong.length > 0) guard.report('state', `fields of the wrong shape: ${wrong.map(([name]) => name).join(', ')}`)
-    return Object.fromEntries(fields.filter((field) => !wrong.includes(field)))
-  }
-}
+import type { HostState } from './host.ts'
 
 export type RestoringInput = {
   readonly files: FileStore
@@ -87,10 +69,11 @@ export class Restoring {
     const { kept, budget, countTokens, next } = request
     const { named, files, ofTurnOnly } = this.input
     const root = this.input.root?.()
-    const { piecesOf, touchedFiles, isRuleFile, rulePlaces, restoreContext } = await loadCompaction()
+    // Loaded with the first compaction.
+    const { touchedFiles, isRuleFile, rulePlaces, restoreContext } = await import('./summarize.ts')
     const host = (await this.input.host?.()) ?? {}
     // Only what the view holds counts: what came since the last compaction, and what that one restored.
-    const pieces = piecesOf(conversation.view())
+    const pieces = conversation.view().sources.flatMap((source) => source.pieces)
     const asked = ofTurnOnly ? lastWorkedOn(pieces) : -1
     const touched = touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: conversation.record })
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])

@@ -15,7 +15,7 @@ import type { Settings } from '../settings/table.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
-import type { Retainer } from './host-functions.ts'
+import type { Retainer } from './host.ts'
 import type { Mechanisms } from './mechanisms.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 

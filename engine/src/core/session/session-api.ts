@@ -11,15 +11,14 @@ import type { Recalled } from '../ports/session-store.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Prediction } from '../tokens/predict.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import type { Breaker } from './breaker.ts'
 import type { ModelChoice } from './gauge.ts'
+import type { HostState } from './host.ts'
 import type { AnswerInput, CompactOptions, MessageInput, RequestInput } from './input.ts'
 import type { EditOutcome, Switched, UndoOutcome } from './manual-edits.ts'
 import type { Blocked, PrepareOptions, Ready } from './prepare.ts'
 import type { Recovery } from './recovery.ts'
-import type { HostState } from './restoring.ts'
 import type { CleanUp, MemoryState } from './runtime.ts'
-import type { UsageByPurpose } from './tracking.ts'
+import type { Breaker, UsageByPurpose } from './tracking.ts'
 
 export type SessionOptions = RequestInput & {
   /** The model's name, if it is not the client's own. */

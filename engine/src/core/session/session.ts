@@ -1,22 +1,19 @@
 // The session of session-api.ts. It keeps calls in order and passes each on to the function that does the work.
-
 import { turnsIn } from '../mechanisms/measure.ts'
 import type { SnipInput } from '../mechanisms/ranges.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { runHooks } from '../ports/apply-compaction.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { type Compacted, type Failed, failed } from '../ports/outcome.ts'
-import { StoreError } from '../ports/store.ts'
+import { runHooks } from '../ports/ports.ts'
+import { StoreError } from '../ports/session-store.ts'
 import { compactionOff } from '../settings/resolve.ts'
 import { endingNow, predictCompaction } from '../tokens/predict.ts'
-import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
-import { afterChange } from './breaker.ts'
-import { compactNow } from './compact.ts'
+import { type BackgroundCompaction, compactNow, startInBackground } from './compact.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
@@ -41,11 +38,11 @@ import {
 } from './manual-edits.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from './prepare.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
-import { type RecordInput, recordAnswer } from './record-answer.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from './recovery.ts'
 import type { CleanUp, Runtime } from './runtime.ts'
 import type { Preparation, Session, SessionExplanation, Turn, TurnOptions } from './session-api.ts'
-import type { Tracking, UsageByPurpose } from './tracking.ts'
+import { afterChange, type Tracking, type UsageByPurpose } from './tracking.ts'
+import { type RecordInput, recordAnswer } from './turn.ts'
 
 /** Everything but what needs the store. */
 export type OwnSession = Omit<Session, 'recall' | 'read' | 'entries' | 'subagent'>

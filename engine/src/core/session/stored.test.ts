@@ -1,6 +1,6 @@
 // A session on a store that is written asynchronously, such as a database.
 import { expect, test } from 'vitest'
-import { noPosition, StoreError, type StoreResult } from '../ports/store.ts'
+import { noPosition, StoreError, type StoreResult } from '../ports/session-store.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { createConversation } from './conversation.ts'
 import { createTestWorld, type MemoryStore, scripted } from './testing/world.ts'

@@ -1,5 +1,5 @@
 // The two mechanisms that summarize: from the notes of session memory, and with a model or without one. Loaded with the
-// first compaction (load-compaction.ts).
+// first compaction (mechanisms.ts).
 
 import type { PartialChoice } from '../compaction/job.ts'
 import { planCompaction } from '../compaction/plan.ts'
@@ -14,6 +14,12 @@ import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Memory, MemoryKeeper } from './memory-keeper.ts'
+
+// Needed in a compaction only. Loaded from here, so that bundlers put all of it into one file.
+export { stageCollapse } from '../collapse/stage.ts'
+export { isRuleFile, rulePlaces } from '../restore/from-disk.ts'
+export { restoreContext } from '../restore/restore.ts'
+export { touchedFiles } from '../restore/touched.ts'
 
 type Keep = EngineSettings['keep']
 

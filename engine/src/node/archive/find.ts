@@ -1,6 +1,5 @@
 // Finds pieces by words and filters: which ones, in which order. FTS5 says how often a text has a word for its length;
 // core/recall/rank.ts makes the order.
-
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import {
   frequencyWeight,
@@ -11,7 +10,7 @@ import {
   type TermHits,
 } from '../../core/recall/rank.ts'
 import { parseTerms, type Term, wordsOf } from '../../core/recall/terms.ts'
-import type { SearchQuery } from '../../core/session/recall-input.ts'
+import type { SearchQuery } from '../../core/session/recall-text.ts'
 import { type TextKind, textKinds } from '../../core/transcript/format/record-texts.ts'
 import { sessionOf } from './files.ts'
 import { matchAll, matchAny, matchesOf } from './match.ts'

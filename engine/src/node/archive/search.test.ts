@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { SearchQuery } from '../../core/session/recall-input.ts'
+import type { SearchQuery } from '../../core/session/recall-text.ts'
 import {
   generateCodexRollout,
   generatePiSession,

@@ -7,7 +7,7 @@ import { defined, describeValue, type JsonObject } from '../../core/message/json
 import { guarded } from '../../core/ports/guarded.ts'
 import { type HookCall, type HookOutcome, type Hooks, noOutcome, readOutcome } from '../../core/ports/hooks.ts'
 import type { AbortSignalPort } from '../../core/ports/model.ts'
-import type { HookedSession } from '../../core/session/host-ports.ts'
+import type { HookedSession } from '../../core/session/host.ts'
 import { headOf } from '../../core/text/cut.ts'
 import { systemPorts } from '../../models/ports.ts'
 import { makeSessionFolder, sessionFolder } from '../session/session-folder.ts'

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { transcriptOfRecords } from '../../core/session/transcript.ts'
-import { lostInTranscript } from '../../core/session/transcript-lost.ts'
 import { session } from '../../testing/records.ts'
 import { hasTranscripts, transcripts } from '../testing/real-data.ts'
 import { readTranscript } from './transcript.ts'
+import { lostInTranscript } from './transcript-lost.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-lost-'))
 afterAll(() => rmSync(folder, { recursive: true }))

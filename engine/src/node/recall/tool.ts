@@ -1,14 +1,17 @@
 // The recall tool over an archive, which searches a transcript or a folder of them and can narrow a search.
 import { readDescription, recallDescription, searchDescription } from '../../core/prompts/recall.ts'
-import { type AnswerStyle, oneLine, readingText, searchText } from '../../core/session/recall-cards.ts'
 import {
+  type AnswerStyle,
+  oneLine,
   parseRead,
   parseRecall,
   parseSearch,
   type RecallRequest,
+  readingText,
   readProperties,
   searchProperties,
-} from '../../core/session/recall-input.ts'
+  searchText,
+} from '../../core/session/recall-text.ts'
 import {
   answerStyle,
   phraseRecall,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { noPosition } from '../../core/ports/store.ts'
-import type { SessionFiles, SessionFilesInput } from '../../core/session/host-ports.ts'
+import { noPosition } from '../../core/ports/session-store.ts'
+import type { SessionFiles, SessionFilesInput } from '../../core/session/host.ts'
 import { sessionFiles } from './session-files.ts'
 
 let folder: string

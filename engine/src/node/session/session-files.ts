@@ -4,8 +4,8 @@ import { constants, statSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
-import { redactedFile } from '../../core/ports/guarded-ports.ts'
 import type { FileRead, FileStore, GuardedRedact } from '../../core/ports/restore.ts'
+import { redactedFile } from '../../core/ports/restore.ts'
 import type { Workspace } from '../../core/ports/workspace.ts'
 import {
   agrees,
@@ -16,7 +16,7 @@ import {
   seenText,
 } from '../../core/restore/seen-files.ts'
 import { createShown, type Shown } from '../../core/restore/shown.ts'
-import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core/session/host-ports.ts'
+import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core/session/host.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { gitWorkspace } from './workspace.ts'
 

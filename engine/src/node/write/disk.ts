@@ -18,7 +18,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import type { StoreErrorReason } from '../../core/ports/store.ts'
+import type { StoreErrorReason } from '../../core/ports/session-store.ts'
 
 /** None of them follows a symbolic link at the end of the path. */
 export type Opening = 'read' | 'append' | 'create-only'

@@ -3,11 +3,19 @@
 import { closeSync, existsSync, fstatSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { JsonObject } from '../../core/message/json.ts'
-import { checkNewSessionId, subagentId } from '../../core/ports/session-id.ts'
-import type { Appended, HeldSession, OpenOptions, OpenResult, StoredRecord } from '../../core/ports/session-store.ts'
-import { StoreError, type StoreResult } from '../../core/ports/store.ts'
-import type { Opener } from '../../core/session/open-session.ts'
-import { type Recall, recallIn } from '../../core/session/recall.ts'
+import {
+  type Appended,
+  checkNewSessionId,
+  type HeldSession,
+  type OpenOptions,
+  type OpenResult,
+  type StoredRecord,
+  StoreError,
+  type StoreResult,
+  subagentId,
+} from '../../core/ports/session-store.ts'
+import type { Opener } from '../../core/session/stored-session.ts'
+import { type Recall, recallIn } from '../../core/session/stored-session.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { type Archive, openArchive } from '../../node/archive/archive.ts'

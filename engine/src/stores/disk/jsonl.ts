@@ -2,15 +2,16 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { defined, parseObject, stringAt } from '../../core/message/json.ts'
-import { checkNewSessionId, transcriptName } from '../../core/ports/session-id.ts'
-import type {
-  Erasure,
-  HeldSession,
-  OpenOptions,
-  OpenResult,
-  SessionInfo,
-  SessionStore,
-  StoredRecord,
+import {
+  checkNewSessionId,
+  type Erasure,
+  type HeldSession,
+  type OpenOptions,
+  type OpenResult,
+  type SessionInfo,
+  type SessionStore,
+  type StoredRecord,
+  transcriptName,
 } from '../../core/ports/session-store.ts'
 import { isLeaseHeld } from '../../node/lease/lease.ts'
 import { forEachEntry } from '../../node/read/entries.ts'

@@ -2,7 +2,7 @@
 // itself or is part of one transaction, so that a proxy may give each transaction another connection.
 import { stringAt } from '../../core/message/json.ts'
 import { errorText } from '../../core/ports/guarded.ts'
-import { StoreError, type StoreErrorReason } from '../../core/ports/store.ts'
+import { StoreError, type StoreErrorReason } from '../../core/ports/session-store.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 

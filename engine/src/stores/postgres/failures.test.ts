@@ -1,8 +1,9 @@
 // What a person is told when the database cannot be used.
+
 import { inspect } from 'node:util'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
-import { StoreError } from '../../core/ports/store.ts'
+import { StoreError } from '../../core/ports/session-store.ts'
 import { runStoreContract } from '../../testing/stores/contract.ts'
 import { postgresForTests } from '../testing/postgres-server.ts'
 import type { PostgresPool } from './connection.ts'

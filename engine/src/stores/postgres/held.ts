@@ -1,7 +1,13 @@
 // A session that this process holds: a row with a lease on the database's clock and a fence. Whoever takes the session gets
 // a higher fence, and every append names its own, so that a writer that slept past its lease changes nothing.
-import type { Appended, HeldSession, OpenOptions, OpenResult, StoredRecord } from '../../core/ports/session-store.ts'
-import { StoreError } from '../../core/ports/store.ts'
+import {
+  type Appended,
+  type HeldSession,
+  type OpenOptions,
+  type OpenResult,
+  type StoredRecord,
+  StoreError,
+} from '../../core/ports/session-store.ts'
 import { isAlreadyStored } from '../rules.ts'
 import { codeOf, type SessionTables } from './connection.ts'
 import { entriesFrom, readIn, recallIn, windowOf } from './read.ts'

@@ -1,5 +1,5 @@
 // The tables, and how an older database becomes a current one. Migrations are only ever added at the end.
-import { StoreError } from '../../core/ports/store.ts'
+import { StoreError } from '../../core/ports/session-store.ts'
 import type { Connection, Query } from './connection.ts'
 
 /** `$schema` stands for the name of the schema. */

@@ -1,8 +1,7 @@
 // Sessions in a real PostgreSQL.
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { HeldSession, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
-import { noPosition } from '../../core/ports/store.ts'
+import { type HeldSession, noPosition, type SessionStore, type StoredRecord } from '../../core/ports/session-store.ts'
 import { recallFrom } from '../../core/session/recall-entries.ts'
 import { StoredSession } from '../../core/session/stored-session.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'

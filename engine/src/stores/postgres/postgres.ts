@@ -1,8 +1,13 @@
 // Sessions in PostgreSQL, for agents on many machines. Every statement names the tenant.
 import { defined } from '../../core/message/json.ts'
-import { checkNewSessionId } from '../../core/ports/session-id.ts'
-import type { Erasure, ListOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
-import { StoreError } from '../../core/ports/store.ts'
+import {
+  checkNewSessionId,
+  type Erasure,
+  type ListOptions,
+  type SessionInfo,
+  type SessionStore,
+  StoreError,
+} from '../../core/ports/session-store.ts'
 import { type Connection, connect, type PostgresPool, sessionTables, type Tables } from './connection.ts'
 import { isFree, takeSession } from './held.ts'
 import { migrate } from './migrations.ts'

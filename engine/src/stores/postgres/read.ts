@@ -1,6 +1,5 @@
 // Reads entries: all of them in pages, the end of a session from which its view can be computed, or what a search finds.
-import type { Recalled, StoredRecord } from '../../core/ports/session-store.ts'
-import { noPosition } from '../../core/ports/store.ts'
+import { noPosition, type Recalled, type StoredRecord } from '../../core/ports/session-store.ts'
 import { rank } from '../../core/recall/rank.ts'
 import { parseTerms, type Term } from '../../core/recall/terms.ts'
 import { readFrom, recallAt } from '../../core/session/recall-entries.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
-import { noPosition } from '../../core/ports/store.ts'
+import { noPosition } from '../../core/ports/session-store.ts'
 import { parseTerms } from '../../core/recall/terms.ts'
 import { recallFrom } from '../../core/session/recall-entries.ts'
 import { hashesIn, queryFor, recordOf, rowOf, wordsOf } from './row.ts'

@@ -3,8 +3,7 @@
 // which the entry is found: PostgreSQL's own parsers are made for prose and take a path or an identifier for one word.
 import { createHash } from 'node:crypto'
 import { isObject, type JsonObject, parseObject } from '../../core/message/json.ts'
-import type { StoredRecord } from '../../core/ports/session-store.ts'
-import { noPosition } from '../../core/ports/store.ts'
+import { noPosition, type StoredRecord } from '../../core/ports/session-store.ts'
 import { isUnspaced, type Term } from '../../core/recall/terms.ts'
 import { headOf as cutTo } from '../../core/text/cut.ts'
 import { readHead } from '../../core/transcript/format/entry.ts'

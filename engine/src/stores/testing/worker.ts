@@ -3,11 +3,10 @@
 import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ModelClient } from '../../core/ports/model.ts'
-import { StoreError } from '../../core/ports/store.ts'
+import { StoreError } from '../../core/ports/session-store.ts'
 import type { Session } from '../../core/session/session-api.ts'
 import { scripted } from '../../core/session/testing/world.ts'
-import type { Engine } from '../../engine.ts'
-import { createEngine } from '../../engine.ts'
+import { createEngine, type Engine } from '../../engine.ts'
 import { mulberry32 } from '../../testing/random.ts'
 import { type PostgresStore, postgres } from '../postgres/postgres.ts'
 

@@ -1,8 +1,16 @@
 // The contract that every session store keeps, as a helper for tests: ours and those of people who write a store of their
 // own. It opens, appends, races and erases, and returns the promises that were broken.
 import type { JsonObject } from '../../core/message/json.ts'
-import type { Appended, HeldSession, OpenOptions, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
-import { noPosition, StoreError, type StoreErrorReason } from '../../core/ports/store.ts'
+import {
+  type Appended,
+  type HeldSession,
+  noPosition,
+  type OpenOptions,
+  type SessionStore,
+  type StoredRecord,
+  StoreError,
+  type StoreErrorReason,
+} from '../../core/ports/session-store.ts'
 import { foldEntries } from '../../core/transcript/view/fold.ts'
 import { keptLayouts } from '../sessions/options.ts'
 import { generateSession } from '../sessions/session.ts'

@@ -1,6 +1,5 @@
 // A session in memory for tests: a clock that stands still, predictable ids, a model that says what it is told.
-
-import { Collapser } from '../../collapse/collapser.ts'
+import { Collapser } from '../../collapse/collapse.ts'
 import type { RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
@@ -17,7 +16,7 @@ import {
   noCapabilities,
 } from '../../ports/model.ts'
 import type { FileStore } from '../../ports/restore.ts'
-import { noPosition } from '../../ports/store.ts'
+import { noPosition } from '../../ports/session-store.ts'
 import { completeSettings, readEnvironment } from '../../settings/resolve.ts'
 import type { EngineSettings } from '../../settings/table.ts'
 import type { Entry } from '../../transcript/format/entry.ts'

@@ -1,6 +1,6 @@
 // What the compactions of a transcript lost.
-import { type Lost, lostIn } from '../compaction/lost/lost.ts'
-import type { Transcript } from './transcript.ts'
+import { type Lost, lostIn } from '../../core/compaction/lost/lost.ts'
+import type { Transcript } from '../../core/session/transcript.ts'
 
 export type LostFile = Lost &
   Pick<Transcript, 'path' | 'format' | 'sessionId'> & {

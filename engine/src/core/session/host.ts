@@ -1,0 +1,163 @@
+// What an engine takes from the place it runs in, and the functions that a host passes. In a browser or on the edge the place
+// offers next to nothing (`bareHost`); everlong/node passes files, git, shell hooks, and what is kept next to a transcript.
+import { isObject, type JsonObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import type { Guard } from '../ports/guarded.ts'
+import { guardedFunction, guardedRedact, guardedSummaryPrompt, type SummaryPrompt } from '../ports/guarded-ports.ts'
+import { type Hooks, noHooks } from '../ports/hooks.ts'
+import type { FileStore, GuardedRedact, Redact } from '../ports/restore.ts'
+import type { Workspace } from '../ports/workspace.ts'
+import type { SessionState } from '../restore/restorer.ts'
+import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
+import type { Environment } from '../settings/resolve.ts'
+import type { Tokenizer } from '../tokens/estimate/counting.ts'
+import { estimateTokens } from '../tokens/estimate/estimate.ts'
+import type { NamedKinds } from '../tools/call.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import type { Conversation } from './conversation.ts'
+import type { KeeperInput, MemoryKeeper } from './memory-keeper.ts'
+
+export type HostPorts = {
+  readonly environment: Environment
+  /** The working directory of sessions that name none. */
+  readonly cwd: string
+  readonly files: (input: SessionFilesInput) => SessionFiles
+  readonly workspace: (input: WorkspaceInput) => Workspace | undefined
+  readonly hooks: (session: HookedSession) => Hooks
+  /** Keeps the notes of a session that is a file. */
+  readonly notes?: (path: string, how: KeeperInput) => MemoryKeeper
+  /** Stores the tool results of such a session before an edit clears them. */
+  readonly keepingResults?: (
+    conversation: Conversation,
+    path: string,
+    onProblem: (problem: string) => void,
+  ) => Conversation
+}
+
+export type HookedSession = { readonly id: string; readonly path?: string | undefined; readonly cwd: string }
+
+export type SessionFiles = {
+  readonly files: FileStore
+  /** Called with every message of the session, in order; `isLive` when it came while the session was open. */
+  readonly see: (message: ViewMessage, record: JsonObject, how: { readonly isLive: boolean }) => void
+}
+
+export type SessionFilesInput = {
+  /** The host's own file store; it replaces all others. */
+  readonly given?: FileStore | undefined
+  /** The entries the session was opened with. */
+  readonly entries: readonly Entry[]
+  /** The working directory as the host names it, never as a transcript does. */
+  readonly cwd: string
+  readonly named?: NamedKinds | undefined
+  /** Which files may be read although no message showed them: anywhere if the host named them, or inside the workspace. */
+  readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
+  /** What the host's tools do to every text that they return. */
+  readonly redact?: GuardedRedact | undefined
+}
+
+export type WorkspaceInput = Pick<SessionFilesInput, 'given' | 'entries' | 'cwd'> & {
+  /** The host named the folder. */
+  readonly isNamed: boolean
+}
+
+/** No disk, no processes: files are restored only as far as the conversation itself showed them. */
+export function bareHost(environment: Environment): HostPorts {
+  return {
+    environment,
+    cwd: '/',
+    files: ({ given, named }) => {
+      if (given) return { files: given, see: () => undefined }
+      const seen = createSeenFiles({ named })
+      return { files: seenFileStore(seen), see: seen.add }
+    },
+    workspace: () => undefined,
+    hooks: () => noHooks,
+  }
+}
+
+type Provided = Partial<Omit<SessionState, 'pinned'>>
+
+/** What only the host knows. It overrides what was read off the conversation. */
+export type HostState = () => Provided | Promise<Provided>
+
+/** Drops fields of the wrong shape and reports them. */
+export function guardedState(host: HostState, guard: Guard): HostState {
+  return async () => {
+    const isValid = (value: unknown) => value === undefined || isObject(value)
+    const given = Object.entries(
+      (await guard.read<Provided | undefined>('state', host, { isValid, otherwise: {} })) ?? {},
+    )
+    const fields = given.filter(([, value]) => value !== undefined)
+    const wrong = fields.filter(([name, value]) => !(name === 'plan' ? isObject(value) : Array.isArray(value)))
+    if (wrong.length > 0) guard.report('state', `fields of the wrong shape: ${wrong.map(([name]) => name).join(', ')}`)
+    return Object.fromEntries(fields.filter((field) => !wrong.includes(field)))
+  }
+}
+
+/** Options of an engine that are functions of the host's. */
+export type HostFunctions = {
+  /**
+   * Extends the instructions for a summary by a text, or replaces them by what a function makes of them. The nine sections
+   * are checked and completed all the same.
+   */
+  readonly summaryPrompt?: SummaryPrompt
+  /**
+   * Whether a message must stay verbatim: a request, an answer or a tool result. It is pinned, so nothing clears it, and it is
+   * restored after a compaction: at most 2,000 tokens of each message, and 10,000 of all.
+   */
+  readonly retain?: (message: ViewMessage) => boolean
+  /**
+   * Replaces secrets in a text, as the host's tools do in their results. Files are restored and summaries are kept with
+   * what it returns. Without it, only those lines of a file are restored that a result showed.
+   */
+  readonly redact?: Redact
+  /** Counts the tokens of a text, in place of the estimator. What providers report still counts more. */
+  readonly tokenizer?: Tokenizer
+}
+
+export function guardedFunctions({ summaryPrompt, retain, redact, tokenizer }: HostFunctions, guard: Guard) {
+  return {
+    summaryPrompt: summaryPrompt && guardedSummaryPrompt(summaryPrompt, guard),
+    redact: redact && guardedRedact(redact, guard),
+    retainer: retain && createRetainer(retain, guard),
+    tokenizer: tokenizer && guardedTokenizer(tokenizer, guard),
+  }
+}
+
+/** Pins the messages of a conversation that the host retains. */
+export type Retainer = (conversation: Conversation) => void
+
+/** Judges each message once. What was pinned before, perhaps by another process, is not pinned again. */
+function createRetainer(retain: NonNullable<HostFunctions['retain']>, guard: Guard): Retainer {
+  const isRetained = guardedFunction('retain', retain, { guard, isValid: (result) => typeof result === 'boolean' })
+  const judged = new Set<string>()
+  return (conversation) => {
+    const { sources, pins } = conversation.view()
+    const pinned = new Set(pins)
+    const fresh = sources
+      .flatMap(({ pieces }) => pieces)
+      .filter(({ uuid, origin }) => {
+        // A summary or a restored text may quote what the host looks for.
+        if (uuid === undefined || judged.has(uuid) || origin === 'summary' || origin === 'attachment') return false
+        judged.add(uuid)
+        return !pinned.has(uuid)
+      })
+    const edits = fresh
+      .filter((message) => isRetained(message))
+      .map(({ uuid = '' }) => ({ type: 'pin' as const, uuid }))
+    if (edits.length > 0) conversation.edit(edits)
+  }
+}
+
+/** After the first failure the estimator counts: a tokenizer is called for every text, and sizes must be comparable. */
+function guardedTokenizer(tokenizer: Tokenizer, guard: Guard): Tokenizer {
+  let isBroken = false
+  const report: Guard['report'] = (code, problem) => {
+    isBroken = true
+    guard.report(code, `${problem}; the estimator counts from now on`)
+  }
+  const isValid = (tokens: unknown) => typeof tokens === 'number' && Number.isFinite(tokens) && tokens >= 0
+  const safe = guardedFunction('tokenizer', tokenizer, { guard: { ...guard, report }, isValid })
+  return (text) => (isBroken ? undefined : safe(text)) ?? estimateTokens(text)
+}
