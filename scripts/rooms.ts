@@ -27,6 +27,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/mechanisms`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },
   [`${core}/compaction`]: { rooms: [...base, ...upToRestore, ...under('restore')] },
   [`${core}/memory`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },
+  [`${core}/collapse`]: { rooms: [core] },
   [`${core}/session`]: { rooms: [core] },
   'engine/src/node': { rooms: [core, 'engine/src/models'], packages: ['node:'] },
   'engine/src/node/testing': { rooms: [core, 'engine/src/node', 'engine/src/testing'], packages: ['node:'] },

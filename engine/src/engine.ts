@@ -1,6 +1,7 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
+import { Collapser } from './core/collapse/collapser.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
@@ -11,14 +12,13 @@ import {
   guardedWorkspace,
   redactedFile,
 } from './core/ports/guarded-ports.ts'
-import type { HookCall, Hooks } from './core/ports/hooks.ts'
+import type { HookCall, HostHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Restore } from './core/ports/restore.ts'
 import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
@@ -60,7 +60,7 @@ import { inMemory } from './stores/memory.ts'
 export type EngineOptions = HostFunctions & {
   readonly model: ModelClient
   readonly settings?: EngineSettings
-  readonly hooks?: Hooks
+  readonly hooks?: HostHooks
   /**
    * Files of the workspace, for restoring. Default: what the conversation showed; with everlong/node, those below the
    * working directory.

@@ -133,7 +133,7 @@ test('estimateTokens stays below 17 kB, 11 kB gzipped', async () => {
  */
 const ceilings = [
   { name: 'compact', first: [29, 17], all: [264, 113] },
-  { name: 'createEngine', first: [249, 102], all: [422, 174] },
+  { name: 'createEngine', first: [249, 102], all: [423, 175] },
 ] as const
 
 test.each(ceilings)('$name stays below $first kB in the first load, $all kB with everything', async (ceiling) => {

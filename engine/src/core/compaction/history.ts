@@ -35,7 +35,7 @@ export type History = {
 }
 
 /** One compaction on its way. */
-export type Run = {
+export type CompactionRun = {
   readonly job: SizedJob
   readonly plan: Planned
   readonly history: History

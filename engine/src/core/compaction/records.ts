@@ -11,7 +11,7 @@ import { type CompactionRecords, compactionRecords } from '../transcript/format/
 import type { Summary } from './ask/asker.ts'
 import type { Assembled } from './assemble.ts'
 import type { Page } from './compose.ts'
-import type { Run } from './history.ts'
+import type { CompactionRun } from './history.ts'
 import type { Compaction } from './job.ts'
 
 /** By a model, a hook or the notes of the session. Without a text, code writes it. */
@@ -43,7 +43,7 @@ type Figures = Pick<
 >
 
 export function figuresOf(
-  { job, plan, ports, usage, hitRate, attempts, history, started }: Run,
+  { job, plan, ports, usage, hitRate, attempts, history, started }: CompactionRun,
   { summary, page, assembled }: Draft,
 ): Figures {
   const { before, size } = plan.tokens
@@ -66,7 +66,7 @@ export function figuresOf(
   }
 }
 
-export function recordsOf(run: Run, draft: Draft, figures: Figures): CompactionRecords {
+export function recordsOf(run: CompactionRun, draft: Draft, figures: Figures): CompactionRecords {
   const { job, plan, history, ports, tried } = run
   const { assembled, page } = draft
   const { summarized, keptUuids, variant, removesThinking } = plan.parts

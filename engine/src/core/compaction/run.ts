@@ -18,10 +18,10 @@ import { formatNumber } from '../tokens/figure.ts'
 import { freesTooLittle } from '../tokens/size-scale.ts'
 import { askForSummary, type Question } from './ask/ask.ts'
 import { note } from './ask/asker.ts'
-import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
+import { type Assembled, assemble, type ContextFrame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { type Checked, checkSummary } from './check.ts'
 import { type ComposeInput, composePage, emptyPage, nextIn, type Page } from './compose.ts'
-import { historyOf, ledgerWith, type Run } from './history.ts'
+import { type CompactionRun, historyOf, ledgerWith } from './history.ts'
 import type { Compaction, CompactionJob } from './job.ts'
 import { planCompaction, withSizes } from './plan.ts'
 import { type Draft, figuresOf, recordsOf, type WrittenSummary } from './records.ts'
@@ -58,7 +58,18 @@ export async function makeCompaction(
   const plan = planCompaction(job, ports.model)
   if (plan.type === 'failed') return plan
   const history = historyOf(job)
-  const run: Run = { job, plan, history, ports, signal, started, tried: [], notices: [], usage: noTokens, attempts: 0 }
+  const run: CompactionRun = {
+    job,
+    plan,
+    history,
+    ports,
+    signal,
+    started,
+    tried: [],
+    notices: [],
+    usage: noTokens,
+    attempts: 0,
+  }
   const result = await steps(run)
   if (result.type === 'compacted') return result
   const { tried, notices, usage } = run
@@ -70,7 +81,7 @@ function spentOn({ usage, cost, hitRate, attempts }: Spent): Spent {
   return { usage, attempts, ...defined({ cost, hitRate }) }
 }
 
-async function steps(run: Run): Promise<Compaction | Failed> {
+async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   const { job, plan, history } = run
   const { summarized, variant } = plan.parts
   const { limit } = plan.tokens
@@ -135,13 +146,13 @@ function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPor
 const maxReplacedShare = 0.5
 
 /** As it was set; else the budget of the whole context; else by the window. */
-function handoverOf({ job, plan }: Run): number {
+function handoverOf({ job, plan }: CompactionRun): number {
   const { handover, summarized } = plan.tokens
   return plan.settings.handoverTokens ?? job.budget ?? Math.min(handover, summarized * maxReplacedShare)
 }
 
 /** Asked at this moment; undefined where there is no workspace, or it cannot tell. */
-async function workspaceNow({ plan, ports, signal }: Run): Promise<string | undefined> {
+async function workspaceNow({ plan, ports, signal }: CompactionRun): Promise<string | undefined> {
   const time = plan.parts.summarized.find((message) => message.time !== undefined)?.time
   const state = await ports.workspace?.state({ since: time === undefined ? undefined : { time }, signal })
   return state?.type === 'state' ? describeWorkspace(state) : undefined
@@ -152,20 +163,24 @@ function hasText(text: string): boolean {
 }
 
 /** Returns true if it was stopped; otherwise announces the phase. */
-function isStoppedBefore({ ports, signal }: Run, phase: CompactionPhase): boolean {
+function isStoppedBefore({ ports, signal }: CompactionRun, phase: CompactionPhase): boolean {
   if (signal?.aborted) return true
   ports.emit({ type: 'compaction-progressed', phase })
   return false
 }
 
-async function hooksOf({ ports, notices, signal }: Run, call: HookCall): Promise<HookOutcome> {
+async function hooksOf({ ports, notices, signal }: CompactionRun, call: HookCall): Promise<HookOutcome> {
   const outcome = await runHooks(ports, call, signal)
   notices.push(...outcome.messages)
   return outcome
 }
 
 /** `given` is a hook's summary. */
-async function getSummary(run: Run, given: string | undefined, question: Question): Promise<WrittenSummary | Failed> {
+async function getSummary(
+  run: CompactionRun,
+  given: string | undefined,
+  question: Question,
+): Promise<WrittenSummary | Failed> {
   const { job, plan, ports, signal } = run
   const { offline } = plan.settings
   const without = (mechanism: string, why: string, text?: string): WrittenSummary => {
@@ -185,18 +200,21 @@ async function getSummary(run: Run, given: string | undefined, question: Questio
 }
 
 /** Undefined when it was stopped: code of the host may hang. */
-function restore({ job, plan, signal }: Run, { next, tokens }: { readonly next: string; readonly tokens: number }) {
+function restore(
+  { job, plan, signal }: CompactionRun,
+  { next, tokens }: { readonly next: string; readonly tokens: number },
+) {
   return untilAborted(restoreWithin({ job, plan, next }, tokens), signal)
 }
 
-type Restoring = {
-  readonly frame: Frame
+type RestoredSoFar = {
+  readonly frame: ContextFrame
   readonly restored: Restoration
   /** Tokens that pinned items and the plan have in any case. */
   readonly promised: number
   readonly next: string
 }
-type Fitted = { readonly page: Page; readonly isShort: boolean }
+type FittedPage = { readonly page: Page; readonly isShort: boolean }
 
 /**
  * The page within the limit; without the words around it where not even they leave room. For a budget that is too small
@@ -204,8 +222,8 @@ type Fitted = { readonly page: Page; readonly isShort: boolean }
  */
 function fitPage(
   input: ComposeInput,
-  { frame, room, mayBeEmpty }: { readonly frame: Frame; readonly room: number; readonly mayBeEmpty: boolean },
-): Fitted | undefined {
+  { frame, room, mayBeEmpty }: { readonly frame: ContextFrame; readonly room: number; readonly mayBeEmpty: boolean },
+): FittedPage | undefined {
   for (const isShort of [false, true]) {
     const around = frame.sizeWith(frame.summaryWith('', { isShort }))
     if (around >= room) continue
@@ -222,8 +240,8 @@ function fitPage(
 }
 
 async function restoreAndAssemble(
-  run: Run,
-  { frame, page, isShort, restored: all, promised, next }: Fitted & Restoring,
+  run: CompactionRun,
+  { frame, page, isShort, restored: all, promised, next }: FittedPage & RestoredSoFar,
 ): Promise<Assembled | Failed> {
   const { ports, signal, plan } = run
   const { limit, limitOfRestored } = plan.tokens
@@ -244,7 +262,7 @@ async function restoreAndAssemble(
   return assembled
 }
 
-function finish(run: Run, draft: Draft): Compaction | Failed {
+function finish(run: CompactionRun, draft: Draft): Compaction | Failed {
   const { plan, tried, notices } = run
   const { ledger, page, assembled } = draft
   if (isStoppedBefore(run, 'committing')) return stopped
@@ -269,7 +287,7 @@ function finish(run: Run, draft: Draft): Compaction | Failed {
 }
 
 /** Which part leaves no room, and what a person can do about it. */
-function whatIsTooLarge({ job, plan }: Run, base: number): string {
+function whatIsTooLarge({ job, plan }: CompactionRun, base: number): string {
   const { limit, kept, before } = plan.tokens
   if (plan.kept.length > 0 && kept > limit / 2) {
     const [which, what] = plan.parts.variant === 'from' ? ['an earlier', 'before'] : ['a later', 'after']

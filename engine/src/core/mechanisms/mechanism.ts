@@ -14,7 +14,7 @@ import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Weigher } from './weigher.ts'
+import type { Weigher } from './measure.ts'
 
 export type Mechanism = PlanningMechanism | RunningMechanism
 

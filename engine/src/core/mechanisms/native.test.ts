@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
 import { editRecord } from '../transcript/format/edits.ts'
+import { serverCleared, viewSize } from './measure.ts'
 import { native } from './native.ts'
-import { appliedEdits, serverCleared } from './server-edits.ts'
+import { appliedEdits } from './server-edits.ts'
 import { type SituationInput, situationOf } from './situation.ts'
-import { viewSize } from './size.ts'
 import { text, viewOf } from './testing/examples.ts'
 
 const hour = 3_600_000

@@ -5,11 +5,11 @@ import { stringAt } from '../message/json.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import { createFold, type View } from '../transcript/view/fold.ts'
+import { createWeigher } from './measure.ts'
 import type { PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
 import { native } from './native.ts'
 import { type SituationInput, situationOf } from './situation.ts'
-import { createWeigher } from './weigher.ts'
 
 const model = 'claude-opus-5-5'
 const mechanisms: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]

@@ -15,9 +15,8 @@ import { contextTokens } from '../message/usage.ts'
 import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/resolve.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
+import { createWeigher, viewSize, type Weigher } from './measure.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
-import { viewSize } from './size.ts'
-import { createWeigher, type Weigher } from './weigher.ts'
 
 export type SituationInput = ExplainInput & {
   readonly now: number

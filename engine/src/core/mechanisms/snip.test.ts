@@ -3,9 +3,9 @@ import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../..
 import { textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
+import { viewSize } from './measure.ts'
 import { type SnipInput, snip } from './ranges.ts'
 import { type SituationInput, situationOf } from './situation.ts'
-import { viewSize } from './size.ts'
 import { text, viewOf } from './testing/examples.ts'
 
 const detour = () =>

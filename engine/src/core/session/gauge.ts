@@ -1,10 +1,9 @@
 // The model in use, and how full its context window is. Everybody reads the same size and the same thresholds here: the
 // gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
 import { modelFacts } from '../catalog/models.ts'
+import { createWeigher, viewScale, viewSize, type Weigher } from '../mechanisms/measure.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
-import { viewScale, viewSize } from '../mechanisms/size.ts'
-import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import { defined } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'

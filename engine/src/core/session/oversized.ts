@@ -3,7 +3,7 @@
 // summarized. Pinned entries keep their images.
 import { mediaLimit, modelFacts } from '../catalog/models.ts'
 import { unseenResults } from '../mechanisms/clearable.ts'
-import type { Weigher } from '../mechanisms/weigher.ts'
+import type { Weigher } from '../mechanisms/measure.ts'
 import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'

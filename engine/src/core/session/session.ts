@@ -1,7 +1,7 @@
 // The session of session-api.ts. It keeps calls in order and passes each on to the function that does the work.
 
+import { turnsIn } from '../mechanisms/measure.ts'
 import type { SnipInput } from '../mechanisms/ranges.ts'
-import { turnsIn } from '../mechanisms/turns.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { runHooks } from '../ports/apply-compaction.ts'

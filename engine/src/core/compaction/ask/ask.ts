@@ -9,7 +9,7 @@ import { carriedText, clearedResultsText, partBegins, shorterPrompt, summaryProm
 import { withoutMiddle } from '../../text/cut.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
 import { messageOf } from '../../transcript/format/messages.ts'
-import type { Run } from '../history.ts'
+import type { CompactionRun } from '../history.ts'
 import { type Asking, ask, note, type Summary } from './asker.ts'
 import {
   directRequest,
@@ -28,8 +28,8 @@ export type Question = {
   readonly availableTokens: number
 }
 
-type Work = Question & {
-  readonly run: Run
+type AskContext = Question & {
+  readonly run: CompactionRun
   readonly weigh: (message: Message) => number
   readonly countText: (text: string) => number
   readonly prompt: string
@@ -39,7 +39,7 @@ type Work = Question & {
 
 const mostOutput = 20_000
 
-export async function askForSummary(run: Run, question: Question): Promise<Summary | Failed> {
+export async function askForSummary(run: CompactionRun, question: Question): Promise<Summary | Failed> {
   const { model } = run.plan
   const counting = { ...run.job.counting, model }
   const weigh = (message: Message) => countTokens([message], counting)
@@ -68,13 +68,16 @@ function isTooLong({ reason }: Failed): boolean {
 }
 
 /** By default once, about everything that is summarized. */
-function askIn({ run, prompt, countText }: Work, asking: Pick<Asking, 'mechanism' | 'request'> & Partial<Asking>) {
+function askIn(
+  { run, prompt, countText }: AskContext,
+  asking: Pick<Asking, 'mechanism' | 'request'> & Partial<Asking>,
+) {
   const sourceTokens = run.plan.tokens.summarized
   return ask(run, { prompt, sourceTokens, sends: 1, countTokens: countText, ...asking })
 }
 
 /** up-to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
-function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): ModelRequest | undefined {
+function ownRequest({ job: { conversation, view }, plan: { parts } }: CompactionRun): ModelRequest | undefined {
   if (!conversation || parts.variant !== 'up-to') return conversation
   const isView = conversation.messages.length === view.messages.length
   return isView && parts.cutMessage !== undefined ? requestUpTo(conversation, parts.cutMessage) : undefined
@@ -82,7 +85,11 @@ function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): Mode
 
 type Window = { readonly number: number; readonly of: number }
 
-function promptOf({ plan, ports }: Run, { instructions }: Pick<Question, 'instructions'>, window?: Window): string {
+function promptOf(
+  { plan, ports }: CompactionRun,
+  { instructions }: Pick<Question, 'instructions'>,
+  window?: Window,
+): string {
   const { variant, summarized } = plan.parts
   const texts = variant === 'from' ? summarized.map(({ content }) => textOf(content).trim()) : []
   const begins = texts.find((text) => text !== '')?.slice(0, 120)
@@ -101,7 +108,7 @@ const sendsEach = 3
 type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: boolean }
 
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
-async function askDirectly(work: Work, sharing?: TooLong): Promise<Summary | Failed> {
+async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary | Failed> {
   const { run, prompt } = work
   const { model } = run.plan
   let left = opening(work)
@@ -137,7 +144,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Summary | Fai
 }
 
 /** What stays in the context anyway is shown for understanding, and only where there is room for it. */
-function opening(work: Work): readonly PreparedMessage[] {
+function opening(work: AskContext): readonly PreparedMessage[] {
   const { summarized, kept, variant } = work.run.plan.parts
   const { room: all } = limitsOf(work)
   const prepared = preparedMessages(summarized)
@@ -158,7 +165,7 @@ const shareOfFree = 0.8
  * The cleared results that the conversation's own request shows as placeholders. They follow it, so that its cache is still
  * read, in the room that it leaves in the window.
  */
-function clearedResults(work: Work): string | undefined {
+function clearedResults(work: AskContext): string | undefined {
   const { job, plan } = work.run
   const { room } = limitsOf(work)
   if (room === undefined) return undefined
@@ -172,7 +179,11 @@ function clearedResults(work: Work): string | undefined {
 }
 
 /** Results that were cleared from the view come back for the summarizer, the newest first, in `room` tokens. */
-function withOriginals(work: Work, prepared: readonly PreparedMessage[], room: number): readonly PreparedMessage[] {
+function withOriginals(
+  work: AskContext,
+  prepared: readonly PreparedMessage[],
+  room: number,
+): readonly PreparedMessage[] {
   const { recordOf } = work.run.job
   if (!recordOf) return prepared
   let left = room
@@ -197,7 +208,7 @@ const mostFolded = 6_000
  * The summarizer's window, and the tokens in it for folded-in facts, for the conversation and for the answer; no room if the
  * window is unknown.
  */
-function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overflow) {
+function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: Overflow) {
   const { job, plan, ports } = run
   const { model } = plan
   const told = model === job.conversation?.model ? job.contextWindow : undefined
@@ -212,12 +223,12 @@ function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overfl
   return { window, room, fold, output }
 }
 
-function weightOf({ weigh }: Work, messages: readonly Message[]): number {
+function weightOf({ weigh }: AskContext, messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
 /** What to leave out next; nothing where a smaller request has not been tried yet. */
-function lessOf(work: Work, left: readonly PreparedMessage[], { overflow, wasOwn = false }: TooLong) {
+function lessOf(work: AskContext, left: readonly PreparedMessage[], { overflow, wasOwn = false }: TooLong) {
   const { weigh, countText, maxTokens, prompt } = work
   const { room = Number.POSITIVE_INFINITY, fold } = limitsOf(work, overflow)
   const weight = weightOf(work, left)
@@ -237,7 +248,7 @@ const shareOfCarried = 0.25
 
 /** Oldest first; what was written about one window stands before the next. */
 async function inWindows(
-  work: Work,
+  work: AskContext,
   messages: readonly PreparedMessage[],
   { room, output: maxTokens }: { readonly room: number; readonly output: number },
 ): Promise<Summary | Failed> {
@@ -270,7 +281,7 @@ async function inWindows(
 }
 
 /** Asks once more, after the same messages so that the cache is used, for a shorter summary if the first does not fit. */
-async function shortEnough(work: Work, first: Summary): Promise<Summary | Failed> {
+async function shortEnough(work: AskContext, first: Summary): Promise<Summary | Failed> {
   const { countText, availableTokens } = work
   if (countText(first.text) <= availableTokens) return first
   const prompt = shorterPrompt(Math.min(work.run.plan.tokens.summary, availableTokens))

@@ -4,7 +4,7 @@ import { createStop } from '../../ports/guarded.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
 import { type Failed, type FailedReason, failed, stopped, type Tried } from '../../ports/outcome.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
-import type { Run } from '../history.ts'
+import type { CompactionRun } from '../history.ts'
 import { judgeSummary } from './judge.ts'
 import { onDemandText } from './request.ts'
 
@@ -31,12 +31,12 @@ export type Asking = {
 }
 
 /** For the result of the compaction, and for listeners now. */
-export function note({ ports, tried }: Run, item: Tried): void {
+export function note({ ports, tried }: CompactionRun, item: Tried): void {
   tried.push(item)
   ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
 }
 
-export async function ask(run: Run, asking: Asking): Promise<Summary | AskFailed> {
+export async function ask(run: CompactionRun, asking: Asking): Promise<Summary | AskFailed> {
   const { ports, signal } = run
   const { mechanism, request, prompt, sourceTokens, countTokens } = asking
   const noted = (reason: FailedReason, why: string): AskFailed => {
@@ -73,7 +73,7 @@ function isTooLong(answer: ModelAnswer | ModelFailure): boolean {
 }
 
 /** A client may have tried several times itself; all tries together count. */
-async function send({ request, sends }: Asking, run: Run): Promise<ModelAnswer | ModelFailure> {
+async function send({ request, sends }: Asking, run: CompactionRun): Promise<ModelAnswer | ModelFailure> {
   const { ports, signal } = run
   for (let sent = 0; ; ) {
     run.attempts++

@@ -1,5 +1,6 @@
 // A session in memory for tests: a clock that stands still, predictable ids, a model that says what it is told.
 
+import { Collapser } from '../../collapse/collapser.ts'
 import type { RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
@@ -20,7 +21,6 @@ import { noPosition } from '../../ports/store.ts'
 import { completeSettings, readEnvironment } from '../../settings/resolve.ts'
 import type { EngineSettings } from '../../settings/table.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
-import { Collapser } from '../collapser.ts'
 import { type ConversationInput, createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'

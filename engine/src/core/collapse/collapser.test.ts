@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { session, textBlock } from '../../testing/index.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
 import type { ModelClient } from '../ports/model.ts'
+import { createTestWorld, scripted } from '../session/testing/world.ts'
 import { Collapser } from './collapser.ts'
-import { createTestWorld, scripted } from './testing/world.ts'
 
 /** Five finished spans, each worth a summary of its own, and one that is not finished. */
 const view = viewOf(

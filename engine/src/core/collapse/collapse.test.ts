@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { generateWithTruth, session, textBlock, thinkingBlock } from '../../testing/index.ts'
+import { createWeigher } from '../mechanisms/measure.ts'
+import { situationOf } from '../mechanisms/situation.ts'
+import { viewOf } from '../mechanisms/testing/examples.ts'
 import { isObject, stringAt } from '../message/json.ts'
 import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { collapse, finishedSpans } from './collapse.ts'
-import { situationOf } from './situation.ts'
-import { stageCollapse } from './stage-collapse.ts'
-import { viewOf } from './testing/examples.ts'
-import { createWeigher } from './weigher.ts'
+import { stageCollapse } from './stage.ts'
 
 const model = 'claude-opus-4-8'
 const countTokens = (text: string) => Math.ceil(text.length / 4)

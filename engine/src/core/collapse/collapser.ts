@@ -1,17 +1,17 @@
 // Collapse in a session: summarizes finished spans in the background, one at a time, and puts the summaries in their place
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
 import { costOf } from '../cache/economics.ts'
-import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from '../mechanisms/collapse.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
-import type { Staging } from '../mechanisms/stage-collapse.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
+import { loadCompaction } from '../session/load-compaction.ts'
+import { type BackgroundWorker, type Runtime, summarizer } from '../session/runtime.ts'
 import { compactionOff } from '../settings/resolve.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
-import { loadCompaction } from './load-compaction.ts'
-import { type BackgroundWorker, type Runtime, summarizer } from './runtime.ts'
+import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from './collapse.ts'
+import type { Staging } from './stage.ts'
 
 /** Of the effective window: below it no summary is worth a request yet. */
 const stageFrom = 0.5
