@@ -17,8 +17,18 @@ import {
   type Node,
   type ParameterDeclaration,
   SyntaxKind,
+  type TypeAliasDeclaration,
 } from 'typescript/unstable/ast'
-import { type Checker, NodeBuilderFlags, type Project, type Symbol as Sym, SymbolFlags } from 'typescript/unstable/sync'
+import {
+  type Checker,
+  NodeBuilderFlags,
+  ObjectFlags,
+  type Project,
+  type Symbol as Sym,
+  SymbolFlags,
+  type Type,
+  TypeFlags,
+} from 'typescript/unstable/sync'
 
 /** A type that a declaration mentions, and where. */
 type Mention = { readonly symbol: Sym; readonly at: Node }
@@ -40,7 +50,7 @@ export function declarationOf(symbol: Sym, project: Project, isOurs: (path: stri
   const all = symbol.declarations.flatMap((handle) => handle.resolve(project) ?? [])
   const overloads = all.filter((node) => isFunctionDeclaration(node) && !node.body)
   const nodes = overloads.length > 0 ? overloads : all.slice(0, 1)
-  const mentions = nodes.flatMap((node) => mentionsIn(node, project.checker))
+  const mentions = nodes.filter((node) => !isMapped(node)).flatMap((node) => mentionsIn(node, project.checker))
   const isOwn = ({ symbol: one }: Mention) => one.declarations.some(({ path }) => isOurs(path))
   return {
     uses: mentions.filter(isOwn).map((mention) => mention.symbol),
@@ -70,6 +80,11 @@ function mentionsIn(root: Node, checker: Checker): readonly Mention[] {
     const symbol = originalOf(found, checker)
     return symbol.flags & SymbolFlags.TypeParameter ? [] : [{ symbol, at }]
   })
+}
+
+/** An object type that is computed from a constant: `Given<typeof table>`. */
+function isMapped(node: Node): node is TypeAliasDeclaration {
+  return isTypeAliasDeclaration(node) && isTypeReferenceNode(node.type) && isComputed(node)
 }
 
 /** From a constant of this project: `(typeof kinds)[number]`. */
@@ -124,6 +139,7 @@ function printed(node: Node, { symbol, checker, text, nameOf }: Printing): strin
     const heritage = node.heritageClauses?.map(text).join(' ') ?? ''
     return [`class ${name} ${heritage} {`, ...members.map((member) => `  ${member}`), '}'].join('\n')
   }
+  if (isMapped(node)) return `type ${name} = ${membersOf(checker.getDeclaredTypeOfSymbol(symbol), checker)}`
   // A type that is computed from a constant says nothing without the constant.
   if (isTypeAliasDeclaration(node) && isComputed(node)) {
     const flags = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias
@@ -131,6 +147,31 @@ function printed(node: Node, { symbol, checker, text, nameOf }: Printing): strin
     return `type ${name} = ${onLines(type.replaceAll('"', "'"))}`
   }
   return text(node).replace(/^export /, '')
+}
+
+/** Every member with its comment, groups of members included. */
+function membersOf(type: Type, checker: Checker, indent = '  '): string {
+  const lines = checker.getPropertiesOfType(type).flatMap((member) => {
+    // A link in code is only a name.
+    const comment = checker
+      .getDocumentationCommentOfSymbol(member)
+      .trim()
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1')
+    const own = checker.getTypeOfSymbol(member)
+    const parts = (own?.isUnionType() ? own.getTypes() : [own]).flatMap((part) => {
+      if (!part || part.flags & TypeFlags.Undefined) return []
+      const isGroup = part.isObjectType() && (part.objectFlags & ObjectFlags.Mapped) !== 0
+      return [isGroup ? membersOf(part, checker, `${indent}  `) : checker.typeToString(part).replaceAll('"', "'")]
+    })
+    const text = parts.join(' | ').replace('false | true', 'boolean')
+    const mark = member.flags & SymbolFlags.Optional ? '?' : ''
+    return [
+      ...(comment === '' ? [] : [`${indent}/** ${comment} */`]),
+      `${indent}readonly ${member.name}${mark}: ${text}`,
+    ]
+  })
+  return ['{', ...lines, `${indent.slice(2)}}`].join('\n')
 }
 
 /** An object gets a line for each member, a long union a line for each case. */

@@ -5,7 +5,7 @@ import { posix } from 'node:path'
 type Room = { readonly rooms: readonly string[]; readonly packages?: readonly string[] }
 
 const core = 'engine/src/core'
-const base = [`${core}/text`, `${core}/message`, `${core}/tools`, `${core}/catalog`]
+const base = [`${core}/text`, `${core}/message`, `${core}/tools`, `${core}/catalog`, `${core}/settings`]
 
 const upToRestore = under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'request')
 
@@ -14,6 +14,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/message`]: { rooms: [`${core}/text`] },
   [`${core}/tools`]: { rooms: [`${core}/text`, `${core}/message`] },
   [`${core}/catalog`]: { rooms: [] },
+  [`${core}/settings`]: { rooms: [`${core}/text`, `${core}/message`, `${core}/tools`] },
   [`${core}/recall`]: { rooms: [`${core}/text`] },
   [`${core}/tokens`]: { rooms: base },
   [`${core}/cache`]: { rooms: base },
@@ -23,9 +24,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/ports`]: { rooms: [...base, `${core}/transcript`] },
   [`${core}/request`]: { rooms: [...base, ...under('transcript', 'ports')] },
   [`${core}/restore`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
-  [`${core}/mechanisms`]: { rooms: [...base, ...upToRestore] },
+  [`${core}/mechanisms`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },
   [`${core}/compaction`]: { rooms: [...base, ...upToRestore, ...under('restore')] },
   [`${core}/memory`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },
+  [`${core}/collapse`]: { rooms: [core] },
   [`${core}/session`]: { rooms: [core] },
   'engine/src/node': { rooms: [core, 'engine/src/models'], packages: ['node:'] },
   'engine/src/node/testing': { rooms: [core, 'engine/src/node', 'engine/src/testing'], packages: ['node:'] },

@@ -69,9 +69,16 @@ export const writePage = (name: string, text: string) => writeFileSync(pathOf(na
 
 type Cell = string | number | undefined
 
-/** An undefined cell is empty. */
+/** An undefined cell is empty. Numbers get three digits or more: 0.12, 12.3, 1,234. */
 export function table(columns: readonly (string | number)[], rows: readonly (readonly Cell[])[]): Table {
-  return { columns: columns.map(String), rows: rows.map((cells) => cells.map((cell) => String(cell ?? ''))) }
+  const text = (cell: Cell) => (typeof cell === 'number' ? figure(cell) : (cell ?? ''))
+  return { columns: columns.map(String), rows: rows.map((cells) => cells.map(text)) }
+}
+
+export function figure(value: number): string {
+  const size = Math.abs(value)
+  if (Number.isInteger(value) || size >= 100) return Math.round(value).toLocaleString('en')
+  return value.toFixed(size >= 10 ? 1 : 2)
 }
 
 export function targetTable(targets: readonly Target[]): Table {

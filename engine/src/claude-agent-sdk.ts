@@ -18,8 +18,8 @@ import type {
   HookInput,
 } from './adapters/claude-agent-sdk/types.ts'
 import { defined, type JsonObject } from './core/message/json.ts'
+import type { Compacted, Failed } from './core/ports/outcome.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
-import type { CompactionDone, CompactionNotDone } from './core/session/compaction.ts'
 import { heldSession } from './core/session/open-session.ts'
 import type { Session } from './core/session/session-api.ts'
 import { createEngine, type EngineOptions } from './engine.ts'
@@ -56,12 +56,9 @@ export type ClaudeAgent = Omit<AdapterSessions, 'session'> & {
    * Before a query that resumes: compacts the session if its context is nearly full, or if the SDK was kept from doing so.
    * Undefined when nothing had to be done, also for a session that is not there yet.
    */
-  readonly prepare: (
-    sessionId: string | undefined,
-    options?: CompactOptions,
-  ) => Promise<CompactionDone | CompactionNotDone | undefined>
+  readonly prepare: (sessionId: string | undefined, options?: CompactOptions) => Promise<Compacted | Failed | undefined>
   /** Appends a boundary and a summary. The next query that resumes the session sends these and what follows. */
-  readonly compact: (sessionId: string, options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>
+  readonly compact: (sessionId: string, options?: CompactOptions) => Promise<Compacted | Failed>
   /** A tool for `createSdkMcpServer`: the session may become known later. */
   readonly recallTool: (sessionId: () => string | undefined) => AgentRecallTool
   /** Opens a session of the SDK. Close it before the next query: while it is open, the SDK cannot write it. */
@@ -170,7 +167,7 @@ function heldSessions(open: Opening) {
   }
 }
 
-/** New records say the same of their origin as those before them. */
+/** New records have the same origin as the earlier ones. */
 function envelopeOf(entries: readonly AgentEntry[]): JsonObject {
   const { cwd, version, gitBranch, entrypoint }: JsonObject = entries.findLast((entry) => entry.cwd !== undefined) ?? {}
   return defined({ cwd, version, gitBranch, entrypoint }) as JsonObject

@@ -1,12 +1,12 @@
 // A compaction for hosts that hold plain messages and no session. It reads and writes no files.
 import { modelFacts } from './core/catalog/models.ts'
-import type { CompactionFailed, CompactionSettings } from './core/compaction/job.ts'
 import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
 import { defined, type JsonObject, objectAt, stringAt } from './core/message/json.ts'
+import type { Message } from './core/message/message.ts'
 import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
-import type { Emit, Tried } from './core/ports/events.ts'
+import type { Emit } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
 import {
   guardedHooks,
@@ -16,18 +16,22 @@ import {
   guardedSummaryPrompt,
   type SummaryPrompt,
 } from './core/ports/guarded-ports.ts'
-import { type FidelityReport, type Hooks, noHooks } from './core/ports/hooks.ts'
+import { type FidelityReport, type HostHooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
+import { type Failed, failed, type Tried } from './core/ports/outcome.ts'
 import type { Redact, Restore } from './core/ports/restore.ts'
+import { type CompactionSettings, compactionOff, type Environment } from './core/settings/resolve.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
 import { wellFormed } from './core/text/well-formed.ts'
 import type { Counting } from './core/tokens/estimate/counting.ts'
-import { compactionOff, type Environment } from './core/tokens/settings.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
 import {
+  type AnyMessage,
   firstOfNewest,
+  foreignKind,
   indexOfPlain,
+  type LangChainLike,
   type PlainMessage,
   readPlain,
   uuidOfPlain,
@@ -56,7 +60,7 @@ export type CompactMessagesOptions = {
   /** Replaces secrets in the summary. */
   readonly redact?: Redact
   readonly counting?: Counting
-  readonly hooks?: Hooks
+  readonly hooks?: HostHooks
   readonly restore?: Restore
   readonly onEvent?: Emit
   readonly signal?: AbortSignalPort
@@ -65,11 +69,11 @@ export type CompactMessagesOptions = {
 }
 
 /** On failure the messages are those that were given, untouched, and `reason` says why. */
-export type CompactOutcome<M extends PlainMessage> =
+export type CompactOutcome<M extends AnyMessage> =
   | {
       readonly type: 'compacted'
       /** System messages, the summary, what was kept. A user message after the summary is joined with it. */
-      readonly messages: (M | UserText)[]
+      readonly messages: (M extends LangChainLike ? M : M | UserText)[]
       readonly summary: string
       readonly tokens: { readonly before: number; readonly after: number }
       /** `cache-sharing`, `direct`, `direct-truncated`, `windows`, `hook` or `offline`. */
@@ -81,14 +85,27 @@ export type CompactOutcome<M extends PlainMessage> =
       /** To pass in the next time. */
       readonly ledger: JsonObject
     }
-  | (Pick<CompactionFailed, 'type' | 'reason' | 'detail' | 'tried' | 'usage'> & { readonly messages: M[] })
+  | (Failed & { readonly usage: TokenCounts; readonly messages: M[] })
 
-/** A message of ours, in both shapes. */
+/** A message of ours, in every shape but LangChain's. */
 type UserText = { role: 'user'; content: string }
 
-export async function compactMessages<M extends PlainMessage>(
+export async function compactMessages<M extends AnyMessage>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
+): Promise<CompactOutcome<M>> {
+  const kind = foreignKind(messages)
+  if (!kind) return compactPlain(messages as readonly PlainMessage[], options) as Promise<CompactOutcome<M>>
+  const { readForeign } = await import('./foreign-messages.ts')
+  const { plain, givenBack } = readForeign(messages, { kind, caller: 'compact' })
+  const outcome = await compactPlain(plain, options)
+  if (outcome.type === 'failed') return { ...outcome, messages: messages as M[] }
+  return { ...outcome, messages: givenBack(outcome.messages as readonly Message[]) as never }
+}
+
+async function compactPlain<M extends PlainMessage>(
+  messages: readonly M[],
+  options: CompactMessagesOptions,
 ): Promise<CompactOutcome<M>> {
   const { view, system } = readPlain(messages, 'compact')
   const { keep = 0, ledger, conversation, instructions, budget, restore, settings, counting } = options
@@ -98,7 +115,7 @@ export async function compactMessages<M extends PlainMessage>(
   const { now, wait } = systemPorts
   const guard = createGuard({ emit, wait })
   const refusal = refusalOf(options, keep, view.messages.length)
-  if (refusal) return { type: 'failed', ...refusal, tried: [], usage: noTokens, messages: messages as M[] }
+  if (refusal) return { ...refusal, usage: noTokens, messages: messages as M[] }
   const first = keep === 0 ? 0 : firstOfNewest(messages, keep)
   const result = await runCompaction(
     {
@@ -126,15 +143,12 @@ export async function compactMessages<M extends PlainMessage>(
       emit,
       wait,
     },
-    options.signal,
+    { signal: options.signal },
   )
-  if (result.type === 'failed') {
-    const { reason, detail, tried, usage } = result
-    return { type: 'failed', reason, detail, tried, usage, messages: messages as M[] }
-  }
+  if (result.type === 'failed') return { usage: noTokens, ...result, messages: messages as M[] }
   const { summary, tokens, mechanism, fidelity, tried, usage, cost, records, contextAfter, keptUuids } = result
   const kept = keptUuids.flatMap((uuid) => messages[indexOfPlain(uuid)] ?? [])
-  // Thinking is void behind a summary if the model binds it to what came before; an unknown model may do so.
+  // Thinking is invalid after a summary if the model binds it to what came before; an unknown model may do so.
   const isFree = modelFacts(conversation?.model || options.model?.model || '')?.bindsThinking === false
   const left = isFree ? kept : kept.flatMap(withoutThinking)
   const opened = withText(left, wellFormed(neutralizeReminders(summary)), 'first')
@@ -153,20 +167,16 @@ export async function compactMessages<M extends PlainMessage>(
     usage,
     ...defined({ cost }),
     ledger: toJson(result.ledger),
-  }
+  } as CompactOutcome<M>
 }
 
 /** Why nothing is tried at all. */
-function refusalOf(
-  { environment = {} }: CompactMessagesOptions,
-  keep: number,
-  length: number,
-): Pick<CompactionFailed, 'reason' | 'detail'> | undefined {
+function refusalOf({ environment = {} }: CompactMessagesOptions, keep: number, length: number): Failed | undefined {
   const off = compactionOff({ environment })
-  if (off !== undefined) return { reason: 'vetoed', detail: off }
+  if (off !== undefined) return failed('vetoed', off)
   if (keep === 0 || keep < length) return undefined
-  const detail = `All ${length} messages are to be kept (keep is ${keep}): there is nothing left to compact.`
-  return { reason: 'nothing_to_compact', detail }
+  const why = `All ${length} messages are to be kept (keep is ${keep}): there is nothing left to compact.`
+  return failed('nothing-to-compact', why)
 }
 
 /** What was restored, and what hooks said, as one text that says what it is. */

@@ -62,7 +62,7 @@ const saying = (text: string): ModelClient => ({
 describe('compact(messages)', () => {
   test('makes one message of many, without a model, and keeps rules and the latest request word for word', async () => {
     const result = await compact(anthropic)
-    if (result.type === 'failed') throw new Error(result.detail)
+    if (result.type === 'failed') throw new Error(result.why)
     expect(result.messages).toEqual([{ role: 'user', content: result.summary }])
     expect(result.summary).toContain('Never touch the file legacy.sql.')
     expect(result.summary.trimEnd().endsWith('Fix it and run the tests.')).toBe(true)
@@ -72,7 +72,7 @@ describe('compact(messages)', () => {
 
   test('keeps the newest messages as the very objects that were given, and no call without its result', async () => {
     const result = await compact(anthropic, { keep: 2 })
-    if (result.type === 'failed') throw new Error(result.detail)
+    if (result.type === 'failed') throw new Error(result.why)
     expect(result.messages.slice(1)).toEqual(anthropic.slice(-2))
     expect(result.messages[1]).toBe(anthropic[3])
     const three = await compact(anthropic, { keep: 3 })
@@ -82,11 +82,11 @@ describe('compact(messages)', () => {
   test('keeps all that it is told to keep: then there is nothing to compact, and it says so', async () => {
     for (const keep of [anthropic.length, anthropic.length + 1, 100]) {
       const result = await compact(anthropic, { keep })
-      expect(result).toMatchObject({ type: 'failed', reason: 'nothing_to_compact', messages: anthropic })
+      expect(result).toMatchObject({ type: 'failed', reason: 'nothing-to-compact', messages: anthropic })
       expect(result.messages).toBe(anthropic)
     }
     // The system message is no part of the conversation.
-    expect(await compact(openai, { keep: 5 })).toMatchObject({ type: 'failed', reason: 'nothing_to_compact' })
+    expect(await compact(openai, { keep: 5 })).toMatchObject({ type: 'failed', reason: 'nothing-to-compact' })
   })
 
   const long = Array.from({ length: 9 }, (_, at): AnthropicMessage => {
@@ -95,7 +95,7 @@ describe('compact(messages)', () => {
 
   test.each([1, 2, 3, 4, 5])('with keep %i the roles alternate, and nothing that is kept is lost', async (keep) => {
     const result = await compact(long, { keep })
-    if (result.type === 'failed') throw new Error(result.detail)
+    if (result.type === 'failed') throw new Error(result.why)
     expect(checkRequest(result.messages as readonly Message[])).toEqual([])
     const [opening, ...rest] = result.messages
     if (keep % 2 === 0) expect(rest).toEqual(long.slice(-keep))
@@ -112,10 +112,10 @@ describe('compact(messages)', () => {
       { type: 'image', source: {} },
     ]
     const result = await compact([...long.slice(0, 8), { role: 'user', content: blocks } as const], { keep: 1 })
-    if (result.type === 'failed') throw new Error(result.detail)
+    if (result.type === 'failed') throw new Error(result.why)
     expect(result.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: result.summary }, ...blocks] }])
     const chat = await compact(openai, { keep: 1 })
-    if (chat.type === 'failed') throw new Error(chat.detail)
+    if (chat.type === 'failed') throw new Error(chat.why)
     expect(chat.messages).toEqual([openai[0], { role: 'user', content: `${chat.summary}\n\n${openai[5]?.content}` }])
   })
 
@@ -141,7 +141,7 @@ describe('compact(messages)', () => {
     const keptBy = async (model: string | undefined) => {
       const conversation = model === undefined ? {} : { conversation: { source: 'turn', model, messages: [] } as const }
       const result = await compact(messages, { keep: 2, ...conversation })
-      if (result.type === 'failed') throw new Error(result.detail)
+      if (result.type === 'failed') throw new Error(result.why)
       return result.messages[1]
     }
 
@@ -163,7 +163,7 @@ describe('compact(messages)', () => {
         { role: 'assistant', content: [thought] },
       ] as const
       const result = await compact(cut, { keep: 1 })
-      if (result.type === 'failed') throw new Error(result.detail)
+      if (result.type === 'failed') throw new Error(result.why)
       expect(result.messages).toEqual([{ role: 'user', content: result.summary }])
     })
   })
@@ -190,7 +190,7 @@ describe('compact(messages)', () => {
 
   test('takes chat messages and gives them back: system first, tools with their calls', async () => {
     const result = await compact(openai, { keep: 2 })
-    if (result.type === 'failed') throw new Error(result.detail)
+    if (result.type === 'failed') throw new Error(result.why)
     expect(result.messages).toEqual([openai[0], { role: 'user', content: result.summary }, openai[4], openai[5]])
     expect(result.summary).toContain('src/parse.ts')
   })
@@ -200,7 +200,7 @@ describe('compact(messages)', () => {
       '1. Primary request and intent:\n- Find the bug in src/parse.ts.\n\n8. Current work:\n- the comma in line 17'
     const model = saying(`<analysis>hm</analysis><summary>${prose}</summary>`)
     const result = await compact(anthropic, { model })
-    if (result.type === 'failed') throw new Error(result.detail)
+    if (result.type === 'failed') throw new Error(result.why)
     expect(result.mechanism).toBe('direct')
     expect(result.summary).toContain('the comma in line 17')
     expect(result.summary).not.toContain('hm</analysis>')
@@ -212,7 +212,7 @@ describe('compact(messages)', () => {
     const odd = "echo $& $` $' $1 $$"
     const messages = [...anthropic, { role: 'assistant', content: 'done' }, { role: 'user', content: odd }] as const
     const result = await compact(messages)
-    if (result.type === 'failed') throw new Error(result.detail)
+    if (result.type === 'failed') throw new Error(result.why)
     expect(result.summary).toContain(odd)
   })
 
@@ -246,7 +246,7 @@ describe('compact(messages)', () => {
     expect(await compact(anthropic, { environment: { DISABLE_COMPACT: '1' } })).toEqual({
       type: 'failed',
       reason: 'vetoed',
-      detail: 'Compaction is off: DISABLE_COMPACT.',
+      why: 'Compaction is off: DISABLE_COMPACT.',
       tried: [],
       usage: noTokens,
       messages: anthropic,
@@ -266,24 +266,24 @@ describe('compact(messages)', () => {
 
   test('leaves the messages as they are when there is nothing to do, and says so', async () => {
     const short = [{ role: 'user', content: 'hello' }] as const
-    expect(await compact(short)).toMatchObject({ type: 'failed', reason: 'nothing_to_compact', messages: short })
+    expect(await compact(short)).toMatchObject({ type: 'failed', reason: 'nothing-to-compact', messages: short })
     const result = await compact(anthropic.slice(3))
-    expect(result).toMatchObject({ type: 'failed', reason: 'no_progress', messages: anthropic.slice(3) })
-    expect(result.type === 'failed' && result.detail).toMatch(
+    expect(result).toMatchObject({ type: 'failed', reason: 'no-progress', messages: anthropic.slice(3) })
+    expect(result.type === 'failed' && result.why).toMatch(
       /^The conversation is too short to be made smaller: it has about \d+ tokens\.$/,
     )
   })
 
   test('goes on from an earlier summary, with the facts that were carried', async () => {
     const first = await compact(anthropic)
-    if (first.type === 'failed') throw new Error(first.detail)
+    if (first.type === 'failed') throw new Error(first.why)
     const more = [
       ...first.messages,
       { role: 'assistant', content: lines('done with') },
       { role: 'user', content: 'And now the docs.' },
     ] as readonly AnthropicMessage[]
     const second = await compact(more, { ledger: first.ledger })
-    if (second.type === 'failed') throw new Error(second.detail)
+    if (second.type === 'failed') throw new Error(second.why)
     expect(second.summary).toContain('Never touch the file legacy.sql.')
     expect(second.summary).toContain('src/parse.ts')
   })

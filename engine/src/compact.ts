@@ -3,23 +3,25 @@
 import type { CompactMessagesOptions, CompactOutcome } from './compact-messages.ts'
 import { noTokens } from './core/message/usage.ts'
 import { errorText } from './core/ports/guarded.ts'
-import type { NotAiSdk, PlainMessage } from './plain-messages.ts'
+import { failed } from './core/ports/outcome.ts'
+import type { AnyMessage } from './plain-messages.ts'
 
 /**
  * Makes a long conversation short: older messages become one summary that is checked against them, the newest may stay
- * verbatim. Takes messages in the shape of the Messages API or of chat completions, and returns them in it.
+ * verbatim. Takes messages of the Messages API, of chat completions, of the AI SDK (`ModelMessage`) or of LangChain, and returns
+ * the same kind.
  *
  * ```ts
  * const result = await compact(messages, { model: anthropic({ model: 'claude-sonnet-5' }), keep: 6 })
  * if (result.type === 'compacted') messages = result.messages
  * ```
  */
-export async function compact<M extends PlainMessage>(
-  messages: readonly M[] & NotAiSdk<M>,
+export async function compact<M extends AnyMessage>(
+  messages: readonly M[],
   options: CompactMessagesOptions = {},
 ): Promise<CompactOutcome<M>> {
   const code = await import('./compact-messages.ts').catch(errorText)
   if (typeof code !== 'string') return code.compactMessages(messages, options)
-  const detail = `Its code could not be loaded: ${code}`
-  return { type: 'failed', reason: 'no_summary', detail, tried: [], usage: noTokens, messages: messages as M[] }
+  const why = `Its code could not be loaded: ${code}`
+  return { ...failed('no-summary', why), usage: noTokens, messages: messages as M[] }
 }

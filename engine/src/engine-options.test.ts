@@ -36,10 +36,13 @@ describe.each([
 
 test('an option that does not exist is named by every session, and the others hold', async () => {
   const model = offline()
-  const engine = createNodeEngine(any({ model, setings: {}, environment: {}, hookSettings: {}, xyz: 1 }))
+  const engine = createNodeEngine(
+    any({ model, setings: {}, environment: {}, hookSettings: {}, xyz: 1, mostConversations: 2 }),
+  )
   expect((await engine.start()).explain().warnings).toEqual([
     'createEngine() has no option setings: did you mean settings?',
     'createEngine() has no option xyz; it is ignored.',
+    'createEngine() has no option mostConversations: it was renamed to maxConversations.',
   ])
   const right = createNodeEngine({ model, environment: {}, hookSettings: {}, store: memorySessions(), settings: {} })
   expect((await right.start()).explain().warnings).toEqual([])

@@ -14,8 +14,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { RunningMechanism } from './core/mechanisms/mechanism.ts'
 import { shapeOf } from './core/message/shape.ts'
 import type { Restore } from './core/ports/restore.ts'
-import { compactMechanism } from './core/session/compact-mechanism.ts'
 import type { Session } from './core/session/session-api.ts'
+import { summarize } from './core/session/summarize.ts'
 import { plainMechanism } from './core/session/testing/mechanisms.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
 import { offline } from './models/offline.ts'
@@ -34,6 +34,12 @@ const answer = {
   stop_reason: 'end_turn',
   usage: { input_tokens: 900, output_tokens: 1_200 },
 }
+
+/** A compaction mechanism of the host's own. */
+const summarizing = (restore?: Restore): RunningMechanism => ({
+  name: 'mine',
+  run: (context) => summarize({ ...context, restore: restore ?? context.restore }),
+})
 
 const bringing =
   (text: string): Restore =>
@@ -191,7 +197,12 @@ describe('the engine', () => {
       const mechanism = plainMechanism('done', {
         during: async ({ ports }) => void asked.push(await ports.workspace?.state()),
       })
-      const engine = createEngine({ model: offline(), environment: {}, ladder: { manual: [mechanism] }, ...options })
+      const engine = createEngine({
+        model: offline(),
+        environment: {},
+        mechanisms: { compact: [mechanism] },
+        ...options,
+      })
       const opened = await engine.open(path, session)
       await opened.compact()
       await opened.close()
@@ -206,20 +217,23 @@ describe('the engine', () => {
     expect(await stateIn({ files, workspace: own }, {})).toEqual([await own.state()])
   })
 
-  test('a ladder of the host’s own is built from the usual mechanisms, which know the notes and the files', async () => {
+  test('a host adds mechanisms to the default ones, which know the notes and the files', async () => {
     const seen: string[] = []
-    const mine: RunningMechanism = { name: 'mine', run: async () => ({ type: 'declined', why: 'not today' }) }
+    const mine: RunningMechanism = {
+      name: 'mine',
+      run: async () => ({ type: 'declined', reason: 'not-now', why: 'not today' }),
+    }
     const text = 'export const whatever = 1\n'.repeat(20)
     const engine = createEngine({
       model: offline(),
       environment: {},
       files: { read: async () => ({ type: 'text', text }) },
-      ladder: (usual) => {
-        seen.push(...usual.manual.map(({ name }) => name))
-        return { manual: [mine, ...usual.manual] }
+      mechanisms: ({ compact }) => {
+        seen.push(...compact.map(({ name }) => name))
+        return { compact: [mine, ...compact] }
       },
     })
-    const session = await engine.start({ path: join(folder, 'ladder.jsonl') })
+    const session = await engine.start({ path: join(folder, 'mechanisms.jsonl') })
     session.add({ role: 'user', content: 'Look at the file.' })
     const use = { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/p/new.ts' } }
     session.record({ ...answer, content: [...answer.content, use] })
@@ -244,15 +258,15 @@ describe('the engine', () => {
       'what it was told to itself',
       {
         restore: bringing('from the engine'),
-        ladder: { manual: [compactMechanism({ restore: bringing('from the mechanism') })] },
+        mechanisms: { compact: [summarizing(bringing('from the mechanism'))] },
       },
       'from the mechanism',
     ],
   ])('a compaction mechanism of the host’s own puts back %s', async (_, options, expected) => {
     const text = 'export const whatever = 1\n'.repeat(20)
     const files = { read: async () => ({ type: 'text', text }) as const }
-    const ladder = { manual: [compactMechanism()] }
-    const session = await createEngine({ model: offline(), environment: {}, files, ladder, ...options }).start()
+    const mechanisms = { compact: [summarizing()] }
+    const session = await createEngine({ model: offline(), environment: {}, files, mechanisms, ...options }).start()
     session.add({ role: 'user', content: 'Look at the file.' })
     const use = { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/p/new.ts' } }
     session.record({ ...answer, content: [...answer.content, use] })
@@ -272,10 +286,10 @@ describe('the engine', () => {
     const targets: number[] = []
     const run: RunningMechanism['run'] = async ({ target, situation }) => {
       targets.push(target / situation.explanation.autoCompactThreshold.value)
-      return { type: 'declined', why: 'only looking' }
+      return { type: 'declined', reason: 'not-now', why: 'only looking' }
     }
-    const ladder = { manual: [{ name: 'looking', run }] }
-    const session = await createEngine({ model: offline(), environment: {}, ladder, ...options }).start()
+    const mechanisms = { compact: [{ name: 'looking', run }] }
+    const session = await createEngine({ model: offline(), environment: {}, mechanisms, ...options }).start()
     session.add({ role: 'user', content: 'Mend the parser.' })
     await session.compact()
     expect(targets.map((target) => Math.round(target * 100) / 100)).toEqual([share])

@@ -1,9 +1,10 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 
-import { defined, isObject, type JsonObject, stringAt } from './core/message/json.ts'
+import { Collapser } from './core/collapse/collapser.ts'
+import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
-import { createGuard, createListeners, describeValue } from './core/ports/guarded.ts'
+import { createGuard, createListeners } from './core/ports/guarded.ts'
 import {
   guardedFiles,
   guardedHooks,
@@ -11,24 +12,20 @@ import {
   guardedWorkspace,
   redactedFile,
 } from './core/ports/guarded-ports.ts'
-import type { HookCall, Hooks } from './core/ports/hooks.ts'
+import type { HookCall, HostHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Restore } from './core/ports/restore.ts'
 import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { checkSettings, unknownOptions } from './core/session/check-settings.ts'
-import { Collapser } from './core/session/collapser.ts'
-import type { CompactMechanismOptions } from './core/session/compact-mechanism.ts'
 import { createConversation } from './core/session/conversation.ts'
-import { withEconomy } from './core/session/economy.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
 import { requestBase } from './core/session/input.ts'
-import { defaultLadder, type Ladder } from './core/session/ladder.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
+import { defaultMechanisms, type Mechanisms } from './core/session/mechanisms.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import {
   type Opener,
@@ -51,10 +48,11 @@ import {
 } from './core/session/runtime.ts'
 import { createSession, type OwnSession } from './core/session/session.ts'
 import type { Session, SessionOptions } from './core/session/session-api.ts'
-import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import { StoredSession } from './core/session/stored-session.ts'
 import type { Transcript } from './core/session/transcript.ts'
-import type { Environment } from './core/tokens/settings.ts'
+import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
+import { completeSettings, type Environment, readEnvironment } from './core/settings/resolve.ts'
+import type { EngineSettings, Settings } from './core/settings/table.ts'
 import { systemPorts } from './models/ports.ts'
 import type { ReadSession } from './read-session.ts'
 import { inMemory } from './stores/memory.ts'
@@ -62,7 +60,7 @@ import { inMemory } from './stores/memory.ts'
 export type EngineOptions = HostFunctions & {
   readonly model: ModelClient
   readonly settings?: EngineSettings
-  readonly hooks?: Hooks
+  readonly hooks?: HostHooks
   /**
    * Files of the workspace, for restoring. Default: what the conversation showed; with everlong/node, those below the
    * working directory.
@@ -75,8 +73,8 @@ export type EngineOptions = HostFunctions & {
   readonly workspace?: Workspace
   /** Restores context after a compaction, in place of the engine's own: files, todos, plan, skills. */
   readonly restore?: Restore
-  /** Replaces default mechanisms by trigger. A function gets the defaults, which know the session's notes and files. */
-  readonly ladder?: Partial<Ladder> | ((defaults: Ladder) => Partial<Ladder>)
+  /** Replaces one or both lists of mechanisms. A function gets the defaults, which know the session's notes and files. */
+  readonly mechanisms?: Partial<Mechanisms> | ((defaults: Mechanisms) => Partial<Mechanisms>)
   /** Ask mode: whether a compaction may run now. */
   readonly ask?: Ask
   readonly environment?: Environment
@@ -148,7 +146,7 @@ const optionNames: { readonly [Name in keyof EngineOptions]-?: true } = {
   tokenizer: true,
   workspace: true,
   restore: true,
-  ladder: true,
+  mechanisms: true,
   ask: true,
   environment: true,
   onEvent: true,
@@ -197,11 +195,11 @@ export type Sessions = {
 
 export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
   const ports = { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...options.ports }
-  const { settings, warnings } = checkSettings(options.settings)
+  const { settings, problems } = checkSettings(options.settings)
   const shared: Shared = {
     host,
     options: { ...options, settings },
-    warnings: [...unknownOptions(options, Object.keys(optionNames)), ...warnings],
+    warnings: [...unknownOptions(options, Object.keys(optionNames)), ...problems.map(warningOf)],
     learned: nothingLearned(),
     ports,
     cleanUps: new Set(),
@@ -296,7 +294,7 @@ function runtimeFor(
   const { entries, isWhole, path } = held
   const { environment = host.environment, model: client, ask } = engine
   const { model: name = client.model, envelope, state, startedBy: _, owner: __, user: ___, ...base } = options
-  const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
+  const settings = completeSettings(readEnvironment(engine.settings ?? {}, environment).settings)
   // The workspace folder as the host names it, never as a transcript does.
   const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
@@ -304,7 +302,7 @@ function runtimeFor(
   const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
   const hosted = engine.files && guardedFiles(engine.files, guard)
   const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
-  const named = settings.reductions?.toolKinds
+  const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
   const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
   const restoring: Restoring = new Restoring({
@@ -360,33 +358,32 @@ function runtimeFor(
 }
 
 function mechanismsFor(
-  { ladder }: EngineOptions,
-  settings: EngineSettings,
+  { mechanisms: own, settings: given }: EngineOptions,
+  settings: Settings,
   memory: Memory,
-): Pick<Runtime, 'ladder' | 'background' | 'memoryState'> {
-  const { keep, summary, recall, isAutonomous } = settings
-  const options: CompactMechanismOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
+): Pick<Runtime, 'mechanisms' | 'background' | 'memoryState'> {
   const collapser = settings.collapse ? new Collapser() : undefined
-  const compact = loadedMechanism('compact', ({ compactMechanism }) => compactMechanism(options))
-  const defaults = defaultLadder([compact], {
-    memory: loadedMechanism('session-memory', ({ memoryMechanism }) => memoryMechanism(memory, options)),
+  const compact = loadedMechanism('compact', ({ summarize }, context) => summarize(context, settings.keep))
+  const defaults = defaultMechanisms([compact], {
+    memory: loadedMechanism('session-memory', (code, context) => code.summarizeFromNotes(context, memory)),
     collapse: collapser?.mechanism,
-    isNative: settings.reductions?.native !== undefined,
+    isNative: given?.reductions?.native !== undefined,
   })
   return {
-    ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
+    mechanisms: { ...defaults, ...(typeof own === 'function' ? own(defaults) : own) },
     background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
     memoryState: () =>
       'store' in memory ? memory.state() : { isOn: false, isExtracting: false, hasStopped: false, declined: memory },
   }
 }
 
-type MemoryInput = { readonly held: HeldSession; readonly settings: EngineSettings; readonly isSubagent: boolean }
+type MemoryInput = { readonly held: HeldSession; readonly settings: Settings; readonly isSubagent: boolean }
 
 function memoryFor({ notes }: HostPorts, { held, settings, isSubagent }: MemoryInput): Memory {
-  if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
+  if (isSubagent) return { type: 'declined', reason: 'turned-off', why: 'Sub-agents keep no notes.' }
   if (notes && held.path !== undefined) {
-    return notes(held.path, { choices: memoryChoices(settings), isResumed: held.entries.length > 0 })
+    return notes(held.path, { settings: settings.sessionMemory, isResumed: held.entries.length > 0 })
   }
-  return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
+  const why = 'The session is only in memory, and notes are a file next to the transcript.'
+  return { type: 'declined', reason: 'in-memory', why }
 }

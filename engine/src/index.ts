@@ -3,16 +3,16 @@
 // Sessions
 
 export type { EngineEvent } from './core/ports/events.ts'
+export type { Compacted, Failed } from './core/ports/outcome.ts'
 export type { Recalled } from './core/ports/session-store.ts'
 export { StoreError } from './core/ports/store.ts'
-export type { CompactionDone, CompactionNotDone } from './core/session/compaction.ts'
 export type { AnswerInput, MessageInput } from './core/session/input.ts'
 export type { Blocked, Ready } from './core/session/prepare.ts'
 export type { Recovery } from './core/session/recovery.ts'
 export type { Session, SessionExplanation, SessionOptions, Turn } from './core/session/session-api.ts'
-export type { EngineSettings } from './core/session/settings.ts'
+export type { Environment } from './core/settings/resolve.ts'
+export type { EngineSettings } from './core/settings/table.ts'
 export { ConfigurationError } from './core/tokens/figure.ts'
-export type { Environment } from './core/tokens/settings.ts'
 export { createEngine, type Engine, type EngineOptions } from './engine.ts'
 export type { ReadSession } from './read-session.ts'
 
@@ -23,7 +23,7 @@ export type { CompactMessagesOptions, CompactOutcome } from './compact-messages.
 export { countTokens } from './core/tokens/estimate/counting.ts'
 export { estimateTokens } from './core/tokens/estimate/estimate.ts'
 export { type Microcompacted, type MicrocompactOptions, microcompact } from './microcompact.ts'
-export type { PlainMessage } from './plain-messages.ts'
+export type { AnyMessage } from './plain-messages.ts'
 
 // Messages and records
 
@@ -47,6 +47,6 @@ export { offline, recorded } from './models/offline.ts'
 
 // What a host can pass in
 
-export { type HookCall, type HookOutcome, type Hooks, noOutcome } from './core/ports/hooks.ts'
+export type { HookCall, HookOutcome, HostHooks } from './core/ports/hooks.ts'
 export type { FileStore } from './core/ports/restore.ts'
 export type { Workspace } from './core/ports/workspace.ts'

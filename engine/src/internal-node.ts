@@ -1,7 +1,9 @@
 // everlong/internal/node: as everlong/internal, unstable. Reads, repairs, searches and writes transcripts on disk.
 
-export type { LostFact, LostType } from './core/compaction/lost/facts.ts'
+export type { LostFact, LostType } from './core/compaction/lost/candidates.ts'
 export { missingFromSummary, type SummarySource, summarySource } from './core/compaction/missing.ts'
+export { cardLine } from './core/session/recall-cards.ts'
+export { parseSearch, type SearchQuery } from './core/session/recall-input.ts'
 export {
   compactionJobAt,
   type Transcript,
@@ -10,7 +12,6 @@ export {
 export { type LostFile, lostInTranscript } from './core/session/transcript-lost.ts'
 export { leftOutNote, leftOutText, rulesText } from './node/after-compaction.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
-export type { SearchQuery } from './node/archive/find.ts'
 export type { Reading } from './node/archive/originals.ts'
 export type { Match, SearchResult } from './node/archive/search.ts'
 export { markAt } from './node/index/cache-place.ts'
@@ -23,8 +24,6 @@ export { type LiveFile, openLive } from './node/read/live-file.ts'
 export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'
 export { findSubagents, type SubAgents } from './node/read/subagents.ts'
 export { forEachRecordAt, readTranscript } from './node/read/transcript.ts'
-export { cardLine } from './node/recall/cards.ts'
-export { parseSearch } from './node/recall/input.ts'
 export { createRecallTools } from './node/recall/tool.ts'
 export { sessionFolder } from './node/session/session-folder.ts'
 export { openMemory, type SessionMemory } from './node/session/session-memory.ts'

@@ -1,12 +1,7 @@
 // everlong/langchain: endless conversations for agents of LangChain, as one middleware or as a context edit.
 import { type AdapterOptions, type AdapterSessions, adapterSessions } from './adapter-sessions.ts'
-import { type ChatModelLike, chatModelClient, nameOf } from './adapters/langchain/client.ts'
-import {
-  type LangChainClasses,
-  type LangChainMessage,
-  langChainConverter,
-  loadClasses,
-} from './adapters/langchain/messages.ts'
+import { type ChatModelLike, chatModelClient, loadClasses, nameOf } from './adapters/langchain/client.ts'
+import { type LangChainClasses, type LangChainMessage, langChainConverter } from './adapters/langchain/messages.ts'
 import {
   createContextEdit,
   createLangChainMiddleware,

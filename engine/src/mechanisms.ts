@@ -4,7 +4,7 @@
 export type {
   Mechanism,
   MechanismContext,
-  MechanismResult,
+  Outcome,
   Plan,
   PlanningMechanism,
   RunningMechanism,
@@ -14,7 +14,7 @@ export { microByIdle, microBySize } from './core/mechanisms/micro.ts'
 export { native } from './core/mechanisms/native.ts'
 export { snip } from './core/mechanisms/ranges.ts'
 export { blocksOf } from './core/message/block.ts'
-export { compactMechanism } from './core/session/compact-mechanism.ts'
-export type { Ladder } from './core/session/ladder.ts'
+export type { Mechanisms } from './core/session/mechanisms.ts'
+export { summarize } from './core/session/summarize.ts'
 export type { Edit } from './core/transcript/format/edits.ts'
 export type { View } from './core/transcript/view/fold.ts'

@@ -1,18 +1,26 @@
-// microcompact(messages, options): clears old tool results from plain messages. It asks no model, drops no message, and
+// microcompact(messages, options): clears old tool results from messages of any kind. It asks no model, drops no message, and
 // leaves the newest results as they are.
 
 import { clearableKind } from './core/mechanisms/clearable.ts'
 import { microBySize } from './core/mechanisms/micro.ts'
-import type { ReductionSettings } from './core/mechanisms/settings.ts'
 import { situationOf } from './core/mechanisms/situation.ts'
 import { blocksOf, isToolResult, isToolUse } from './core/message/block.ts'
 import { defined, isObject } from './core/message/json.ts'
+import type { Message } from './core/message/message.ts'
+import { compactionOff, type Environment, type ReductionSettings } from './core/settings/resolve.ts'
 import { countTokens } from './core/tokens/estimate/counting.ts'
-import { compactionOff, type Environment } from './core/tokens/settings.ts'
 import { toolCall } from './core/tools/call.ts'
 import { clearedText } from './core/transcript/format/messages.ts'
 import type { View } from './core/transcript/view/fold.ts'
-import { indexOfPlain, type NotAiSdk, type PlainMessage, readPlain, withoutThinking } from './plain-messages.ts'
+import { readForeign } from './foreign-messages.ts'
+import {
+  type AnyMessage,
+  foreignKind,
+  indexOfPlain,
+  type PlainMessage,
+  readPlain,
+  withoutThinking,
+} from './plain-messages.ts'
 
 export type MicrocompactOptions = {
   /** How many of the newest tool results stay. Default 3. */
@@ -28,7 +36,7 @@ export type MicrocompactOptions = {
 }
 
 /** `cleared` results became a short note. Messages that did not change are the objects that were given. */
-export type Microcompacted<M extends PlainMessage> = {
+export type Microcompacted<M extends AnyMessage> = {
   readonly messages: M[]
   readonly cleared: number
   readonly tokens: { readonly before: number; readonly after: number }
@@ -39,15 +47,27 @@ export type Microcompacted<M extends PlainMessage> = {
 }
 
 /**
- * Makes a conversation smaller without a model: old tool results that can be produced again are cleared.
+ * Makes a conversation smaller without a model: old tool results that can be produced again are cleared. Takes messages of the
+ * Messages API, of chat completions, of the AI SDK (`ModelMessage`) or of LangChain, and returns the same kind.
  *
  * ```ts
  * const { messages } = microcompact(history, { keep: 5 })
  * ```
  */
-export function microcompact<M extends PlainMessage>(
-  messages: readonly M[] & NotAiSdk<M>,
+export function microcompact<M extends AnyMessage>(
+  messages: readonly M[],
   options: MicrocompactOptions = {},
+): Microcompacted<M> {
+  const kind = foreignKind(messages)
+  if (!kind) return microcompactPlain(messages as readonly PlainMessage[], options) as unknown as Microcompacted<M>
+  const { plain, givenBack } = readForeign(messages, { kind, caller: 'microcompact' })
+  const result = microcompactPlain(plain, options)
+  return { ...result, messages: givenBack(result.messages as readonly Message[]) }
+}
+
+function microcompactPlain<M extends PlainMessage>(
+  messages: readonly M[],
+  options: MicrocompactOptions,
 ): Microcompacted<M> {
   const { keep = 3, target = 0, reproducible = [], model, environment = {} } = options
   const { view } = readPlain(messages, 'microcompact')
@@ -76,8 +96,8 @@ export function microcompact<M extends PlainMessage>(
   })
   const plan = microBySize.plan(view, situation)
   const leftAlone = unknownTools(view, situation.settings)
-  if (plan.type === 'declined') return unchanged(`${plan.detail}${leftAloneText(leftAlone)}`, leftAlone)
-  const edits = plan.outcome.type === 'edits' ? plan.outcome.edits : []
+  if (plan.type === 'declined') return unchanged(`${plan.why}${leftAloneText(leftAlone)}`, leftAlone)
+  const edits = plan.type === 'reduced' ? plan.edits : []
   const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
   const unthought = edits.flatMap((edit) => (edit.type === 'clear-thinking' && edit.after ? [edit.after] : []))
   const thinkingAfter = Math.min(...unthought.map(indexOfPlain))

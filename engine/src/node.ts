@@ -19,5 +19,6 @@ export { jsonlSessions } from './stores/disk/jsonl.ts'
 // Archive and recall
 
 export type { Embedder } from './core/ports/embedder.ts'
+export { type RecallTool, recallTool } from './core/session/recall-tool.ts'
 export { type Archive, type ArchiveOptions, openArchive } from './node/archive/archive.ts'
-export { createRecallTool, type RecallTool } from './node/recall/tool.ts'
+export { createRecallTool } from './node/recall/tool.ts'

@@ -1,6 +1,7 @@
 // What the functions without a session accept, and what they read: nothing but what they are given.
-import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
-import type { ModelMessage } from 'ai'
+import { HumanMessage } from '@langchain/core/messages'
+import type { ModelMessage, UIMessage } from 'ai'
+import type OpenAI from 'openai'
 import { afterEach, describe, expect, test } from 'vitest'
 import { compact } from './compact.ts'
 import { countTokens } from './core/tokens/estimate/counting.ts'
@@ -22,38 +23,39 @@ const modelMessages: ModelMessage[] = [
   },
 ]
 
-describe('messages of another SDK', () => {
-  test('of the AI SDK are a type error, and typed as anything they are not', async () => {
-    // @ts-expect-error
-    await expect(compact(modelMessages, { keep: 1 })).rejects.toThrow(TypeError)
-    // @ts-expect-error
-    expect(() => microcompact(modelMessages)).toThrow(TypeError)
+describe('messages of another kind', () => {
+  test('are a type error where they cannot be read, and typed as anything they are not', () => {
     // biome-ignore lint/suspicious/noExplicitAny: hosts that parse JSON have this type
     const loose: any = [{ role: 'user', content: words }]
     expect(microcompact(loose).cleared).toBe(0)
     const chat: OpenAIMessage[] = [{ role: 'user', content: [{ type: 'text', text: words }] }]
     expect(microcompact(chat).messages).toEqual(chat)
+    const uiMessages: UIMessage[] = []
+    // @ts-expect-error A UI message has parts in place of content.
+    expect(microcompact(uiMessages).cleared).toBe(0)
+    const items: OpenAI.Responses.ResponseInputItem[] = []
+    // @ts-expect-error Some items of the Responses API have no role.
+    expect(microcompact(items).cleared).toBe(0)
   })
 
   test.each([
-    ['the AI SDK, a call', modelMessages[1], /message 1 is a message of the AI SDK.* everlong\/ai-sdk/],
-    ['the AI SDK, a result', modelMessages[2], /message 1 is a message of the AI SDK/],
     ['useChat', { id: '1', role: 'user', parts: [{ type: 'text', text: 'Hi.' }] }, /convertToModelMessages/],
-    ['LangChain', new HumanMessage('Hi.'), /a message of LangChain.* everlong\/langchain/],
-    ['LangChain, an answer', new AIMessage('Hi.'), /a message of LangChain/],
-    ['LangChain, a result', new ToolMessage({ content: 'Hi.', tool_call_id: 'c' }), /a message of LangChain/],
-    [
-      'the Responses API',
-      { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' },
-      /manageResponses\(\)/,
-    ],
-    [
-      'the Responses API, a message',
-      { role: 'user', content: [{ type: 'input_text', text: 'Hi.' }] },
-      /manageResponses/,
-    ],
+    ['LangChain', new HumanMessage('Hi.'), /message 1 is a message of LangChain, and others are not/],
+    ['the Responses API', { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }, /everlong\/openai/],
+    ['the Responses API, a message', { role: 'user', content: [{ type: 'input_text', text: 'Hi.' }] }, /Responses API/],
   ])('of %s are refused with what to use instead', async (_, message, hint) => {
     const given = [{ role: 'user', content: 'Hello.' }, message] as never
+    await expect(compact(given)).rejects.toThrow(hint)
+    expect(() => microcompact(given)).toThrow(hint)
+  })
+
+  test.each([
+    ['the Messages API', { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'Read', input: {} }] }],
+    ['chat completions', { role: 'tool', tool_call_id: 'c', content: 'Hi.' }],
+    ['nobody', { role: 'tool' }],
+  ])('of %s are refused among those of the AI SDK: calls would lose their results', async (_, message) => {
+    const given = [...modelMessages, message] as never
+    const hint = /message 3 is not a message of the AI SDK, and others are/
     await expect(compact(given)).rejects.toThrow(hint)
     expect(() => microcompact(given)).toThrow(hint)
   })

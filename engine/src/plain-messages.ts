@@ -1,4 +1,5 @@
-// Messages in the shape of the Messages API or of chat completions, read into a view.
+// Messages in the shape of the Messages API or of chat completions, read into a view. Those of the AI SDK and of LangChain
+// come here by way of foreign-messages.ts.
 import { type Block, blocksOf, isBlock, isThinking, isToolResult } from './core/message/block.ts'
 import { fromChatContent } from './core/message/chat-completions.ts'
 import { isObject, type JsonObject, kindOf } from './core/message/json.ts'
@@ -12,49 +13,71 @@ import type { View } from './core/transcript/view/fold.ts'
 export type AnthropicMessage = { readonly role: 'user' | 'assistant'; readonly content: string | readonly object[] }
 
 /** A message of chat completions: system, developer, user, assistant (with `tool_calls`) or tool. */
-export type OpenAIMessage = ChatMessage
-
-type IsAny<T> = 0 extends 1 & T ? true : false
-type BlockOf<M> = M extends { readonly content?: infer C } ? (C extends readonly (infer B)[] ? B : never) : never
-type ForeignBlock<B> = IsAny<B> extends true ? never : Extract<B, { readonly toolCallId: string }>
-
-/** Messages of the AI SDK look alike in types until a tool is called. */
-export type NotAiSdk<M> = [ForeignBlock<BlockOf<M>>] extends [never]
-  ? unknown
-  : 'These are messages of the AI SDK: use the middleware or prepareStep of everlong/ai-sdk.'
+export type OpenAIMessage = ChatMessage & {
+  /** UI messages of the AI SDK have these in place of content. */
+  readonly parts?: never
+}
 
 export type PlainMessage = AnthropicMessage | OpenAIMessage
+
+/** A message of the AI SDK: `ModelMessage`. */
+export type AiSdkMessage = {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
+  readonly content: string | readonly object[]
+}
+
+/** A message of LangChain: `BaseMessage`. */
+export type LangChainLike = { readonly lc_namespace: readonly string[]; readonly content: unknown }
+
+/** What `compact` and `microcompact` take. A list holds messages of one kind. */
+export type AnyMessage = PlainMessage | AiSdkMessage | LangChainLike
+
+export type ForeignKind = 'ai-sdk' | 'langchain'
+
+const aiSdkParts = /^(tool-(call|result|approval-request|approval-response)|reasoning(-file)?)$/
+
+/** Undefined for messages of the Messages API and of chat completions, which the AI SDK's are too as long as they are text. */
+export function foreignKind(messages: readonly unknown[]): ForeignKind | undefined {
+  const all = Array.isArray(messages) ? messages.filter(isObject) : []
+  if (all.length > 0 && all.every(isLangChain)) return 'langchain'
+  return all.some(isAiSdk) ? 'ai-sdk' : undefined
+}
+
+function isLangChain(message: JsonObject): boolean {
+  return 'lc_namespace' in message
+}
+
+function isAiSdk({ content }: JsonObject): boolean {
+  if (!Array.isArray(content)) return false
+  return content.some((part) => isObject(part) && (aiSdkParts.test(String(part.type)) || isFile(part)))
+}
+
+/** Files and images by themselves: other APIs put them into a field of the part. */
+function isFile({ type, mediaType, image }: JsonObject): boolean {
+  return (type === 'file' && mediaType !== undefined) || (type === 'image' && image !== undefined)
+}
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool']
 
 /** What to use for messages of other shapes. */
 const others: readonly (readonly [is: (message: JsonObject) => boolean, name: string, use: string])[] = [
   [
-    ({ content }) => Array.isArray(content) && content.some((part) => /^tool-(call|result)$/.test(typeOf(part))),
-    'a message of the AI SDK',
-    'the middleware or prepareStep of everlong/ai-sdk',
-  ],
-  [
     ({ content, parts }) => content === undefined && Array.isArray(parts),
     'a UI message of the AI SDK',
-    'convertToModelMessages() of the AI SDK, then everlong/ai-sdk',
+    'convertToModelMessages() of the AI SDK',
   ],
+  [isLangChain, 'a message of LangChain, and others are not', 'messages of one kind'],
   [
-    (message) => 'lc_kwargs' in message || 'lc_namespace' in message,
-    'a message of LangChain',
-    'the middleware of everlong/langchain',
-  ],
-  [
-    ({ content, type }) =>
-      /^(function_call|function_call_output|function_call_result|reasoning)$/.test(String(type)) ||
-      (Array.isArray(content) && content.some((part) => /^(input|output)_(text|image|file)$/.test(typeOf(part)))),
+    (message) =>
+      /^(function_call|function_call_output|function_call_result|reasoning)$/.test(String(message.type)) ||
+      partTypes(message).some((type) => /^(input|output)_(text|image|file)$/.test(type)),
     'an item of the Responses API or of the OpenAI Agents SDK',
-    'manageResponses() of everlong/openai, or everlong/openai-agents',
+    'everlong/openai or everlong/openai-agents',
   ],
 ]
 
-function typeOf(part: unknown): string {
-  return isObject(part) ? String(part.type) : ''
+export function partTypes({ content }: JsonObject): readonly string[] {
+  return Array.isArray(content) ? content.map((part) => (isObject(part) ? String(part.type) : '')) : []
 }
 
 function wrongIn(message: JsonObject): string | undefined {

@@ -11,8 +11,9 @@ import type { ContextNote } from './core/session/context-note.ts'
 import { type CompactOptions, compactInput } from './core/session/input.ts'
 import type { Recall } from './core/session/recall.ts'
 import type { Session, SessionOptions } from './core/session/session-api.ts'
-import type { EngineSettings } from './core/session/settings.ts'
 import { compactionJobAt, type Transcript } from './core/session/transcript.ts'
+import { completeSettings } from './core/settings/resolve.ts'
+import type { EngineSettings } from './core/settings/table.ts'
 import { memorySession } from './stores/memory.ts'
 
 export type ReadSession = Session & {
@@ -69,10 +70,12 @@ export async function readSession(input: ReadSessionInput): Promise<ReadSession>
   }
   const session = await open()
   const { contextWindow } = session.explain()
+  const { summary, recall: isRecalling } = completeSettings(settings)
   const job = (more: Partial<CompactionJob> = {}): CompactionJob => ({
     ...compactionJobAt(transcript),
     sessionWindow: contextWindow.value,
-    ...defined({ settings: settings.summary, recall: settings.recall }),
+    settings: summary,
+    recall: isRecalling,
     ...more,
   })
   return Object.assign(session, refusing, {

@@ -132,7 +132,7 @@ test('an abort does not wait for a hook', async () => {
   const stop = new AbortController()
   const running = session.compact({ signal: stop.signal })
   setTimeout(() => stop.abort(), 10)
-  expect(await running).toMatchObject({ type: 'not-compacted', reason: 'aborted' })
+  expect(await running).toMatchObject({ type: 'failed', reason: 'aborted' })
   expect(session.messages()).toEqual(before)
   await session.close()
 })

@@ -10,7 +10,7 @@ const session = await engine.start({ system: 'You are brief.', maxTokens: 1_000 
 for (const content of ['What is a fold?', 'And what is an edit?', 'Which of them can be undone?']) {
   session.add({ role: 'user', content })
   const request = await session.prepare()
-  if (request.type === 'blocked') throw new Error(request.detail)
+  if (request.type === 'blocked') throw new Error(request.why)
   const answer = await client.messages.create(request.body)
   session.record(answer)
   const { size, percentLeft } = session.explain()

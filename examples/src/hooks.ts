@@ -35,7 +35,7 @@ session.add({ role: 'user', content: `Ticket 4711: the importer loses umlauts. $
 session.record({ content: `It reads Latin-1 as UTF-8. ${'I checked each step. '.repeat(400)}` })
 
 const refused = await session.compact()
-console.log(refused.type === 'not-compacted' ? `refused: ${refused.detail}` : 'not refused')
+console.log(refused.type === 'failed' ? `refused: ${refused.why}` : 'not refused')
 isDeploying = false
 await session.compact()
 console.log(`told: ${JSON.stringify(session.messages()).includes('Dana is on call today.')}`)

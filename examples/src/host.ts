@@ -20,7 +20,7 @@ for (let day = 1; day <= 8; day++) {
   session.add({ role: 'user', content: `Look at the log of day ${day}. Never restart the server.` })
   for (;;) {
     const request = await session.prepare()
-    if (request.type === 'blocked') throw new Error(request.detail)
+    if (request.type === 'blocked') throw new Error(request.why)
     const answer = await client.messages.create(request.body)
     session.record(answer)
     const calls = answer.content.filter((block) => block.type === 'tool_use')

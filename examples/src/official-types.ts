@@ -17,7 +17,7 @@ export async function withAnthropic(client: Anthropic, tools: Anthropic.Tool[]):
   session.add(question)
 
   const request = await session.prepare()
-  if (request.type === 'blocked') throw new Error(request.detail)
+  if (request.type === 'blocked') throw new Error(request.why)
   const params: Anthropic.MessageCreateParamsNonStreaming = request.body
   const answer: Anthropic.Message = await client.messages.create(params)
   session.record(answer)

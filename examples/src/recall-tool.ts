@@ -17,7 +17,7 @@ session.add({ role: 'user', content: 'What exactly was the checksum of error E47
 
 for (;;) {
   const turn = await session.send()
-  if (turn.type !== 'answered') throw new Error(turn.type === 'failed' ? turn.failure.message : turn.detail)
+  if (turn.type !== 'answered') throw new Error(turn.type === 'failed' ? turn.failure.message : turn.why)
   const calls = turn.answer.content.filter((block) => block.type === 'tool_use')
   if (calls.length === 0) break
   const results = calls.map(({ id, input }) => {

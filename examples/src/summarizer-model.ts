@@ -12,7 +12,7 @@ const log = 'select * from orders where year = 2019 took 4.1 s\n'.repeat(100)
 for (const content of [`How do we split the orders table?\n${log}`, 'Which part first?', 'What can go wrong?']) {
   session.add({ role: 'user', content })
   const turn = await session.send() // prepares, sends, recovers from an overflow, records
-  if (turn.type !== 'answered') throw new Error(turn.type === 'failed' ? turn.failure.message : turn.detail)
+  if (turn.type !== 'answered') throw new Error(turn.type === 'failed' ? turn.failure.message : turn.why)
 }
 const result = await session.compact({ instructions: 'Keep every decision with its reason.' })
 console.log(`${result.type}: ${session.messages().length} messages left`)

@@ -129,7 +129,7 @@ function world(model: string) {
 /** What the host would send by itself, and what our client sends. */
 async function expectTaken(session: Session, simulator: ReturnType<typeof simulate>, what: unknown) {
   const ready = await session.prepare()
-  if (ready.type !== 'ready') throw new Error(`${JSON.stringify(what)}: ${ready.detail}`)
+  if (ready.type !== 'ready') throw new Error(`${JSON.stringify(what)}: ${ready.why}`)
   const again = await session.prepare()
   expect(JSON.stringify(again.type === 'ready' && again.body)).toBe(JSON.stringify(ready.body))
   const headers = ready.betas ? { 'anthropic-beta': ready.betas.join(',') } : {}

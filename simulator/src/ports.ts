@@ -8,7 +8,7 @@ export type Clock = {
   readonly sleep: (milliseconds: number) => Promise<void>
 }
 
-/** A clock that stands still until it is turned. Sleeping turns it, so no test waits. */
+/** A clock that does not move until it is turned. Sleeping turns it, so no test waits. */
 export type TurnableClock = Clock & { readonly turn: (milliseconds: number) => void }
 
 export const systemClock: Clock = { now: () => Date.now(), sleep: (milliseconds) => wait(milliseconds) }

@@ -124,9 +124,8 @@ function createClient(simulator: Simulator, model: string) {
       }),
     )
     if (plan.type === 'declined') return
-    const { outcome } = plan
-    if (outcome.type === 'edits') for (const one of outcome.edits) edit(one)
-    else options = outcome.request
+    if (plan.type === 'reduced') for (const one of plan.edits) edit(one)
+    else options = plan.request
   }
   return { view, edit, asks, compact, reduce, changes, records: told.records }
 }

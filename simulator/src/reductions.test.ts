@@ -160,9 +160,8 @@ describe('any reductions, in any order, repeated and undone', () => {
             plan = made
             cleared.push(...plan.items)
           }
-          const outcome = plan?.outcome
-          if (outcome?.type === 'edits') for (const edit of outcome.edits) transcript.append(edit)
-          const options = outcome?.type === 'request' ? outcome.request : undefined
+          if (plan?.type === 'reduced') for (const edit of plan.edits) transcript.append(edit)
+          const options = plan?.type === 'delegated' ? plan.request : undefined
           seen[step.what] = (seen[step.what] ?? 0) + 1
           const after = transcript.view()
           expect({ step, ...(await send(simulator, after, { ...told, ...(options ? { options } : {}) })) }).toEqual({

@@ -19,7 +19,7 @@ function world(simulator = simulate()) {
 /** What the host would send by itself, and whether the API takes it. */
 async function sentByHost(session: Session, simulator = simulate()) {
   const ready = await session.prepare()
-  if (ready.type !== 'ready') throw new Error(ready.detail)
+  if (ready.type !== 'ready') throw new Error(ready.why)
   const headers = ready.betas ? { 'anthropic-beta': ready.betas.join(',') } : {}
   const told = await ask(simulator, ready.body, { headers })
   return { body: ready.body, status: told.status, error: told.body.error }
@@ -86,7 +86,7 @@ describe('images and documents', () => {
   /** How many images a request holds, and in which of its results. */
   async function imagesSent(session: Session) {
     const ready = await session.prepare()
-    if (ready.type !== 'ready') throw new Error(ready.detail)
+    if (ready.type !== 'ready') throw new Error(ready.why)
     const results = ready.messages.flatMap(({ content }) =>
       typeof content === 'string' ? [] : content.filter(({ type }) => type === 'tool_result'),
     )

@@ -14,9 +14,9 @@ export const compact: SlashCommand = {
       uuid === undefined ? {} : side === 'from' ? { from: uuid } : { upTo: uuid }
     const instructions = (uuid === undefined ? words : rest).trim()
     const done = await session().compact({ ...range, ...(instructions === '' ? {} : { instructions }), signal })
-    if (done.type === 'not-compacted') {
+    if (done.type === 'failed') {
       if (done.reason === 'aborted') return text('Stopped. The conversation is as it was.')
-      return error(`Nothing was compacted: ${done.detail}`)
+      return error(`Nothing was compacted: ${done.why}`)
     }
     tellReceipts(done.records)
     const [receipt] = receiptsIn(done.records)

@@ -106,7 +106,7 @@ describe('in collapse mode', () => {
     expect(await request).toMatchObject({ type: 'ready' })
     expect((await request).tried.at(-1)).toMatchObject({
       mechanism: 'guard',
-      why: expect.stringMatching(/^collapse-on/),
+      reason: 'collapse-on',
     })
     expect((await request).tried.filter(({ outcome }) => outcome === 'done')).toMatchObject([{ mechanism: 'collapse' }])
     expect(sources(stage)).not.toContain('compact')
@@ -123,8 +123,8 @@ describe('in collapse mode', () => {
     expect(stage.events.filter(({ type }) => type === 'collapse-failed')).toHaveLength(3)
     expect(last).toMatchObject({
       type: 'blocked',
-      why: 'blocking-limit',
-      detail: expect.stringContaining('Collapse is on'),
+      reason: 'blocking-limit',
+      why: expect.stringContaining('Collapse is on'),
     })
     expect(await session.compact()).toMatchObject({ type: 'compacted' })
     expect(await session.send()).toMatchObject({ type: 'answered' })

@@ -60,7 +60,7 @@ describe('stopped', () => {
       controller.abort()
     })
     const stopped = await session.compact({ signal: controller.signal })
-    expect([wasThen, stopped]).toMatchObject([true, { type: 'not-compacted', reason: 'aborted' }])
+    expect([wasThen, stopped]).toMatchObject([true, { type: 'failed', reason: 'aborted' }])
     expect(readFileSync(path).equals(before.file)).toBe(true)
     expect(JSON.stringify(session.messages())).toBe(before.messages)
     expect((await session.compact()).type).toBe('compacted')
@@ -111,7 +111,7 @@ describe('shell hooks of a real compaction', () => {
     ]) {
       const { stage, session, path } = await hooked({ event: 'PreCompact', script })
       const before = readFileSync(path)
-      expect(await session.compact()).toMatchObject({ type: 'not-compacted', reason: 'vetoed', detail: 'not now' })
+      expect(await session.compact()).toMatchObject({ type: 'failed', reason: 'vetoed', why: 'not now' })
       expect([asked(stage), readFileSync(path).equals(before)]).toEqual([[], true])
       await session.close()
       rmSync(path)

@@ -1,7 +1,7 @@
 import { type Misbehavior, misbehaving, type Script, summarizer, text } from '@everlong/simulator'
 import type { EngineEvent } from 'everlong'
 import { checkRequest, textOf } from 'everlong/internal'
-import { compactMechanism, type RunningMechanism } from 'everlong/mechanisms'
+import { type RunningMechanism, summarize } from 'everlong/mechanisms'
 import type { Session } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { fill, prose } from '../testing/history.ts'
@@ -57,12 +57,13 @@ const story = (tried: readonly { readonly mechanism: string; readonly outcome: s
     .map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)
 
 describe('each mechanism of a compaction', () => {
-  const only = (settings: Parameters<typeof compactMechanism>[0]): Partial<StageOptions> => ({
-    engine: { ladder: { 'over-threshold': [compactMechanism(settings)] } },
-  })
+  const direct: RunningMechanism = {
+    name: 'compact',
+    run: (context) => summarize({ ...context, settings: { ...context.settings, shareCache: false } }),
+  }
   test.each<[string, Partial<StageOptions>, string]>([
     ['shares the cache of the conversation', {}, 'cache-sharing'],
-    ['asks directly', only({ settings: { shareCache: false } }), 'direct'],
+    ['asks directly', { engine: { mechanisms: { compact: [direct] } } }, 'direct'],
     [
       'leaves the oldest rounds out of what it asks',
       { simulator: { windows: { [model]: 15_000 } } },
@@ -105,14 +106,17 @@ describe('a summarizer that fails', () => {
   })
 
   test('a mechanism of the host comes first; when it declines or frees too little the next one is tried', async () => {
-    const declining: RunningMechanism = { name: 'notes', run: async () => ({ type: 'declined', why: 'no notes yet' }) }
+    const declining: RunningMechanism = {
+      name: 'notes',
+      run: async () => ({ type: 'declined', reason: 'no-notes', why: 'no notes yet' }),
+    }
     const edit = { type: 'clear-results', toolUseIds: ['toolu_fill_0'] } as const
     const freeing: RunningMechanism = {
       name: 'little',
-      run: async () => ({ type: 'reduced', edits: [edit], freed: 2_600, results: 1 }),
+      run: async () => ({ type: 'reduced', edits: [edit], freed: 2_600 }),
     }
     const stage = await stageWith({
-      engine: { ladder: { 'over-threshold': [declining, freeing, compactMechanism()] } },
+      engine: { mechanisms: ({ compact }) => ({ compact: [declining, freeing, ...compact.slice(1)] }) },
     })
     const session = await fullSession(stage)
     const turn = await session.send()
@@ -199,7 +203,7 @@ describe('a compaction in the background', () => {
     expect(turn).not.toHaveProperty('prepared.compaction')
     expect(session.messages()).toHaveLength(before + 1)
     expect(said(stage, 'compaction-failed')).toMatchObject([
-      { reason: 'aborted', detail: 'What it summarized has changed meanwhile.' },
+      { reason: 'aborted', why: 'What it summarized has changed meanwhile.' },
     ])
     expect(session.tracking().breaker.failures).toBe(0)
     await session.close()
@@ -247,7 +251,7 @@ describe('the blocking limit', () => {
   test('stops with a clear word; by hand it still works, and then it goes on', async () => {
     const stage = await stageWith({ engine: { settings: { ...small, compaction: 'manual' } }, summaries: summarizer() })
     const session = await fullSession(stage, 8)
-    expect(await session.send()).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
+    expect(await session.send()).toMatchObject({ type: 'blocked', reason: 'blocking-limit' })
     expect(await session.compact({ instructions: 'Keep the questions.' })).toMatchObject({ type: 'compacted' })
     expect(await session.send()).toMatchObject({ type: 'answered' })
   })
@@ -255,7 +259,7 @@ describe('the blocking limit', () => {
 
 describe('ask mode', () => {
   const asking = { ...small, compaction: 'ask', askTimeoutMs: 400 } as const
-  const declined = { mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }
+  const declined = { mechanism: 'ask', outcome: 'declined', reason: 'refused', why: 'The host did not allow it.' }
 
   test('yes: the host hears the numbers, and it compacts', async () => {
     const questions: unknown[] = []
@@ -318,7 +322,7 @@ describe('the breaker', () => {
     expect(said(stage, 'compaction-failed')).toHaveLength(3)
     expect(said(stage, 'breaker-tripped')).toEqual([{ type: 'breaker-tripped', failures: 3, sessionId: session.id }])
     expect(notices).toEqual([expect.stringContaining('Automatic compaction has stopped for this conversation')])
-    expect((await turn('And now?')).tried.at(-1)?.why).toMatch(/^breaker-open/)
+    expect((await turn('And now?')).tried.at(-1)?.reason).toBe('breaker-open')
 
     mend()
     expect(await session.compact()).toMatchObject({ type: 'compacted' })

@@ -159,7 +159,7 @@ describe('a prompt that is too long', () => {
   })
 
   test('by its bytes: images leave first, and only they', async () => {
-    const stage = await setStage({ script: () => text('Seen.'), simulator: { longestBody: 300_000 } })
+    const stage = await setStage({ script: () => text('Seen.'), simulator: { maxBodyBytes: 300_000 } })
     const session = await stage.engine.start()
     const image = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } })
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

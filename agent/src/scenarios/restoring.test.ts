@@ -359,7 +359,7 @@ describe('after a compaction of a session', () => {
     const session = await open(stage)
     fill(session, { rounds: 3, tokens: 1_500 })
     const before = session.messages()
-    expect(await session.compact()).toMatchObject({ type: 'not-compacted', reason: 'vetoed', detail: 'not now' })
+    expect(await session.compact()).toMatchObject({ type: 'failed', reason: 'vetoed', why: 'not now' })
     expect(session.messages()).toEqual(before)
     await session.close()
   })

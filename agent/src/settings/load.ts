@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EngineSettings } from 'everlong'
+import { checkSettings, isObject, type SettingProblem } from 'everlong/internal'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
 import type { PermissionMode } from '../app.ts'
@@ -71,13 +72,17 @@ export function readSettings(path: string): ReadSettings {
   const value = parsed(path)
   if (value.type === 'wrong') return wrong(`${path}: ${value.why}`)
   const read = settingsSchema.safeParse(value.json)
-  if (!read.success)
-    return wrong(...read.error.issues.flatMap((issue) => mistakesIn(issue)).map((each) => `${path}: ${each}`))
+  const engine = checkSettings(isObject(value.json) ? value.json.engine : undefined)
+  const mistakes = [
+    ...(read.error?.issues ?? []).flatMap((issue) => mistakesIn(issue)),
+    ...engine.problems.map(mistakeInEngine),
+  ]
+  if (!read.success || mistakes.length > 0) return wrong(...mistakes.map((each) => `${path}: ${each}`))
   const hooks = readHookSettings(read.data.hooks)
   if (hooks.type === 'wrong') return wrong(`${path}: ${hooks.problem}`)
   const rules = parseRules(read.data.permissions ?? {})
   if (rules.problems.length > 0) return wrong(...rules.problems.map((problem) => `${path}: ${problem}`))
-  const { $schema: _, hooks: __, permissions, env = {}, mcpServers = {}, engine = {}, ...rest } = read.data
+  const { $schema: _, hooks: __, permissions, engine: ___, env = {}, mcpServers = {}, ...rest } = read.data
   return {
     settings: {
       ...(JSON.parse(JSON.stringify(rest)) as Pick<Settings, 'model' | 'thinking' | 'retry'>),
@@ -85,7 +90,7 @@ export function readSettings(path: string): ReadSettings {
       env,
       hooks: hooks.settings,
       mcpServers,
-      engine: engine as EngineSettings,
+      engine: engine.settings,
     },
     problems: [],
   }
@@ -128,6 +133,13 @@ function mistakesIn(issue: Issue, before: readonly PropertyKey[] = []): readonly
     ]
   }
   return [`${place}: ${lowerFirst(issue.message)}`]
+}
+
+/** `engine.target: 2 is not a share between 0 and 1` */
+function mistakeInEngine(problem: SettingProblem): string {
+  const place = ['engine', problem.path].filter((part) => part !== '').join('.')
+  if (problem.type === 'unreadable') return `${place}: ${problem.why}`
+  return `${place}: unknown setting${problem.hint === undefined ? '' : `; ${problem.hint}`}`
 }
 
 function lowerFirst(text: string): string {

@@ -1,7 +1,6 @@
 // What a settings file may say, and what it may not: unknown keys and wrong values are mistakes, each with its place.
 import { z } from 'zod'
 import { serverName, serverNameRule } from '../mcp/server-name.ts'
-import { engineSchema } from './engine-schema.ts'
 
 export const permissionModes = ['ask', 'accept-edits', 'plan', 'allow'] as const
 
@@ -48,7 +47,8 @@ export const settingsSchema = z.strictObject({
   /** Checked by the engine: event → matchers → commands. */
   hooks: z.unknown().optional(),
   mcpServers: z.record(z.string().regex(serverName, serverNameRule), mcpServer).optional(),
-  engine: engineSchema.optional(),
+  /** Checked by the engine. */
+  engine: z.unknown().optional(),
 })
 
 export type McpServerSettings = z.infer<typeof mcpServer>

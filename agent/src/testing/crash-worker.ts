@@ -37,7 +37,7 @@ async function main({ path, model, upTo, isSlow }: CrashOrder): Promise<void> {
   watch.begin()
   const done = await session.compact(upTo === undefined ? {} : { upTo })
   watch.end()
-  const report: CrashReport = { outcome: done.type === 'compacted' ? done.mechanism : done.detail, changes }
+  const report: CrashReport = { outcome: done.type === 'compacted' ? done.mechanism : done.why, changes }
   process.stdout.write(`${JSON.stringify(report)}\n`)
   await session.close()
 }

@@ -1,7 +1,7 @@
 // recall: searches and reads everything that was ever said in the session, also what has left the context. It works in a
 // thread of its own, because indexing a long session takes time.
 import { Worker } from 'node:worker_threads'
-import { type Archive, createRecallTool, type Session } from 'everlong/node'
+import { type Archive, createRecallTool, recallTool } from 'everlong/node'
 import type { AnyTool, ToolOutput } from '../tool.ts'
 import { failed } from './kit.ts'
 import type { RecallAnswer, RecallRequest } from './recall-worker.ts'
@@ -24,6 +24,10 @@ export function createRecall(): Recall {
     waiting.clear()
     worker = undefined
   }
+  /** A thread that fails emits `error` and then `exit`; by then another one may have been started. */
+  const end = (ended: Worker, why: string) => {
+    if (ended === worker) fail(why)
+  }
   const start = () => {
     const started = new Worker(new URL('./recall-worker.ts', import.meta.url))
     started.unref()
@@ -31,8 +35,8 @@ export function createRecall(): Recall {
       waiting.get(id)?.({ content: text, ...(isError ? { isError } : {}) })
       waiting.delete(id)
     })
-    started.on('error', (error) => fail(String(error)))
-    started.on('exit', () => fail('its thread has ended'))
+    started.on('error', (error) => end(started, String(error)))
+    started.on('exit', () => end(started, 'its thread has ended'))
     return started
   }
   const ask = (path: string, input: unknown) =>
@@ -50,31 +54,15 @@ export function createRecall(): Recall {
       definition: { name, description, input_schema },
       call: async (input, { session }) => {
         await session.stored()
-        return session.path === undefined ? inMemory(session, input) : ask(session.path, input)
+        if (session.path !== undefined) return ask(session.path, input)
+        const { text, isError } = await recallTool(session).run(input)
+        return { content: text, ...(isError ? { isError } : {}) }
       },
     },
     close: async () => {
       const running = worker
-      worker = undefined
+      fail('the agent is closing')
       await running?.terminate()
     },
-  }
-}
-
-/** A session without a file has no archive; its own recall is simpler. */
-async function inMemory(session: Session, input: unknown): Promise<ToolOutput> {
-  const { query, read } = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
-  if (typeof read === 'string') {
-    const text = await session.read(read)
-    return text === undefined ? failed('Nothing has this id. Search for it first.') : { content: text.slice(0, 16_000) }
-  }
-  if (typeof query !== 'string') return failed('Expected a query, or the id to read.')
-  const { matches } = await session.recall(query, { limit: 5 })
-  if (matches.length === 0) return { content: 'Nothing matches.' }
-  return {
-    content: matches
-      .map((match) => JSON.stringify(match))
-      .join('\n')
-      .slice(0, 16_000),
   }
 }

@@ -6,7 +6,7 @@ import { forEachEntry } from 'everlong/internal/node'
 import type { Case } from '../fidelity/cases.ts'
 import { sessionOf } from '../fidelity/parts.ts'
 
-/** An answer, and what the next request adds behind it. */
+/** An answer, and what the next request adds after it. */
 export type Step = readonly [answer: Message, next: Message]
 
 export type Conversation = {
@@ -14,8 +14,8 @@ export type Conversation = {
   readonly steps: readonly Step[]
 }
 
-/** At most so many requests follow the one that is graded. */
-const mostSteps = 20
+/** Requests that follow the graded one, at most. */
+const maxSteps = 20
 
 export function conversationOf(found: Case): Conversation {
   const history = endingWithUser(repairRequest(sessionOf(found).fold.view().messages.map(plain)).messages)
@@ -47,7 +47,7 @@ function stepsOf({ path, at }: Case): readonly Step[] {
   const first = after.findIndex(({ record }) => record.type === 'assistant')
   const messages = repairRequest(messagesOf(first < 0 ? [] : after.slice(first)).map(plain)).messages
   const steps: Step[] = []
-  for (let place = 0; place + 1 < messages.length && steps.length < mostSteps; place++) {
+  for (let place = 0; place + 1 < messages.length && steps.length < maxSteps; place++) {
     const [answer, next] = [messages[place], messages[place + 1]]
     if (answer?.role === 'assistant' && next?.role === 'user') steps.push([answer, next])
   }

@@ -45,7 +45,7 @@ const summarizing: Contender = {
     const compact = summarizeWith({
       tokens: Math.floor(size * dueAt),
       keep: { tokens: Math.max(1, limit - summary) },
-      mostToSummarize: size * 2,
+      maxToSummarize: size * 2,
       answer: world.ask,
     })
     const send = sending(world)

@@ -9,7 +9,6 @@ import { within } from '../fidelity/peers.ts'
 import { summaryIn } from '../handover/contexts.ts'
 import { gradeContext, meanScore, type Probe, type ProbeSet, readProbes, weightedMean } from '../handover/grade.ts'
 import { caseOf } from '../handover/run.ts'
-import { versionApart } from '../peers/apart.ts'
 import { versionsOf } from '../peers/versions.ts'
 import { dataFolder } from '../root.ts'
 import { aiSdk } from './ai-sdk.ts'
@@ -48,10 +47,7 @@ async function run(args: readonly string[]): Promise<BuiltInsReport | undefined>
     cases: sets.length,
     probes: sets.reduce((sum, set) => sum + set.probes.length, 0),
     limits,
-    versions: {
-      ...versionsOf(['langchain', 'ai', '@openai/agents']),
-      '@mastra/core': versionApart('@mastra/core'),
-    },
+    versions: versionsOf(['langchain', 'ai', '@openai/agents', '@mastra/core']),
     rows,
   }
 }

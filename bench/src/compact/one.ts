@@ -1,7 +1,7 @@
 // Run as a process of its own: compacts the messages in a file without a model, once and then again, and prints what it
 // took. The first time in a process pays for everything that is compiled then.
 import { readFileSync } from 'node:fs'
-import { compact, type PlainMessage } from 'everlong'
+import { type AnyMessage, compact } from 'everlong'
 import { processorTime } from '../engine/sessions.ts'
 import { bytesInUse } from '../soak/heap.ts'
 
@@ -18,7 +18,7 @@ export type One = {
 if (import.meta.main) console.log(JSON.stringify(await measure(process.argv[2] ?? '', Number(process.argv[3]))))
 
 async function measure(path: string, rounds: number): Promise<One> {
-  const messages = JSON.parse(readFileSync(path, 'utf8')) as readonly PlainMessage[]
+  const messages = JSON.parse(readFileSync(path, 'utf8')) as readonly AnyMessage[]
   const held = bytesInUse()
   const largest = process.resourceUsage().maxRSS
   const first = await timedCompaction(messages)
@@ -28,10 +28,10 @@ async function measure(path: string, rounds: number): Promise<One> {
   return { tokens: first.tokens, first: first.milliseconds, later, peak, kept: (bytesInUse() - held) / 1e6 }
 }
 
-async function timedCompaction(messages: readonly PlainMessage[]) {
+async function timedCompaction(messages: readonly AnyMessage[]) {
   const began = processorTime()
   const done = await compact(messages)
   const milliseconds = processorTime() - began
-  if (done.type === 'failed') throw new Error(done.detail)
+  if (done.type === 'failed') throw new Error(done.why)
   return { milliseconds, tokens: done.tokens }
 }

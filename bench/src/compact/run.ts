@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { foldEntries } from 'everlong/internal'
-import { defineBenchmark, type Page, type Target, table } from '../benchmark.ts'
+import { defineBenchmark, figure, type Page, type Target, table } from '../benchmark.ts'
 import { upTo } from '../engine/sessions.ts'
 import { median } from '../median.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
@@ -79,14 +79,9 @@ Medians. *Peak* is how much larger the process was at its largest than before, g
 holds after all of them.`,
       table(
         ['tokens', 'messages', 'first in its process, ms', 'later, ms', 'peak, MB', 'kept, MB'],
-        rows.map(({ tokens, messages, first, later, peak, kept }) => [
-          `${tokens.before} → ${tokens.after}`,
-          messages,
-          first.toFixed(0),
-          later.toFixed(0),
-          peak.toFixed(0),
-          kept.toFixed(1),
-        ]),
+        rows.map(({ tokens: { before, after }, messages, first, later, peak, kept }) => {
+          return [`${figure(before)} → ${figure(after)}`, messages, first, later, peak, kept]
+        }),
       ),
     ],
   }

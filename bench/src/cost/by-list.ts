@@ -3,7 +3,7 @@
 import type { Block, Message } from 'everlong'
 import { blocksOf, isObject, isThinking, isToolResult, type JsonObject, repairRequest, textOf } from 'everlong/internal'
 import { marked, markOf } from './marks.ts'
-import { mostOutput } from './setup.ts'
+import { maxOutput } from './setup.ts'
 import type { Keeper, Port, Refusal, Strategy } from './strategy.ts'
 
 export type Seen = {
@@ -38,7 +38,7 @@ export function byList(rule: ListRule): Strategy {
 }
 
 /** A session that is refused so often in a row is over. */
-const mostRefusals = 4
+const maxRefusals = 4
 
 class ListKeeper implements Keeper {
   private messages: readonly Message[] = []
@@ -55,11 +55,11 @@ class ListKeeper implements Keeper {
     this.messages = [...this.messages, message]
   }
 
-  /** After as many refusals as can be mended. */
+  /** After too many refusals. */
   answer = async (): Promise<readonly Block[] | undefined> => {
     const { betas } = this.rule
     const headers = betas ? { 'anthropic-beta': betas.join(',') } : undefined
-    for (let refusals = 0; refusals < mostRefusals; refusals++) {
+    for (let refusals = 0; refusals < maxRefusals; refusals++) {
       const posted = await this.port.post(await this.body(), headers)
       if ('answer' in posted) return this.answered(posted.answer)
       this.refused(posted.refusal)
@@ -88,7 +88,7 @@ class ListKeeper implements Keeper {
     const messages = rule.send ? await rule.send(this.messages, seen) : this.messages
     const { model, lifetime } = port.setup
     const system = [{ type: 'text', text: port.system, cache_control: markOf(lifetime) }]
-    const head = { model, max_tokens: mostOutput, system, tools: port.tools }
+    const head = { model, max_tokens: maxOutput, system, tools: port.tools }
     return { ...head, ...rule.fields, messages: marked(messages, lifetime) }
   }
 

@@ -1,20 +1,20 @@
 // A keeper that is Everlong as a host uses it: an engine, a session, its own client in front of the simulated API, real
-// compactions with what they put back. Our settings and the fixed rules they are held against differ in data only.
+// compactions with what they restore. Our settings and the fixed rules they are compared with differ in data only.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EngineEvent, EngineSettings } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import type { Ladder } from 'everlong/mechanisms'
+import type { Mechanisms } from 'everlong/mechanisms'
 import { createEngine, type Engine, type Session } from 'everlong/node'
-import { mostOutput } from './setup.ts'
+import { maxOutput } from './setup.ts'
 import type { Keeper, Port, Strategy } from './strategy.ts'
 
 export type SessionRule = {
   readonly name: string
   readonly who: string
   readonly settings?: EngineSettings
-  readonly ladder?: Partial<Ladder>
+  readonly mechanisms?: Partial<Mechanisms>
 }
 
 export function bySession(rule: SessionRule): Strategy {
@@ -24,13 +24,13 @@ export function bySession(rule: SessionRule): Strategy {
 async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
   const { system, tools, root } = port
   const engine = engineFor(rule, port)
-  // Notes are a file beside the session's: whoever wants them works on disk.
+  // Notes are a file next to the session's, so they need a session on disk.
   const takesNotes = rule.settings?.sessionMemory !== false && rule.settings?.economy !== 'thrifty'
   const folder = takesNotes ? await mkdtemp(join(tmpdir(), 'everlong-bench-cost-')) : undefined
   const session = await engine.start({
     system,
     tools,
-    maxTokens: mostOutput,
+    maxTokens: maxOutput,
     envelope: { cwd: root },
     ...(folder === undefined ? {} : { path: join(folder, 'session.jsonl') }),
   })
@@ -46,7 +46,7 @@ async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
   }
 }
 
-function engineFor({ settings, ladder }: SessionRule, port: Port): Engine {
+function engineFor({ settings, mechanisms }: SessionRule, port: Port): Engine {
   const { model, window, lifetime } = port.setup
   let count = 0
   return createEngine({
@@ -54,7 +54,7 @@ function engineFor({ settings, ladder }: SessionRule, port: Port): Engine {
     environment: {},
     files: port.files,
     settings: { contextWindow: window, cacheMarks: lifetime, ...settings },
-    ...(ladder ? { ladder } : {}),
+    ...(mechanisms ? { mechanisms } : {}),
     onEvent: (event) => tell(event, port),
     ports: { now: port.now, newId: () => `entry-${++count}` },
   })

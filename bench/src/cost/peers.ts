@@ -11,16 +11,16 @@ import { answerTo, byList, type ListHooks, sizeOf } from './by-list.ts'
 import { thresholdOf } from './setup.ts'
 import type { Port, Strategy } from './strategy.ts'
 
-const mostSummary = 4_096
+const maxSummary = 4_096
 
-type Summarizing = { readonly trigger: (port: Port) => number; readonly mostToSummarize?: number }
+type Summarizing = { readonly trigger: (port: Port) => number; readonly maxToSummarize?: number }
 
 function summarizing(name: string, { trigger, ...options }: Summarizing): Strategy {
   return byList({
     name,
     who: 'LangChain',
     keep: async (messages, { port }) => {
-      const answer = (prompt: string) => answerTo(port, prompt, mostSummary)
+      const answer = (prompt: string) => answerTo(port, prompt, maxSummary)
       const list = toLangChain(messages)
       const kept = await summarizeWith({ tokens: trigger(port), answer, ...options })(list)
       if (kept === list) return messages
@@ -46,7 +46,7 @@ const editing: Strategy = byList({
   },
 })
 
-/** In prepareStep, once the messages are longer than so many tokens by length / 4; what it returns carries forward. */
+/** In prepareStep, once the messages are longer than this many tokens by length / 4; what it returns carries forward. */
 function pruning(tokens: number): Strategy {
   return byList({
     name: `pruneMessages at ${tokens.toLocaleString('en')}`,
@@ -90,7 +90,7 @@ async function piHooks(port: Port): Promise<ListHooks> {
   let known: readonly Message[] = []
   const follow = (messages: readonly Message[]) => {
     const isSame = known.every((message, at) => message === messages[at])
-    // What was mended after a refusal is another conversation.
+    // A repair after a refusal makes another conversation.
     if (!isSame) session = SessionManager.inMemory()
     for (const message of toPi(isSame ? messages.slice(known.length) : messages)) session.appendMessage(message)
     known = messages
@@ -117,7 +117,7 @@ const summarizingAt = (tokens: number): Strategy =>
 const readingAll = (tokens: number): Strategy =>
   summarizing(`summarizationMiddleware at ${tokens.toLocaleString('en')}, reading all`, {
     trigger: () => tokens,
-    mostToSummarize: tokens * 2,
+    maxToSummarize: tokens * 2,
   })
 
 const triggers = [80_000, 60_000, 40_000]

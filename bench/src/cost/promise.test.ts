@@ -6,11 +6,11 @@ import { fixedRules, weighed } from './rules.ts'
 import { runSession } from './session.ts'
 import type { Setup } from './setup.ts'
 
-const usual = { model: 'claude-opus-5', window: 100_000, lifetime: '5m', pauses: 'real', tasks: 9 } as const
-const binding = { ...usual, model: 'claude-opus-5-5' } as const
+const base = { model: 'claude-opus-5', window: 100_000, lifetime: '5m', pauses: 'real', tasks: 9 } as const
+const binding = { ...base, model: 'claude-opus-5-5' } as const
 
 const sessions: readonly (readonly [string, Setup])[] = [
-  ['reading much', { ...usual, kind: 'reading', seed: 1 }],
+  ['reading much', { ...base, kind: 'reading', seed: 1 }],
   ['editing much, thinking bound to the prefix', { ...binding, kind: 'editing', seed: 2 }],
 ]
 

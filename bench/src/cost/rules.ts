@@ -17,7 +17,7 @@ const fixed = (name: string, mechanisms: readonly (typeof microByIdle)[]) =>
     name,
     who: 'fixed rule',
     settings: { ...noNotes, reductions: { weigh: false } },
-    ladder: { 'every-request': mechanisms },
+    mechanisms: { reduce: mechanisms },
   })
 
 /** What the weighing is held against: each does one thing, whatever it costs. */
@@ -31,5 +31,5 @@ export const alwaysMicro = bySession({
   name: 'always-micro',
   who: 'fixed rule',
   settings: { ...noNotes, reductions: { microCompact: 'always', weigh: false } },
-  ladder: { 'every-request': [microByIdle, microBySize] },
+  mechanisms: { reduce: [microByIdle, microBySize] },
 })

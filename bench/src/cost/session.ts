@@ -41,7 +41,7 @@ export type Outcome = {
   readonly peak: number
   /** Tokens of a request on average: what the model had before it when it worked. */
   readonly mean: number
-  /** Tasks that were done as asked, and that were ended with something forgotten. Fewer in all: it could not go on. */
+  /** Tasks that were done as asked, and that were ended with something forgotten. Fewer in all: it could not continue. */
   readonly done: number
   readonly spoilt: number
   /** Answers that the tasks took. */
@@ -53,13 +53,13 @@ export type Outcome = {
 /** Summaries are asked for in many words; whoever offers no tools wants text. */
 const isSummary: RouteRule['when'] = (request) => request.tools.length === 0 || asksForSummary(request)
 /** What a model writes for a summary or notes, whatever it may: the limit of a request that shares the cache is the turn's. */
-const mostSummary = 4_096
+const maxSummary = 4_096
 /** Short enough for any cache. */
 const shortPause = 60_000
-/** Agents cut long results at the source; so many characters are common. */
-const longestResult = 30_000
-/** A session that takes so many times the answers it should is going in circles. */
-const mostDetours = 2
+/** Agents cut long results at the source; this many characters are common. */
+const maxResult = 30_000
+/** A session that takes this many times the answers it should is going in circles. */
+const maxDetours = 2
 const headers = { 'content-type': 'application/json', 'x-api-key': 'bench', 'anthropic-version': '2026-10-21' }
 
 export async function runSession(setup: Setup, strategy: Strategy): Promise<Outcome> {
@@ -93,21 +93,21 @@ class Session {
     const { seed } = setup
     const rules: readonly RouteRule[] = [
       { when: asksForNotes, script: noteTaker() },
-      { when: isSummary, script: summarizer({ seed, budget: mostSummary }) },
+      { when: isSummary, script: summarizer({ seed, budget: maxSummary }) },
     ]
     this.simulator = createSimulator({
       clock: this.clock,
       seed,
       windows: { [setup.model]: setup.window },
       script: route(rules, script),
-      summarizer: summarizer({ lastTextAsks: true, seed, budget: mostSummary }),
+      summarizer: summarizer({ lastTextAsks: true, seed, budget: maxSummary }),
     })
   }
 
   async run(): Promise<Outcome> {
     const keeper = await this.strategy.open(this.port())
     keeper.told(this.human())
-    const most = this.setup.tasks * answersPerTask * mostDetours
+    const most = this.setup.tasks * answersPerTask * maxDetours
     while (this.answers < most) {
       const content = await keeper.answer()
       if (!content) break
@@ -132,7 +132,7 @@ class Session {
   private resultOf({ id, name, input }: ToolUseBlock): Block {
     if (name === 'Read') this.countRead(isObject(input) ? String(input.file_path) : '')
     const { content: whole, isError } = this.tools.run(name, input)
-    const content = whole.length <= longestResult ? whole : `${whole.slice(0, longestResult)}\n[cut off]`
+    const content = whole.length <= maxResult ? whole : `${whole.slice(0, maxResult)}\n[cut off]`
     return { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) } as Block
   }
 

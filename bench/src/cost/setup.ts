@@ -14,7 +14,7 @@ export type Setup = {
 }
 
 /** What a client leaves for an answer. */
-export const mostOutput = 16_384
+export const maxOutput = 16_384
 
 /** Where a compaction comes in a window of this size, for every strategy that does not say otherwise. */
 export function thresholdOf({ window }: Pick<Setup, 'window'>): number {

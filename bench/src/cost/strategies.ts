@@ -1,4 +1,4 @@
-// Everybody who is compared, by name: workers are told names, since rules cannot be sent to them.
+// Everybody who is compared, by name: workers get names, because rules cannot be sent to them.
 import { careful, leaders as leadingPeers, peers, prunedLow } from './peers.ts'
 import { nothing, plainRules, serverCompaction } from './plain-rules.ts'
 import { alwaysMicro, defaults, fixedRules, thrifty, weighed } from './rules.ts'

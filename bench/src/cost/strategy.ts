@@ -14,7 +14,7 @@ export type Strategy = {
 export type Keeper = {
   /** A person's words, or the results of the tools that the last answer called. */
   readonly told: (message: Message) => void
-  /** What the model says to all that was told; undefined when the session cannot go on. */
+  /** What the model says to all that was told; undefined if the session cannot continue. */
   readonly answer: () => Promise<readonly Block[] | undefined>
   readonly close?: () => Promise<void>
 }

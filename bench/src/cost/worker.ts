@@ -1,4 +1,4 @@
-// One session after another in a thread of its own: told what to run, says how it went.
+// A thread that runs one session after another and reports each result.
 import { parentPort } from 'node:worker_threads'
 import type { Run } from './pool.ts'
 import { runSession } from './session.ts'

@@ -75,6 +75,6 @@ async function answered(session: Session, { content }: Message, id: string): Pro
 
 async function nextRequest(session: Session): Promise<readonly Message[]> {
   const request = await session.prepare()
-  if (request.type !== 'ready') throw new Error(request.detail)
+  if (request.type !== 'ready') throw new Error(request.why)
   return request.messages
 }

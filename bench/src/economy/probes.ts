@@ -8,7 +8,7 @@ import { dataFolder } from '../root.ts'
 
 export type Answered = { readonly limit: number | undefined; readonly cases: number; readonly score: number }
 
-/** Nothing where the recorded sessions are not at hand. */
+/** Empty without the recorded sessions. */
 export async function answeredAt(limits: readonly (number | undefined)[]): Promise<readonly Answered[]> {
   const [probes, transcripts] = [dataFolder('probes'), dataFolder('transcripts')]
   const contextOf = contenders['ours, model summary']

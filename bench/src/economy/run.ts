@@ -1,4 +1,4 @@
-// `npm run bench -- economy`: `economy: 'thrifty'` beside the default: what each costs, gets done and forgets, and how
+// `npm run bench -- economy`: `economy: 'thrifty'` compared with the default: what each costs, gets done and forgets, and how
 // low a peer gets that prunes far more.
 import { defineBenchmark, type Page, table } from '../benchmark.ts'
 import { kinds } from '../cost/kinds.ts'
@@ -13,7 +13,7 @@ import { type Answered, answeredAt } from './probes.ts'
 
 /** The first of the cost benchmark. */
 const seed = 11
-const usual = { model: 'claude-opus-5', window: 200_000, lifetime: '5m', pauses: 'real', tasks: 33 } as const
+const base = { model: 'claude-opus-5', window: 200_000, lifetime: '5m', pauses: 'real', tasks: 33 } as const
 const turns = 300
 const facts = 30
 /** The minimum for a compaction before the threshold. */
@@ -41,7 +41,7 @@ async function run(): Promise<EconomyReport> {
 }
 
 function sessions(strategies: readonly Strategy[]): readonly Run[] {
-  const setups = kinds.map((kind): Setup => ({ ...usual, kind, seed }))
+  const setups = kinds.map((kind): Setup => ({ ...base, kind, seed }))
   return setups.flatMap((setup) => strategies.map(({ who, name }): Run => ({ setup, who, name })))
 }
 

@@ -1,4 +1,4 @@
-// How long it takes to fold a transcript of 100,000 entries into the view, beside a bare pass that only reads each
+// How long it takes to fold a transcript of 100,000 entries into the view, compared with a bare pass that only reads each
 // entry's head.
 import type { Entry } from 'everlong'
 import { foldEntries, readHead, repairRequest } from 'everlong/internal'

@@ -1,4 +1,4 @@
-// `npm run bench -- engine`: the speeds that the engine promises, beside what they are promised to be. Recall has a
+// `npm run bench -- engine`: the speeds of the engine, next to what they should be. Recall has a
 // benchmark of its own, which takes minutes; its checked-in results are shown here.
 import { defineBenchmark, type Page, type Target as Reached, readFigures, table } from '../benchmark.ts'
 import type { Figures } from '../recall/run.ts'
@@ -65,8 +65,6 @@ function slowestRecall(): number {
   return Math.max(...readFigures<Figures>('recall').queries.map(({ p95 }) => p95))
 }
 
-const exact = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
-
 function page({ node, targets, scratch, folding, ledger, turns }: EngineReport): Page {
   return {
     title: 'The speed of the engine',
@@ -75,14 +73,14 @@ function page({ node, targets, scratch, folding, ledger, turns }: EngineReport):
 this machine, and of whatever else it was doing; the ratios say more.`,
       table(
         ['what', 'wanted below, ms', 'measured, ms'],
-        targets.map(({ what, wanted, milliseconds }) => [what, wanted, exact(milliseconds)]),
+        targets.map(({ what, wanted, milliseconds }) => [what, wanted, milliseconds]),
       ),
       '## A turn of a session',
       `A result is added and an answer recorded (*add*); the next request is sized, reduced if necessary, repaired and marked
 (*prepare*). This is all that the engine does between two requests while nothing has to be compacted.`,
       table(
         ['case', 'messages', 'repairs', 'add, ms', 'prepare, ms', 'both, ms'],
-        turns.map((it) => [it.name, it.messages, it.repairs, exact(it.add), exact(it.prepare), exact(it.turn)]),
+        turns.map((it) => [it.name, it.messages, it.repairs, it.add, it.prepare, it.turn]),
       ),
       '## From scratch before each request',
       `Nothing is kept from one request to the next: the whole transcript is folded again, sized, planned (by size, by idle
@@ -104,7 +102,7 @@ tokens of a text are remembered. *First* is without that: every entry is read an
         ],
         scratch.map((it) => {
           const times = [it.firstFold, it.firstPlans, it.fold, it.situation, it.plans, it.request, it.turn, it.repair]
-          return [it.messages, it.entries, ...times.map(exact)]
+          return [it.messages, it.entries, ...times]
         }),
       ),
       '## Folding',
@@ -114,16 +112,16 @@ tokens of a text are remembered. *First* is without that: every entry is read an
         folding.folded.map((it) => [
           it.name,
           it.messages,
-          exact(it.milliseconds),
+          it.milliseconds,
           `${(it.milliseconds / it.headsMilliseconds).toFixed(1)} ×`,
-          exact(it.repairMilliseconds),
+          it.repairMilliseconds,
         ]),
       ),
       '## The ledger',
       `A conversation of ${ledger.tokens} tokens in ${ledger.messages} messages.`,
       table(
         ['', 'first time in the process, ms', 'later, ms'],
-        [['read from the messages', exact(ledger.read.first), exact(ledger.read.later)]],
+        [['read from the messages', ledger.read.first, ledger.read.later]],
       ),
     ],
   }

@@ -76,7 +76,7 @@ function scratchAt(all: readonly Entry[], messages: number): ScratchTimes {
   }
 }
 
-/** About how many entries make so many messages: they come at a steady rate. */
+/** About how many entries make this many messages: they come at a steady rate. */
 function entriesFor(all: readonly Entry[], messages: number): number {
   const sample = createFold()
   const tried = all.slice(0, messages * 2)

@@ -1,9 +1,9 @@
-// The made-up sessions that the engine is measured on, and how a stretch of work is timed.
+// The generated sessions that the engine is measured on, and how work is timed.
 import { countTokens, type Entry } from 'everlong'
 import { messagesOf } from 'everlong/internal'
 import { generateSession } from 'everlong/internal/testing'
 
-/** So many entries of a session, as they would come from a file. */
+/** The first `count` entries of a session, as if read from a file. */
 export function entriesOf(count: number, { boundaries = 0 }: { readonly boundaries?: number } = {}): readonly Entry[] {
   const found: Entry[] = []
   const options = { seed: 7, turns: Math.ceil(count / 10), parallel: 0.3, boundaries, kept: 'before' as const }
@@ -16,7 +16,7 @@ export function entriesOf(count: number, { boundaries = 0 }: { readonly boundari
 
 const tokensOfEntry = 100
 
-/** The beginning of a session, as much as has so many tokens. */
+/** The beginning of a session with this many tokens. */
 export function upTo(tokens: number): readonly Entry[] {
   const entries = entriesOf(Math.ceil(tokens / tokensOfEntry) + 1000)
   let sum = 0
@@ -27,7 +27,7 @@ export function upTo(tokens: number): readonly Entry[] {
   return entries.slice(0, end + 1)
 }
 
-/** Milliseconds of processor time: what else the machine does hardly counts. */
+/** Milliseconds of processor time, which hardly depends on other work on the machine. */
 export function timed(work: () => unknown): number {
   return timedResult(work).milliseconds
 }
@@ -38,7 +38,7 @@ export function timedResult<T>(work: () => T): { readonly result: T; readonly mi
   return { result, milliseconds: processorTime() - began }
 }
 
-/** Milliseconds of the processor that this thread has had; where only the process tells, those of the process. */
+/** Processor time of this thread in milliseconds, or of the process on a Node that cannot tell. */
 export function processorTime(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage()
   return (user + system) / 1000

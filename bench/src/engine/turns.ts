@@ -32,7 +32,7 @@ const cases: readonly Case[] = [
 export type TurnTimes = {
   readonly name: string
   readonly messages: number
-  /** What was mended in the last request. */
+  /** Repairs in the last request. */
   readonly repairs: number
   readonly add: number
   readonly prepare: number

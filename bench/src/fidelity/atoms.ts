@@ -15,7 +15,7 @@ function isIdentifier(text: string): boolean {
 
 export function atomsOf(text: string): ReadonlySet<string> {
   const atoms = new Set<string>()
-  // An escaped line end in code would stick to the word behind it.
+  // An escaped line end in code would stick to the word after it.
   const rest = text.replace(/\\[nrt]/g, ' ').replace(url, (found) => {
     atoms.add(found.replace(/[.,;:!?*]+$/, ''))
     return ' '

@@ -8,7 +8,7 @@ export type Case = {
   /** The transcript, and the entry before which it is compacted. */
   readonly path: string
   readonly at: string
-  /** What came before the compaction before: nothing is asked about it, but it may be told. */
+  /** Messages before the previous compaction: no question is about them, but a contender may use them. */
   readonly earlier: readonly Entry[]
   /** What the model had seen since the compaction before, that one's summary included. */
   readonly before: readonly Entry[]
@@ -39,9 +39,9 @@ export function casesOf(path: string, name: string): readonly Case[] {
   })
 }
 
-/** How many answers after a cut are asked about, and how many entries must stand before it. */
+/** How many answers after a cut are asked about, and how many entries must come before it. */
 const answersAfter = 60
-const leastBefore = 60
+const minBefore = 60
 
 /**
  * Points in a session where no compaction was recorded, spread evenly, as if there had been one. There is no recorded
@@ -56,7 +56,7 @@ export function cutsOf(
   return places.flatMap((place, nth): readonly Case[] => {
     const at = entries.findIndex((entry, index) => index >= place && entry.record.type === 'assistant')
     const start = (boundaries.findLast((boundary) => boundary < at) ?? -1) + 1
-    if (at - start < leastBefore) return []
+    if (at - start < minBefore) return []
     const end = boundaries.find((boundary) => boundary >= at) ?? entries.length
     const answers = entries.slice(at, end).filter((entry) => entry.record.type === 'assistant')
     return [
@@ -104,7 +104,7 @@ function keptOf(before: readonly Entry[], boundary: Entry | undefined): Readonly
   return new Set(head < 0 || tail < head ? [] : before.slice(head, tail + 1))
 }
 
-/** Some clients write kept messages again behind the summary, and only there: the model had seen them all the same. */
+/** Some clients write kept messages again after the summary, and only there; the model had seen them anyway. */
 function keptBehind(after: readonly Entry[], boundary: Entry | undefined): readonly Entry[] {
   const kept = boundary && readBoundary(boundary.record)?.kept
   if (kept?.type !== 'listed') return []

@@ -26,6 +26,6 @@ async function ours(found: Case, { budget, model }: Compacting): Promise<string>
     { ...compactionJobAt(sessionOf(found), { budget }), counting },
     quietPorts({ model, now: () => 0 }),
   )
-  if (result.type === 'failed') throw new Error(`${found.name}: ${result.reason}: ${result.detail}`)
+  if (result.type === 'failed') throw new Error(`${found.name}: ${result.reason}: ${result.why}`)
   return result.messages.map(shownIn).join('\n')
 }

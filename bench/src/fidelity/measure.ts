@@ -1,4 +1,4 @@
-// What a context keeps of what came before it: the atoms that the agent went on to use, what people typed, the files
+// What a context keeps of what came before it: the atoms that the agent used later, what people typed, the files
 // and commands, the rules; and what it claims that is found nowhere.
 import { countTokens as countMessages } from 'everlong'
 import { messagesOf, type ViewMessage } from 'everlong/internal'
@@ -6,7 +6,7 @@ import { atomsOf } from './atoms.ts'
 import { type Case, shownIn } from './cases.ts'
 import { ledgerOf } from './ledger-of.ts'
 
-/** How tokens are counted, for everybody alike: most of the sessions at hand were held with models of this family. */
+/** How tokens are counted, the same for everybody: most of the sessions are of models of this family. */
 export const counting = { model: 'claude-sonnet-4-5' } as const
 export const countTokens = (text: string) => countMessages([{ role: 'user', content: text }], counting)
 
@@ -89,7 +89,7 @@ export function missingIn(context: string, { needed }: Questions): readonly stri
   return needed.filter((atom) => !holds(context, { atom, words }))
 }
 
-/** The atom stands there as a word of its own, not inside a longer one. */
+/** The atom is there as a word of its own, not inside a longer one. */
 function holds(
   context: string,
   { atom, words }: { readonly atom: string; readonly words: ReadonlySet<string> },
@@ -127,7 +127,7 @@ export function unsupported(context: string, source: string): readonly string[] 
   return [...claimed].filter((atom) => !isKnown(atom.toLowerCase(), source) && !doubted.includes(atom))
 }
 
-/** A path may be told with another beginning, a name with its member, in the plural: every part must be known. */
+/** A path may be written with another beginning, a name with its member, in the plural: every part must be known. */
 function isKnown(atom: string, source: string): boolean {
   if (source.includes(atom) || source.includes(atom.replace(/s$/, ''))) return true
   if (atom.includes('://')) return false

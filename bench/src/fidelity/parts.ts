@@ -41,21 +41,21 @@ export function truncated(found: Case, { budget, most }: { readonly budget: numb
   return text
 }
 
-/** As much of the end as fits, behind what stands before it. */
+/** As much of the end as fits after the given beginning. */
 export function endOf(text: string, budget: number, before = ''): string {
   const joined = (length: number) => `${before}${text.slice(text.length - length)}`
-  return joined(mostThatFits(text.length, (length) => countTokens(joined(length)) <= budget))
+  return joined(maxThatFits(text.length, (length) => countTokens(joined(length)) <= budget))
 }
 
 /** As much of the beginning as fits. */
 export function startOf(text: string, budget: number): string {
   return text.slice(
     0,
-    mostThatFits(text.length, (length) => countTokens(text.slice(0, length)) <= budget),
+    maxThatFits(text.length, (length) => countTokens(text.slice(0, length)) <= budget),
   )
 }
 
-function mostThatFits(most: number, fits: (length: number) => boolean): number {
+function maxThatFits(most: number, fits: (length: number) => boolean): number {
   let [low, high] = [0, most]
   while (low < high) {
     const middle = (low + high + 1) >> 1

@@ -5,7 +5,6 @@ import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/internal/node'
 import { defineBenchmark } from '../benchmark.ts'
-import { versionApart } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { transcriptFolder } from '../root.ts'
 import { type Case, casesOf, cutsOf } from './cases.ts'
@@ -45,10 +44,9 @@ async function run(args: readonly string[]): Promise<FidelityFigures | undefined
   const held: CaseReport[] = []
   for (const found of cases) reports.push(...(await caseReport(found)))
   for (const found of cuts) held.push(...(await cutReport(found)))
-  const versions = versionsInWords({
-    ...versionsOf(['@anthropic-ai/sdk', 'langchain', '@langchain/core']),
-    '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
-  })
+  const versions = versionsInWords(
+    versionsOf(['@anthropic-ai/sdk', 'langchain', '@langchain/core', '@mariozechner/pi-coding-agent']),
+  )
   return { versions, cases: reports, cuts: held }
 }
 
@@ -71,7 +69,7 @@ function nameOf(path: string): string {
 }
 
 const budgets = [4000, 8000, 16_000, 24_000]
-const leastNeeded = 10
+const minNeeded = 10
 
 /** With a handful of atoms a share says nothing, and without a recorded context there is nothing to compare with. */
 async function caseReport(found: Case): Promise<readonly CaseReport[]> {
@@ -79,7 +77,7 @@ async function caseReport(found: Case): Promise<readonly CaseReport[]> {
   const questions = questionsOf(found)
   const recorded = recordedContext(found)
   const tokens = countTokens(recorded)
-  if (questions.needed.length < leastNeeded || tokens < 500) return []
+  if (questions.needed.length < minNeeded || tokens < 500) return []
   const rows: Row[] = [{ contender: 'recorded', at: 'recorded', ...score(recorded, questions) }]
   for (const contender of Object.keys(contenders)) {
     for (const at of ['half', 'recorded', ...budgets] as const) {
@@ -95,7 +93,7 @@ const withoutModel = ['ours, offline', 'newest that fit'] as const
 
 async function cutReport(found: Case): Promise<readonly CaseReport[]> {
   const questions = questionsOf(found)
-  if (questions.needed.length < leastNeeded) return []
+  if (questions.needed.length < minNeeded) return []
   const rows: Row[] = []
   for (const contender of withoutModel) {
     for (const at of budgets) {

@@ -1,7 +1,7 @@
 // The contexts that are graded: what each contender leaves for the next agent at one recorded compaction, with a strong
 // model's summary, with an ordinary one, with the one that was recorded, or without a model.
 import { type ModelClient, offline, recorded } from 'everlong'
-import { type Compacted, runCompaction } from 'everlong/internal/compaction'
+import { type Compaction, runCompaction } from 'everlong/internal/compaction'
 import { compactionJobAt } from 'everlong/internal/node'
 import { type Case, shownIn } from '../fidelity/cases.ts'
 import { counting, countTokens } from '../fidelity/measure.ts'
@@ -14,7 +14,7 @@ import { notesOf } from './notes.ts'
 export type Context = {
   readonly text: string
   /** Ours: tokens by where they come from. */
-  readonly composition?: Compacted['composition']
+  readonly composition?: Compaction['composition']
   /** Ours: tokens of the context without restored files. */
   readonly handover?: number
 }
@@ -67,7 +67,7 @@ async function ours(found: Case, { limit, model, given }: Compacting): Promise<C
   const notes = given === undefined ? {} : { given: { text: given, mechanism: 'session-memory', why: 'notes' } }
   const asked = { ...job, ...notes, transcriptPath, counting }
   const result = await runCompaction(asked, quietPorts({ model, now: () => 0 }))
-  if (result.type === 'failed') throw new Error(`${found.name}: ${result.reason}: ${result.detail}`)
+  if (result.type === 'failed') throw new Error(`${found.name}: ${result.reason}: ${result.why}`)
   const text = result.messages.map(shownIn).join('\n')
   if (limit !== undefined && countTokens(text) > limit) {
     throw new Error(`${found.name}: ours left ${countTokens(text)} tokens, and ${limit} were allowed.`)

@@ -30,7 +30,7 @@ export function readProbes(folder: string): readonly ProbeSet[] {
     })
 }
 
-/** The elements of an answer must stand together: within one passage of this many characters. */
+/** The elements of an answer must be close together: within one passage of this many characters. */
 const passage = 1_200
 
 export type Grade = { readonly id: number; readonly kind: string; readonly weight: number; readonly score: 0 | 0.5 | 1 }

@@ -5,6 +5,7 @@ import {
   alone,
   type CaseReport,
   type HandoverFigures,
+  handovers,
   mean,
   type Row,
   recorded,
@@ -29,6 +30,9 @@ export function handoverPage({ cases, targets, kinds, lost }: HandoverFigures): 
       sizeTable(cases, 'score'),
       'Weighted:',
       sizeTable(cases, 'weighted'),
+      '## With one search, at default settings',
+      'Questions that the context does not answer in full; how many of them some single text of the conversation answers (the others need several texts, or a conclusion); and how many of them one of the first ten cards answers when it is read, if the agent searches for the words of the question.',
+      searchTable(cases),
       '## By kind of question, at default settings',
       table(
         ['', ...Object.keys(kinds[withModel] ?? {})],
@@ -56,6 +60,17 @@ function sizeTable(cases: readonly CaseReport[], key: 'score' | 'weighted'): Tab
   return table(
     ['', ...sizes],
     names.map((contender) => [contender, ...sizes.map((at) => cell(rowsOf(cases, { contender, at })))]),
+  )
+}
+
+function searchTable(cases: readonly CaseReport[]): Table {
+  const counts = ['open', 'stated', 'found'] as const
+  return table(
+    ['', 'not answered', 'answered by some text', 'found with one search'],
+    handovers.map((contender) => {
+      const rows = rowsOf(cases, { contender, at: 'default' })
+      return [contender, ...counts.map((key) => rows.reduce((sum, { search }) => sum + (search?.[key] ?? 0), 0))]
+    }),
   )
 }
 

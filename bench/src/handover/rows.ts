@@ -1,15 +1,18 @@
 // What the handover benchmark measures: a row for each contender and size of each case. Small helpers to look into them.
-import type { Compacted } from 'everlong/internal/compaction'
+import type { Compaction } from 'everlong/internal/compaction'
 import type { Target } from '../benchmark.ts'
+import type { OneSearch } from './one-search.ts'
 
 export type Row = {
   readonly contender: string
   readonly at: 'as it is' | 'default' | 'recorded' | number
   readonly tokens: number
   readonly characters: number
-  readonly composition?: Compacted['composition']
+  readonly composition?: Compaction['composition']
   /** Tokens of the context without restored files, which have a budget of their own. */
   readonly handover?: number
+  /** Ours, at default settings: what one search finds of what the context does not answer. */
+  readonly search?: OneSearch
   /** Mean over the questions, from 0 to 1; `weighted` counts some of them double. */
   readonly score: number
   readonly weighted: number
@@ -33,6 +36,8 @@ export type HandoverFigures = {
 export type Select = { readonly contender: string; readonly at: Row['at'] }
 
 export const withModel = 'ours, model summary'
+/** Those of ours whose handover is measured. */
+export const handovers = [withModel, 'ours, ordinary summary', 'ours, recorded summary', 'ours, offline']
 export const alone: Select = { contender: 'model summary alone', at: 'as it is' }
 export const recorded: Select = { contender: 'recorded', at: 'as it is' }
 

@@ -1,5 +1,5 @@
 // `npm run bench -- handover [--probes DIR] [--transcripts DIR] [--show CASE --contender NAME [--limit N]] [--dry]`: how much of
-// what the next agent needs to know it can read off the context that it gets. Graded by code; results hold no text of the
+// what the next agent needs to know it can read in the context that it gets. Graded by code; results hold no text of the
 // transcripts.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,8 +12,18 @@ import { recordedContext } from '../fidelity/parts.ts'
 import { dataFolder } from '../root.ts'
 import { type Context, contenders, type Limit, references } from './contexts.ts'
 import { boundaries, type Grade, gradeContext, meanScore, type ProbeSet, readProbes, weightedMean } from './grade.ts'
+import { oneSearch } from './one-search.ts'
 import { handoverPage } from './page.ts'
-import { alone, type CaseReport, type HandoverFigures, type Row, recorded, type Select, withModel } from './rows.ts'
+import {
+  alone,
+  type CaseReport,
+  type HandoverFigures,
+  handovers,
+  type Row,
+  recorded,
+  type Select,
+  withModel,
+} from './rows.ts'
 import { targetsOf } from './targets.ts'
 
 /** undefined: at default settings. */
@@ -64,11 +74,10 @@ const gradesOf = ({ rows }: GradedCase, { contender, at }: Select) =>
   rows.find((row) => row.contender === contender && row.at === at)?.grades ?? []
 
 function kindsOf(cases: readonly GradedCase[]): HandoverFigures['kinds'] {
-  const ours = [withModel, 'ours, ordinary summary', 'ours, recorded summary', 'ours, offline']
   const selects: readonly Select[] = [
     recorded,
     alone,
-    ...ours.map((contender) => ({ contender, at: 'default' as const })),
+    ...handovers.map((contender) => ({ contender, at: 'default' as const })),
   ]
   return Object.fromEntries(
     selects.map((select) => {
@@ -93,7 +102,7 @@ function lostIn(cases: readonly GradedCase[]): HandoverFigures['lost'] {
 
 type Found = { readonly set: ProbeSet; readonly found: Case }
 
-/** The README beside the probes says which boundary of which transcript a case is about. */
+/** The README next to the probes says which boundary of which transcript a case is about. */
 export function caseOf({ name }: ProbeSet, folders: { readonly probes: string; readonly transcripts: string }): Case {
   const row = boundaries(folders.probes).get(name)
   if (row === undefined) throw new Error(`${name}: the README of the probes names no transcript for it.`)
@@ -106,8 +115,9 @@ export function caseOf({ name }: ProbeSet, folders: { readonly probes: string; r
 async function gradedCase({ set, found }: Found): Promise<GradedCase> {
   const { answers } = set
   const rows: GradedRow[] = []
-  const grade = (contender: string, at: Row['at'], { text, composition, handover }: Context) => {
+  const grade = async (contender: string, at: Row['at'], { text, composition, handover }: Context) => {
     const grades = gradeContext(text, set.probes)
+    const isSearched = at === 'default' && handovers.includes(contender)
     rows.push({
       contender,
       at,
@@ -115,18 +125,19 @@ async function gradedCase({ set, found }: Found): Promise<GradedCase> {
       characters: text.length,
       ...(composition ? { composition } : {}),
       ...(handover === undefined ? {} : { handover }),
+      ...(isSearched ? { search: await oneSearch(found, text, set.probes) } : {}),
       score: meanScore(grades),
       weighted: weightedMean(grades),
       grades,
     })
   }
   for (const [name, contextOf] of Object.entries(references))
-    grade(name, 'as it is', { text: contextOf(found, answers) })
+    await grade(name, 'as it is', { text: contextOf(found, answers) })
   const size = countTokens(recordedContext(found))
   for (const [name, contextOf] of Object.entries(contenders)) {
     for (const at of limits) {
       const limit: Limit = at === 'recorded' ? size : at
-      grade(name, at ?? 'default', await contextOf(found, limit, answers))
+      await grade(name, at ?? 'default', await contextOf(found, limit, answers))
     }
   }
   return { name: set.name, probes: set.probes.length, rows }

@@ -1,6 +1,6 @@
 // The targets of the handover benchmark. Its page and the summary of all benchmarks show the same list.
 import type { Target } from '../benchmark.ts'
-import { alone, type CaseReport, mean, recorded, rowIn, rowsOf, type Select, withModel } from './rows.ts'
+import { alone, type CaseReport, handovers, mean, recorded, rowIn, rowsOf, type Select, withModel } from './rows.ts'
 
 export function targetsOf(cases: readonly CaseReport[]): readonly Target[] {
   const scoreOf = (select: Select) => mean(rowsOf(cases, select))
@@ -43,8 +43,6 @@ export function targetsOf(cases: readonly CaseReport[]): readonly Target[] {
     atLeast('offline, at the recorded size', scoreOf({ contender: 'ours, offline', at: 'recorded' }), 0.65),
   ]
 }
-
-const handovers = [withModel, 'ours, ordinary summary', 'ours, recorded summary', 'ours, offline']
 
 function atLeast(what: string, measured: number, wanted: number): Target {
   return { what, wanted: `at least ${wanted.toFixed(2)}`, measured: measured.toFixed(3), met: measured >= wanted }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type ModelClient, offline } from 'everlong'
 import { generateSession, serialize } from 'everlong/internal/testing'
 import { createEngine } from 'everlong/node'
-import { defineBenchmark, type Page, type Target, table } from '../benchmark.ts'
+import { defineBenchmark, figure, type Page, type Target, table } from '../benchmark.ts'
 import { median } from '../median.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 
@@ -55,7 +55,7 @@ async function measure(folder: string, { withNotes }: { readonly withNotes: bool
     const done = await session.compact()
     const { user, system } = process.cpuUsage(began)
     times.push((user + system) / 1000)
-    if (done.type === 'not-compacted') throw new Error(done.detail)
+    if (done.type === 'failed') throw new Error(done.why)
     const restored = session.messages().filter(({ content }) => JSON.stringify(content).includes('File ')).length
     const tokens = { before: done.before, after: done.after }
     last = { mechanism: done.mechanism, messages, tokens, restored, requests: asked() }
@@ -96,8 +96,6 @@ function write(path: string, withNotes: boolean): void {
   writeFileSync(join(memory, 'summary.md'), headings.map((heading) => `# ${heading}\n_what_\n${body}\n`).join('\n'))
 }
 
-const exact = (value: number) => value.toFixed(value < 10 ? 2 : 1)
-
 function targets({ wanted, rows }: Figures): readonly Target[] {
   const fromNotes = rows.filter(({ mechanism }) => mechanism === 'session-memory')
   return fromNotes.map(({ later }) => ({
@@ -117,14 +115,9 @@ records in the transcript, restored files included. Wanted: below ${wanted} ms, 
 time, so that other work on the machine counts less; the ratio of the two rows says more.`,
       table(
         ['mechanism', 'messages', 'tokens', 'requests', 'first time in the process, ms', 'later, ms'],
-        rows.map(({ mechanism, messages, tokens, requests, first, later }) => [
-          mechanism,
-          messages,
-          `${tokens.before} → ${tokens.after}`,
-          requests,
-          exact(first),
-          exact(later),
-        ]),
+        rows.map(({ mechanism, messages, tokens: { before, after }, requests, first, later }) => {
+          return [mechanism, messages, `${figure(before)} → ${figure(after)}`, requests, first, later]
+        }),
       ),
     ],
   }

@@ -102,7 +102,7 @@ function sixth({ sources }: View): PlanningMechanism {
   return snip({ from: at(1 / 3), to: at(1 / 2) })
 }
 
-/** A model whose rules the simulator knows: the session's own, or one that stands in for a stranger. */
+/** A model whose rules the simulator knows: the session's own, or another in place of an unknown one. */
 function modelOf({ messages }: View): string {
   const own = messages.findLast(({ model }) => model !== undefined && modelFacts(model) !== undefined)?.model
   return own ?? 'claude-opus-4-8'
@@ -129,7 +129,7 @@ export async function measureFile(path: string): Promise<Measured | undefined> {
 const lenient: Omit<SimulatorOptions, 'script'> = {
   acceptForeignSignatures: true,
   windows: Object.fromEntries(knownModels().map(({ id }) => [id, 100_000_000])),
-  longestBody: 1 << 30,
+  maxBodyBytes: 1 << 30,
 }
 
 type Book = { readonly with: (edits: readonly Edit[]) => View; readonly undone: () => View }
@@ -164,17 +164,16 @@ async function outcomeOf(
 ): Promise<Omit<Outcome, 'isUndone'>> {
   const plan = mechanism(view).plan(view, situationOf(view, { model: modelOf(view), ...input(view) }))
   if (plan.type === 'declined') {
-    return { way: name, type: 'declined', why: plan.why, items: 0, promised: 0, measured: 0, status: 200 }
+    return { way: name, type: 'declined', why: plan.reason, items: 0, promised: 0, measured: 0, status: 200 }
   }
-  const { items, freed: promised, outcome } = plan
+  const { items, freed: promised } = plan
   const { simulator, book, tokens } = bench
   const sent =
-    outcome.type === 'edits'
-      ? await send(simulator, book.with(outcome.edits))
-      : await send(simulator, view, outcome.request)
-  const measured = outcome.type === 'edits' ? tokens - sent.tokens : sent.cleared
+    plan.type === 'reduced' ? await send(simulator, book.with(plan.edits)) : await send(simulator, view, plan.request)
+  const type = plan.type === 'reduced' ? 'edits' : 'request'
+  const measured = type === 'edits' ? tokens - sent.tokens : sent.cleared
   const { status, error } = sent
-  return { way: name, type: outcome.type, items: items.length, promised, measured, status, ...(error ? { error } : {}) }
+  return { way: name, type, items: items.length, promised, measured, status, ...(error ? { error } : {}) }
 }
 
 type Sent = { readonly status: number; readonly error?: string; readonly tokens: number; readonly cleared: number }

@@ -1,4 +1,4 @@
-// `npm run bench -- micro`: the reductions that need no model, on every real transcript at hand.
+// `npm run bench -- micro`: the reductions that need no model, on every real transcript that is there.
 import { readdirSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { defineBenchmark, type Page, table } from '../benchmark.ts'
@@ -60,7 +60,6 @@ function labelOf(name: string, before: readonly FileFigures[]): string {
 
 function page({ totals, files }: Figures): Page {
   const ways = files[0]?.outcomes.map(({ way }) => way) ?? []
-  const rounded = (value: number) => Math.round(value).toLocaleString('en')
   return {
     title: 'Reductions without a model, on real transcripts',
     parts: [
@@ -68,16 +67,16 @@ function page({ totals, files }: Figures): Page {
       table(
         ['mechanism', 'transcripts', 'acted on', 'taken', 'tokens promised', 'tokens measured', 'promised / measured'],
         totals.map(({ way, files: count, acted, taken, promised, measured }) => {
-          const ratio = measured > 0 ? (promised / measured).toFixed(2) : '–'
-          return [way, count, acted, taken, rounded(promised), rounded(measured), ratio]
+          const ratio = measured > 0 ? promised / measured : '–'
+          return [way, count, acted, taken, promised, measured, ratio]
         }),
       ),
       'Tokens gone, measured, by transcript (– where the mechanism declined):',
       table(
         ['transcript', 'messages', 'tokens', ...ways],
         files.map(({ file, messages, tokens, outcomes }) => {
-          const cells = outcomes.map(({ type, measured }) => (type === 'declined' ? '–' : rounded(measured)))
-          return [file, rounded(messages), rounded(tokens), ...cells]
+          const cells = outcomes.map(({ type, measured }) => (type === 'declined' ? '–' : measured))
+          return [file, messages, tokens, ...cells]
         }),
       ),
     ],

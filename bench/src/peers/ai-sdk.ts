@@ -40,7 +40,7 @@ function shaped(block: Block): object {
   return { type: 'file', data: '', mediaType: 'image/png' }
 }
 
-/** Calls and results before the last so many messages go: two in its documentation. */
+/** Removes calls and results before the last N messages: two in its documentation. */
 export function prune(messages: readonly ModelMessage[], keep = 2): readonly ModelMessage[] {
   return pruneMessages({
     messages: [...messages],

@@ -8,7 +8,7 @@ const model = 'claude-sonnet-5'
 
 type Asked = { readonly messages: readonly Message[]; readonly compaction?: unknown }
 
-/** The history that the runner goes on with. A summary that it kept from an earlier compaction is shown as text. */
+/** The history that the runner continues with. A summary that it kept from an earlier compaction is shown as text. */
 export async function compactWithRunner(
   messages: readonly Message[],
   answer: (messages: readonly Message[]) => string | Promise<string>,

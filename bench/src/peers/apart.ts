@@ -1,7 +1,7 @@
-// The peers that are too heavy for everybody's install: bench/apart names them, and they are fetched into it when a
-// benchmark first wants them. Never loaded by anything but a benchmark.
+// Peers that are too heavy for everybody's install: bench/apart lists them, and they are installed there when a benchmark
+// first needs them.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../root.ts'
@@ -12,13 +12,6 @@ const folder = join(root, 'bench', 'apart')
 export async function importApart<T>(path: string): Promise<T> {
   fetchOnce()
   return (await import(pathToFileURL(join(folder, 'node_modules', path)).href)) as T
-}
-
-export function versionApart(name: string): string {
-  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>
-  }
-  return dependencies[name] ?? 'unknown'
 }
 
 function fetchOnce(): void {

@@ -17,7 +17,7 @@ export function clineCut(messages: readonly Message[], keep: number): number {
   return cut
 }
 
-/** What stands in the place of the messages before the cut: the summary, and which files their tools read and changed. */
+/** Replaces the messages before the cut: the summary, and which files their tools read and changed. */
 export function clineSummary(summary: string, folded: readonly Message[]): string {
   if (/^## Files$/im.test(summary)) return `Context summary:\n\n${summary.trim()}`
   const calls = folded.flatMap(({ content }) => blocksOf(content)).filter(isToolUse)

@@ -1,7 +1,7 @@
 // What Codex leaves of a conversation when its client compacts, in our words: its code is a Rust program. As read in
 // codex-rs/core/src/compact.rs of August 2026.
 
-const mostTyped = 20_000
+const maxTyped = 20_000
 const bytesOfToken = 4
 
 /** Our words for those that it puts before a summary; about as long. */
@@ -14,7 +14,7 @@ const introduction =
  */
 export function codexHistory(typed: readonly string[], summary: string): readonly string[] {
   const kept: string[] = []
-  let left = mostTyped
+  let left = maxTyped
   for (const text of typed.toReversed()) {
     if (left === 0) break
     const tokens = Math.ceil(Buffer.byteLength(text) / bytesOfToken)

@@ -60,12 +60,12 @@ export type Summarizing = {
   /** Its default is 20 messages. */
   readonly keep?: { readonly messages: number } | { readonly tokens: number }
   /** Its default is 4,000: what is longer is cut before the model sees it. */
-  readonly mostToSummarize?: number
+  readonly maxToSummarize?: number
   readonly answer: (prompt: string) => string | Promise<string>
 }
 
 /** summarizationMiddleware with whoever answers as its model: the new list, or the old one when it did nothing. */
-export function summarizeWith({ tokens, keep = { messages: 20 }, mostToSummarize, answer }: Summarizing) {
+export function summarizeWith({ tokens, keep = { messages: 20 }, maxToSummarize, answer }: Summarizing) {
   const model = {
     invoke: async (prompt: unknown) => new AIMessage(await answer(wordsOf(prompt))),
   }
@@ -73,7 +73,7 @@ export function summarizeWith({ tokens, keep = { messages: 20 }, mostToSummarize
     model,
     trigger: { tokens },
     keep,
-    ...(mostToSummarize === undefined ? {} : { trimTokensToSummarize: mostToSummarize }),
+    ...(maxToSummarize === undefined ? {} : { trimTokensToSummarize: maxToSummarize }),
   }
   const { beforeModel } = summarizationMiddleware(options as never)
   const hook = (typeof beforeModel === 'function' ? beforeModel : beforeModel?.hook) as unknown as Hook

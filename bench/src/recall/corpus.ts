@@ -1,4 +1,4 @@
-// A made-up session of many messages on disk, with rare words planted in it, and the words and phrases that can be
+// A generated session of many messages on disk, with rare words planted in it, and the words and phrases that can be
 // asked of it: they are taken from what was really written.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { JsonObject } from 'everlong/internal'
@@ -26,7 +26,7 @@ const rareWords = [
   'vellum',
   'xylophone',
 ]
-/** One planted word in so many messages: about 80 of each in 100,000. */
+/** One planted word in this many messages: about 80 of each in 100,000. */
 const plantedEach = 125
 
 export function writeCorpus(path: string, wanted: number): Corpus {

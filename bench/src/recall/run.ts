@@ -1,4 +1,4 @@
-// `npm run bench -- recall`: how fast an archive of 100,000 messages is built and searched, beside a plain scan of the
+// `npm run bench -- recall`: how fast an archive of 100,000 messages is built and searched, compared with a plain scan of the
 // file in the same run, so that the figures mean something on any machine.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

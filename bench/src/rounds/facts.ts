@@ -25,7 +25,7 @@ export type Told =
 export type PlantedFact = {
   readonly kind: Kind
   readonly told: Told
-  /** All of these stand in the context, or the fact is lost. */
+  /** All of these must be in the context, or the fact is lost. */
   readonly needles: readonly string[]
   /** Without the answer in it. */
   readonly question: string

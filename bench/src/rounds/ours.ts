@@ -74,7 +74,7 @@ function keeper(model: ModelClient): Keeper {
         },
         ports,
       )
-      if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+      if (result.type === 'failed') throw new Error(`${result.reason}: ${result.why}`)
       for (const record of result.records) put(record)
       return result.summary
     },

@@ -57,7 +57,7 @@ const sdkRunner: Contender = {
     }),
 }
 
-function langchain(name: string, options: { readonly mostToSummarize?: number }): Contender {
+function langchain(name: string, options: { readonly maxToSummarize?: number }): Contender {
   return {
     name,
     how: 'summarizationMiddleware, newest 20 messages kept',
@@ -76,7 +76,7 @@ function langchain(name: string, options: { readonly mostToSummarize?: number })
   }
 }
 
-/** How many of our newest messages make so many of theirs: each result is a message there. */
+/** How many of our newest messages make this many of theirs: each result is a message there. */
 function inOurs(messages: readonly Message[], count: number): number {
   let [left, taken] = [count, 0]
   for (const message of messages.toReversed()) {
@@ -168,7 +168,7 @@ const codex: Contender = {
 export const peers: readonly Contender[] = [
   pi,
   langchain('LangChain, as it comes', {}),
-  langchain('LangChain, the model sees everything', { mostToSummarize: 1_000_000 }),
+  langchain('LangChain, the model sees everything', { maxToSummarize: 1_000_000 }),
   sdkRunner,
   cline,
   codex,

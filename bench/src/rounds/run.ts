@@ -2,7 +2,6 @@
 // with the same summarizer.
 import { parseArgs } from 'node:util'
 import { defineBenchmark, type Page, type Target, table, targetTable } from '../benchmark.ts'
-import { versionApart } from '../peers/apart.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { contextWindow, threshold } from './contender.ts'
 import { kinds } from './facts.ts'
@@ -42,10 +41,7 @@ async function run(args: readonly string[]): Promise<RoundsReport> {
   }
   return {
     node: process.versions.node,
-    versions: {
-      ...versionsOf(['langchain', '@langchain/core', '@anthropic-ai/sdk']),
-      '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
-    },
+    versions: versionsOf(['langchain', '@langchain/core', '@anthropic-ai/sdk', '@mariozechner/pi-coding-agent']),
     turns: turns.length,
     facts: turns.filter(({ fact }) => fact).length,
     targets: targetsOf(played),

@@ -1,4 +1,4 @@
-// The made-up session of the rounds: ordinary work, and in every tenth turn a fact. The same for everybody, turn by turn.
+// The generated session of the rounds: ordinary work, and in every tenth turn a fact. The same for everybody, turn by turn.
 import type { Block, Message } from 'everlong'
 import { randomFrom } from '../random.ts'
 import { type PlantedFact, plantedFacts, type Told } from './facts.ts'

@@ -5,9 +5,9 @@ import { estimateTokens, type Message } from 'everlong'
 import { isText } from 'everlong/internal'
 
 /** What a summary may be long, for everybody. */
-export const mostSummary = 4_096
+export const maxSummary = 4_096
 
-const script = summarizer({ budget: mostSummary })
+const script = summarizer({ budget: maxSummary })
 
 const asking: Message = {
   role: 'user',
@@ -17,7 +17,7 @@ const asking: Message = {
 /** Of these messages; where the last of them asks for a summary already, that is the question. */
 export async function summaryOf(messages: readonly Message[]): Promise<string> {
   const asked = asksForSummary({ messages }) ? messages : [...messages, asking]
-  const request = { model: 'summarizer', maxTokens: mostSummary, system: '', tools: [], messages: asked }
+  const request = { model: 'summarizer', maxTokens: maxSummary, system: '', tools: [], messages: asked }
   const answer = await script(request, { turn: 0, random: () => 0, countTokens: estimateTokens })
   const text = answer.content
     .filter(isText)

@@ -6,7 +6,7 @@ import { bytesInUse } from './heap.ts'
 const turns = Number(process.env.EVERLONG_SOAK_TURNS ?? 2_000)
 const megabyte = 1024 * 1024
 /** Of the first half, without the first tasks: caches fill. */
-const mostGrowth = 1.15
+const maxGrowth = 1.15
 
 const sizes: number[] = []
 const report = await longRun({
@@ -27,7 +27,7 @@ const problems = [
   ...invalid.map((why) => `invalid: ${why}`),
   ...endings.map((why) => `ended: ${why}`),
   ...failing.map((name) => `still failing: ${name}`),
-  ...(late > early * mostGrowth ? [`memory grew from ${early} to ${late} bytes`] : []),
+  ...(late > early * maxGrowth ? [`memory grew from ${early} to ${late} bytes`] : []),
 ]
 console.log({ ...report, memory: { early, late } })
 for (const problem of problems) console.error(problem)

@@ -71,8 +71,6 @@ function goodEnd({ turns, rules, lost, invalid, endings, largest, faults }: Run)
   }
 }
 
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(2)
-
 function page({ window, seconds, runs, alone }: Figures): Page {
   return {
     title: 'Long sessions in a small window',
@@ -98,8 +96,8 @@ be in the context word for word. All of this page takes ${seconds.toFixed(0)} se
           it.invalid.length + it.endings.length,
           it.largest,
           `${it.lost.length} of ${it.rules}`,
-          it.fileMegabytes.toFixed(1),
-          it.seconds.toFixed(0),
+          it.fileMegabytes,
+          it.seconds,
         ]),
       ),
       '## Memory of the engine alone',
@@ -109,7 +107,7 @@ code that V8 compiled. The live window comes and goes, and so does a cache of wo
 the minimum of each thousand turns is what stays, in megabytes.`,
       table(
         ['turns', 'min', 'max'],
-        alone.stretches.map(({ from, to, least, most }) => [`${from}–${to}`, megabytes(least), megabytes(most)]),
+        alone.stretches.map(({ from, to, least, most }) => [`${from}–${to}`, least / 1e6, most / 1e6]),
       ),
       `From the second thousand to the last, what stays grows by **${alone.slope.toFixed(0)} bytes a turn**. Most of that is the writer's
 table of the uuids it has written (16 bytes and a slot for each record, doubled when it is full), with which it refuses a

@@ -62,9 +62,8 @@ function clearingIn(size: number, when: 'running' | 'first sight'): Work {
   return {
     run: () => {
       const plan = planOf(fold.view(), when === 'running' ? kept : createWeigher({ model }))
-      if (plan.type !== 'planned' || plan.outcome.type !== 'edits')
-        throw new Error(`Nothing was planned: ${JSON.stringify(plan).slice(0, 300)}`)
-      edit = addEdits(fold, plan.outcome.edits, { place, position })
+      if (plan.type !== 'reduced') throw new Error(`Nothing was planned: ${JSON.stringify(plan).slice(0, 300)}`)
+      edit = addEdits(fold, plan.edits, { place, position })
       return fold.view().messages.length
     },
     after: () => {

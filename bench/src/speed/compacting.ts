@@ -113,7 +113,7 @@ function ours(name: string, { model: client, isRunning = false }: How): Contesta
             },
             quietPorts({ model }),
           )
-          if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+          if (result.type === 'failed') throw new Error(`${result.reason}: ${result.why}`)
           // Words that are refused would measure a compaction without a model, twice.
           if (model.provider !== 'offline' && result.mechanism === 'offline') throw new Error('The words were refused.')
           return result.tokens.after

@@ -44,8 +44,8 @@ export type ContestReport = {
 }
 
 const enoughMilliseconds = 400
-const mostSamples = 60
-const fewestSamples = 3
+const maxSamples = 60
+const minSamples = 3
 /** Nobody is waited for longer than this, by what the sizes before foretell. */
 export const patience = 6_000
 
@@ -99,7 +99,7 @@ export async function takeTurns(
   const works = new Map<string, Work>()
   for (const { name, ready } of contestants) works.set(name, await ready(size))
   const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]))
-  for (let round = 0; round <= mostSamples; round++) {
+  for (let round = 0; round <= maxSamples; round++) {
     for (const [name, work] of works) {
       const before = samples.get(name) ?? []
       if (isEnough(before)) continue
@@ -129,7 +129,7 @@ function typical(samples: readonly Sample[]): number {
 function isEnough(samples: readonly Sample[]): boolean {
   const sum = samples.reduce((all, { clock }) => all + clock, 0)
   if (sum > patience / 2 || (sum > patience / 4 && samples.length > 1)) return true
-  return samples.length > fewestSamples && sum > enoughMilliseconds
+  return samples.length > minSamples && sum > enoughMilliseconds
 }
 
 async function once({ run, after }: Work): Promise<Sample> {

@@ -1,4 +1,4 @@
-// One made-up agent session at any length, in our shape and in everybody else's, each made once, when somebody
+// One generated agent session at any length, in our format and in everybody else's, each made once, when somebody
 // asks for it: ask before the work that is measured.
 import type { Entry } from 'everlong'
 import { foldEntries, type ViewMessage } from 'everlong/internal'

@@ -8,6 +8,6 @@ const { contest, size, starting } = JSON.parse(process.argv[2] ?? '') as Race
 const { contestants } = await contestOf(contest)
 const racing = contestants.filter(({ name }) => starting.includes(name))
 const onTurn = (turn: string | undefined) => void process.send?.({ turn })
-// Not counted: by then everybody's code is as fast as it gets in a program that goes on running.
+// Not counted: by then everybody's code is as fast as it gets in a long-running program.
 await takeTurns(racing, { size: Math.min(size, 1_000), onTurn })
 process.send?.({ times: [...(await takeTurns(racing, { size, onTurn }))] })

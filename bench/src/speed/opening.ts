@@ -1,4 +1,4 @@
-// Opening a session from disk: pi's own file by pi and by us, and a Claude Code file beside what any reader must do.
+// Opening a session from disk: pi's own file by pi and by us, and a Claude Code file compared with what any reader must do.
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -13,7 +13,7 @@ export type Race = {
 }
 
 /** Milliseconds for one turn, by the clock: other work on the machine does not put anybody out. */
-const longestTurn = patience * 10
+const maxTurn = patience * 10
 
 export async function raceApart(race: Race): Promise<Times> {
   const outcome = await raced(race)
@@ -37,7 +37,7 @@ async function raced(race: Race): Promise<Outcome> {
   child.on('message', (told: Told) => {
     clearTimeout(timer)
     if ('times' in told) outcome = { times: new Map(told.times) }
-    else if (told.turn !== undefined) timer = setTimeout(putOut, longestTurn, told.turn)
+    else if (told.turn !== undefined) timer = setTimeout(putOut, maxTurn, told.turn)
   })
   const [status] = await once(child, 'exit')
   clearTimeout(timer)

@@ -1,7 +1,6 @@
-// `npm run bench -- speed [--sizes 100,1000]`: our speed beside the peers' on the same work, and how each grows.
+// `npm run bench -- speed [--sizes 100,1000]`: our speed compared with the peers' on the same work, and how each grows.
 import { parseArgs } from 'node:util'
-import { defineBenchmark, type Page, type Target, table, targetTable } from '../benchmark.ts'
-import { versionApart } from '../peers/apart.ts'
+import { defineBenchmark, figure, type Page, type Target, table, targetTable } from '../benchmark.ts'
 import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { type ContestReport, type Holding, hold, type Row } from './contest.ts'
 import { contestOf, contests } from './contests.ts'
@@ -31,11 +30,10 @@ async function run(args: readonly string[]): Promise<SpeedReport> {
   }
   return {
     node: process.versions.node,
-    versions: {
-      ...versionsOf(['langchain', '@langchain/core', 'ai', 'tokenx', 'gpt-tokenizer', 'js-tiktoken', 'minisearch']),
-      '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
-      '@mastra/core': versionApart('@mastra/core'),
-    },
+    versions: versionsOf([
+      ...['langchain', '@langchain/core', 'ai', 'tokenx', 'gpt-tokenizer', 'js-tiktoken', 'minisearch'],
+      ...['@mariozechner/pi-coding-agent', '@mastra/core'],
+    ]),
     targets: targetsOf(reports),
     contests: reports,
   }
@@ -76,10 +74,6 @@ function rivalry(ours: Row, peer: Row): { readonly name: string; readonly ratio:
   const ratios = ours.milliseconds.map((own, at) => own && (peer.milliseconds[at] ?? 0) / own)
   const ratio = ratios.findLast(Boolean)
   return ratio ? { name: peer.name, ratio } : undefined
-}
-
-function figure(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
 }
 
 function page({ node, versions, targets, contests }: SpeedReport): Page {

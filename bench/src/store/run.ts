@@ -126,11 +126,7 @@ function page({ node, entries, figures }: Report): Page {
       `One session of ${entries.toLocaleString('en-US')} entries with four compactions, alone and among others of ${entriesOfOthers} entries, in PostgreSQL next to a folder of transcripts. Median of ${rounds} rounds in milliseconds; both take turns in one run on one machine, Node ${node}, the database over TCP without fsync. Recall on disk opens the archive each time. \`npm run bench -- store\` makes this page.`,
       table(
         ['sessions', 'store', ...operations],
-        figures.map(({ sessions, store, ms }) => [
-          sessions.toLocaleString('en-US'),
-          store,
-          ...operations.map((operation) => ms[operation]),
-        ]),
+        figures.map(({ sessions, store, ms }) => [sessions, store, ...operations.map((operation) => ms[operation])]),
       ),
     ],
   }

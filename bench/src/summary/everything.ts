@@ -17,6 +17,7 @@ const benchmarks: readonly (readonly string[])[] = [
   ['memory'],
   ['compact'],
   ['simulator'],
+  ['walks'],
   ['rounds'],
   ['handover'],
   ['built-ins'],

@@ -110,9 +110,9 @@ function page({ starts, busiestMs, heaps }: Report): Page {
       table(
         ['', 'time', 'times a bare Node'],
         [
-          ['`node -e 0`', `${starts.bareMs} ms`, '1.0'],
+          ['`node -e 0`', `${starts.bareMs} ms`, 1],
           ['first screen', `${starts.screenMs} ms`, starts.ratio],
-          ['agent ready', `${starts.agentMs} ms`, (starts.agentMs / starts.bareMs).toFixed(1)],
+          ['agent ready', `${starts.agentMs} ms`, starts.agentMs / starts.bareMs],
         ],
       ),
       `While 200,000 tokens are compacted without a model, the thread of the terminal is never busy for longer than ${Math.ceil(busiestMs)} ms, in

@@ -7,7 +7,7 @@ import { sources } from './sources.ts'
 import { synthetic } from './synthetic.ts'
 
 const sampleLengths = [150, 400, 1_000, 2_500, 8_000]
-const mostSamples = 90
+const maxSamples = 90
 /** These hold many languages each. */
 const mixed = ['other-scripts', 'latin-languages', 'labels', 'rare-scripts', 'rare-languages']
 
@@ -32,7 +32,7 @@ function samplesOfPart(
   const whole = files.map((file) => (part.read ?? String)(file.text()).replaceAll('\r\n', '\n')).join('\n\n')
   if (whole.length < 400) throw new Error(`${name} has no text for ${part.category}`)
   const random = randomFrom(whole.length)
-  const count = Math.min(mixed.includes(part.category) ? 3 * mostSamples : mostSamples, Math.ceil(whole.length / 500))
+  const count = Math.min(mixed.includes(part.category) ? 3 * maxSamples : maxSamples, Math.ceil(whole.length / 500))
   return Array.from({ length: count }, (_, index) => ({
     category: part.category,
     source: name,

@@ -1,4 +1,4 @@
-// How fast the estimate is, beside counting bytes, other estimates and exact tokenizers: all in one process, taking turns, so that a
+// How fast the estimate is, compared with counting bytes, other estimates and exact tokenizers: all in one process, taking turns, so that a
 // busy machine slows them alike. Read the ratios; the MB/s are this machine's.
 import { performance } from 'node:perf_hooks'
 import { estimators, ours, type Rival, tokenizers } from './rivals.ts'

@@ -11,7 +11,7 @@ export type Measured = {
   readonly found: readonly number[]
 }
 
-/** The fastest plain way known: 4 MB chunks, a search for newlines, JSON.parse. It keeps nothing and mends nothing. */
+/** The fastest plain way known: 4 MB chunks, a search for newlines, JSON.parse. It keeps nothing and repairs nothing. */
 function plainLoop(path: string): readonly number[] {
   const file = openSync(path, 'r')
   const buffer = Buffer.allocUnsafeSlow(4 << 20)

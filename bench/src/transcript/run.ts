@@ -1,5 +1,5 @@
 // `npm run bench -- transcript`: how fast a session of 400 MB is opened, indexed and scanned, in how much memory,
-// beside the fastest plain loop over the same file, and whether adding a message gets dearer with length.
+// compared with the fastest plain loop over the same file, and whether adding a message costs more in a longer one.
 import { spawnSync } from 'node:child_process'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -115,7 +115,7 @@ one that the generator knows.`,
       'Recording one more message in a conversation, microseconds each.',
       table(
         ['messages before', 'microseconds'],
-        adding.map(({ messages, microseconds }) => [messages, microseconds.toFixed(1)]),
+        adding.map(({ messages, microseconds }) => [messages, microseconds]),
       ),
     ],
   }

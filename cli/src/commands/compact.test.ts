@@ -244,7 +244,7 @@ describe('everlong compact', () => {
     const short = folder.write('short.jsonl', session().user('hello').records)
     expect(await complaint(short)).toEqual([
       1,
-      'everlong: nothing was compacted (nothing_to_compact): Not enough messages to compact.',
+      'everlong: nothing was compacted (nothing-to-compact): Not enough messages to compact.',
     ])
     expect(existsSync(join(folder.path, 'nothing'))).toBe(false)
   })

@@ -89,6 +89,7 @@ test('as JSON, with the place of each', async () => {
             ...{ uuid: 'u1', line: 1, time: '2026-03-02T09:00:01.000Z', compaction: 1 },
           },
         ],
+        unverified: [],
         unknown: null,
       },
     ],
@@ -96,6 +97,15 @@ test('as JSON, with the place of each', async () => {
     installable: ['claude-code'],
     program: './everlong',
   })
+})
+
+test('claims of the last summary that the session does not show are listed', async () => {
+  const made = talk().boundary().summary(`${rule} The user approved the deployment to production.`).user('Go on.')
+  const { stdout } = await lost([write('one.jsonl', made.text)])
+  expect(stdout).toContain('The last summary claims what the session does not show:')
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    '"The user approved the deployment to production." (no such approval on record)',
+  )
 })
 
 test('the commands it offers bring the words back', async () => {

@@ -35,8 +35,8 @@ test('whatever is asked of a model beside the turns is counted by what it was fo
   emit({ type: 'collapse-staged', tokens: 300, usage: usage(4_000), cost: 0.02 })
   emit({ type: 'collapse-failed', reason: 'no text', usage: usage(8_000) })
   emit({ type: 'collapse-failed', reason: 'no answer', usage: { ...usage(0), output: 0 } })
-  const failed = { type: 'compaction-failed', trigger: 'auto', detail: '', tried: ['direct: failed'] } as const
-  emit({ ...failed, reason: 'no_progress', usage: usage(16_000), cost: 0.04, attempts: 3, durationMs: 20 })
+  const failed = { type: 'compaction-failed', trigger: 'auto', why: '', tried: ['direct: failed'] } as const
+  emit({ ...failed, reason: 'no-progress', usage: usage(16_000), cost: 0.04, attempts: 3, durationMs: 20 })
   await provider.forceFlush()
   const all = metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
   const points = (name: string) => all.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? []
@@ -78,7 +78,7 @@ test('a compaction is one span with its phases, and its tokens, time and price a
     type: 'compaction-failed',
     trigger: 'manual',
     reason: 'vetoed',
-    detail: '',
+    why: '',
     ...none,
     tried: [],
     durationMs: 1,

@@ -5,6 +5,7 @@ import {
   asksForNotes,
   asksForSummary,
   combine,
+  type FaultRule,
   noteTaker,
   route,
   type Script,
@@ -163,7 +164,7 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     windows: { [model]: window },
     faults: {
       rules: [
-        { probability: 0.03, fault: { type: 'rate-limit', retryAfterMs: 1 } },
+        ...(isManaged && toldWindow === window ? [rateLimits(turns)] : []),
         { probability: 0.03, fault: { type: 'split', longest: 300 } },
       ],
     },
@@ -199,6 +200,12 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     cost,
     ...seen.report(),
   }
+}
+
+/** Some SDKs wait for seconds before they try again, so a short conversation has two of these: early, and after a compaction. */
+function rateLimits(turns: number): FaultRule {
+  const fault = { type: 'rate-limit', retryAfterMs: 1 } as const
+  return turns > 50 ? { probability: 0.03, fault } : { when: (_, ordinal) => ordinal === 12 || ordinal === 77, fault }
 }
 
 function saidAt(turn: number, turns: number): Said {

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Block, type Message, type ModelClient, offline, recorded } from 'everlong'
 import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
-import { type Compacted, noHooks, runCompaction } from 'everlong/internal/compaction'
+import { type Compaction, noHooks, runCompaction } from 'everlong/internal/compaction'
 import { compactionJobAt, readTranscript } from 'everlong/internal/node'
 import { madeUpSession } from './session.ts'
 import { modelSummary } from './summary.ts'
@@ -50,11 +50,11 @@ async function compacted({
       wait: async () => undefined,
     },
   )
-  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.why}`)
   return `${figures(result)}\n\n${shown(result.messages)}`
 }
 
-function figures({ tokens, mechanism, fidelity, composition }: Compacted): string {
+function figures({ tokens, mechanism, fidelity, composition }: Compaction): string {
   const { humanMessages } = fidelity
   return [
     `mechanism: ${mechanism}`,

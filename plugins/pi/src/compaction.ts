@@ -43,11 +43,11 @@ export async function compactForPi(
       // Restoring reads what the session showed.
       files: { read: async () => ({ type: 'missing' }) },
     },
-    event.signal,
+    { signal: event.signal },
   )
   if (result.type === 'failed') {
     if (!event.signal.aborted)
-      context.ui.notify(`Everlong did not compact, so pi does (${result.reason}): ${result.detail}`, 'warning')
+      context.ui.notify(`Everlong did not compact, so pi does (${result.reason}): ${result.why}`, 'warning')
     return undefined
   }
   const { firstKeptEntryId: _, ...compaction } = piCompaction(result, '')

@@ -56,8 +56,8 @@ export function clearingEdits(input: MicroInput): readonly ContextEditDraft[] {
       },
     }),
   )
-  if (plan.type === 'declined' || plan.outcome.type !== 'edits') return []
-  return draftsOf(session.fold, plan.outcome.edits)
+  if (plan.type !== 'reduced') return []
+  return draftsOf(session.fold, plan.edits)
 }
 
 /** What the edits make of each tool result, read off the view with the edits in it. */

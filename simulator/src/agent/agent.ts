@@ -1,4 +1,4 @@
-// A made-up coding agent: works through a made-up repository with tool calls, one user task after another, the same
+// A scripted coding agent: works through a generated repository with tool calls, one user task after another, the same
 // way for the same seed. It is a script like any other: it sees requests, never files.
 import type { Message } from 'everlong'
 import { blocksOf, type JsonObject, stringAt } from 'everlong/internal'
@@ -23,25 +23,25 @@ import { wishedPlace } from './wish.ts'
 export type AgentOptions = {
   readonly repository: Repository
   readonly seed?: Seed
-  /** How many answers a task takes, the last one without tools: 12 unless told, at least 1. */
+  /** How many answers a task takes, the last one without tools: 12 by default, at least 1. */
   readonly turnsPerTask?: number
   /**
-   * The share of answers to tool results that begin with thinking, from 0 to 1: 0.3 unless told. The first answer of
+   * The share of answers to tool results that begin with thinking, from 0 to 1: 0.3 by default. The first answer of
    * a turn always does, since the API wants it back there; 0 is for no thinking at all. A server leaves thinking out
    * where the request did not ask for it.
    */
   readonly thinking?: number
-  /** What it does most: a bit of everything unless told. */
+  /** What it does most: a bit of everything by default. */
   readonly habit?: Habit
   /**
-   * What it needs to change a file: `'nothing'` unless told, since it knows the repository by heart. With `'sight'` the part
-   * to change has to stand in the request, else an answer is spent on reading it; and what a person wished (`wishText`)
-   * is done as far as the request still says it.
+   * What it needs to change a file: `'nothing'` by default, because it knows the repository. With `'sight'` the part to
+   * change must be in the request, or the agent spends an answer on reading it; and it does what a person asked for
+   * (`wishText`) as far as the request still says it.
    */
   readonly needs?: 'nothing' | 'sight'
   /** Whether it also calls tools that it does not know: every third call, and all calls if it knows none. */
   readonly callsAnyTool?: boolean
-  /** With `needs: 'sight'`, the share of changes before which it reads what it sees all the same: 0 unless told. */
+  /** With `needs: 'sight'`, the share of changes before which it reads again what it already sees: 0 by default. */
   readonly rereads?: number
 }
 
@@ -107,7 +107,7 @@ function stepBySight(at: Position, { turns, place, options }: Sight): { readonly
   return { move: moveOf(at.step + 1), mark: { ...at, step: at.step + 1 } }
 }
 
-/** Not every answer has text, but no long stretch goes without: summaries quote it, and the agent goes on from it. */
+/** Not every answer has text, but there is never a long gap: summaries quote it, and the agent continues from it. */
 function speaksAt(at: Position, random: Random): boolean {
   return at.step % 3 === 0 || random() < 0.3
 }
@@ -132,7 +132,7 @@ const findings: readonly [string, ...string[]] = [
 
 type Offered = ReadonlyMap<Tool, ToolDefinition>
 
-/** The call in the words of the tools at hand, or the best spare for it: something offered is always found. */
+/** The call in terms of the offered tools, or the best substitute for it: one is always found. */
 function realised(wish: { readonly call: Call; readonly scene: Scene; readonly offered: Offered }): {
   readonly name: string
   readonly input: JsonObject

@@ -21,14 +21,14 @@ export type Move =
 /** What an agent does most of the day. */
 export type Habit = 'mixed' | 'reading' | 'editing' | 'long-outputs'
 
-/** A tool call in our own words; inputs that are spelt differently from client to client stand under `named`. */
+/** A tool call in our own words; `named` has the inputs whose names differ from client to client. */
 export type Call = {
   readonly tool: Tool
   readonly named: Readonly<Partial<Record<InputName, unknown>>>
   readonly others?: Readonly<Record<string, unknown>>
 }
 
-/** What is to be changed where. */
+/** The place to change. */
 export type Place = {
   readonly path: string
   readonly symbol: string

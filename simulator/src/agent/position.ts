@@ -1,5 +1,5 @@
-// Where an agent stands, read off the messages of a request alone: the agent remembers nothing, so it goes on after a
-// compaction as well as the request lets it, just as a model does.
+// The agent's position in its tasks, read from the messages of a request alone: the agent remembers nothing, so after a
+// compaction it continues as well as the request lets it, as a model does.
 import type { Block, Message } from 'everlong'
 import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 import type { Bug } from '../repository/repository.ts'
@@ -71,7 +71,7 @@ function latestOf(marks: readonly Position[]): Position | undefined {
 }
 
 /**
- * The bug at hand: the first that the newest test run in sight reports, or, where a reduction cleared that result, the
+ * The current bug: the first that the newest test run in sight reports, or, where a reduction cleared that result, the
  * one whose file the agent's own calls since were about. Undefined when the newest test run passed.
  */
 export function bugInSight(messages: readonly Message[], bugs: readonly Bug[]): Bug | undefined {

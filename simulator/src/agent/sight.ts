@@ -1,5 +1,5 @@
-// What stands in a request for an agent to see, wherever it stands: words, results, calls, what a client put back. Nothing
-// here knows how it came there.
+// What an agent can see in a request, wherever it is: words, results, calls, restored files. Nothing here knows how it got
+// there.
 import type { Block, Message } from 'everlong'
 import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/internal'
 
@@ -22,7 +22,7 @@ const isString = (value: unknown): value is string => typeof value === 'string'
 
 export type Part = { readonly signature: string; readonly line: string }
 
-const longestPart = 8
+const maxPart = 8
 
 /** The newest sight of a function from its signature to what it returns: a single line that a search found is not enough. */
 export function partInSight(texts: readonly string[], symbol: string): Part | undefined {
@@ -30,7 +30,7 @@ export function partInSight(texts: readonly string[], symbol: string): Part | un
   for (const text of texts.toReversed()) {
     const at = text.lastIndexOf(begins)
     if (at < 0) continue
-    const [signature = '', line = '', ...rest] = text.slice(at).split('\n', longestPart).map(withoutNumber)
+    const [signature = '', line = '', ...rest] = text.slice(at).split('\n', maxPart).map(withoutNumber)
     if (rest.some((other) => other.startsWith('  return '))) return { signature, line }
   }
   return undefined

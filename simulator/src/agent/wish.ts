@@ -11,7 +11,7 @@ export type Wish = {
   readonly path: string
   readonly symbol: string
   readonly over: number
-  /** Told with the first wish for a file; later ones name the task that told it. */
+  /** Given with the first wish for a file; later ones name the task that gave it. */
   readonly reason: string | { readonly task: number }
 }
 
@@ -31,7 +31,7 @@ export function grantedEnding(wish: Pick<Wish, 'over'>, codes: { readonly reason
   return `.version > ${wish.over})${noted.length > 0 ? ` // ${noted.join(' ')}` : ''}`
 }
 
-/** The newest wish that can be read off the messages, and what becomes of its place. */
+/** The newest wish in the messages, and the change that it asks for. */
 export function wishedPlace(messages: readonly Message[]): Place | undefined {
   const texts = textsIn(messages)
   const wishes = texts.flatMap(wishesIn)

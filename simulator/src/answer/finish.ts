@@ -91,7 +91,7 @@ function cut(block: Block, tokens: number, context: FinishContext): readonly Blo
   return text === '' ? [] : [{ ...block, text }]
 }
 
-/** Each thinking block is signed for the place where it stands: after the request and the answer's blocks before it. */
+/** Each thinking block is signed for its place: after the request and the answer's blocks before it. */
 function sealed(content: readonly Block[], context: FinishContext): readonly Block[] {
   const { request, ports } = context
   const hides = hidesThinking(request)

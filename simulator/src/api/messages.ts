@@ -51,7 +51,7 @@ async function readRequest(request: Request, endpoint: Endpoint, world: World): 
   const head = readHead(request.headers)
   if (!head.ok) return head
   const incoming = head.value
-  const body = await readBody(request, world.options.longestBody)
+  const body = await readBody(request, world.options.maxBodyBytes)
   if (!body.ok) return { problem: body.problem, incoming }
   const { betas, extensions, version } = incoming
   const factsOf = (model: string) => widened(world.factsOf(model), betas)

@@ -7,12 +7,12 @@ import { extraInput } from '../request/wording.ts'
 const threadsBeta = 'message-threads-2026-08-12'
 const unsupported = ['context_management', 'fallbacks']
 const createOnly = ['system', 'tools']
-const mostThreads = 1_000
+const maxThreads = 1_000
 
 type Held = { readonly messages: readonly unknown[]; readonly fields: JsonObject; isContinued: boolean }
 
 export type Threads = {
-  /** The whole request that a threaded one stands for; any other as it is. */
+  /** The whole request that a threaded one refers to; any other as it is. */
   readonly resolve: (body: unknown, betas: ReadonlySet<string>) => Outcome<unknown>
   /** Holds the conversation under the id of its newest answer. */
   readonly hold: (id: string, body: JsonObject, content: readonly unknown[]) => void
@@ -39,7 +39,7 @@ export function createThreads(): Threads {
       const fields = Object.fromEntries(createOnly.filter((name) => name in body).map((name) => [name, body[name]]))
       held.set(id, { messages, fields, isContinued: false })
       const oldest = held.keys().next()
-      if (held.size > mostThreads && !oldest.done) held.delete(oldest.value)
+      if (held.size > maxThreads && !oldest.done) held.delete(oldest.value)
     },
   }
 }

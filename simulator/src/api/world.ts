@@ -22,7 +22,7 @@ export type SimulatorOptions = {
   readonly script: Script
   /** Writes the summaries of server-side compaction; a plain deterministic one by default. */
   readonly summarizer?: Script
-  /** Models beside the catalog's, or with other facts than it has. */
+  /** Models in addition to the catalog's, or that differ from it. */
   readonly models?: readonly ModelFacts[]
   /** Windows by model id, so that tests overflow with little text. */
   readonly windows?: Readonly<Record<string, number>>
@@ -35,12 +35,12 @@ export type SimulatorOptions = {
   readonly seed?: number
   /** Milliseconds: before an answer begins, and before each event of a stream. None by default. */
   readonly latency?: { readonly first?: number; readonly perEvent?: number }
-  /** A ping after the first block has begun, and after every so many deltas. */
+  /** A ping after the first block has begun, and after every this many deltas. */
   readonly pingEvery?: number
-  /** How overflows are told when no header says otherwise. */
+  /** How overflows are reported unless a header says otherwise. */
   readonly overflow?: OverflowShape
   /** The longest body, in bytes. */
-  readonly longestBody?: number
+  readonly maxBodyBytes?: number
   /** How many log entries are kept. */
   readonly logEntries?: number
 }
@@ -82,7 +82,7 @@ const defaults = {
   seed: 1,
   pingEvery: 100,
   overflow: 'anthropic',
-  longestBody: 32 * 1024 * 1024,
+  maxBodyBytes: 32 * 1024 * 1024,
   logEntries: 10_000,
 } as const satisfies Partial<SimulatorOptions>
 

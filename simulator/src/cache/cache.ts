@@ -1,5 +1,5 @@
 // The prompt cache of one organization: which prefixes are kept, until when, and what a request reads and writes.
-// Entries stand only where a request had a breakpoint. Nothing is written until the answer begins.
+// There are entries only where a request had a breakpoint. Nothing is written until the answer begins.
 
 import type { Cell, Prompt } from '../prompt/prompt.ts'
 import type { Ttl } from '../request/request.ts'
@@ -16,7 +16,7 @@ export type CacheUse = {
   readonly write1h: number
   /** Tokens after the last breakpoint that is cached. */
   readonly input: number
-  /** The breakpoints that will stand once the answer begins: cell index and lifetime. */
+  /** The breakpoints that will exist once the answer begins: cell index and lifetime. */
   readonly breakpoints: readonly { readonly at: number; readonly ttl: Ttl }[]
 }
 
@@ -29,7 +29,7 @@ export type PromptCache = {
 /** How many positions a breakpoint looks at, itself included. */
 const lookBack = 20
 const lifetimes: Readonly<Record<Ttl, number>> = { '5m': 5 * 60_000, '1h': 60 * 60_000 }
-const mostEntries = 100_000
+const maxEntries = 100_000
 
 export function createPromptCache(): PromptCache {
   const entries = new Map<string, Entry>()
@@ -94,13 +94,13 @@ function commit(entries: Map<string, Entry>, use: CacheUse, started: number): vo
     entries.delete(key)
     entries.set(key, { ttl: point.ttl, expires: started + lifetimes[point.ttl] })
   }
-  if (entries.size > mostEntries) sweep(entries, started)
+  if (entries.size > maxEntries) sweep(entries, started)
 }
 
 function sweep(entries: Map<string, Entry>, now: number): void {
   for (const [key, entry] of entries) if (entry.expires <= now) entries.delete(key)
   for (const key of entries.keys()) {
-    if (entries.size <= mostEntries) return
+    if (entries.size <= maxEntries) return
     entries.delete(key)
   }
 }

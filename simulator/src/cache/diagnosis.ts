@@ -18,7 +18,7 @@ export type Diagnoses = {
 
 type Kept = { readonly prompt: Prompt; readonly cached: number }
 
-const mostKept = 200
+const maxKept = 200
 
 export function createDiagnoses(): Diagnoses {
   const kept = new Map<string, Kept>()
@@ -26,7 +26,7 @@ export function createDiagnoses(): Diagnoses {
     keep: (id, prompt, use) => {
       kept.set(id, { prompt, cached: use.read + use.write5m + use.write1h })
       const oldest = kept.keys().next()
-      if (kept.size > mostKept && !oldest.done) kept.delete(oldest.value)
+      if (kept.size > maxKept && !oldest.done) kept.delete(oldest.value)
     },
     compare: (id, prompt) => {
       const previous = kept.get(id)

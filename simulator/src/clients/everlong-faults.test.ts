@@ -14,7 +14,7 @@ let server: RunningServer
 
 beforeAll(async () => {
   const script = callsOnce([{ type: 'tool_use', name: 'read', input: {} }])
-  server = await startServer({ script, windows: { 'claude-haiku-4-5': 500 }, longestBody: 20_000 })
+  server = await startServer({ script, windows: { 'claude-haiku-4-5': 500 }, maxBodyBytes: 20_000 })
 })
 afterAll(() => server.close())
 

@@ -43,14 +43,14 @@ test('two in a row: the second goes on from the first, and without a human messa
   expect(brokenBy(table, second)).toEqual([])
   expect(second.records[0]).toMatchObject({
     compactMetadata: {
-      cumulativeDroppedTokens: first.size.before - first.size.after + second.size.before - second.size.after,
+      cumulativeDroppedTokens: first.before - first.after + second.before - second.after,
     },
   })
   const asked = first.ledger.exchanges.map(({ text }) => text.split('\n')[0]?.slice(0, 60) ?? '')
   expect(asked.length).toBeGreaterThan(1)
   for (const words of asked) expect(second.summary).toContain(words)
   const third = await table.compact(offline(), { budget: Math.floor(second.tokens.after * 0.8) })
-  expect(third).toMatchObject({ type: 'failed', reason: 'nothing_to_compact' })
+  expect(third).toMatchObject({ type: 'failed', reason: 'nothing-to-compact' })
   const tip = table.records.at(-1)?.uuid
   const work = session({ ids: (name) => `later-${name}` }).from(String(tip))
   for (const at of [1, 2, 3])
@@ -133,7 +133,7 @@ test('after any compaction of any conversation the request is accepted, small, a
       const choices = { trigger: 'auto', threshold, counting: { model } } as const
       const result = done(await table.compact(hasModel ? client : offline(), choices))
       expect(brokenBy(table, result)).toEqual([])
-      expect(result.size.after).toBeLessThan(threshold * 0.6)
+      expect(result.after).toBeLessThan(threshold * 0.6)
       const messages = repairRequest(table.view().messages).messages
       const request = ownRequest(table.view(), { messages })
       expect((await ask(service, bodyOf(request))).status).toBe(200)

@@ -1,5 +1,6 @@
-import { type EngineEvent, noOutcome } from 'everlong'
+import type { EngineEvent } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
+import { noOutcome } from 'everlong/internal/compaction'
 import { describe, expect, test } from 'vitest'
 import { misbehavesThen, misbehaving, misbehaviors } from '../script/misbehaving.ts'
 import { createSimulator } from '../simulator.ts'
@@ -20,14 +21,14 @@ const trail = (tried: readonly { mechanism: string; outcome: string; reason?: st
 describe('a summarizer that misbehaves', () => {
   // langchain: an error text became the summary; pi, codex: an empty one did; OpenHands forgot the events all the same.
   const reasons: Readonly<Record<string, string>> = {
-    'error-text': 'api_error',
-    'longer-than-source': 'no_progress',
+    'error-text': 'api-error',
+    'longer-than-source': 'no-progress',
   }
   for (const kind of misbehaviors.filter((kind) => kind !== 'no-tags')) {
     test(`${kind}: neither of its answers is taken, and the summary is made without it`, async () => {
       const table = conversation(3, small)
       const result = done(await table.compact(world(misbehaving(kind)), { conversation: ownRequest(table.view()) }))
-      const reason = reasons[kind] ?? 'no_summary'
+      const reason = reasons[kind] ?? 'no-summary'
       expect(trail(result.tried)).toEqual([`cache-sharing failed ${reason}`, `direct failed ${reason}`, 'offline done'])
       expect(brokenBy(table, result)).toEqual([])
     })
@@ -36,9 +37,9 @@ describe('a summarizer that misbehaves', () => {
       const table = conversation(3, small)
       const before = JSON.stringify(table.view())
       const result = await table.compact(world(misbehaving(kind)), { settings: { offline: 'never' } })
-      expect(result).toMatchObject({ type: 'failed', reason: reasons[kind] ?? 'no_summary' })
+      expect(result).toMatchObject({ type: 'failed', reason: reasons[kind] ?? 'no-summary' })
       expect(JSON.stringify(table.view())).toBe(before)
-      expect(table.events.at(-1)).toMatchObject({ type: 'compaction-failed', reason: reasons[kind] ?? 'no_summary' })
+      expect(table.events.at(-1)).toMatchObject({ type: 'compaction-failed', reason: reasons[kind] ?? 'no-summary' })
     })
   }
 
@@ -53,7 +54,7 @@ describe('a summarizer that misbehaves', () => {
     const table = conversation(3, small)
     const model = world(misbehavesThen('calls-tools', 1, summarizer()))
     const result = done(await table.compact(model, { conversation: ownRequest(table.view()) }))
-    expect(trail(result.tried)).toEqual(['cache-sharing failed no_summary', 'direct done'])
+    expect(trail(result.tried)).toEqual(['cache-sharing failed no-summary', 'direct done'])
   })
 })
 
@@ -64,7 +65,7 @@ describe('a service that fails', () => {
       instead: (_, number) => (number <= 3 ? failed('transient', 'the stream broke off') : undefined),
     })
     const result = done(await table.compact(model, { conversation: ownRequest(table.view()) }))
-    expect(trail(result.tried)).toEqual(['cache-sharing failed api_error', 'direct done'])
+    expect(trail(result.tried)).toEqual(['cache-sharing failed api-error', 'direct done'])
     expect(model.requests).toHaveLength(4)
   })
 
@@ -72,7 +73,7 @@ describe('a service that fails', () => {
     const table = conversation(3, small)
     const model = world(summarizer(), { instead: () => ({ ...failed('transient', 'overloaded'), tries: 3 }) })
     const result = done(await table.compact(model))
-    expect(trail(result.tried)).toEqual(['direct failed api_error', 'offline done'])
+    expect(trail(result.tried)).toEqual(['direct failed api-error', 'offline done'])
     expect(model.requests).toHaveLength(1)
   })
 
@@ -93,7 +94,7 @@ describe('a service that fails', () => {
     expect(await table.compact(model, { hooks })).toMatchObject({
       type: 'failed',
       reason: 'vetoed',
-      detail: 'not during the release',
+      why: 'not during the release',
     })
     expect([model.requests.length, JSON.stringify(table.view())]).toEqual([0, before])
   })
@@ -101,8 +102,8 @@ describe('a service that fails', () => {
   test('a write that fails leaves everything as it was', async () => {
     const table = conversation(3, small)
     const before = JSON.stringify(table.view())
-    const commit = () => ({ type: 'failed', message: 'no space left' }) as const
-    expect(await table.compact(world(), { commit })).toMatchObject({ reason: 'write_failed', detail: 'no space left' })
+    const failure = { type: 'failed', reason: 'write-failed', why: 'no space left', tried: [] } as const
+    expect(await table.compact(world(), { write: async () => failure })).toMatchObject({ ...failure, tried: [{}] })
     expect(JSON.stringify(table.view())).toBe(before)
   })
 })
@@ -120,9 +121,9 @@ describe('stopped', () => {
         onEvent: (event) => {
           if (event.type === 'compaction-progressed' && event.phase === phase) controller.abort()
         },
-        commit: () => {
+        write: async (compaction) => {
           isWritten = true
-          return { type: 'committed' }
+          return compaction
         },
       })
       expect(result).toMatchObject({ type: 'failed', reason: 'aborted' })
@@ -185,8 +186,8 @@ test('every phase is told in order, and a sign of life every half minute while t
     type: 'compaction-finished',
     trigger: 'manual',
     mechanism: 'direct',
-    tokensBefore: result.size.before,
-    tokensAfter: result.size.after,
+    tokensBefore: result.before,
+    tokensAfter: result.after,
     durationMs: result.durationMs,
     usage: result.usage,
     cost: result.cost,
@@ -207,8 +208,8 @@ test('too few messages are left alone', async () => {
   const { bench } = await import('../testing/compaction.ts')
   for (const records of [[], [record('u1')]]) {
     expect(await bench(records).compact(world())).toMatchObject({
-      reason: 'nothing_to_compact',
-      detail: 'Not enough messages to compact.',
+      reason: 'nothing-to-compact',
+      why: 'Not enough messages to compact.',
     })
   }
 })

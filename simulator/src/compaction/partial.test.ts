@@ -83,7 +83,7 @@ describe('from a message', () => {
   test('a point outside the context is refused', async () => {
     const table = bench(talk().records)
     expect(await table.compact(offline(), { partial: { type: 'from', uuid: 'nowhere' } })).toMatchObject({
-      reason: 'nothing_to_compact',
+      reason: 'nothing-to-compact',
     })
   })
 })
@@ -113,7 +113,7 @@ describe('thinking that is bound to what goes', () => {
     const table = bench(records())
     const settings = { boundThinking: 'decline' } as const
     const partial = { type: 'up-to', uuid: 'u2' } as const
-    expect(await table.compact(offline(), { partial, settings })).toMatchObject({ reason: 'nothing_to_compact' })
+    expect(await table.compact(offline(), { partial, settings })).toMatchObject({ reason: 'nothing-to-compact' })
     expect(seen(table)).toContain('"thinking"')
   })
 })
@@ -150,7 +150,7 @@ test('from and up to any message of any conversation: valid, smaller, and the ke
         const uuid = uuids[Math.floor(at * uuids.length)] ?? ''
         const result = await table.compact(offline(), { partial: { type, uuid } })
         if (result.type === 'failed') {
-          expect(['nothing_to_compact', 'no_progress']).toContain(result.reason)
+          expect(['nothing-to-compact', 'no-progress']).toContain(result.reason)
           expect(JSON.stringify(table.view())).toBe(JSON.stringify(view))
           return
         }

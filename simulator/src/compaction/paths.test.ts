@@ -1,6 +1,7 @@
-import { type Hooks, type Message, noOutcome } from 'everlong'
+import type { Message } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { blocksOf, editRecord, objectAt, shapeOf, stringAt, textOf } from 'everlong/internal'
+import { type Hooks, noOutcome } from 'everlong/internal/compaction'
 import { session } from 'everlong/internal/testing'
 import { describe, expect, test } from 'vitest'
 import { startServer } from '../server.ts'
@@ -146,11 +147,11 @@ test('the boundary says what was done, and ours is in a field of its own', async
   })
   expect(compactMetadata).toEqual({
     trigger: 'manual',
-    preTokens: result.size.before,
-    postTokens: result.size.after,
+    preTokens: result.before,
+    postTokens: result.after,
     durationMs: result.durationMs,
     messagesSummarized: entries,
-    cumulativeDroppedTokens: result.size.before - result.size.after,
+    cumulativeDroppedTokens: result.before - result.after,
     userContext: 'keep the schema',
   })
   expect(Object.keys(objectAt(everlong, 'compaction') ?? {}).toSorted()).toEqual(

@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CompactionDone, type ModelAnswer, noOutcome } from 'everlong'
+import type { Compacted, ModelAnswer } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { isToolUse, objectAt, stringAt } from 'everlong/internal'
+import { noOutcome } from 'everlong/internal/compaction'
 import { createEngine, type Session } from 'everlong/node'
 import { afterAll, expect, test } from 'vitest'
 import { text, toolUse } from '../script/answers.ts'
@@ -117,7 +118,7 @@ async function work(session: Session, { until, size }: { readonly until: number;
 }
 
 /** What everybody says who names the size after a compaction. */
-function toldBy(session: Session, done: CompactionDone) {
+function toldBy(session: Session, done: Compacted) {
   const { preTokens: before, postTokens: boundary } = objectAt(done.records[0], 'compactMetadata') ?? {}
   return { before, boundary, result: done.after, gauge: session.explain().size.tokens }
 }
@@ -148,7 +149,7 @@ test.each<[kind: string, window: number, mechanism?: string]>([
     const range = kind === 'from a message' ? { from: uuid } : kind === 'up to a message' ? { upTo: uuid } : {}
     const before = session.explain().size.tokens
     const done = await session.compact(range)
-    if (done.type !== 'compacted') throw new Error(done.detail)
+    if (done.type !== 'compacted') throw new Error(done.why)
     expect([done.mechanism, done.before]).toEqual([mechanism, before])
     const { after } = done
     expect(toldBy(session, done)).toEqual({ before, boundary: after, result: after, gauge: after })
@@ -181,9 +182,9 @@ test('a compaction by hand that cannot free a tenth is declined before a model i
   const { uuid = '' } = session.messages().findLast(({ origin }) => origin === 'human') ?? {}
   const before = { messages: session.messages(), sent: sent() }
   const declined = await session.compact({ from: uuid })
-  expect(declined).toMatchObject({ type: 'not-compacted', reason: 'no_progress' })
+  expect(declined).toMatchObject({ type: 'failed', reason: 'no-progress' })
   expect(declined).toHaveProperty(
-    'detail',
+    'why',
     expect.stringMatching(/^It would free less than a tenth of the context: .* Choose an earlier message/),
   )
   expect({ messages: session.messages(), sent: sent() }).toEqual(before)
@@ -194,7 +195,7 @@ test('restored files do not take back what a compaction by hand frees', async ()
   const session = await engine.start({ system, tools: [read], envelope: { cwd: folder } })
   await work(session, { until: 15_000, size: 60 })
   const done = await session.compact()
-  if (done.type !== 'compacted') throw new Error(done.detail)
+  if (done.type !== 'compacted') throw new Error(done.why)
   expect(done.after).toBeLessThan(done.before * 0.75)
   expect(done.records.some((record) => objectAt(record, 'attachment')?.type === 'files')).toBe(true)
 })

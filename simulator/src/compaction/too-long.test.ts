@@ -177,9 +177,9 @@ describe('a request for a summary that is itself too long', () => {
     const { client } = world(11_000)
     const choices = { trigger: 'auto', threshold: 10_000, overhead: 9_000, counting: { model } } as const
     const result = await table.compact(client, choices)
-    expect(result).toMatchObject({ type: 'failed', reason: 'no_progress' })
+    expect(result).toMatchObject({ type: 'failed', reason: 'no-progress' })
     // Our estimate is 9,000; the answers of this session show that it is too low.
-    if (result.type === 'failed') expect(result.detail).toMatch(/system prompt and the tools have about 10,861 tokens/)
+    if (result.type === 'failed') expect(result.why).toMatch(/system prompt and the tools have about 10,861 tokens/)
     expect(JSON.stringify(table.view())).toBe(before)
   })
 })

@@ -3,7 +3,7 @@ import type { Message } from 'everlong'
 import { isToolUse, textOf } from 'everlong/internal'
 import type { Script } from '../script/script.ts'
 
-const longestQuote = 400
+const maxQuote = 400
 
 export const defaultSummary: Script = (request) => {
   const messages = withoutInstruction(request.messages)
@@ -42,7 +42,7 @@ function spoken(message: Message): string {
 
 function quote(text: string | undefined): string {
   if (text === undefined || text === '') return '(nothing)'
-  return text.length <= longestQuote ? text : `${text.slice(0, longestQuote)}…`
+  return text.length <= maxQuote ? text : `${text.slice(0, maxQuote)}…`
 }
 
 function toolsUsed(messages: readonly Message[]): string {

@@ -2,7 +2,7 @@
 // stands for a cut connection. Nothing here acts.
 
 export type Fault =
-  /** 429 with retry-after in seconds (rounded up) and retry-after-ms; 1,000 ms unless told. */
+  /** 429 with retry-after in seconds (rounded up) and retry-after-ms; 1,000 ms by default. */
   | { readonly type: 'rate-limit'; readonly retryAfterMs?: number }
   /** 529 overloaded_error. */
   | { readonly type: 'overloaded' }
@@ -10,21 +10,21 @@ export type Fault =
   | { readonly type: 'server-error' }
   /** The connection goes before a status line arrives. The request does not reach the handler. */
   | { readonly type: 'cut-before' }
-  /** The connection goes after this many bytes of the body (200 unless told), or at its end if it is shorter. */
+  /** The connection goes after this many bytes of the body (200 by default), or at its end if it is shorter. */
   | { readonly type: 'cut-during'; readonly afterBytes?: number }
   /** The whole body arrives, and then the connection goes instead of ending properly. */
   | { readonly type: 'cut-after' }
-  /** Nothing more comes after this many bytes (200 unless told), until the request is aborted or the body cancelled. */
+  /** Nothing more comes after this many bytes (200 by default), until the request is aborted or the body cancelled. */
   | { readonly type: 'stall'; readonly afterBytes?: number }
-  /** The stream ends properly but without its last event, or after so many events; a plain body ends half-way. */
+  /** The stream ends properly but without its last event, or after this many events; a plain body ends half-way. */
   | { readonly type: 'truncate'; readonly afterEvents?: number }
-  /** A stream that began with 200 ends in an overloaded_error after so many events (3 unless told). */
+  /** A stream that began with 200 ends in an overloaded_error after this many events (3 by default). */
   | { readonly type: 'error-event'; readonly afterEvents?: number }
-  /** The same bytes in pieces of 1 to `longest` bytes (64 unless told), cut anywhere, also inside a character. */
+  /** The same bytes in pieces of 1 to `longest` bytes (64 by default), cut anywhere, also inside a character. */
   | { readonly type: 'split'; readonly longest?: number }
-  /** Events come twice with this probability (0.5 unless told), at least one of them. */
+  /** Events come twice with this probability (0.5 by default), at least one of them. */
   | { readonly type: 'duplicate'; readonly probability?: number }
-  /** A wait before each piece of the body: 50 ms unless told. */
+  /** A wait before each piece of the body: 50 ms by default. */
   | { readonly type: 'slow'; readonly delayMs?: number }
 
 type Cut = 'cut-before' | 'cut-during' | 'cut-after'
@@ -46,7 +46,7 @@ export class FaultSignal extends TypeError {
 
 export const faultHeader = 'x-everlong-fault'
 
-/** What each fault may be told in a header: `x-everlong-fault: cut-during; after-bytes=100`. */
+/** The parameters of each fault in a header: `x-everlong-fault: cut-during; after-bytes=100`. */
 const settings: Readonly<Record<Fault['type'], readonly string[]>> = {
   'rate-limit': ['retryAfterMs'],
   overloaded: [],

@@ -13,7 +13,7 @@ export type Outgoing = {
 }
 
 /** How many turns of the event loop what was written may take to leave before the cut. */
-const longestFlush = 1_000
+const maxFlush = 1_000
 
 /** Without this a server would answer `cut-before` with a 500, and lose what it wrote before a later cut. */
 export function cutsSockets(
@@ -40,8 +40,7 @@ async function* cuttingBody(body: Bytes, outgoing: Outgoing): AsyncGenerator<Uin
   } catch (error) {
     if (!(error instanceof FaultSignal)) throw error
     // Destroying a socket throws away what it has not sent yet, and the bytes before a cut are what it is about.
-    for (let turn = 0; turn < longestFlush && outgoing.writableLength > 0 && !outgoing.destroyed; turn++)
-      await nextTurn()
+    for (let turn = 0; turn < maxFlush && outgoing.writableLength > 0 && !outgoing.destroyed; turn++) await nextTurn()
     outgoing.destroy()
   }
 }

@@ -8,9 +8,9 @@ import { type Fault, FaultSignal, faultHeader, readFault } from './fault.ts'
 export type Handler = (request: Request) => Response | Promise<Response>
 
 export type FaultRule = {
-  /** Which requests it is for: all unless told. It must not read the body. Ordinals count from 0. */
+  /** Which requests it is for: all by default. It must not read the body. Ordinals count from 0. */
   readonly when?: (request: Request, ordinal: number) => boolean
-  /** How often, of the requests it is for: always unless told. */
+  /** How often, of the requests it is for: always by default. */
   readonly probability?: number
   readonly fault: Fault
 }

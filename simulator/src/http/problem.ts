@@ -30,7 +30,7 @@ export function fine<T>(value: T): Outcome<T> {
   return { ok: true, value }
 }
 
-/** The error as it stands in a body or in a stream's `error` event. */
+/** The error as it appears in a body or in a stream's `error` event. */
 export function problemBody(problem: Problem, requestId: string): object {
   const details = problem.code === undefined ? {} : { details: { error_code: problem.code } }
   return {

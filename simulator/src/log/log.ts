@@ -27,7 +27,7 @@ export type RequestLog = {
   readonly clear: () => void
 }
 
-export function createLog(mostEntries: number): RequestLog {
+export function createLog(maxEntries: number): RequestLog {
   const entries: LogEntry[] = []
   let count = 0
   return {
@@ -36,7 +36,7 @@ export function createLog(mostEntries: number): RequestLog {
       const number = ++count
       const whole = { ...entry, number, line: lineOf({ ...entry, number }) }
       entries.push(whole)
-      if (entries.length > mostEntries) entries.splice(0, entries.length - mostEntries)
+      if (entries.length > maxEntries) entries.splice(0, entries.length - maxEntries)
       return whole
     },
     text: () => entries.map((entry) => `${entry.line}\n`).join(''),

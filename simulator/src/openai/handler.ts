@@ -18,7 +18,7 @@ export async function handleChat(http: Request, world: World): Promise<Response>
   const organization = keyOf(http.headers)
   const anonymous = { world, organization, request: undefined }
   if (organization === '') return refuse(noKey, anonymous)
-  const body = await readBody(http, world.options.longestBody)
+  const body = await readBody(http, world.options.maxBodyBytes)
   if (!body.ok)
     return refuse({ ...chatProblem(body.problem.message, null, null), status: body.problem.status }, anonymous)
   const chat = readChat(body.value, (model) => factsFor(model, world))

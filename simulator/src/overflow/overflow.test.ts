@@ -72,7 +72,7 @@ describe('an overflow', () => {
   })
 
   test('of bytes comes as text where the proxy speaks', async () => {
-    const tight = simulate({ longestBody: 100 })
+    const tight = simulate({ maxBodyBytes: 100 })
     const response = await send(tight, base, { headers: { 'x-everlong-overflow': '413-text' } })
     expect([response.status, response.headers.get('content-type')]).toEqual([413, 'text/html'])
   })

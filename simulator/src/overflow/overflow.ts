@@ -1,4 +1,4 @@
-// What does not fit the window, and the many ways in which it is told: the API's own, and those of other providers.
+// Prompts that do not fit the window, and how each provider reports that.
 import { invalid, type Problem, problemBody } from '../http/problem.ts'
 import { beta } from '../request/fields.ts'
 import type { MessagesRequest } from '../request/request.ts'

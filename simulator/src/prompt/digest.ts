@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { Block } from 'everlong'
 import { isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong/internal'
 
-/** Tells contents apart, keeps no secret: the quickest hash at hand will do. */
+/** Tells contents apart, keeps no secret: the quickest hash will do. */
 export function digestOf(text: string): string {
   return hash('sha1', text, 'hex')
 }
@@ -14,7 +14,7 @@ const marks = new Set(['cache_control', 'cache_reference'])
 export type TextDigest = (text: string) => string
 
 const worthKeeping = 1_024
-const mostCharacters = 50_000_000
+const maxCharacters = 50_000_000
 
 /** Long texts come again with every request; comparing one with its older copy is ten times quicker than hashing it. */
 export function createTextDigest(): TextDigest {
@@ -27,7 +27,7 @@ export function createTextDigest(): TextDigest {
     const found = kept.get(sample)
     if (found?.text === text) return found.digest
     const digest = digestOf(text)
-    if (characters > mostCharacters) {
+    if (characters > maxCharacters) {
       kept.clear()
       characters = 0
     }

@@ -32,7 +32,7 @@ export function imageSize(data: string): ImageSize | undefined {
   }
 }
 
-/** The size stands in the first start-of-frame segment. */
+/** The size is in the first start-of-frame segment. */
 function jpegSize(head: Buffer): ImageSize | undefined {
   let at = 2
   while (at + 9 <= head.length) {

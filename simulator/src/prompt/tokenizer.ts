@@ -6,17 +6,17 @@ import { digestOf } from './digest.ts'
 export type Tokenizer = {
   /** Counts a text; the same text is counted once. */
   readonly count: (text: string) => number
-  /** Remembers what `measure` says under a key that stands for the content. */
+  /** Remembers what `measure` says under a key that identifies the content. */
   readonly remember: (key: string, measure: () => number) => number
-  /** The longest beginning of a text that has at most so many tokens. */
+  /** The longest beginning of a text that has at most this many tokens. */
   readonly cut: (text: string, tokens: number) => string
 }
 
 /** Every byte-pair encoder is quadratic on text without breaks: no piece is longer than this. */
-const longestPiece = 4_096
+const maxPiece = 4_096
 /** Below this a count costs less than the hash that would find it. */
 const worthRemembering = 256
-const mostRemembered = 200_000
+const maxRemembered = 200_000
 const plain = { disallowedSpecial: new Set<string>() }
 
 export function createTokenizer(): Tokenizer {
@@ -25,7 +25,7 @@ export function createTokenizer(): Tokenizer {
     const found = known.get(key)
     if (found !== undefined) return found
     const tokens = measure()
-    if (known.size >= mostRemembered) forgetOldest(known)
+    if (known.size >= maxRemembered) forgetOldest(known)
     known.set(key, tokens)
     return tokens
   }
@@ -54,7 +54,7 @@ function countPieces(text: string): number {
 function* pieces(text: string): Generator<string> {
   let start = 0
   while (start < text.length) {
-    const end = safeEnd(text, start + longestPiece)
+    const end = safeEnd(text, start + maxPiece)
     yield text.slice(start, end)
     start = end
   }

@@ -4,9 +4,9 @@ import { isObject, numberAt, stringAt } from 'everlong/internal'
 import { stringInput } from './tool-names.ts'
 import { done, failed, pathIn, type ToolResult, type Workspace } from './workspace.ts'
 
-const longestPattern = 500
-const longestLine = 1_000
-const mostLines = 2_000
+const maxPattern = 500
+const maxLine = 1_000
+const maxLines = 2_000
 
 type Match = { readonly path: string; readonly line: number; readonly text: string }
 
@@ -22,10 +22,10 @@ export function grep(workspace: Workspace, input: unknown): ToolResult {
   for (const [path, content] of workspace.files) {
     if (!(under === '' || path === under || path.startsWith(`${under}/`)) || !fits(path)) continue
     for (const [index, text] of content.split('\n').entries()) {
-      if (pattern.test(text.slice(0, longestLine))) matches.push({ path, line: index + 1, text })
+      if (pattern.test(text.slice(0, maxLine))) matches.push({ path, line: index + 1, text })
     }
   }
-  const limit = Math.max(1, numberAt(input, 'head_limit') ?? mostLines)
+  const limit = Math.max(1, numberAt(input, 'head_limit') ?? maxLines)
   return done(
     rendered(matches, stringAt(input, 'output_mode') ?? 'files_with_matches')
       .slice(0, limit)
@@ -43,7 +43,7 @@ function rendered(matches: readonly Match[], mode: string): readonly string[] {
 
 /** The pattern ready to use, or why not. Repeated groups that repeat themselves can run for years on one line. */
 function compiled(written: string, ignoreCase: boolean): RegExp | string {
-  if (written.length > longestPattern) return `regex parse error: longer than ${longestPattern} characters`
+  if (written.length > maxPattern) return `regex parse error: longer than ${maxPattern} characters`
   if (/\([^()]*[+*}][^()]*\)\s*[+*{]/.test(written)) return 'regex parse error: nested repetition is not supported'
   try {
     return new RegExp(written, ignoreCase ? 'i' : '')

@@ -1,4 +1,4 @@
-// The text of made-up modules and their tests. Plausible to read and to grep; it is never run.
+// The text of generated modules and their tests. Plausible to read and to grep; it is never run.
 import { integerBelow, type Random, type Seed, seededRandom } from '../script/random.ts'
 import { type PlantedMistake, typeOf, wordOf } from './mistakes.ts'
 

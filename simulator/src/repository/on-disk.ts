@@ -24,9 +24,9 @@ export function writeRepository(repository: Repository, folder: string): Reposit
 }
 
 const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.everlong', dirname(bugsFile)])
-const mostFiles = 400
+const maxFiles = 400
 
-/** What the simulated model knows of a folder: the names of its files, and the bugs if it is a made-up repository. */
+/** What the simulated model knows of a folder: the names of its files, and the bugs if it is a generated repository. */
 export function repositoryIn(folder: string): Repository {
   const bugs = existsSync(join(folder, bugsFile))
     ? (JSON.parse(readFileSync(join(folder, bugsFile), 'utf8')) as readonly Bug[])
@@ -36,7 +36,7 @@ export function repositoryIn(folder: string): Repository {
   return { seed: 1, name: 'demo', root: folder, branch: 'main', head: '0000000', files, bugs }
 }
 
-function filesBelow(folder: string, room = mostFiles): readonly string[] {
+function filesBelow(folder: string, room = maxFiles): readonly string[] {
   const found: string[] = []
   for (const item of readdirSync(folder, { withFileTypes: true })) {
     if (skipped.has(item.name) || found.length >= room) continue

@@ -1,4 +1,4 @@
-// The files of a made-up repository that are not modules: readme, configuration, design notes, a large generated table
+// The files of a generated repository that are not modules: readme, configuration, design notes, a large generated table
 // and a long build log, so that some results are as big as they are in life.
 import { integerBelow, lettersFrom, type Random } from '../script/random.ts'
 import { typeOf } from './mistakes.ts'

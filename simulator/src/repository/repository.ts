@@ -1,16 +1,16 @@
-// A made-up TypeScript repository: the same files and the same planted bugs for the same seed. It lives in memory and
+// A generated TypeScript repository: the same files and the same planted bugs for the same seed. It lives in memory and
 // never touches a disk; tools.ts works on a copy of it.
 import { integerBelow, lettersFrom, type Random, type Seed, seededRandom } from '../script/random.ts'
 import { mistakeFor, type PlantedMistake } from './mistakes.ts'
 import { type ModuleFacts, moduleText, testText } from './modules.ts'
 import { buildLogText, configText, designText, readmeText, tableText } from './papers.ts'
 
-/** A mistake in the sources that a test reports until it is mended. */
+/** A mistake in the sources that a test reports until it is fixed. */
 export type Bug = {
   /** Relative to the root, as all paths in a repository. */
   readonly path: string
   readonly symbol: string
-  /** The text as it stands, which occurs once in the file, and as it must become. */
+  /** The present text, which occurs once in the file, and the correct one. */
   readonly wrong: string
   readonly right: string
   readonly testPath: string
@@ -31,13 +31,13 @@ export type Repository = {
   readonly bugs: readonly Bug[]
 }
 
-const fewestFiles = 8
+const minFiles = 8
 
-/** `files` is how many there are in all, 40 unless told and at least 8; every third module has a bug. */
+/** `files` is the total number, 40 by default and at least 8; every third module has a bug. */
 export function syntheticRepository(options: { readonly seed?: Seed; readonly files?: number } = {}): Repository {
   const seed = options.seed ?? 1
   const random = seededRandom('repository', seed)
-  const count = Math.max(fewestFiles, Math.floor(options.files ?? 40))
+  const count = Math.max(minFiles, Math.floor(options.files ?? 40))
   const name = `${adjectives[integerBelow(random, adjectives.length)]}-${nouns[integerBelow(random, nouns.length)]}`
   const modules = modulesOf(random, Math.floor((count - 6) / 2))
   const files = new Map<string, string>()

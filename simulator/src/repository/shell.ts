@@ -1,4 +1,4 @@
-// A shell for made-up repositories: a small set of commands over in-memory files, `&&` between them, everything else
+// A shell for generated repositories: a small set of commands over in-memory files, `&&` between them, everything else
 // "command not found". It never starts a process.
 import { integerBelow, type Random, seededRandom } from '../script/random.ts'
 import type { Bug, Repository } from './repository.ts'

@@ -27,7 +27,7 @@ const inputNames = {
 
 export type InputName = keyof typeof inputNames
 
-/** Which tool a name stands for; case, hyphens and underscores do not count. */
+/** Which tool a name means; case, hyphens and underscores do not count. */
 export function toolNamed(name: string): Tool | undefined {
   const plain = name.toLowerCase().replaceAll(/[^a-z]/g, '')
   for (const tool of Object.keys(spellings)) if (isTool(tool) && spellings[tool].includes(plain)) return tool

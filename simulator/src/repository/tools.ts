@@ -1,4 +1,4 @@
-// Tools that truly work on a made-up repository, in memory: what an agent edits is what it reads next. Every misuse is
+// Tools that really work on a generated repository, in memory: what an agent edits is what it reads next. Every misuse is
 // an error result with a reason, as real tools give it; nothing here throws or touches a disk.
 import { isObject, numberAt } from 'everlong/internal'
 import type { ToolDefinition } from '../script/script.ts'
@@ -40,8 +40,8 @@ const runners: Readonly<Record<Tool, (workspace: Workspace, input: unknown) => T
   TodoWrite: (_workspace, input) => done(`Todos have been saved: ${listInput(input, 'todos').length} items.`),
 }
 
-const longestReading = 2_000
-const longestLine = 2_000
+const maxReading = 2_000
+const maxLine = 2_000
 
 function read(workspace: Workspace, input: unknown): ToolResult {
   const path = stringInput(input, 'path')
@@ -50,14 +50,14 @@ function read(workspace: Workspace, input: unknown): ToolResult {
   if (content === undefined) return failed(`File does not exist: ${path}`)
   const lines = content.replace(/\n$/, '').split('\n')
   const first = Math.max(1, numberAt(input, 'offset') ?? 1)
-  const limit = Math.min(longestReading, Math.max(1, numberAt(input, 'limit') ?? longestReading))
+  const limit = Math.min(maxReading, Math.max(1, numberAt(input, 'limit') ?? maxReading))
   const shown = lines.slice(first - 1, first - 1 + limit)
   if (content === '' || shown.length === 0) return done(`The file has ${content === '' ? 0 : lines.length} lines.`)
   return done(numbered(shown, first))
 }
 
 function numbered(lines: readonly string[], first: number): string {
-  return lines.map((line, index) => `${String(first + index).padStart(6)}\t${line.slice(0, longestLine)}`).join('\n')
+  return lines.map((line, index) => `${String(first + index).padStart(6)}\t${line.slice(0, maxLine)}`).join('\n')
 }
 
 function edit(workspace: Workspace, input: unknown): ToolResult {

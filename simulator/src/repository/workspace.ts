@@ -1,4 +1,4 @@
-// What the tools of a made-up repository share: the files they work on, and the results they give.
+// What the tools of a generated repository share: the files they work on, and the results they give.
 import type { Repository } from './repository.ts'
 
 export type ToolResult = { readonly content: string; readonly isError: boolean }

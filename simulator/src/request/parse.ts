@@ -16,7 +16,7 @@ export type ParseContext = {
   readonly factsOf: (model: string) => ModelFacts | undefined
 }
 
-const mostMessages = 100_000
+const maxMessages = 100_000
 
 export function parseRequest(body: unknown, context: ParseContext): Outcome<MessagesRequest> {
   if (!isObject(body)) return refused(invalid('Input should be an object'))
@@ -79,8 +79,8 @@ type MessageContext = ParseContext & { readonly facts: ModelFacts }
 
 function parseMessages(value: unknown, context: MessageContext): Outcome<readonly InputMessage[]> {
   const list = Array.isArray(value) ? value : []
-  if (list.length > mostMessages) {
-    const message = `messages: List should have at most ${mostMessages} items after validation, not ${list.length}`
+  if (list.length > maxMessages) {
+    const message = `messages: List should have at most ${maxMessages} items after validation, not ${list.length}`
     return refused(invalid(message))
   }
   const messages: InputMessage[] = []

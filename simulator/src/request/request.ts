@@ -78,7 +78,7 @@ export function thinks(request: Pick<MessagesRequest, 'thinking' | 'facts'>): bo
   return request.thinking.type === 'enabled' || request.thinking.type === 'adaptive'
 }
 
-/** A compaction block that stands for what came before it. One without content is a failed attempt and stands for nothing. */
+/** A compaction block replaces everything before it. One without content is a failed attempt and replaces nothing. */
 export function isCompaction(block: Block): boolean {
   return block.type === 'compaction' && typeof block.content === 'string'
 }

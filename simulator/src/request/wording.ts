@@ -5,7 +5,7 @@ import { invalid, type Problem } from '../http/problem.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** The first thing a schema has against a value, or undefined. The prefix is where the value stands in the body. */
+/** The first thing a schema has against a value, or undefined. The prefix is the path of the value in the body. */
 export function check(schema: z.ZodType, value: unknown, prefix: string): Problem | undefined {
   const outcome = schema.safeParse(value)
   if (outcome.success) return undefined

@@ -11,7 +11,7 @@ export function hasMessages(request: MessagesRequest): Problem | undefined {
   return request.messages.length === 0 ? invalid('messages: at least one message is required') : undefined
 }
 
-/** A compaction block stands for everything before it, the first user message included. */
+/** A compaction block replaces everything before it, the first user message included. */
 export function startsWithUser(request: MessagesRequest): Problem | undefined {
   const first = request.messages.find((message) => message.role !== 'system')
   if (first === undefined || first.role === 'user' || first.content[0]?.type === 'compaction') return undefined

@@ -8,9 +8,9 @@ import { oncePer } from '../request/once.ts'
 import { type MessagesRequest, placedIn } from '../request/request.ts'
 import { check, wrongTag } from '../request/wording.ts'
 
-const mostBytes = 5 * 1024 * 1024
-const longestSide = 8_000
-const longestSideOfMany = 2_000
+const maxBytes = 5 * 1024 * 1024
+const maxSide = 8_000
+const maxSideOfMany = 2_000
 const many = 20
 
 type Medium = { readonly type: 'image' | 'document'; readonly source: unknown; readonly path: string }
@@ -59,8 +59,8 @@ function checkImage(image: Medium, count: number): Problem | undefined {
   if (problem || type !== 'base64') return problem
   const data = String(source.data)
   const bytes = Math.floor((data.replace(/=+$/, '').length * 3) / 4)
-  if (bytes > mostBytes) {
-    return invalid(`${path}.base64: image exceeds 5 MB maximum: ${bytes} bytes > ${mostBytes} bytes`)
+  if (bytes > maxBytes) {
+    return invalid(`${path}.base64: image exceeds 5 MB maximum: ${bytes} bytes > ${maxBytes} bytes`)
   }
   const kind = sniff(data)
   if (kind === undefined) return invalid('Could not process image')
@@ -74,9 +74,9 @@ function checkSides(data: string, path: string, count: number): Problem | undefi
   const size = imageSize(data)
   const side = Math.max(size?.width ?? 0, size?.height ?? 0)
   const rule = `${path}.base64.data: At least one of the image dimensions exceed max allowed size`
-  if (side > longestSide) return invalid(`${rule}: ${longestSide} pixels`)
-  if (count > many && side > longestSideOfMany) {
-    return invalid(`${rule} for many-image requests: ${longestSideOfMany} pixels`)
+  if (side > maxSide) return invalid(`${rule}: ${maxSide} pixels`)
+  if (count > many && side > maxSideOfMany) {
+    return invalid(`${rule} for many-image requests: ${maxSideOfMany} pixels`)
   }
   return undefined
 }

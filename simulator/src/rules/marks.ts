@@ -8,13 +8,13 @@ import { type MessagesRequest, placedIn, type Ttl } from '../request/request.ts'
 
 type Mark = { readonly path: string; readonly ttl: Ttl; readonly on: unknown }
 
-const mostMarks = 4
+const maxMarks = 4
 
 export function marksAtMostFour(request: MessagesRequest): Problem | undefined {
   const marks = marksOf(request)
   const found = marks.length + (addsMark(request, marks) ? 1 : 0)
-  if (found <= mostMarks) return undefined
-  return invalid(`A maximum of ${mostMarks} blocks with cache_control may be provided. Found ${found}.`)
+  if (found <= maxMarks) return undefined
+  return invalid(`A maximum of ${maxMarks} blocks with cache_control may be provided. Found ${found}.`)
 }
 
 export function marksLongBeforeShort(request: MessagesRequest): Problem | undefined {

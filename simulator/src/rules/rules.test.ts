@@ -448,7 +448,7 @@ describe('the API refuses', () => {
   })
 
   test('a body over the limit, with 413', async () => {
-    const small = simulate({ longestBody: 1_000 })
+    const small = simulate({ maxBodyBytes: 1_000 })
     const told = await ask(small, { ...base, messages: [user('é'.repeat(600))] })
     expect([told.status, errorOf(told)]).toEqual([
       413,

@@ -1,4 +1,4 @@
-// Tools that run on the server: a call has its result behind it, in the same answer or a later one, unless the
+// Tools that run on the server: a call is followed by its result, in the same answer or a later one, unless the
 // conversation ends while the turn is paused on it.
 import type { Block } from 'everlong'
 import { isToolResult, pairHalfOf } from 'everlong/internal'

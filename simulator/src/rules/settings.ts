@@ -1,4 +1,4 @@
-// Rules over what a request asks for beside its messages: limits, stop sequences, the choice of a tool.
+// Rules over what a request asks for besides its messages: limits, stop sequences, the choice of a tool.
 import { isObject } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { MessagesRequest } from '../request/request.ts'

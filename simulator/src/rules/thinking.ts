@@ -1,4 +1,4 @@
-// Where thinking must stand and what it excludes. Whether a block is genuine is for ../thinking to say.
+// Where thinking must be and what it excludes. Whether a block is genuine is for ../thinking to say.
 import { isThinking, isToolResult, type ModelFacts } from 'everlong/internal'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, turnsOf } from '../request/request.ts'

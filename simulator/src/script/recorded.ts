@@ -9,12 +9,12 @@ import type { Answer, Script } from './script.ts'
 type Exchange = { readonly keys: readonly string[]; readonly answer: Answer }
 
 /** How far back the conversation is compared when the last message fits several places. */
-const longestComparison = 50
+const maxComparison = 50
 
 /**
  * Answers a request with what followed its last user message in the recording: found by the ids of its tool results,
  * else by its text; of several places the one whose earlier messages agree best, then the next one not yet used.
- * Nothing found: the answer after the one given last. Out of answers: as `whenExhausted` says (`say` unless told).
+ * Nothing found: the answer after the one given last. Out of answers: as `whenExhausted` says (`say` by default).
  * `sidechains` reads the records of sub-agents instead of leaving them out.
  */
 export function recorded(
@@ -47,7 +47,7 @@ function takesPart(record: object, options: { readonly sidechains?: boolean }): 
 const modelOf = (record: unknown) => stringAt(objectAt(record, 'message'), 'model')
 
 /**
- * Lines with one message id are one answer, also where tool results stand between them: a client that starts tools
+ * Lines with one message id are one answer, also with tool results between them: a client that starts tools
  * while the answer still streams writes results before the answer's last lines. Such results belong to the next answer.
  */
 function exchangesOf(records: readonly unknown[]): readonly Exchange[] {
@@ -123,12 +123,12 @@ function agreementOf(
   search: { readonly said: readonly (readonly string[])[]; readonly exchanges: readonly Exchange[] },
   at: number,
 ): number {
-  for (let back = 1; back <= longestComparison; back++) {
+  for (let back = 1; back <= maxComparison; back++) {
     const said = search.said.at(-1 - back)
     const then = back > at ? undefined : search.exchanges[at - back]
     if (!said || !then || !said.some((key) => then.keys.includes(key))) return back - 1
   }
-  return longestComparison
+  return maxComparison
 }
 
 const keysOfMessage = (message: Message) => keysOf(message.content)

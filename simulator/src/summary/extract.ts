@@ -1,18 +1,19 @@
-// Facts read off a conversation for a summary: what the user said, files, errors, todos, where the work stands. Plain
-// reading without judgement; it never sees more than the messages.
+// Facts from a conversation for a summary: what the user said, files, errors, todos, the state of the work. Plain reading
+// without judgement; it never sees more than the messages.
 import type { Message } from 'everlong'
 import {
   blocksOf,
+  headOfText,
   isText,
   isToolResult,
   isToolUse,
   stringAt,
   type ToolResultBlock,
   type ToolUseBlock,
+  tailOfText,
   textOf,
 } from 'everlong/internal'
 import { listInput, stringInput, toolNamed } from '../repository/tool-names.ts'
-import { cut } from './cut.ts'
 import { type Fact, looksLikeSummary, readSections } from './sections.ts'
 
 /** Everything a summary could say about a conversation, in order of time within each section. */
@@ -40,7 +41,7 @@ export function factsOf(messages: readonly Message[]): readonly Fact[] {
   return [...bySubject.values()]
 }
 
-/** What a fact is about: a newer fact about the same thing takes the place of one that an earlier summary told. */
+/** What a fact is about: a newer fact about the same thing replaces one of an earlier summary. */
 function subjectOf(fact: Fact): string {
   if (fact.section === 1 && fact.text.startsWith('Latest: ')) return 'Latest'
   if (fact.section === 2) return fact.text.split(':')[0] ?? fact.text
@@ -165,7 +166,7 @@ function todoFacts(calls: readonly Call[]): readonly Fact[] {
   })
 }
 
-/** Where the work stands: the last words of the assistant, its last calls, and the request they serve. */
+/** The state of the work: the last words of the assistant, its last calls, and the request they serve. */
 function presentFacts(messages: readonly Message[], calls: readonly Call[]): readonly Fact[] {
   const texts = messages.filter((message) => message.role === 'assistant').map((message) => textOf(message.content))
   const words = texts.findLast((text) => text.trim() !== '')
@@ -195,4 +196,11 @@ function describe(use: ToolUseBlock): string {
 
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
+}
+
+/** Long text loses its middle. */
+function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  const half = Math.floor((max - 5) / 2)
+  return `${headOfText(text, half)} […] ${tailOfText(text, half)}`
 }

@@ -1,10 +1,9 @@
 // The model that keeps notes about a session: answers a request for them with sections in the form that was asked for,
 // out of what the conversation holds. The same for the same request.
 import type { Message } from 'everlong'
-import { blocksOf, isText, isToolUse, textOf } from 'everlong/internal'
+import { blocksOf, headOfText, isText, isToolUse, textOf } from 'everlong/internal'
 import { text } from '../script/answers.ts'
 import type { Script, ScriptRequest } from '../script/script.ts'
-import { headOf } from './cut.ts'
 
 /** True when the last message asks for sections of notes: for a route to the note taker. */
 export function asksForNotes(request: Pick<ScriptRequest, 'messages'>): boolean {
@@ -42,7 +41,7 @@ export function noteTaker({ learnings = [] }: { readonly learnings?: readonly st
         ),
         section('Learnings', learnings),
         section('Worklog', [
-          ...new Set(calls.map(({ name, input }) => headOf(`- ${name} ${JSON.stringify(input)}`, 120))),
+          ...new Set(calls.map(({ name, input }) => headOfText(`- ${name} ${JSON.stringify(input)}`, 120))),
         ]),
       ].join('\n\n'),
     )
@@ -52,12 +51,12 @@ export function noteTaker({ learnings = [] }: { readonly learnings?: readonly st
 function wordsOf(messages: readonly Message[], role: Message['role']): readonly string[] {
   return messages
     .filter((message) => message.role === role)
-    .map(({ content }) => headOf(textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim(), longest))
+    .map(({ content }) => headOfText(textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim(), longest))
     .filter((words) => words !== '')
 }
 
-const mostLines = 20
+const maxLines = 20
 
 function section(name: string, lines: readonly string[]): string {
-  return `<section name="${name}">\n${lines.slice(-mostLines).join('\n')}\n</section>`
+  return `<section name="${name}">\n${lines.slice(-maxLines).join('\n')}\n</section>`
 }

@@ -292,3 +292,14 @@ test('an agent that is compacted every seven turns by this summarizer still ends
   const mended = repository.bugs.filter((bug) => tools.files.get(bug.path)?.includes(bug.right))
   expect(mended.length).toBeGreaterThanOrEqual(4)
 })
+
+const faces = '😀'.repeat(600)
+
+test.each([faces, `x${faces}`])('a summary of long text outside the basic plane is well formed (%#)', async (words) => {
+  const request = requestOf([
+    user(words),
+    user('Write a detailed summary of the conversation, inside <summary></summary>.'),
+  ])
+  const written = await textAnswered(summarizer(), request)
+  expect([written.includes('😀'), written.isWellFormed()]).toEqual([true, true])
+})

@@ -1,10 +1,9 @@
 // The summarizing model: writes a nine-section summary out of what it was given, within its output limit, the same for
 // the same request. With `forget` and `invent` it does badly on purpose, so that a verifier has something to find.
 import type { Block, Message } from 'everlong'
-import { blocksOf, isText, textOf } from 'everlong/internal'
+import { blocksOf, headOfText, isText, textOf } from 'everlong/internal'
 import { type Random, type Seed, seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest } from '../script/script.ts'
-import { headOf } from './cut.ts'
 import { factsOf } from './extract.ts'
 import { inventions } from './inventions.ts'
 import { type Fact, renderSections } from './sections.ts'
@@ -135,6 +134,7 @@ function fitted(fitting: Fitting): Answer {
 /** No room even for the headings: what a model does at its output limit, it stops in the middle. */
 function cutOff(whole: string, fitting: Fitting): Answer {
   let text = whole
-  while (text !== '' && fitting.countTokens(text) > fitting.budget) text = headOf(text, Math.floor(text.length * 0.9))
+  while (text !== '' && fitting.countTokens(text) > fitting.budget)
+    text = headOfText(text, Math.floor(text.length * 0.9))
   return { content: text === '' ? [] : [{ type: 'text', text }], stopReason: 'max_tokens' }
 }

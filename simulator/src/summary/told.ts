@@ -1,5 +1,5 @@
 // Conversations that were written out as one text, as libraries hand them to the model that summarizes: read back into
-// messages by the names that stand before what each side said. Calls inside the text stay text.
+// messages by the names before what each side said. Calls inside the text stay text.
 import type { Message } from 'everlong'
 
 const label = /^\[?(Human|User|AI|Assistant|Tool|Assistant thinking|Assistant tool calls|Tool result)\]?: ?/gm

@@ -1,13 +1,14 @@
 // A conversation on the bench: records in, its view, a compaction with whatever model, and the view afterwards. Shared by
 // the scenario tests of the compaction procedure. No part of the package.
-import type { EngineEvent, Hooks, Message, ModelClient, ModelRequest } from 'everlong'
+import type { EngineEvent, Failed, Message, ModelClient, ModelRequest } from 'everlong'
 import { checkRequest, createFold, type Fold, type JsonObject, repairRequest, stringAt } from 'everlong/internal'
+import type { Hooks } from 'everlong/internal/compaction'
 import {
-  type Compacted,
+  type Compaction,
   type CompactionJob,
   type CompactionPorts,
-  type CompactionResult,
   noHooks,
+  type RunOptions,
   runCompaction,
 } from 'everlong/internal/compaction'
 import { generateWithTruth, type SessionOptions } from 'everlong/internal/testing'
@@ -20,7 +21,7 @@ export type Bench = {
   readonly records: readonly JsonObject[]
   readonly events: EngineEvent[]
   /** Compacts, and appends what it gives when it goes well. */
-  readonly compact: (model: ModelClient, choices?: BenchChoices) => Promise<CompactionResult>
+  readonly compact: (model: ModelClient, choices?: BenchChoices) => Promise<Compaction | Failed>
 }
 
 export type BenchChoices = Partial<CompactionJob> & {
@@ -28,6 +29,7 @@ export type BenchChoices = Partial<CompactionJob> & {
   readonly signal?: AbortSignal
   readonly onEvent?: (event: EngineEvent) => void
   readonly wait?: CompactionPorts['wait']
+  readonly write?: RunOptions['write']
 }
 
 export function bench(records: readonly JsonObject[]): Bench {
@@ -44,7 +46,7 @@ export function bench(records: readonly JsonObject[]): Bench {
   }
   add(records)
   const compact: Bench['compact'] = async (model, choices = {}) => {
-    const { hooks = noHooks, signal, onEvent, wait = untilStopped, ...input } = choices
+    const { hooks = noHooks, signal, onEvent, wait = untilStopped, write, ...input } = choices
     const ports: CompactionPorts = {
       now: () => (time += 7),
       newId: () => `c${++ids}`,
@@ -69,7 +71,7 @@ export function bench(records: readonly JsonObject[]): Bench {
         ...input,
       },
       ports,
-      signal,
+      { ...(signal ? { signal } : {}), ...(write ? { write } : {}) },
     )
     if (result.type === 'compacted') add(result.records)
     return result
@@ -103,8 +105,8 @@ export function conversation(seed = 1, options: Partial<SessionOptions> = {}): B
   return bench(generateWithTruth({ seed, targetBytes: 200_000, boundaries: 0, ...options }).records)
 }
 
-export function done(result: CompactionResult): Compacted {
-  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+export function done(result: Compaction | Failed): Compaction {
+  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.why}`)
   return result
 }
 
@@ -112,7 +114,7 @@ export const bare = (messages: readonly Message[]): readonly Message[] =>
   messages.map(({ role, content }) => ({ role, content }))
 
 /** What holds after every compaction, whatever made the summary; the words for what does not. */
-export function brokenBy(table: Bench, result: Compacted): readonly string[] {
+export function brokenBy(table: Bench, result: Compaction): readonly string[] {
   const { messages } = table.view()
   const broken: string[] = []
   if (JSON.stringify(bare(messages)) !== JSON.stringify(bare(result.messages)))

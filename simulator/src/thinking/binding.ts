@@ -24,7 +24,7 @@ export type Bound = {
   /** The messages without the blocks that were dropped. */
   readonly messages: readonly InputMessage[]
   readonly transformations: readonly InputTransformation[]
-  /** Where the next thinking block stands. */
+  /** Where the next thinking block is. */
   readonly place: Place
 }
 
@@ -195,7 +195,7 @@ function forged(item: PlacedBlock, isLatest: boolean) {
   )
 }
 
-/** Whatever stands in the text of a block that came without one is ignored. */
+/** The text of a block that was sent without one is ignored. */
 function claimOf(block: Block, signer: Signer): Claim | undefined {
   const signature = signatureOf(block)
   const hidden = signer.read(signature, '')
@@ -211,7 +211,7 @@ function textIn(block: Block): string {
   return block.type === 'thinking' ? String(block.thinking) : ''
 }
 
-/** What stands before the last compaction block is not read, so it is not checked either. */
+/** Blocks before the last compaction block are not read, so they are not checked either. */
 function sinceCompaction(messages: readonly InputMessage[]): readonly PlacedBlock[] {
   const items = placedIn(messages)
   const at = items.findLastIndex(({ block }) => isCompaction(block))

@@ -19,7 +19,7 @@ export type ThinkingClaim = {
   readonly isHidden: boolean
 }
 
-/** What a compaction block's signature remembers: the digest of its text, and where the range it stands for ended. */
+/** What a compaction block's signature remembers: the digest of its text, and where the range that it replaces ended. */
 export type CompactionClaim = { readonly kind: 'compaction'; readonly prefix: string; readonly text: string }
 
 /** A text that only this simulator can read back: the encrypted content of the Responses API. */
@@ -33,7 +33,7 @@ export type Signer = {
   readonly sign: (claim: Claim, text: string) => string
   /** The claim, if the signature is ours and belongs to this text. */
   readonly read: (signature: string, text: string) => Claim | undefined
-  /** The claim as it stands, for a signature that was checked before. */
+  /** The claim as it is, for a signature that was checked before. */
   readonly peek: (signature: string) => Claim | undefined
 }
 

@@ -134,7 +134,7 @@ function withEngineEvent(state: TerminalState, event: EngineEvent, now: number):
       // A command says itself what came of it.
       if (state.command !== undefined) return { ...state, compaction: undefined }
       const text =
-        event.reason === 'aborted' ? 'Compaction canceled. Nothing was changed.' : `No compaction: ${event.detail}`
+        event.reason === 'aborted' ? 'Compaction canceled. Nothing was changed.' : `No compaction: ${event.why}`
       return withItem({ ...state, compaction: undefined }, { type: 'notice', text })
     }
     default: {

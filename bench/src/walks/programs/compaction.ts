@@ -44,7 +44,7 @@ fill(session, {
   },
 })
 const request = await session.prepare()
-if (request.type === 'blocked') throw new Error(request.detail)
+if (request.type === 'blocked') throw new Error(request.why)
 const sent = JSON.stringify(request.body)
 if (!sent.includes(written)) throw new Error('The context does not have the summary of the model.')
 if (!sent.includes('export const value10x0')) throw new Error('No file was restored.')

@@ -9,6 +9,6 @@ const engine = createEngine({
 const session = await engine.start()
 fill(session, { turns: 90, fileAt: (turn) => `src/file-${turn}.ts` })
 const request = await session.prepare()
-if (request.type === 'blocked') throw new Error(request.detail)
+if (request.type === 'blocked') throw new Error(request.why)
 if (request.compaction) throw new Error('It compacted.')
 if (JSON.stringify(request.body).includes('value0x0')) throw new Error('Nothing was cleared.')

@@ -3,13 +3,12 @@
 
 import { randomUUID } from 'node:crypto'
 import { visible } from '@everlong/agent/render'
-import { countTokens, type Message, type ModelClient, StoreError } from 'everlong'
+import { countTokens, type Failed, type Message, type ModelClient, StoreError } from 'everlong'
 import { type Format, type JsonObject, systemPorts, type ViewMessage } from 'everlong/internal'
 import {
-  type Compacted,
+  type Compaction,
   type CompactionJob,
   type CompactionPlan,
-  type CompactionResult,
   compactionOff,
   type FidelityReport,
   noHooks,
@@ -112,7 +111,7 @@ export async function compactSession(file: string, options: Asked): Promise<Outc
 }
 
 /** In the session's own format where its agent can go on from a compaction; else as Claude Code has them. */
-function recordsFor({ format, lastUuid }: Transcript, result: Compacted): readonly JsonObject[] {
+function recordsFor({ format, lastUuid }: Transcript, result: Compaction): readonly JsonObject[] {
   const [boundary] = result.records
   if (format !== 'pi' || lastUuid === undefined) return result.records
   const place = { id: randomUUID(), parentId: lastUuid, timestamp: String(boundary?.timestamp) }
@@ -158,7 +157,7 @@ function partialOf({ from, upTo }: CompactOptions): PartialChoice | undefined {
   return upTo === undefined ? undefined : { type: 'up-to', uuid: upTo }
 }
 
-async function compact(input: CompactionJob, model: ModelClient, io: Io): Promise<CompactionResult> {
+async function compact(input: CompactionJob, model: ModelClient, io: Io): Promise<Compaction | Failed> {
   const progress = createCompactProgress(io)
   try {
     return await runCompaction(
@@ -173,7 +172,7 @@ async function compact(input: CompactionJob, model: ModelClient, io: Io): Promis
         emit: progress.tell,
         wait: systemPorts.wait,
       },
-      progress.signal,
+      { signal: progress.signal },
     )
   } finally {
     progress.end()
@@ -217,7 +216,7 @@ function planned(
 function notDone(
   session: Transcript,
   input: CompactionJob,
-  { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
+  { reason, why: detail, tried }: Failed,
 ): Outcome<MadeCompaction> {
   const report = { ...unchanged(session, input), tried, failed: { reason, detail } }
   return {
@@ -228,13 +227,13 @@ function notDone(
   }
 }
 
-function reportOf(session: Transcript, result: Compacted, options: Asked): CompactReport {
+function reportOf(session: Transcript, result: Compaction, options: Asked): CompactReport {
   return {
     file: session.path,
     ...(options.before === undefined ? {} : { before: options.before }),
     messages: bare(result.messages),
     tokens: result.tokens,
-    size: result.size,
+    size: { before: result.before, after: result.after },
     mechanism: result.mechanism,
     model: result.model,
     fidelity: result.fidelity,

@@ -55,7 +55,7 @@ function account(report: CompactReport, screen: Screen): readonly string[] {
 }
 
 function planLines(plan: CompactionPlan, screen: Screen): readonly string[] {
-  if (plan.type === 'declined') return [plan.why]
+  if (plan.type === 'failed') return [plan.why]
   const { parts, tokens } = plan
   return [
     heading('Plan', screen),

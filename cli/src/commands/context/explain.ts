@@ -100,9 +100,9 @@ function reductionsOf(
   const situation = situationOf(view, { ...grounds, ...named, size, client: { contextManagement: true } })
   return explainReductions(view, situation).map(({ mechanism, outcome, worth }) => ({
     mechanism,
-    type: outcome.type,
-    reason: outcome.type === 'planned' ? outcome.reason : outcome.detail,
-    freed: outcome.type === 'planned' ? outcome.freed : 0,
+    type: outcome.type === 'declined' ? 'declined' : 'planned',
+    reason: outcome.why,
+    freed: outcome.type === 'declined' ? 0 : outcome.freed,
     worth,
     sum: worth && worthInWords(worth),
   }))

@@ -40,8 +40,8 @@ test('each act is told in plain words with its numbers, and others are not told'
         cost: 0.04,
         restored: 0,
       },
-      { type: 'compaction-failed', trigger: 'manual', reason: 'aborted', detail: 'It was stopped.', ...unpaid },
-      { type: 'compaction-failed', trigger: 'auto', reason: 'no_progress', detail: 'It frees too little.', ...unpaid },
+      { type: 'compaction-failed', trigger: 'manual', reason: 'aborted', why: 'It was stopped.', ...unpaid },
+      { type: 'compaction-failed', trigger: 'auto', reason: 'no-progress', why: 'It frees too little.', ...unpaid },
     ),
   ).toEqual([
     ['micro-compact', '1 old tool result cleared, 31,200 → 18,400 tokens; nothing lost'],

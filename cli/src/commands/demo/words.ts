@@ -42,7 +42,7 @@ export function describe(event: EngineEvent): Description | undefined {
     case 'memory-failed':
       return { name: 'trouble', words: `no notes this time: ${event.reason}` }
     case 'compaction-failed':
-      return event.reason === 'aborted' ? undefined : { name: 'trouble', words: `no compaction: ${event.detail}` }
+      return event.reason === 'aborted' ? undefined : { name: 'trouble', words: `no compaction: ${event.why}` }
     case 'overflow-recovered':
       return { name: 'trouble', words: 'the prompt was too long; it was made shorter and sent again' }
     case 'breaker-tripped':

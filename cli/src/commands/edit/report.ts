@@ -61,10 +61,10 @@ function snipped(
   const { view, path } = file
   const grounds = groundsOf({ note: noteIn(path) }, { env: io.env })
   const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
-  if (plan.type === 'declined') return visible(plan.detail)
-  if (plan.outcome.type !== 'edits') throw new Error('A snip is always edits of the transcript.')
-  // The first edit records how much all of them freed.
-  return plan.outcome.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
+  if (plan.type === 'declined') return visible(plan.why)
+  if (plan.type !== 'reduced') throw new Error('A snip is always edits of the transcript.')
+  // What was freed stands with the first of them.
+  return plan.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
 }
 
 const titles: Readonly<Record<RequestedEdit['command'], string>> = {

@@ -129,6 +129,23 @@ test('the file of a sub-agent is a conversation of its own', async () => {
   expect(await treeOf(records)).toEqual(['human: search', 'assistant: found'])
 })
 
+test('--ancestry shows the epochs that records of old clients opened', async () => {
+  const legacy = (message: string) => ({ type: 'compact_system', uuid: message, message, metadata: {} })
+  const { records } = session()
+    .user('begin')
+    .assistant('ready')
+    .raw(legacy('conversation_compacting'))
+    .raw(legacy('conversation_compacted'))
+    .user('and now', { parent: null, fields: { logicalParentUuid: 'a1' } })
+  const { lines } = await report<TreeReport>('tree', folder.write('old.jsonl', records), '--ancestry', 'u2')
+  expect(lines.map(({ kind, text, epoch }) => `${kind} ${epoch?.number ?? text}`)).toEqual([
+    'human begin',
+    'assistant ready',
+    'epoch 1',
+    'human and now',
+  ])
+})
+
 test('--ancestry shows what led to an entry across compactions, and an unknown entry is an error', async () => {
   const legacy = { type: 'compact_system', message: 'conversation_compacted', metadata: { preservedMessages: 1 } }
   const { records } = session()
@@ -146,6 +163,7 @@ test('--ancestry shows what led to an entry across compactions, and an unknown e
     'epoch: ',
     'summary: 8 characters: what was',
     'assistant: on',
+    'epoch: ',
     'human: and now',
   ])
   const file = folder.write('ancestry.jsonl', records)

@@ -55,7 +55,11 @@ export function gather(path: string, { limit, ancestry, io }: TreeOptions): Outc
         return failed(
           `There is no entry ${visible(ancestry ?? '')} in ${visible(path)}. See everlong inspect --tree --json.`,
         )
-      const places = rows ? rows.filter(isShown).map((row) => ({ row, depth: 0 })) : treeOrder(scan, isShown)
+      const places = rows
+        ? withLegacy(scan, rows)
+            .filter(isShown)
+            .map((row) => ({ row, depth: 0 }))
+        : treeOrder(scan, isShown)
       const shown = limit === 0 ? places : places.slice(-limit)
       const digests = secondPass(path, shown, (done, all) => progress.show((all + done) / 2, all))
       const report = { path, total: places.length, lines: linesOf(scan, shown, digests) }
@@ -64,6 +68,21 @@ export function gather(path: string, { limit, ancestry, io }: TreeOptions): Outc
       progress.clear()
     }
   })
+}
+
+/** Boundaries of old clients are outside the tree, so no ancestry has them. They come before the first entry after them. */
+function withLegacy(scan: Scan, rows: readonly number[]): readonly number[] {
+  const epochs = epochsByLine(scan)
+  const legacy = scan.boundaries.filter(({ row, isLegacy }) => isLegacy && epochs.has(scan.table.lines[row]))
+  return rows.flatMap((row, at) => {
+    const between = legacy.filter((boundary) => boundary.row > (rows[at - 1] ?? row) && boundary.row < row)
+    return [...between.map((boundary) => boundary.row), row]
+  })
+}
+
+/** By the line of the boundary that opened them. */
+function epochsByLine({ epochs }: Scan): ReadonlyMap<number | undefined, Epoch> {
+  return new Map(epochs.flatMap((epoch) => (epoch.openedBy ? [[epoch.openedBy.line, epoch]] : [])))
 }
 
 type OnProgress = (done: number, all: number) => void
@@ -107,14 +126,14 @@ function secondPass(path: string, places: readonly TreePlace[], onProgress: OnPr
 }
 
 function linesOf(scan: Scan, places: readonly TreePlace[], digests: Digests): readonly TreeLine[] {
-  const epochs = new Map(scan.epochs.map((epoch) => [epoch.openedBy?.uuid, epoch]))
+  const epochs = epochsByLine(scan)
   let lastAnswer: string | undefined
   return places.map(({ row, depth, folded }) => {
     const digest = digests.get(row)
     const uuid = digest?.uuid
     const isNewAnswer = digest?.messageId !== undefined && digest.messageId !== lastAnswer
     if (digest?.messageId !== undefined) lastAnswer = digest.messageId
-    const epoch = typeAt(scan.table, row) === 'boundary' ? epochs.get(uuid) : undefined
+    const epoch = typeAt(scan.table, row) === 'boundary' ? epochs.get(scan.table.lines[row]) : undefined
     return {
       kind: folded !== undefined ? 'sub-agent' : epoch ? 'epoch' : (digest?.kind ?? 'injected'),
       depth,

@@ -17,7 +17,7 @@ export type LostReport = {
   readonly program: string
 }
 
-export type LostSession = Pick<LostFile, 'path' | 'format' | 'sessionId' | 'compactions'> & {
+export type LostSession = Pick<LostFile, 'path' | 'format' | 'sessionId' | 'compactions' | 'unverified'> & {
   readonly facts: readonly ReportedFact[]
   readonly unknown: LostFile['unknown'] | undefined
 }
@@ -37,8 +37,8 @@ export function reportOf({ files, paths, found, unreadable, installable, program
   return { paths, found, read: files.length, counts, sessions, unreadable, installable, program }
 }
 
-function sessionOf({ path, format, sessionId, compactions, facts, unknown }: LostFile): LostSession {
-  return { path, format, sessionId, compactions, facts: facts.map(withEveryField), unknown }
+function sessionOf({ path, format, sessionId, compactions, facts, unverified, unknown }: LostFile): LostSession {
+  return { path, format, sessionId, compactions, facts: facts.map(withEveryField), unverified, unknown }
 }
 
 function withEveryField({ type, text, about, cause, by, uuid, line, time, compaction }: LostFact): ReportedFact {

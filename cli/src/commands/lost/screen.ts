@@ -42,6 +42,7 @@ export function render(report: LostReport, screen: Screen, options: LostScreenOp
     ...(shown.length === 0 ? [] : ['']),
     ...shown.flat(),
     ...(more === 0 ? [] : [screen.paint('dim', `  … and ${count(more)} more: add --all`)]),
+    ...(report.read === 1 ? unverifiedLines(report, screen) : []),
     ...foot,
   ]
 }
@@ -61,6 +62,25 @@ const ranks: Readonly<Record<LostType, number>> = { rule: 0, decision: 1, reques
 function itemsOf({ sessions }: LostReport): readonly Item[] {
   const items = sessions.flatMap((session) => session.facts.map((fact) => ({ fact, session })))
   return items.toSorted((a, b) => ranks[a.fact.type] - ranks[b.fact.type])
+}
+
+const claimWords = {
+  approval: 'no such approval on record',
+  quote: 'not found in your messages',
+  state: 'last seen otherwise',
+  name: 'not found in the conversation',
+} as const
+
+/** `  "The user approved the deployment." (no such approval on record)` */
+function unverifiedLines({ sessions }: LostReport, screen: Screen): readonly string[] {
+  const claims = sessions.flatMap(({ unverified }) => unverified)
+  if (claims.length === 0) return []
+  const lines = claims.map(({ type, text }) => `"${text.replace(/\s+/g, ' ').trim()}" (${claimWords[type]})`)
+  return [
+    '',
+    'The last summary claims what the session does not show:',
+    ...lines.flatMap((line) => paragraph(line, screen)),
+  ]
 }
 
 function headline(report: LostReport, screen: Screen): readonly string[] {

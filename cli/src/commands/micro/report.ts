@@ -24,7 +24,7 @@ import {
   type StoredResults,
   type Transcript,
 } from 'everlong/internal/node'
-import { type Edit, type Mechanism, microByIdle, microBySize, type Plan } from 'everlong/mechanisms'
+import { type Edit, type Mechanism, microByIdle, microBySize } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, type Outcome, orNoTranscript, reading } from '../../outcome.ts'
 import { explainSession, groundsOf, knownIn, type Measured, sizeOf, type WindowChoice } from '../../session.ts'
@@ -62,7 +62,7 @@ export type MicroReduction = {
   /** Why it would act, or why not, in words. */
   readonly reason: string
   /** Edits of the transcript, or options of the next request: those cannot be applied to a file. */
-  readonly way: Plan['outcome']['type'] | undefined
+  readonly way: 'edits' | 'request' | undefined
   readonly freed: number
   readonly thinking: ThinkingOutcome | undefined
   readonly items: readonly PlannedItem[]
@@ -163,14 +163,15 @@ function choicesOf({ keep, target, minFreed, always, recall }: MicroOptions): Re
 function reductionOf({ mechanism, outcome, worth }: ExplainedReduction): MicroReduction {
   const sum = worth && worthInWords(worth)
   if (outcome.type === 'declined') {
-    const { why, detail } = outcome
-    return { mechanism, type: 'declined', why, reason: detail, ...nothing, worth, sum }
+    const { reason: why, why: reason } = outcome
+    return { mechanism, type: 'declined', why, reason, ...nothing, worth, sum }
   }
-  const { reason, freed, thinking, outcome: way } = outcome
+  const { why: reason, freed, thinking } = outcome
   const items = outcome.items.map((item) => ({ ...item, frees: Math.round(item.frees) }))
-  const edits = way.type === 'edits' ? way.edits : []
-  const request = way.type === 'request' ? way.request : undefined
-  const shown = { freed, thinking, items, edits, request, way: way.type }
+  const edits = outcome.type === 'reduced' ? outcome.edits : []
+  const request = outcome.type === 'delegated' ? outcome.request : undefined
+  const way = request ? 'request' : 'edits'
+  const shown = { freed, thinking, items, edits, request, way } as const
   return { mechanism, type: 'planned', why: undefined, reason, ...shown, worth, sum }
 }
 

@@ -107,7 +107,7 @@ describe('the middleware', () => {
   test('goes by the window of the model that is called, whichever model writes the summaries', async () => {
     const claude = { ...fakeModel(() => 'fine'), modelId: 'claude-sonnet-4-6' }
     const summarizer = fakeModel(() => 'A summary.')
-    const own = everlong({ environment: {}, model: summarizer, settings: { autoCompactWindow: 60_000 } })
+    const own = everlong({ environment: { EVERLONG_AUTO_COMPACT_WINDOW: '60000' }, model: summarizer })
     await generateText({ model: wrapLanguageModel({ model: claude, middleware: own.middleware }), messages })
     expect(own.sessions()[0]?.explain()).toMatchObject({ model: 'claude-sonnet-4-6' })
     expect([summarizer.calls.length > 0, claude.calls.length]).toEqual([true, 1])

@@ -1,10 +1,10 @@
 // Recall for queries of the Claude Agent SDK: searches and reads what the store has of a session, also tool results that were
 // shortened. It takes no lock, so it works while the session is being written.
-import { isObject, stringAt } from '../../core/message/json.ts'
+import { isObject } from '../../core/message/json.ts'
 import type { SessionStore } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
-import { recallDescription, recalledNotice } from '../../core/prompts/recall.ts'
-import { readFrom, recallFrom } from '../../core/session/recall-entries.ts'
+import { recallIn } from '../../core/session/recall.ts'
+import { recallTool } from '../../core/session/recall-tool.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { ownSubpath, storedId } from './session-store.ts'
 import type { AgentEntry, AgentSessionKey, HookInput } from './types.ts'
@@ -18,22 +18,20 @@ export type AgentRecallTool = {
 
 type ToolAnswer = { content: { type: 'text'; text: string }[]; isError?: boolean }
 
-const mostMatches = 10
-/** Characters of an answer. */
-const longestAnswer = 16_000
-
 export function agentRecallTool(store: SessionStore, key: () => AgentSessionKey | undefined): AgentRecallTool {
+  const entries = async () => {
+    const own = key()
+    return own === undefined ? [] : entriesOf(store, own)
+  }
+  const { recall, read } = recallIn(entries)
+  const tool = recallTool({ recall: (words, { limit = 10 } = {}) => recall(words, limit), read })
   return {
     name: 'recall',
-    description: recallDescription,
+    description: tool.description,
     handler: async (input) => {
-      const [query, read] = [stringAt(input, 'query'), stringAt(input, 'read')]
-      const own = key()
-      if (own === undefined) return failed('The session is not known yet.')
-      if (query === undefined && read === undefined) return failed('Give "query" to search, or "read" with an id.')
-      const entries = await entriesOf(store, own)
-      const text = read === undefined ? found(entries, query ?? '') : readFrom(entries, read)
-      return text === undefined ? failed(`Nothing here has the id ${JSON.stringify(read)}.`) : answered(text)
+      const { text, isError } =
+        key() === undefined ? { text: 'The session is not known yet.', isError: true } : await tool.run(input)
+      return { content: [{ type: 'text', text }], ...(isError ? { isError } : {}) }
     },
   }
 }
@@ -45,26 +43,6 @@ async function entriesOf(store: SessionStore, key: AgentSessionKey): Promise<rea
     for await (const { record } of store.records(id)) entries.push({ record, position: noPosition })
   }
   return entries
-}
-
-function found(entries: readonly Entry[], query: string): string {
-  const { matches, more } = recallFrom(entries, query, mostMatches)
-  if (matches.length === 0) return 'Nothing was found. Try other words.'
-  const cards = matches.map(
-    ({ id, kind, time, snippet }) => `${id} (${[kind, time].filter(Boolean).join(', ')})\n${snippet}`,
-  )
-  return [...cards, ...(more ? ['There are more matches: add words, or put an exact phrase in quotes.'] : [])].join(
-    '\n\n',
-  )
-}
-
-function answered(text: string): ToolAnswer {
-  const shown = text.length <= longestAnswer ? text : `${text.slice(0, longestAnswer).toWellFormed()}\n[…]`
-  return { content: [{ type: 'text', text: `${recalledNotice}\n\n${shown}` }] }
-}
-
-function failed(text: string): ToolAnswer {
-  return { content: [{ type: 'text', text }], isError: true }
 }
 
 export function originalsOf({ projectKey, sessionId }: AgentSessionKey): AgentSessionKey {

@@ -7,12 +7,17 @@ import { noTokens } from '../../core/message/usage.ts'
 import type { ModelAnswer, ModelClient, ModelRequest } from '../../core/ports/model.ts'
 import { type ModelPorts, noCapabilities, systemPorts } from '../../models/ports.ts'
 import type { FailedTry } from '../../models/retry.ts'
-import { createCaller, type PerRequest } from '../../models/sdk.ts'
+import { createCaller, loadedOnce, type PerRequest } from '../../models/sdk.ts'
 import { failedTry } from '../history/failure.ts'
 import { type LangChainClasses, readLangChainMessage, usageOf, writeLangChainMessage } from './messages.ts'
 
 /** As much of a chat model as is used here. */
 export type ChatModelLike = { readonly invoke: (input: never, options?: never) => PromiseLike<unknown> }
+
+/** LangChain is an optional peer. */
+export function loadClasses(): () => Promise<LangChainClasses> {
+  return loadedOnce('@langchain/core', () => import('@langchain/core/messages'))
+}
 
 /** LangGraph leaves calls with this tag out of message streams. */
 const unstreamed = { tags: ['nostream'], metadata: { lc_source: 'summarization' } }

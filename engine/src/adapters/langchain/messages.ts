@@ -5,7 +5,6 @@ import { type Block, blocksOf, isText, isToolUse } from '../../core/message/bloc
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
-import { loadedOnce } from '../../models/sdk.ts'
 import { type Converted, type Converter, isSame, type OriginOf } from '../history/converter.ts'
 import {
   describedPart,
@@ -22,11 +21,6 @@ import {
 
 export type LangChainMessage = BaseMessage
 
-/** LangChain is an optional peer. */
-export function loadClasses(): () => Promise<LangChainClasses> {
-  return loadedOnce('@langchain/core', () => import('@langchain/core/messages'))
-}
-
 /** Makes the messages that LangChain has none for: summaries, restored files. */
 export type LangChainClasses = {
   readonly SystemMessage: new (fields: { content: never }) => BaseMessage
@@ -36,7 +30,7 @@ export type LangChainClasses = {
   readonly ToolMessage: new (fields: { content: never; tool_call_id: string }) => BaseMessage
 }
 
-type MessageClasses = Pick<LangChainClasses, 'HumanMessage' | 'AIMessage' | 'ToolMessage'>
+export type MessageClasses = Pick<LangChainClasses, 'HumanMessage' | 'AIMessage' | 'ToolMessage'>
 
 /**
  * System messages at the beginning are the system prompt; later ones become notes of the client. The classes must be loaded
@@ -69,7 +63,7 @@ function isResult({ type }: BaseMessage): boolean {
   return type === 'tool' || type === 'function'
 }
 
-/** Without calls, which an answer tells in `tool_calls`, and without what only its provider reads. */
+/** Without calls, which are in `tool_calls`, and without parts that only the provider reads. */
 function readContent(content: unknown): readonly ReadPart<unknown>[] {
   const parts = Array.isArray(content) ? content : blocksOf(content)
   return parts
@@ -156,7 +150,7 @@ function isSendable(block: Block): boolean {
   return block.type !== 'thinking' || Boolean(block.signature)
 }
 
-/** Calls that the content tells as well get the same input there; what only the provider reads stays. */
+/** Calls that are also in the content get the same input there. Parts that only the provider reads stay. */
 function writeParted(said: readonly Block[], before: BaseMessage, inputs: ReadonlyMap<string, unknown>): unknown {
   const { content } = before
   if (!Array.isArray(content)) return said.length === 0 ? '' : writeContent(said, content)
@@ -205,7 +199,7 @@ export function withContent(message: BaseMessage, content: unknown, fields: Json
 // Content parts: LangChain's own standard blocks, those of the Messages API, those of chat completions.
 const callParts = new Set(['tool_use', 'tool_call', 'tool_call_chunk', 'input_json_delta', 'function_call'])
 
-/** Some providers tell a call twice: in `tool_calls`, which counts, and in the content. */
+/** Some providers put a call into `tool_calls`, which counts, and into the content. */
 function isCallPart(part: unknown): boolean {
   return callParts.has(stringAt(part, 'type') ?? '')
 }

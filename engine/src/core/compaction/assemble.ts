@@ -41,7 +41,7 @@ export function progressOn(request: Exchange, { exchanges, isAnswered }: Ledger)
   return since.length > 1 || since.some(isStarted) ? 'begun' : 'new'
 }
 
-export type Frame = ReturnType<typeof frameOf>
+export type ContextFrame = ReturnType<typeof frameOf>
 
 /** What stands around the page, known before there is one. */
 export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
@@ -147,7 +147,7 @@ export type AssembleInput = {
 }
 
 /** Where it is too much, the names of what is missing go first, then the last of the restored pieces. */
-export function assemble(frame: Frame, input: AssembleInput): Assembled {
+export function assemble(frame: ContextFrame, input: AssembleInput): Assembled {
   for (let count = input.restored.pieces.length; ; count--) {
     for (const namesMissing of [true, false]) {
       const assembled = assembledWith(frame, input, { count, namesMissing })
@@ -157,7 +157,7 @@ export function assemble(frame: Frame, input: AssembleInput): Assembled {
 }
 
 function assembledWith(
-  frame: Frame,
+  frame: ContextFrame,
   { page, isShort, restored, context }: AssembleInput,
   { count, namesMissing }: { readonly count: number; readonly namesMissing: boolean },
 ): Assembled {

@@ -8,8 +8,8 @@ import { groupBy } from '../message/group-by.ts'
 import { defined } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, Tried } from '../ports/events.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
+import type { ChainInfo, Tried } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { isContinuation } from '../prompts/continuation.ts'
 import { discoveredTools } from '../restore/state-book.ts'
@@ -35,7 +35,7 @@ export type History = {
 }
 
 /** One compaction on its way. */
-export type Run = {
+export type CompactionRun = {
   readonly job: SizedJob
   readonly plan: Planned
   readonly history: History

@@ -2,12 +2,11 @@
 import type { Ledger } from '../ledger/facts.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { FidelityReport, Trigger } from '../ports/hooks.ts'
 import type { ModelRequest } from '../ports/model.ts'
-import type { CommitResult } from '../ports/ports.ts'
+import type { Compacted } from '../ports/outcome.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
+import type { CompactionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { SizeScale } from '../tokens/size-scale.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
@@ -15,39 +14,6 @@ import type { View } from '../transcript/view/fold.ts'
 
 /** from: the message and what follows it is summarized. up-to: what comes before it is. The rest stays. */
 export type PartialChoice = { readonly type: 'from' | 'up-to'; readonly uuid: string }
-
-export type CompactionSettings = {
-  /** A summarizer other than the conversation's model; the conversation's cache cannot be shared then. */
-  readonly model?: string | undefined
-  readonly shareCache: boolean
-  /** When no model could write the summary: always write one without a model, only when the prompt was too long, never. */
-  readonly offline: 'always' | 'overflow' | 'never'
-  /**
-   * Tokens of the handover: the summary, the user's words, the state and the record together. Default: 12,000, in windows
-   * above 200,000 tokens 6 % of the window, and at most 15 % of a smaller one. What the limit leaves is never exceeded.
-   */
-  readonly handoverTokens?: number | undefined
-  /** Tokens that the model is told its summary may use, and at most two thirds of the handover. */
-  readonly summaryTokens: number
-  /** Tokens of restored context, all kinds together. */
-  readonly restoreTokens: number
-  /** An automatic compaction must get below this share of the threshold. */
-  readonly targetShare: number
-  /** Thinking in kept messages on a model that binds it to the prefix: remove it, or decline a partial compaction. */
-  readonly boundThinking: 'remove' | 'decline'
-  /** on-demand: ask for the provider's own compaction first, where it offers one. */
-  readonly serverCompaction: 'off' | 'on-demand'
-}
-
-export const defaultCompaction: CompactionSettings = {
-  shareCache: true,
-  offline: 'always',
-  summaryTokens: 8_000,
-  restoreTokens: 50_000,
-  targetShare: 0.6,
-  boundThinking: 'remove',
-  serverCompaction: 'off',
-}
 
 export type CompactionJob = {
   readonly trigger: Trigger
@@ -95,8 +61,6 @@ export type CompactionJob = {
   /** The newest entry of the chain; left out, the newest of the view. */
   readonly lastUuid?: string | undefined
   readonly envelope?: JsonObject | undefined
-  /** Writes the records as one unit. Left out, they are only returned. */
-  readonly commit?: (records: readonly JsonObject[]) => CommitResult | Promise<CommitResult>
 }
 
 export type SizedJob = CompactionJob & { readonly size: number; readonly scale: SizeScale }
@@ -114,10 +78,8 @@ export type Composition = {
   readonly restored: number
 }
 
-export type Compacted = {
-  readonly type: 'compacted'
-  /** In the order of the transcript, to be appended in one write. */
-  readonly records: readonly JsonObject[]
+/** A compaction with everything that is known about it. */
+export type Compaction = Compacted & {
   readonly messages: readonly ViewMessage[]
   readonly summary: string
   readonly composition: Composition
@@ -126,39 +88,10 @@ export type Compacted = {
   readonly keptUuids: readonly string[]
   /** By the same counter, without system prompt and tools. */
   readonly tokens: { readonly before: number; readonly after: number }
-  /** As the gauge shows them: what the next answer is expected to report. */
-  readonly size: { readonly before: number; readonly after: number }
-  readonly mechanism: string
   readonly model?: string
-  readonly tried: readonly Tried[]
-  readonly usage: TokenCounts
-  readonly cost?: number
-  /** Of the request that shared the cache: the share of its prompt that was read from there. */
-  readonly hitRate?: number
-  /** Requests to a model. */
-  readonly attempts: number
   readonly fidelity: FidelityReport
-  readonly chain: ChainInfo
   readonly ledger: Ledger
   readonly restored: Restoration
-  readonly durationMs: number
-  readonly notices: readonly string[]
   /** What PostCompact hooks want the model to see. */
   readonly contextAfter: readonly string[]
 }
-
-export type CompactionFailed = {
-  readonly type: 'failed'
-  readonly reason: CompactionFailure
-  /** For a person: what went wrong, and what can be done. */
-  readonly detail: string
-  readonly tried: readonly Tried[]
-  readonly usage: TokenCounts
-  readonly cost?: number
-  readonly hitRate?: number
-  readonly attempts: number
-  readonly durationMs: number
-  readonly notices: readonly string[]
-}
-
-export type CompactionResult = Compacted | CompactionFailed

@@ -1,25 +1,20 @@
 // The first half of a compaction, which is also its dry run: what is summarized and what is kept, how large the new context
 // may be, and how to get a summary. A chosen point moves to the nearest place where the conversation may be cut. Pure.
+
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf, isThinking } from '../message/block.ts'
 import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ModelClient } from '../ports/model.ts'
+import { type Failed, failed } from '../ports/outcome.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
+import { type CompactionSettings, defaultSettings } from '../settings/resolve.ts'
 import { contextSize, modelOf } from '../tokens/context-size.ts'
 import { countTokens, withoutMargin } from '../tokens/estimate/counting.ts'
 import { minFreed, type SizeScale, sizeScale } from '../tokens/size-scale.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Source } from '../transcript/view/merge.ts'
-import {
-  type CompactionJob,
-  type CompactionSettings,
-  defaultCompaction,
-  type PartialChoice,
-  type SizedJob,
-} from './job.ts'
-
-type Declined = { readonly type: 'declined'; readonly why: string }
+import type { CompactionJob, PartialChoice, SizedJob } from './job.ts'
 
 export type CompactionPlan =
   | {
@@ -49,7 +44,7 @@ export type CompactionPlan =
       /** Of the summarizer. */
       readonly model: string
     }
-  | Declined
+  | Failed
 
 export type Planned = Extract<CompactionPlan, { readonly type: 'planned' }>
 
@@ -69,23 +64,23 @@ export function handoverIn(window: number): number {
 }
 
 export function planCompaction(job: CompactionJob, client: ModelClient): CompactionPlan {
-  const settings = { ...defaultCompaction, ...job.settings }
+  const settings = { ...defaultSettings.summary, ...job.settings }
   const { view, counting = {}, partial } = job
   const model = job.conversation?.model ?? counting.model ?? modelOf(view.messages)
-  const target = job.target ?? job.threshold * settings.targetShare
+  const target = job.target ?? job.threshold * defaultSettings.target
   const parts = partial ? partsAround(view, partial, model) : wholeOf(view, target)
   if ('why' in parts) return parts
   if (parts.removesThinking && settings.boundThinking === 'decline') {
     const why =
       'The model binds its thinking to messages that would be summarized, and some that think were to be kept.'
-    return { type: 'declined', why: `${why} Compact everything, or allow their thinking to be removed.` }
+    return failed('nothing-to-compact', `${why} Compact everything, or allow their thinking to be removed.`)
   }
   const kept = parts.removesThinking ? withoutThinking(parts.kept) : parts.kept
   const before = job.viewTokens ?? countTokens(view.messages, counting)
   const keptTokens = countTokens(kept, counting)
   const { size, scale } = withSizes(job)
   const limit = limitOf(job, { before, target, size, scale })
-  const share = job.threshold > 0 ? target / job.threshold : settings.targetShare
+  const share = job.threshold > 0 ? target / job.threshold : defaultSettings.target
   const isSharing = job.trigger === 'manual' && job.budget === undefined
   const limitOfRestored = isSharing ? Math.min(limit, keptTokens + Math.floor((before - keptTokens) * share)) : limit
   const summarized = Math.max(0, before - keptTokens)
@@ -183,10 +178,10 @@ export type CompactionParts = {
   readonly removesThinking: boolean
 }
 
-const notEnough: Declined = { type: 'declined', why: 'Not enough messages to compact.' }
+const notEnough = failed('nothing-to-compact', 'Not enough messages to compact.')
 
 /** Where enough was said since the last summary: two messages, or one that is itself larger than the target. */
-function wholeOf(view: View, target: number): CompactionParts | Declined {
+function wholeOf(view: View, target: number): CompactionParts | Failed {
   const summarized = piecesOf(view)
   const last = summarized.findLastIndex(({ origin }) => origin === 'summary')
   const said = summarized.slice(last + 1).filter(isSpoken).length
@@ -204,10 +199,10 @@ function isSpoken({ origin }: ViewMessage): boolean {
   return isRequest(origin) || origin === 'assistant' || origin === 'tool-result'
 }
 
-function partsAround(view: View, { type, uuid }: PartialChoice, model: string | undefined): CompactionParts | Declined {
+function partsAround(view: View, { type, uuid }: PartialChoice, model: string | undefined): CompactionParts | Failed {
   const all = view.sources.flatMap(piecesAt)
   const chosen = all.findIndex(({ uuids, piece }) => piece.uuid === uuid || uuids.includes(uuid))
-  if (chosen < 0) return { type: 'declined', why: `${uuid} is no message of the current context.` }
+  if (chosen < 0) return failed('nothing-to-compact', `${uuid} is not a message of the current context.`)
   const cut = cutNear(
     all.map(({ piece }) => piece),
     chosen,

@@ -8,22 +8,18 @@ import { totalOf } from '../message/usage.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { ProviderSummary } from '../request/provider-summary.ts'
 import { type CompactionRecords, compactionRecords } from '../transcript/format/compaction-records.ts'
-import type { Summary } from './ask/ask.ts'
+import type { Summary } from './ask/asker.ts'
 import type { Assembled } from './assemble.ts'
 import type { Page } from './compose.ts'
-import type { Run } from './history.ts'
-import type { Compacted } from './job.ts'
+import type { CompactionRun } from './history.ts'
+import type { Compaction } from './job.ts'
 
-/** Where the summary came from; without text it is to be written by code. */
-export type Written = Partial<Omit<Summary, 'type' | 'text'>> & {
-  readonly type: 'written'
-  readonly mechanism: string
-  readonly text: string | undefined
-}
+/** By a model, a hook or the notes of the session. Without a text, code writes it. */
+export type WrittenSummary = Pick<Summary, 'mechanism'> & Partial<Summary>
 
-/** Everything of a compaction before it is written. */
-export type Made = {
-  readonly written: Written
+/** The parts of a compaction, before they become records. */
+export type Draft = {
+  readonly summary: WrittenSummary
   readonly instructions: string
   readonly ledger: Ledger
   readonly page: Page
@@ -31,9 +27,10 @@ export type Made = {
 }
 
 type Figures = Pick<
-  Compacted,
+  Compaction,
   | 'tokens'
-  | 'size'
+  | 'before'
+  | 'after'
   | 'mechanism'
   | 'model'
   | 'usage'
@@ -45,18 +42,21 @@ type Figures = Pick<
   | 'composition'
 >
 
-export function figuresOf({ job, plan, ports, usage, hitRate, attempts, history, started }: Run, made: Made): Figures {
-  const { written, page, assembled } = made
+export function figuresOf(
+  { job, plan, ports, usage, hitRate, attempts, history, started }: CompactionRun,
+  { summary, page, assembled }: Draft,
+): Figures {
   const { before, size } = plan.tokens
   return {
     tokens: { before, after: assembled.tokens },
-    size: { before: size, after: job.scale.toReported(assembled.tokens + (job.overhead ?? 0)) },
-    mechanism: page.isOffline ? 'offline' : written.mechanism,
+    before: size,
+    after: job.scale.toReported(assembled.tokens + (job.overhead ?? 0)),
+    mechanism: page.isOffline ? 'offline' : summary.mechanism,
     usage,
     ...defined({
-      // A summary that would not fit was given up; then the model wrote nothing of what is there now.
-      model: page.isOffline ? undefined : written.model,
-      cost: totalOf(usage) === 0 ? undefined : costOf(usage, written.model ?? plan.model),
+      // A summary that did not fit was dropped, so none of the text is the model's.
+      model: page.isOffline ? undefined : summary.answer?.model,
+      cost: totalOf(usage) === 0 ? undefined : costOf(usage, summary.answer?.model ?? plan.model),
       hitRate,
     }),
     attempts,
@@ -66,14 +66,14 @@ export function figuresOf({ job, plan, ports, usage, hitRate, attempts, history,
   }
 }
 
-export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRecords {
+export function recordsOf(run: CompactionRun, draft: Draft, figures: Figures): CompactionRecords {
   const { job, plan, history, ports, tried } = run
-  const { assembled, page } = made
+  const { assembled, page } = draft
   const { summarized, keptUuids, variant, removesThinking } = plan.parts
-  const { size, chain, durationMs, ...rest } = figures
+  const { before, after, chain, durationMs, ...rest } = figures
   const everlong: JsonObject = {
     ...rest,
-    size: { after: size.after, ...defined({ model: job.counting?.model }) },
+    size: { after, ...defined({ model: job.counting?.model }) },
     reason: job.reason,
     // What comes behind kept messages is counted with the messages, so only what was taken from before them is freed.
     freed: plan.tokens.before - assembled.frontTokens,
@@ -81,24 +81,24 @@ export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRec
     turns: history.turns,
     fidelity: page.report,
     tried,
-    ledger: toJson(made.ledger),
+    ledger: toJson(draft.ledger),
     ...(variant === 'from' ? { ledgerHasKept: true } : {}),
   }
   return compactionRecords(
     {
       facts: {
         trigger: job.trigger,
-        preTokens: size.before,
-        postTokens: size.after,
+        preTokens: before,
+        postTokens: after,
         durationMs,
         messagesSummarized: summarized.length,
-        cumulativeDroppedTokens: history.dropped + Math.max(0, size.before - size.after),
+        cumulativeDroppedTokens: history.dropped + Math.max(0, before - after),
         discoveredTools: history.discoveredTools,
-        userContext: made.instructions,
+        userContext: draft.instructions,
         everlong,
       },
       summary: assembled.summary,
-      ...defined({ served: providerSummaryOf(made, ports.model) }),
+      ...defined({ served: providerSummaryOf(draft, ports.model) }),
       kept: keptUuids.length === 0 ? undefined : { uuids: keptUuids, place: variant === 'from' ? 'before' : 'after' },
       attachments: assembled.attachments,
       closing: assembled.closing,
@@ -119,8 +119,9 @@ export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRec
 const providerSummaryIntro =
   'The summary is in the block before this message, as the provider wrote it. What follows was read off the conversation by code; where the two differ, this is right.'
 
-function providerSummaryOf({ written, page }: Made, { provider }: ModelClient): ProviderSummary | undefined {
-  const { block, model } = written
+function providerSummaryOf({ summary, page }: Draft, { provider }: ModelClient): ProviderSummary | undefined {
+  const { content = [], model } = summary.answer ?? {}
+  const block = content.find(({ type }) => type === 'compaction')
   if (block === undefined || model === undefined || page.isOffline) return undefined
   const beside = page.beside.trim() === '' ? providerSummaryIntro : `${providerSummaryIntro}\n\n${page.beside}`
   return { provider, model, block, beside }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { costOf } from '../cache/economics.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
@@ -13,9 +14,10 @@ import type { Restoration } from '../ports/restore.ts'
 import { shortenedNote } from '../prompts/page.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
 import { answerOf, scripted } from '../session/testing/world.ts'
+import { neutralize } from '../text/neutralize.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import type { CompactionJob } from './job.ts'
-import { runCompaction } from './run.ts'
+import { type RunOptions, runCompaction } from './run.ts'
 
 let ids = 0
 
@@ -44,9 +46,13 @@ type Given = Partial<CompactionJob> & {
   readonly signal?: ReturnType<typeof createStop>['signal']
   readonly onEvent?: (event: EngineEvent) => void
   readonly ports?: Pick<CompactionPorts, 'redact'>
+  readonly write?: RunOptions['write']
 }
 
-async function compactionOf(records: readonly JsonObject[], { model, onHook, signal, onEvent, ports, ...job }: Given) {
+async function compactionOf(
+  records: readonly JsonObject[],
+  { model, onHook, signal, onEvent, ports, write, ...job }: Given,
+) {
   const events: EngineEvent[] = []
   const result = await runCompaction(
     {
@@ -71,14 +77,14 @@ async function compactionOf(records: readonly JsonObject[], { model, onHook, sig
       wait: async () => undefined,
       ...ports,
     },
-    signal,
+    { signal, ...(write ? { write } : {}) },
   )
   return { result, events }
 }
 
 async function compacted(records: readonly JsonObject[], given: Given) {
   const { result } = await compactionOf(records, given)
-  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.why}`)
   return result
 }
 
@@ -105,7 +111,7 @@ describe('what an attempt has cost', () => {
       attempts: 2,
       hitRate: 0.9,
     }
-    expect(result).toMatchObject({ type: 'failed', reason: 'no_summary', ...spent })
+    expect(result).toMatchObject({ type: 'failed', reason: 'no-summary', ...spent })
     const tried = ['cache-sharing: failed', 'direct: failed']
     expect(events.at(-1)).toMatchObject({ type: 'compaction-failed', ...spent, tried, durationMs: expect.any(Number) })
   })
@@ -275,8 +281,8 @@ describe('asking', () => {
     const run = async (setting: 'always' | 'overflow' | 'never') =>
       (await compactionOf(conversation(20), { model, settings: { offline: setting } })).result
     expect(await run('always')).toMatchObject({ type: 'compacted', mechanism: 'offline' })
-    expect(await run('overflow')).toMatchObject({ type: 'failed', reason: 'api_error' })
-    expect(await run('never')).toMatchObject({ type: 'failed', reason: 'api_error' })
+    expect(await run('overflow')).toMatchObject({ type: 'failed', reason: 'api-error' })
+    expect(await run('never')).toMatchObject({ type: 'failed', reason: 'api-error' })
   })
 })
 
@@ -383,6 +389,27 @@ describe('the latest request', () => {
     expect(text).toContain('[pasted ')
   })
 
+  test('is whole and there once, whatever it contains and however small the context is', async () => {
+    const line = fc.constantFrom('Why?', '```', '{ "a": 1 }', '- item', '## 9. Next', '"quoted"', 'x'.repeat(500), '')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 30 }),
+        fc.integer({ min: 600, max: 9_000 }),
+        async (lines, budget) => {
+          const request = `MARK Look at this.\n${lines.join('\n')}\nEnd.`
+          const size = countTokens([{ role: 'user', content: request }])
+          fc.pre(size < budget / 2)
+          const { messages, tokens } = await compacted(conversation(60, [request]), { model: offline, budget })
+          const text = messages.map(({ content }) => textOf(content)).join('\n')
+          expect(text.trimEnd().endsWith(neutralize(request))).toBe(true)
+          expect(text.split(/MARK Look at this\.\n/)).toHaveLength(2)
+          expect(tokens.after).toBeLessThanOrEqual(budget)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
   test('that the summarizer has not seen is announced where the summary says what comes next', async () => {
     const model = scripted(() => summaryOf(3))
     const announcement = (text: string) => /\(Written before the user’s latest message[^)]*\)/.exec(text)?.[0]
@@ -414,7 +441,7 @@ describe('budgets and odd conversations', () => {
       for (const model of [offline, scripted(() => summaryOf(60))]) {
         const { result } = await compactionOf(conversation(60), { model, budget })
         if (result.type === 'failed') {
-          expect(result.reason).toBe('no_progress')
+          expect(result.reason).toBe('no-progress')
           expect(budget).toBeLessThan(100)
         } else {
           expect(result.tokens.after).toBeLessThanOrEqual(budget)
@@ -428,8 +455,8 @@ describe('budgets and odd conversations', () => {
   test('an empty conversation, one message and a fresh summary are left alone', async () => {
     for (const records of [[], conversation(0, ['Hello.'])]) {
       const { result, events } = await compactionOf(records, { model: offline })
-      expect(result).toMatchObject({ type: 'failed', reason: 'nothing_to_compact' })
-      expect(events.at(-1)).toMatchObject({ type: 'compaction-failed', reason: 'nothing_to_compact' })
+      expect(result).toMatchObject({ type: 'failed', reason: 'nothing-to-compact' })
+      expect(events.at(-1)).toMatchObject({ type: 'compaction-failed', reason: 'nothing-to-compact' })
     }
   })
 
@@ -447,8 +474,8 @@ describe('budgets and odd conversations', () => {
     const { result } = await compactionOf(records, { model })
     expect(result).toMatchObject({
       type: 'failed',
-      reason: 'no_progress',
-      detail: 'The conversation is too short to be made smaller: it has about 12 tokens.',
+      reason: 'no-progress',
+      why: 'The conversation is too short to be made smaller: it has about 12 tokens.',
     })
     expect(model.requests).toEqual([])
   })
@@ -536,8 +563,8 @@ describe('budgets and odd conversations', () => {
 
   test('after an automatic compaction the size is below the target, with its margin', async () => {
     const records = conversation(200)
-    const { size } = await compacted(records, { model: offline, trigger: 'auto', threshold: 6_000, overhead: 500 })
-    expect(size.after).toBeLessThan(6_000 * 0.6)
+    const { after } = await compacted(records, { model: offline, trigger: 'auto', threshold: 6_000, overhead: 500 })
+    expect(after).toBeLessThan(6_000 * 0.6)
   })
 })
 
@@ -553,9 +580,9 @@ describe('on the way', () => {
         onEvent: (event) => {
           if (event.type === 'compaction-progressed' && event.phase === stopAt) stop()
         },
-        commit: () => {
+        write: async (compaction) => {
           writes++
-          return { type: 'committed' }
+          return compaction
         },
       })
       expect({ stopAt, result, writes }).toMatchObject({
@@ -569,7 +596,7 @@ describe('on the way', () => {
   test('a veto ends it with its words', async () => {
     const onHook = () => ({ ...noOutcome, veto: 'Not now.' })
     const { result } = await compactionOf(conversation(20), { model: offline, onHook })
-    expect(result).toMatchObject({ type: 'failed', reason: 'vetoed', detail: 'Not now.' })
+    expect(result).toMatchObject({ type: 'failed', reason: 'vetoed', why: 'Not now.' })
   })
 
   test('what a hook asks of the summary is asked together with what the user asks', async () => {
@@ -583,7 +610,7 @@ describe('on the way', () => {
     const onHook = ({ event }: HookCall) =>
       event === 'SessionStart' ? { ...noOutcome, context: ['word '.repeat(20_000)] } : noOutcome
     const { result } = await compactionOf(conversation(20), { model: offline, onHook })
-    expect(result).toMatchObject({ type: 'failed', reason: 'no_progress' })
+    expect(result).toMatchObject({ type: 'failed', reason: 'no-progress' })
   })
 
   test('restored pieces that do not fit are left out and named', async () => {
@@ -630,7 +657,7 @@ describe('on the way', () => {
     ]
     const result = await compacted(records, { model: scripted(() => summaryOf(3)) })
     expect(result.records[0]?.compactMetadata).toMatchObject({
-      cumulativeDroppedTokens: 800 + result.size.before - result.size.after,
+      cumulativeDroppedTokens: 800 + result.before - result.after,
     })
     expect(result.summary).toContain('## What the user said earlier, verbatim\n- "Begin with the cellar."')
     expect(result.fidelity.humanMessages.total).toBe(30)
@@ -664,8 +691,8 @@ test('a conversation that fits no summarizer fails with what to do', async () =>
     const { result } = await compactionOf(conversation(rounds), { model: scripted(() => overflow), settings })
     expect(result).toMatchObject({
       type: 'failed',
-      reason: 'prompt_too_long',
-      detail: expect.stringMatching(/\. Compact up to an earlier message, .* larger window summarize\.$/),
+      reason: 'prompt-too-long',
+      why: expect.stringMatching(/\. Compact up to an earlier message, .* larger window summarize\.$/),
     })
   }
 })

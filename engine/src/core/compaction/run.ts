@@ -3,11 +3,13 @@
 import { costOf } from '../cache/economics.ts'
 import { defined } from '../message/json.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
-import { type CompactionFailure, type CompactionPhase, outcomesOf } from '../ports/events.ts'
+import { announced, applied, runHooks } from '../ports/apply-compaction.ts'
+import type { CompactionPhase } from '../ports/events.ts'
 import { untilAborted } from '../ports/guarded.ts'
 import { withoutSecretsFor } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
+import { type Failed, failed, type Spent, stopped } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restoration } from '../ports/restore.ts'
 import { describeWorkspace } from '../ports/workspace.ts'
@@ -16,60 +18,50 @@ import { formatNumber } from '../tokens/figure.ts'
 import { freesTooLittle } from '../tokens/size-scale.ts'
 import { askForSummary, type Question } from './ask/ask.ts'
 import { note } from './ask/asker.ts'
-import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
+import { type Assembled, assemble, type ContextFrame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { type Checked, checkSummary } from './check.ts'
 import { type ComposeInput, composePage, emptyPage, nextIn, type Page } from './compose.ts'
-import { historyOf, ledgerWith, type Run } from './history.ts'
-import type { Compacted, CompactionJob, CompactionResult } from './job.ts'
+import { type CompactionRun, historyOf, ledgerWith } from './history.ts'
+import type { Compaction, CompactionJob } from './job.ts'
 import { planCompaction, withSizes } from './plan.ts'
-import { figuresOf, type Made, recordsOf, type Written } from './records.ts'
+import { type Draft, figuresOf, recordsOf, type WrittenSummary } from './records.ts'
 
-/** One compaction on its own: it also emits when it starts and how it ends. */
-export async function runCompaction(
-  job: CompactionJob,
-  ports: CompactionPorts,
-  signal?: AbortSignalPort,
-): Promise<CompactionResult> {
-  const { trigger, threshold } = job
-  const sized = withSizes(job)
-  ports.emit({ type: 'compaction-started', trigger, tokens: sized.size })
-  const result = await performCompaction(sized, ports, signal).catch((error: unknown) => {
-    // Listeners that show progress must see its end, also when the fault is ours.
-    const detail = 'Something unexpected happened.'
-    const none = { usage: noTokens, attempts: 0, tried: [], durationMs: 0 }
-    ports.emit({ type: 'compaction-failed', trigger, reason: 'no_summary', detail, ...none })
-    throw error
-  })
-  const { usage, cost, hitRate, attempts, durationMs } = result
-  const spent = { usage, attempts, durationMs, tried: outcomesOf(result.tried), ...defined({ cost, hitRate }) }
-  if (result.type === 'failed') {
-    ports.emit({ type: 'compaction-failed', trigger, reason: result.reason, detail: result.detail, ...spent })
-    return result
-  }
-  const { mechanism, size, chain } = result
-  const figures = { mechanism, tokensBefore: size.before, tokensAfter: size.after, chain }
-  const restored = result.restored.pieces.length
-  ports.emit({ type: 'compaction-finished', trigger, ...figures, ...spent, restored })
-  if (threshold > 0 && size.after >= threshold)
-    ports.emit({ type: 'still-over-threshold', tokens: size.after, threshold })
-  return result
+export type RunOptions = {
+  readonly signal?: AbortSignalPort | undefined
+  /** Writes all records or none. Default: they are only returned. */
+  readonly write?: (compaction: Compaction) => Promise<Compaction | Failed>
 }
 
-/** The same without a word about start and end: for a ladder, which emits those itself. */
-export async function performCompaction(
+/** One compaction without a session. */
+export function runCompaction(
+  job: CompactionJob,
+  ports: CompactionPorts,
+  { signal, write = async (compaction) => compaction }: RunOptions = {},
+): Promise<Compaction | Failed> {
+  const sized = withSizes(job)
+  return announced({ ...sized, ports }, async () => {
+    const made = await makeCompaction(sized, ports, signal)
+    if (made.type === 'failed') return made
+    const result = await applied(made, { trigger: job.trigger, ports, signal, write })
+    return result.type === 'failed' ? { ...spentOn(made), ...result, tried: made.tried } : result
+  })
+}
+
+/** Everything up to the records. Nothing is written. */
+export async function makeCompaction(
   given: CompactionJob,
   ports: CompactionPorts,
   signal?: AbortSignalPort,
-): Promise<CompactionResult> {
+): Promise<Compaction | Failed> {
   const started = ports.now()
   const job = withSizes(given)
   const plan = planCompaction(job, ports.model)
-  const none = { tried: [], usage: noTokens, attempts: 0, durationMs: 0, notices: [] }
-  if (plan.type === 'declined') return { type: 'failed', reason: 'nothing_to_compact', detail: plan.why, ...none }
-  const run: Run = {
+  if (plan.type === 'failed') return plan
+  const history = historyOf(job)
+  const run: CompactionRun = {
     job,
     plan,
-    history: historyOf(job),
+    history,
     ports,
     signal,
     started,
@@ -80,42 +72,36 @@ export async function performCompaction(
   }
   const result = await steps(run)
   if (result.type === 'compacted') return result
-  const { tried, usage, attempts, hitRate, notices } = run
+  const { tried, notices, usage } = run
   const cost = totalOf(usage) === 0 ? undefined : costOf(usage, plan.model)
-  const spent = { usage, attempts, durationMs: Math.max(0, ports.now() - started), ...defined({ cost, hitRate }) }
-  return { ...result, type: 'failed', tried, notices, ...spent }
+  return { ...result, tried, notices, ...spentOn({ ...run, cost }) }
 }
 
-/** An expected end before anything was written. */
-type Stop = { readonly type: 'stop'; readonly reason: CompactionFailure; readonly detail: string }
-
-function stop(reason: CompactionFailure, detail: string): Stop {
-  return { type: 'stop', reason, detail }
+function spentOn({ usage, cost, hitRate, attempts }: Spent): Spent {
+  return { usage, attempts, ...defined({ cost, hitRate }) }
 }
 
-const wasStopped = stop('aborted', 'It was stopped.')
-
-async function steps(run: Run): Promise<Compacted | Stop> {
+async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   const { job, plan, history } = run
   const { summarized, variant } = plan.parts
   const { limit } = plan.tokens
-  if (isAborted(run, 'hooks-before')) return wasStopped
+  if (isStoppedBefore(run, 'hooks-before')) return stopped
   const { trigger } = job
-  const hooks = await runHooks(run, { event: 'PreCompact', trigger, instructions: job.instructions ?? '' })
-  if (hooks.veto !== undefined) return stop('vetoed', hasText(hooks.veto) ? hooks.veto : 'A hook said no.')
+  const hooks = await hooksOf(run, { event: 'PreCompact', trigger, instructions: job.instructions ?? '' })
+  if (hooks.veto !== undefined) return failed('vetoed', hasText(hooks.veto) ? hooks.veto : 'A hook said no.')
   const instructions = [job.instructions ?? '', ...hooks.instructions].filter(hasText).join('\n\n')
   const ledger = ledgerWith(history, job, summarized)
   const all = variant === 'from' ? [...plan.kept, ...summarized] : [...summarized, ...plan.kept]
   const whole = ledgerWith(history, job, all)
   const frame = frameOf(job, plan, whole)
-  if (isAborted(run, 'summarizing')) return wasStopped
+  if (isStoppedBefore(run, 'summarizing')) return stopped
   // Without room for the words around a summary there is none for a summary: no model has to be paid to find out.
   const least = frame.sizeWith(frame.summaryWith('', { isShort: true }))
-  if (least > limit) return stop('no_progress', whatIsTooLarge(run, frame.sizeWith('')))
+  if (least > limit) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
   const availableTokens = limit - frame.sizeWith(frame.summaryWith(''))
   const written = await getSummary(run, hooks.summary, { instructions, availableTokens })
-  if (written.type === 'stop') return written
-  if (isAborted(run, 'verifying')) return wasStopped
+  if (written.type === 'failed') return written
+  if (isStoppedBefore(run, 'verifying')) return stopped
   const { text } = written
   const composing: ComposeInput = {
     // Checked first: a quotation without its secret is in no message.
@@ -135,19 +121,19 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     handoverTokens: handoverOf(run),
     countTokens: createTextCounter(job.counting),
   }
-  if (isAborted(run, 'restoring')) return wasStopped
+  if (isStoppedBefore(run, 'restoring')) return stopped
   const next = nextIn(composing)
   const restored = await restore(run, { next, tokens: plan.tokens.limitOfRestored })
-  if (!restored) return wasStopped
+  if (!restored) return stopped
   const promised = promisedTokens(restored, run)
   const room = limit - promised
   const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
-  if (!fitted) return stop('no_progress', whatIsTooLarge(run, frame.sizeWith('')))
+  if (!fitted) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
   const assembled = await restoreAndAssemble(run, { frame, restored, promised, next, ...fitted })
   if ('type' in assembled) return assembled
   // Kept messages before the summary are older than what it covers, so the facts to carry on must include them in order.
   const carried = variant === 'from' ? whole : ledger
-  return commit(run, { written, instructions, ledger: carried, page: fitted.page, assembled })
+  return finish(run, { summary: written, instructions, ledger: carried, page: fitted.page, assembled })
 }
 
 function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPorts): Checked {
@@ -160,13 +146,13 @@ function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPor
 const maxReplacedShare = 0.5
 
 /** As it was set; else the budget of the whole context; else by the window. */
-function handoverOf({ job, plan }: Run): number {
+function handoverOf({ job, plan }: CompactionRun): number {
   const { handover, summarized } = plan.tokens
   return plan.settings.handoverTokens ?? job.budget ?? Math.min(handover, summarized * maxReplacedShare)
 }
 
 /** Asked at this moment; undefined where there is no workspace, or it cannot tell. */
-async function workspaceNow({ plan, ports, signal }: Run): Promise<string | undefined> {
+async function workspaceNow({ plan, ports, signal }: CompactionRun): Promise<string | undefined> {
   const time = plan.parts.summarized.find((message) => message.time !== undefined)?.time
   const state = await ports.workspace?.state({ since: time === undefined ? undefined : { time }, signal })
   return state?.type === 'state' ? describeWorkspace(state) : undefined
@@ -176,53 +162,59 @@ function hasText(text: string): boolean {
   return text.trim() !== ''
 }
 
-/** Whether it was stopped before this phase, which else is announced. */
-function isAborted({ ports, signal }: Run, phase: CompactionPhase): boolean {
+/** Returns true if it was stopped; otherwise announces the phase. */
+function isStoppedBefore({ ports, signal }: CompactionRun, phase: CompactionPhase): boolean {
   if (signal?.aborted) return true
   ports.emit({ type: 'compaction-progressed', phase })
   return false
 }
 
-async function runHooks({ ports, notices, signal }: Run, call: HookCall): Promise<HookOutcome> {
-  const outcome = await ports.hooks.run(call, { signal })
-  for (const problem of outcome.problems) ports.emit({ type: 'hook-reported', event: call.event, problem })
+async function hooksOf({ ports, notices, signal }: CompactionRun, call: HookCall): Promise<HookOutcome> {
+  const outcome = await runHooks(ports, call, signal)
   notices.push(...outcome.messages)
   return outcome
 }
 
 /** `given` is a hook's summary. */
-async function getSummary(run: Run, given: string | undefined, question: Question): Promise<Written | Stop> {
+async function getSummary(
+  run: CompactionRun,
+  given: string | undefined,
+  question: Question,
+): Promise<WrittenSummary | Failed> {
   const { job, plan, ports, signal } = run
   const { offline } = plan.settings
-  const without = (mechanism: string, why: string, text?: string): Written => {
+  const without = (mechanism: string, why: string, text?: string): WrittenSummary => {
     note(run, { mechanism, outcome: 'done', why })
-    return { type: 'written', mechanism, text }
+    return { type: 'summary', mechanism, ...defined({ text }) }
   }
   if (given !== undefined && hasText(given)) return without('hook', 'a hook gave the summary', given)
   if (job.given) return without(job.given.mechanism, job.given.why, job.given.text)
   // A recorded model needs no network either, but it has something to say.
   if (ports.model.provider === 'offline') return without('offline', 'no model is asked')
   const result = await askForSummary(run, question)
-  if (result.type === 'aborted' || signal?.aborted) return wasStopped
-  if (result.type === 'summary') return { ...result, type: 'written' }
+  if (signal?.aborted) return stopped
+  if (result.type === 'summary' || result.reason === 'aborted') return result
   const { reason, why } = result
-  const mayBeOffline = offline === 'always' || (offline === 'overflow' && reason === 'prompt_too_long')
-  return mayBeOffline ? without('offline', `no model could write it: ${why}`) : stop(reason, why)
+  const mayBeOffline = offline === 'always' || (offline === 'overflow' && reason === 'prompt-too-long')
+  return mayBeOffline ? without('offline', `no model could write it: ${why}`) : failed(reason, why)
 }
 
 /** Undefined when it was stopped: code of the host may hang. */
-function restore({ job, plan, signal }: Run, { next, tokens }: { readonly next: string; readonly tokens: number }) {
+function restore(
+  { job, plan, signal }: CompactionRun,
+  { next, tokens }: { readonly next: string; readonly tokens: number },
+) {
   return untilAborted(restoreWithin({ job, plan, next }, tokens), signal)
 }
 
-type Restoring = {
-  readonly frame: Frame
+type RestoredSoFar = {
+  readonly frame: ContextFrame
   readonly restored: Restoration
   /** Tokens that pinned items and the plan have in any case. */
   readonly promised: number
   readonly next: string
 }
-type Fitted = { readonly page: Page; readonly isShort: boolean }
+type FittedPage = { readonly page: Page; readonly isShort: boolean }
 
 /**
  * The page within the limit; without the words around it where not even they leave room. For a budget that is too small
@@ -230,8 +222,8 @@ type Fitted = { readonly page: Page; readonly isShort: boolean }
  */
 function fitPage(
   input: ComposeInput,
-  { frame, room, mayBeEmpty }: { readonly frame: Frame; readonly room: number; readonly mayBeEmpty: boolean },
-): Fitted | undefined {
+  { frame, room, mayBeEmpty }: { readonly frame: ContextFrame; readonly room: number; readonly mayBeEmpty: boolean },
+): FittedPage | undefined {
   for (const isShort of [false, true]) {
     const around = frame.sizeWith(frame.summaryWith('', { isShort }))
     if (around >= room) continue
@@ -248,19 +240,19 @@ function fitPage(
 }
 
 async function restoreAndAssemble(
-  run: Run,
-  { frame, page, isShort, restored: all, promised, next }: Fitted & Restoring,
-): Promise<Assembled | Stop> {
+  run: CompactionRun,
+  { frame, page, isShort, restored: all, promised, next }: FittedPage & RestoredSoFar,
+): Promise<Assembled | Failed> {
   const { ports, signal, plan } = run
   const { limit, limitOfRestored } = plan.tokens
   const left = Math.max(promised, limitOfRestored - frame.sizeWith(frame.summaryWith(page.text, { isShort })))
   // Where the page left less room than everything needs, files are chosen and cut again for the room there is.
   const restored = all.tokens <= left ? all : await restore(run, { next, tokens: left })
-  if (!restored) return wasStopped
-  const { context } = await runHooks(run, { event: 'SessionStart', source: 'compact' })
-  if (signal?.aborted) return wasStopped
+  if (!restored) return stopped
+  const { context } = await hooksOf(run, { event: 'SessionStart', source: 'compact' })
+  if (signal?.aborted) return stopped
   const assembled = assemble(frame, { page: page.text, isShort, restored, context: context.filter(hasText), limit })
-  if (assembled.tokens > limit) return stop('no_progress', 'What hooks added leaves no room: have them say less.')
+  if (assembled.tokens > limit) return failed('no-progress', 'What hooks added leaves no room: have them say less.')
   for (const { path, tokens } of assembled.restored.pieces) {
     if (path !== undefined) ports.emit({ type: 'file-restored', path, tokens })
   }
@@ -270,27 +262,12 @@ async function restoreAndAssemble(
   return assembled
 }
 
-async function commit(run: Run, made: Made): Promise<Compacted | Stop> {
-  const { job, plan, ports, signal, tried, notices } = run
-  const { ledger, page, assembled } = made
-  if (isAborted(run, 'committing')) return wasStopped
-  const figures = figuresOf(run, made)
-  const { records, boundary, summary } = recordsOf(run, made, figures)
-  // A listener that was told of this phase may have stopped it.
-  if (signal?.aborted) return wasStopped
-  const outcome = await job.commit?.(records)
-  if (outcome?.type === 'failed') return stop(outcome.reason ?? 'write_failed', outcome.message)
-  // What was added to the conversation meanwhile may have been kept as well.
-  const size = { ...figures.size, ...defined({ after: outcome?.tokensAfter }) }
-  ports.emit({ type: 'compaction-progressed', phase: 'hooks-after' })
-  const after = await runHooks(run, {
-    event: 'PostCompact',
-    trigger: job.trigger,
-    summary: assembled.summary,
-    tokensBefore: size.before,
-    tokensAfter: size.after,
-    fidelity: page.report,
-  })
+function finish(run: CompactionRun, draft: Draft): Compaction | Failed {
+  const { plan, tried, notices } = run
+  const { ledger, page, assembled } = draft
+  if (isStoppedBefore(run, 'committing')) return stopped
+  const figures = figuresOf(run, draft)
+  const { records, boundary, summary } = recordsOf(run, draft, figures)
   return {
     type: 'compacted',
     records,
@@ -300,18 +277,17 @@ async function commit(run: Run, made: Made): Promise<Compacted | Stop> {
     summaryUuid: summary,
     keptUuids: plan.parts.keptUuids,
     ...figures,
-    size,
     tried,
     fidelity: page.report,
     ledger,
     restored: assembled.restored,
     notices,
-    contextAfter: after.context,
+    contextAfter: [],
   }
 }
 
 /** Which part leaves no room, and what a person can do about it. */
-function whatIsTooLarge({ job, plan }: Run, base: number): string {
+function whatIsTooLarge({ job, plan }: CompactionRun, base: number): string {
   const { limit, kept, before } = plan.tokens
   if (plan.kept.length > 0 && kept > limit / 2) {
     const [which, what] = plan.parts.variant === 'from' ? ['an earlier', 'before'] : ['a later', 'after']

@@ -3,14 +3,13 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { actionsOf } from '../tools/actions.ts'
+import { type ActionsRun, actionsOf } from '../tools/actions.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
-import { forgetFailures, noteActions } from './actions.ts'
 import { commandText, type Ending, endingOf, judgedByOutput, outcomeLine } from './commands.ts'
-import type { Step } from './facts.ts'
+import type { CommandEnd, Step } from './facts.ts'
 import { noteGit } from './git.ts'
-import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
+import { caps, isNotOurs, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
 import { noteTodoCall } from './todos.ts'
@@ -46,7 +45,7 @@ export function noteResult(
   return { words, step: stepOf(call, { text, isError, request, root: state.root, ...(run ? { run } : {}) }) }
 }
 
-/** What the user pointed at still counts after they only said "go on". */
+/** A file that the user pointed at still counts after "go on". */
 const requestsInForce = 10
 
 /** Codex reports how a patch ended like the end of a command. */
@@ -57,7 +56,7 @@ function isFailedPatch({ type }: ToolCall, text: string): boolean {
 function noteTool(state: State, { call, text, raw, isError }: Result): void {
   if (call.type === 'agent') forgetFailures(state, () => true)
   if (call.type === 'other') forgetFailures(state, (action) => call.name.toLowerCase().includes(action))
-  // Nobody knows what it changed before it ended, or failed.
+  // It may have changed anything, even if it failed.
   if (call.type === 'agent' || call.type === 'other') noteTouched(state)
   const url = call.type === 'fetch' ? call.url : undefined
   const what = oneLine(`${call.name} ${call.path ?? url ?? ''}`, 240)
@@ -90,7 +89,7 @@ function noteCommand(
   state.commands.delete(line) // Set again, so that the latest run is last.
   if (ending.task) state.background.set(ending.task, { line, verifies, actions })
   noteActions(state, { actions, text: line, ended, outcome })
-  // One that was cut off runs no longer, and its outcome is unknown.
+  // A command that was cut off no longer runs, and its outcome is unknown.
   if (ended === 'unfinished' ? ending.task !== undefined : verifies) {
     state.commands.set(line, { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome })
   }
@@ -103,13 +102,13 @@ function noteCommand(
 
 const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited|exit code)\b/i
 
-/** A background command that a message says has ended runs no longer; of a check, its exit code says how it ended. */
+/** "Task b1 completed (exit code 1)" ends the background command b1. */
 export function noteEnded(state: State, message: ViewMessage): void {
   if (state.background.size === 0 || message.origin === 'assistant') return
-  const text = textOf(message.content).slice(0, longestNotice)
+  const text = textOf(message.content).slice(0, maxNotice)
   for (const [task, { line, verifies, actions }] of state.background) {
     const fact = state.commands.get(line)
-    if (task.length < shortestTask || !text.includes(task) || !taskEnd.test(text)) continue
+    if (task.length < minTask || !text.includes(task) || !taskEnd.test(text)) continue
     state.background.delete(task)
     const exit = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
     const ended = exit === undefined ? 'unfinished' : Number(exit) === 0 ? 'well' : 'badly'
@@ -123,9 +122,9 @@ export function noteEnded(state: State, message: ViewMessage): void {
   }
 }
 
-const longestNotice = 4_000
-/** A shorter name stands in a text by chance. */
-const shortestTask = 4
+const maxNotice = 4_000
+/** A shorter id may be in a text by chance. */
+const minTask = 4
 
 function noteChanges(state: State, { commands, files }: Script, { ended, output }: Ending): void {
   if (ended !== 'badly') {
@@ -133,4 +132,31 @@ function noteChanges(state: State, { commands, files }: Script, { ended, output 
   }
   if (mayChangeAnything(commands)) noteTouched(state)
   if (ended === 'well') noteGit(state, commands, output)
+}
+
+type ActionRun = {
+  readonly actions: ActionsRun
+  readonly text: string
+  readonly ended: CommandEnd
+  readonly outcome: string
+}
+
+/** "nothing to commit, working tree clean": git exits with 1, but nothing failed. */
+const nothingToDo = /nothing (?:added )?to commit|no changes added to commit|working tree clean/i
+
+/** How the latest test, build, push or deployment ended. A claim of success is compared with it. */
+function noteActions(state: State, { actions: { all, blamed }, text, ended, outcome }: ActionRun): void {
+  if (ended === 'badly' && isNotOurs(outcome)) return
+  for (const action of all) {
+    const hasFailed = action === blamed && !nothingToDo.test(outcome)
+    const judged = ended !== 'badly' || hasFailed ? ended : 'unfinished'
+    const hasSucceeded = ended === 'well' || state.actions.get(action)?.hasSucceeded === true
+    state.actions.set(action, { action, text, last: state.messages, ended: judged, outcome, hasSucceeded })
+  }
+}
+
+/** Another agent, or a tool that does such things by itself, may have done it since. */
+function forgetFailures(state: State, mayHaveDone: (action: string) => boolean): void {
+  for (const [key, fact] of state.actions)
+    if (fact.ended === 'badly' && mayHaveDone(fact.action)) state.actions.set(key, { ...fact, ended: 'unfinished' })
 }

@@ -1,26 +1,26 @@
-// Reading commands and their output: how a command is shown, how it ended, and the most informative line of what it said.
+// Reads commands and their output: how a command is shown, how it ended, and the most informative line of its output.
 import { isObject, numberAt, stringAt } from '../message/json.ts'
 import { type Command, withoutDocuments } from '../tools/shell.ts'
 import { gitWords, onlyReads } from '../tools/shell-effects.ts'
 import type { CommandEnd } from './facts.ts'
 import { oneLine, withoutColors } from './text.ts'
 
-const longestCommand = 600
-const longestOutcome = 200
+const maxCommand = 600
+const maxOutcome = 200
 
-/** The command without what changes from run to run and says nothing: the way to the folder, how output is cut. */
+/** "cd /p && npm test 2>&1 | tail -20" → "npm test": the same command is recognized in every run. */
 export function commandText(script: string): string {
   const bare = withoutDocuments(script)
     .trim()
     // Comments, `cd FOLDER` and `set -e` in front.
     .replace(/^(?:(?:#.*\n|cd\s+(?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;|\n)|set -\S+\s*(?:&&|;|\n))\s*)+/, '')
-    // `2>&1 | tail -20` behind it. `| head -1` stays: it picks one of several answers.
+    // `2>&1 | tail -20` after it. `| head -1` stays: it picks one of several answers.
     .replace(/(?: ?2>&1)?(?: ?\| ?(?:tail(?: -\w{1,20}(?: \d{1,9})?){0,4}|head(?: -(?:n ?)?\d{2,9})?)){1,4}$/, '')
     .replace(/ ?2>&1$/, '')
-  return oneLine(bare === '' ? script : bare, longestCommand)
+  return oneLine(bare === '' ? script : bare, maxCommand)
 }
 
-/** The program, with its subcommand where it has one: enough to tell one thing that was run from another. */
+/** "git log --oneline" → "git log", "ls -la src" → "ls". */
 export function programOf(commands: readonly Command[]): string {
   const [program = '', second = ''] =
     commands.find(({ words }) => !/^(?:(?:cd|echo|set)$|\w+=)/.test(words[0] ?? ''))?.words ?? []
@@ -30,7 +30,7 @@ export function programOf(commands: readonly Command[]): string {
 
 const withoutSubcommands = /^(?:ls|cat|rm|mkdir|cp|mv|grep|rg|find|sed|for|if|while)$/
 
-/** It prepares other steps and says nothing of its own. */
+/** `mkdir`, `git add`: prepares other steps and is not worth a line. */
 export function isHousekeeping(command: Command): boolean {
   const [program = '', ...rest] = command.words
   if (program === 'git') return gitWords(rest)[0] === 'add' || onlyReads(command)
@@ -41,16 +41,16 @@ export type Ending = {
   readonly exit?: number
   readonly ended: CommandEnd
   readonly output: string
-  /** It goes on in the background, under the client's name for it. */
+  /** The client's id for it, if it continues in the background. */
   readonly task?: string
 }
 
-/** What Codex writes before how a command ended. */
+/** What Codex writes before the exit code. */
 const codexHead = String.raw`^(?:(?:Command|Chunk ID|Wall time): .*\n)*Process `
 const exited = [
   /^(?:Error: )?Exit code:? (-?\d+)\b/,
   new RegExp(`${codexHead}exited with code (-?\\d+)\\b`),
-  /** pi, opencode and others say it at the end, where a command's own output may say it too. */
+  /** At the end (pi, opencode and others), where the output of the command may say the same. */
   /(?:^|\n)\s*(?:Command exited with code|\(?exit code:?) ?(-?\d+)\)?\s*$/i,
 ] as const
 const isRunning = new RegExp(`${codexHead}running with session ID:? ?(\\S{0,40})`)
@@ -79,29 +79,30 @@ export function endingOf(
   }
 }
 
-/** The line with which a test runner, linter or build sums up. */
+/** The last line of a test runner, linter or build: "Tests 3 failed | 40 passed", "Found 2 errors", "build succeeded". */
 const counts =
   /\b\d+ (?:tests? )?(?:passed|failed|passing|failing|skipped|errors?|warnings?|problems?|issues?)\b|^\s*(?:Tests?|Test Files|Test Suites)[: ]\s*.*\d|^test result:|^Ran \d+ tests?|^(?:FAIL|PASS|ok)\b|^Found \d+ |^DONE \d+ tests|\b(?:all tests pass|build succeeded|build failed|BUILD (?:SUCCESSFUL|FAILED)|compiled successfully|no issues found)/im
-/** A line that says what went wrong. */
+/** "error: no rule for gate", "cannot find module". */
 const troubled =
   /\b(?:error|fail(?:ed|ure)?|fatal|panic|exception|traceback|cannot|could not|can't|unable to|not found|no such|denied|undefined|unexpected|invalid|refused|timed? ?out|conflict|rejected|missing|unused)\b|✗|✘|❌/i
-/** A sum that is not zero, where nothing else says that a check failed. */
+/** "3 failed", "2 errors", but not "0 errors". */
 const failure =
   /^\s*(?:FAIL|FAILED)\b|\b[1-9]\d{0,6} (?:tests? )?(?:failed|failing|failures?|errors?|issues?|problems?)\b/i
 
+/** "fatal: not a repository", "! [rejected] main -> main", "npm ERR! …" */
 const refused = /^(?:error|fatal): |^ ! \[(?:remote )?rejected\]|^! \[rejected\]|^npm (?:ERR!|error) /m
 
-/** After a pipe the exit code is another program's, and some clients report none: then the output decides. */
+/** `npm test | tail` exits with the code of `tail`, and some clients report no code: then the output decides. */
 export function judgedByOutput(ending: Ending, { verifies }: { readonly verifies: boolean }): Ending {
   if (ending.ended !== 'well') return ending
-  // A check may print errors and pass; what counts is its sum.
+  // A check may print errors and pass: only its last line counts.
   const hasFailed = verifies
     ? failure.test(outcomeLine(ending.output, false))
     : refused.test(ending.output.slice(-8_000))
   return hasFailed ? { ended: 'badly', output: ending.output } : ending
 }
 
-/** The line that a person would quote. */
+/** The line that a person would quote: "TypeError: x is undefined … 3 failed, 40 passed". */
 export function outcomeLine(output: string, failed: boolean): string {
   const lines = (output.length > 60_000 ? `${output.slice(0, 30_000)}\n${output.slice(-30_000)}` : output)
     .split('\n')
@@ -110,14 +111,14 @@ export function outcomeLine(output: string, failed: boolean): string {
   const trouble = failed ? troubleIn(lines) : undefined
   const isData = (line: string) => /^\s*[{[]/.test(line)
   if (trouble !== undefined && count !== undefined && count !== trouble) {
-    return oneLine(`${oneLine(trouble, 140)} … ${count.trim()}`, longestOutcome)
+    return oneLine(`${oneLine(trouble, 140)} … ${count.trim()}`, maxOutcome)
   }
   const said = trouble ?? count ?? (!failed && isData(lines.at(-1) ?? '') ? '' : lines.at(-1)) ?? ''
-  // A page of data on one line is no outcome.
-  return oneLine(said, isData(said) ? 60 : longestOutcome)
+  // JSON on one line is data, not an outcome.
+  return oneLine(said, isData(said) ? 60 : maxOutcome)
 }
 
-/** The error itself: not the echo of the command, not the heading of a stack, not a line of minified code. */
+/** The error itself, not "$ npm test", not "Traceback …", not a line of minified code. */
 function troubleIn(lines: readonly string[]): string | undefined {
   const named = lines.findLast((line) => /^\s*(?:[\w.]+)?(?:Error|Exception)\b.{0,300}$/.test(line))
   const isStack = lines.some((line) => /^Traceback /.test(line))
@@ -127,7 +128,7 @@ function troubleIn(lines: readonly string[]): string | undefined {
   )
 }
 
-/** `go test` says one line for each package; their number says more. */
+/** `go test` prints a line for each package: "12 packages ok, 1 failed: app/gate". */
 function packageCount(lines: readonly string[]): string | undefined {
   const good = lines.filter((line) => /^ok\s+\S/.test(line)).length
   const bad = lines.filter((line) => /^FAIL\s+\S/.test(line)).map((line) => line.split(/\s+/)[1] ?? '')

@@ -66,8 +66,11 @@ export type WordKind =
   /** What another agent asked of this one: it binds like a request, but no user said it. */
   | 'task'
 
-/** Something the agent said, something it did, what it looked up, or what it read because the user pointed at it. */
-export type Step = { readonly type: 'said' | 'did' | 'saw' | 'read'; readonly text: string }
+/**
+ * Something the agent said, something it did, what it looked up, what it read because the user pointed at it, or the name
+ * of another file that it read.
+ */
+export type Step = { readonly type: 'said' | 'did' | 'saw' | 'read' | 'opened'; readonly text: string }
 
 /** What the user said, and what the agent reported before the user spoke again. */
 export type Exchange = {

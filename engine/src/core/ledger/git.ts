@@ -1,4 +1,4 @@
-// The state of a repository, read off the output of git. Nothing is inferred from a command that might have failed.
+// The state of a repository, read from the output of git. Nothing is inferred from a command that might have failed.
 import type { Command } from '../tools/shell.ts'
 import { gitWords, mayChangeAnything, onlyReads } from '../tools/shell-effects.ts'
 import type { Commit, RepositoryFact } from './facts.ts'
@@ -18,7 +18,7 @@ export function noteGit(state: State, commands: readonly Command[], output: stri
   const commits = commitsIn(text)
   if (lists) {
     Object.assign(repository, lists, { statusLast: now })
-    // What the script did before it asked for the state is in it; what it did behind that is not.
+    // The lists include what the script did before `git status`, and not what it did after it.
     const isLast = !mayChangeAnything(commands.slice(verbs.lastIndexOf('status') + 1))
     if (isLast) repository.touchedLast = Math.min(repository.touchedLast, now - 1)
   } else if (commits.length > 0) repository.touchedLast = now
@@ -71,7 +71,7 @@ function longStatus(text: string): Lists {
 }
 
 function listed(paths: readonly string[]): readonly string[] {
-  return paths.slice(0, longestList).map((path) => oneLine(path, 120))
+  return paths.slice(0, maxList).map((path) => oneLine(path, 120))
 }
 
 /** Only commits that this very output says were made: `[main 1a2b3c4] Open the gate`. */
@@ -82,4 +82,4 @@ export function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>
   }))
 }
 
-const longestList = 12
+const maxList = 12

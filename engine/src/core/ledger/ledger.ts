@@ -1,5 +1,4 @@
-// The ledger: what code can read off a conversation, message by message. It calls no model and guesses nothing: every
-// fact is in the messages it was given.
+// The ledger: facts that code reads from a conversation, message by message. It calls no model and guesses nothing.
 import { type Block, blocksOf, isMedia, isText, isToolResult, isToolUse, textOf } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -104,33 +103,33 @@ function readAnswer(state: State, block: Block): void {
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
   const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
-  if (cause !== '') noteCause(state, condensed(cause, longestCause))
+  if (cause !== '') noteCause(state, condensed(cause, maxCause))
   const last = state.exchanges.at(-1)
   if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
   state.agentText = words
   state.isAnswered = true
 }
 
-/** Some models think aloud in tags. It is not meant for anybody. */
+/** "<think>Let me see.</think>Done." → "Done." */
 const thinking = /<(think|thinking)>[\s\S]*?(?:<\/\1>|$)/g
-const longestCause = 400
-const longestAbout = 800
-const longestPlan = 1_500
-const longestWords = 6_000
-const longestReport = 12_000
-const mostSteps = 200
-/** Shorter ones mostly repeat how the last command ended. */
+const maxCause = 400
+const maxAbout = 800
+const maxPlan = 1_500
+const maxWords = 6_000
+const maxReport = 12_000
+const maxSteps = 200
+/** Older searches and reads are obsolete once something was done: they must not push out what the agent said and did. */
+const maxOfType: Partial<Record<Step['type'], number>> = { saw: 12, opened: 1 }
+/** Shorter statements ("Tests pass.") mostly repeat how the last command ended. */
 const shortStatement = 40
-/** What was done afterwards makes older looks obsolete. */
-const mostLooks = 12
 /** This many of the newest exchanges keep their steps. */
 const exchangesWithSteps = 40
 
 /** The latest text is the report so far. It is a step as well, so that its place among the others is known. */
 function withReport(exchange: Exchange, text: string): Exchange {
-  const said = condensed(withoutAnnouncement(text), longestReport)
+  const said = condensed(withoutAnnouncement(text), maxReport)
   const next = said.length < shortStatement ? exchange : withStep(exchange, { type: 'said', text: said })
-  return { ...next, report: condensed(text, longestReport) }
+  return { ...next, report: condensed(text, maxReport) }
 }
 
 function noteStep(state: State, step: Step): void {
@@ -141,9 +140,9 @@ function noteStep(state: State, step: Step): void {
 /** A repeated step moves to where it was taken last. */
 function withStep(exchange: Exchange, step: Step): Exchange {
   const others = (exchange.steps ?? []).filter(({ text }) => text !== step.text)
-  const looks = others.filter(({ type }) => type === 'saw')
-  const oldest = step.type === 'saw' && looks.length >= mostLooks ? looks[0] : undefined
-  return { ...exchange, steps: [...others.filter((other) => other !== oldest).slice(1 - mostSteps), step] }
+  const alike = others.filter(({ type }) => type === step.type)
+  const oldest = alike.length >= (maxOfType[step.type] ?? maxSteps) ? alike[0] : undefined
+  return { ...exchange, steps: [...others.filter((other) => other !== oldest).slice(1 - maxSteps), step] }
 }
 
 function readRequest(state: State, message: ViewMessage): void {
@@ -171,7 +170,7 @@ function noteTyped(state: State, words: Words, where: Where): void {
   if (isForTheAgent(words.text)) noteWords(state, words, where)
 }
 
-/** What the user typed while a tool ran arrives next to its result. The client marks what it adds there itself. */
+/** What the user typed while a tool ran arrives in the message with its result. Text that the client added is marked. */
 function readWordsBeside(state: State, message: ViewMessage, record: JsonObject | undefined): void {
   if (record?.isMeta === true || record?.sourceToolUseID !== undefined) return
   const text = typedText(textOf(blocksOf(message.content).filter(isText)))
@@ -184,7 +183,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   const { kind } = words
   const isUsers = kind === 'message' || kind === 'queued'
   const about = words.about ?? (isUsers ? questionBehind(words.text, state.agentText) : undefined)
-  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))), longestWords)
+  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))), maxWords)
   const exchange: Exchange = {
     kind,
     text: said,
@@ -203,7 +202,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   state.isAnswered = undefined
   for (const rule of rulesIn(words.text)) {
     const text = oneLine(rule, 400)
-    // Of the text as it is stored, so that a ledger that is read back knows its rules.
+    // The key of the stored text, so that a ledger that is read back recognizes its rules.
     const key = sentenceKey(text)
     // The first wording and its entry stay; repeating a rule makes it recent.
     const known = state.rules.get(key)
@@ -213,7 +212,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   }
 }
 
-/** An approval approves all that the plan says. */
+/** A plan is kept longer than a question: an approval is about all of it. */
 function aboutText(kind: Exchange['kind'], about: string): string {
-  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestAbout)
+  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? maxPlan : maxAbout)
 }

@@ -2,11 +2,11 @@
 // kept whole. Works line by line, in linear time.
 import { headOf } from '../text/cut.ts'
 
-/** A shorter block costs hardly more than the line that would replace it. */
-const leastFolded = 400
+/** A shorter block costs little more than the line that would replace it. */
+const minFolded = 400
 
 export function foldPasted(text: string): string {
-  if (text.length < leastFolded) return text
+  if (text.length < minFolded) return text
   const parts: string[] = []
   let block: string[] = []
   let isFenced = false
@@ -26,10 +26,10 @@ export function foldPasted(text: string): string {
 function folded(block: readonly string[]): readonly string[] {
   const end = block.findLastIndex((line) => line.trim() !== '') + 1
   const pasted = block.slice(0, end)
-  return pasted.join('\n').length < leastFolded ? block : [foldedLine(pasted), ...block.slice(end)]
+  return pasted.join('\n').length < minFolded ? block : [foldedLine(pasted), ...block.slice(end)]
 }
 
-const longestLooked = 2_000
+const maxLooked = 2_000
 /** Sentences consist almost entirely of letters, spaces and punctuation; code and logs do not. */
 const proseShare = 0.85
 
@@ -40,7 +40,7 @@ function isProseLine(line: string): boolean {
   if (line.trim() === '' || opensOutput.test(line) || /^(?: {4}|\t)(?!\s*(?:[-*•]|\d+[.)])\s)/.test(line)) return false
   // Names in backticks and addresses are part of what people write.
   const bare = line
-    .slice(0, longestLooked)
+    .slice(0, maxLooked)
     .replace(/`[^`]*`|https?:\/\/\S+/g, 'x')
     .replace(/^\s*(?:[-*•]|\d+[.)]|#+)\s+/, '')
   if (bare.trim() === '') return false
@@ -49,6 +49,7 @@ function isProseLine(line: string): boolean {
   return plain / bare.length >= proseShare && (words >= 3 || bare.length < 40)
 }
 
+/** `[pasted log, 120 lines, 9,400 characters, starting "12:00:01 ERROR no gate"]` */
 function foldedLine(block: readonly string[]): string {
   const body = block.join('\n')
   const first = block.find((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*(?:```|~~~)/.test(line)) ?? ''

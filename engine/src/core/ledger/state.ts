@@ -93,18 +93,22 @@ function dropOldestFacts<Fact extends { readonly last: number }>(
   return oldest.length
 }
 
-/** So many of the newest stay whatever they say. */
+/** This many of the newest stay, whatever they say. */
 const newestKept = 20
-/** More than this of an exchange is no reason to keep it longer. */
-const mostCounted = 400
+/** Characters beyond this are no reason to keep an exchange longer. */
+const maxCounted = 400
 
 /**
- * In the order in which they can be dropped: those that say least first, which is what was dealt with before what lasts,
- * a short request with a short report before a long one, and of equals the older. The first and the newest come last.
+ * In the order in which they can be dropped: requests that were dealt with before statements that last, short exchanges
+ * before long ones, and of equals the older. What was done again later does not count. The first and the newest come last.
  */
 export function leastTelling(exchanges: readonly Exchange[]): readonly Exchange[] {
-  const worth = ({ lasts, text, report = '', done = '' }: Exchange) =>
-    (lasts ? mostCounted : 0) + Math.min(mostCounted, text.length + report.length + done.length)
+  const lastDone = new Map(exchanges.map((exchange) => [exchange.done, exchange]))
+  const worth = (exchange: Exchange) => {
+    const { lasts, text, report = '', done = '' } = exchange
+    const own = lastDone.get(exchange.done) === exchange ? done.length : 0
+    return (lasts ? maxCounted : 0) + Math.min(maxCounted, text.length + report.length + own)
+  }
   const [first, ...others] = exchanges
   const middle = others.slice(0, Math.max(0, others.length - newestKept))
   const ranked = middle.toSorted((a, b) => worth(a) - worth(b) || a.last - b.last)
@@ -118,11 +122,11 @@ export function mostTelling(exchanges: readonly Exchange[], count: number): read
 }
 
 /** No path is longer. */
-const longestPath = 400
+const maxPath = 400
 
 /** The session changed this file. */
 export function noteFile(state: State, path: string): void {
-  if (path.length > longestPath || path.includes('\n')) return
+  if (path.length > maxPath || path.includes('\n')) return
   const key = pathKey(path, state.root)
   const known = state.files.get(key)?.path ?? path
   state.files.delete(key) // Set again, so that the file changed last is last.
@@ -135,16 +139,16 @@ export function noteTouched(state: State): void {
   state.repository.touchedLast = state.messages
 }
 
-/** Numbers change from run to run: places, times, counts. */
+/** "gate.ts:12: 3 errors" and "gate.ts:14: 2 errors" are one error. */
 function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
   return `${what}\n${line.replace(/\d+/g, '0')}`
 }
 
-/** Not errors of the work: the user said no, or another call of the batch failed. */
+/** Not errors of the work: the user refused or stopped the call, or another call of the batch failed. */
 const notOurs =
   /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
 
-/** Whether a result with this line says that something did not run at all, or was stopped. */
+/** The result says that the call did not run, or was stopped. */
 export function isNotOurs(line: string): boolean {
   return notOurs.test(line)
 }
@@ -158,17 +162,17 @@ export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' |
   state.unexplained = key
 }
 
-/** The same thing succeeded: whatever was wrong with it before is over. */
+/** The same command succeeded, so its earlier errors are fixed. */
 export function noteFixed(state: State, what: string): void {
   for (const [key, error] of state.errors) {
     if (error.what !== what || error.isFixed) continue
     state.errors.set(key, { ...error, isFixed: true })
-    // What the agent says from here on is about something else.
+    // The agent's next words are about something else.
     if (state.unexplained === key) state.unexplained = undefined
   }
 }
 
-/** The agent's first words after an error say what it made of it. */
+/** The agent's first words after an error explain it. */
 export function noteCause(state: State, cause: string): void {
   const error = state.unexplained === undefined ? undefined : state.errors.get(state.unexplained)
   if (error && state.unexplained !== undefined) state.errors.set(state.unexplained, { ...error, cause })

@@ -3,8 +3,9 @@ import { call, human } from '../../testing/talk.ts'
 import { toolCall } from '../tools/call.ts'
 import { purposeOf, readScript } from '../tools/shell-effects.ts'
 import { commandText } from './commands.ts'
-import type { Step } from './facts.ts'
+import type { Exchange, Step } from './facts.ts'
 import { createLedger } from './ledger.ts'
+import { mostTelling } from './state.ts'
 import { type CommandRun, type StepResult, stepOf, withoutAnnouncement, withoutSteps } from './steps.ts'
 
 const stepIn = (name: string, input: unknown, result: Partial<StepResult> = {}): Step | undefined =>
@@ -39,10 +40,10 @@ describe('one line for each step', () => {
     expect(ended('git status', 'badly', 'not a repository')).toContain('failed: not a repository')
   })
 
-  test('a read is left out, unless the user pointed at the file, and a search is told by what it found', () => {
+  test('of a read there is the name, or the text if the user pointed at the file; of a search what it found', () => {
     const read = (request: string, more: Partial<StepResult> = {}) =>
       step('Read', { file_path: '/p/docs/plan.md' }, { text: 'Step one.', request, ...more })
-    expect(read('Go on.')).toBe(undefined)
+    expect(read('Go on.')).toBe('read docs/plan.md')
     expect(read('Do what docs/plan.md says: plan.md')).toBe('plan.md: Step one.')
     expect(read('Do what plan.md says', { isError: true })).toBe(undefined)
     expect(step('Grep', { pattern: 'x' }, { text: 'a.ts:1:x' })).toBe('searched for `x` → a.ts:1:x')
@@ -54,12 +55,6 @@ describe('one line for each step', () => {
   test('patches and sub-agents are told; the todo list has its own place', () => {
     expect(step('apply_patch', { input: '*** Update File: a/b.go\n*** Add File: c.go' })).toContain('a/b.go, c.go')
     expect(step('Task', { description: 'Find it' }, { text: 'Found in a.ts.' })).toBe(
-      'the sub-agent for "Find it" reported: Found in a.ts.',
-    )
-    // What the client adds for the model is not part of the report.
-    const added =
-      '\nagentId: a93ccab (for resuming to continue this work)\n<usage>total_tokens: 49100\ntool_uses: 25</usage>'
-    expect(step('Task', { description: 'Find it' }, { text: `Found in a.ts.${added}` })).toBe(
       'the sub-agent for "Find it" reported: Found in a.ts.',
     )
     expect(step('TaskUpdate', { taskId: '7', status: 'completed' })).toBe(undefined)
@@ -136,11 +131,13 @@ test('that the user interrupted the agent is told where it happened', () => {
   ])
 })
 
-test('of old steps the last change is left, or else the last command', () => {
+test('of old steps the last change is left, or else the last command, or else the last file that was read', () => {
   const of = (...texts: readonly string[]) =>
     withoutSteps({ kind: 'message', text: 'x', last: 0, steps: texts.map((text) => ({ type: 'did', text })) }).done
   expect(of('edited a.ts: `x`', 'ran `npm test` → ok')).toBe('edited a.ts: `x`')
   expect(of('ran `npm run build` → ok', 'ran `npm test` → ok')).toBe('ran `npm test` → ok')
+  expect(of('ran `npm test` → ok', 'read a.ts')).toBe('ran `npm test` → ok')
+  expect(of('read a.ts', 'read b.ts')).toBe('read b.ts')
   expect(of('was interrupted by the user')).toBe(undefined)
   expect(of()).toBe(undefined)
 })
@@ -149,4 +146,26 @@ test('a path inside the folder of the session is told from there', () => {
   const edit = { file_path: '/w/src/lib/deep/a.ts', new_string: 'x' }
   expect(step('Edit', edit, { root: '/w' })).toBe('edited src/lib/deep/a.ts: `x`')
   expect(step('Edit', edit, { root: '/other' })).toBe('edited deep/a.ts: `x`')
+})
+
+test('of many exchanges those go first whose work was done again later', () => {
+  const exchange = (last: number, done: string): Exchange => ({
+    kind: 'message',
+    text: `Look at ${last + 10}.`,
+    last,
+    done,
+  })
+  const common = Array.from({ length: 30 }, (_, at) => exchange(at, 'read src/work/a-file-with-a-long-name.ts'))
+  const all = [...common.slice(0, 5), exchange(5, 'read b.ts'), ...common.slice(6)]
+  const kept = mostTelling(all, 24)
+  expect(kept.filter(({ last }) => last < 10).map(({ last }) => last)).toEqual([0, 5, 8, 9])
+})
+
+test('of the files that an agent read, only the last is a step', () => {
+  const book = createLedger()
+  const reads = ['a', 'bb', 'ccc'].flatMap((name) =>
+    call({ name: 'Read', input: { file_path: `/p/${name}.ts` }, text: 'x' }),
+  )
+  for (const { message, record } of [human('Look around.'), ...reads]) book.add(message, record)
+  expect(book.ledger().exchanges[0]?.steps).toEqual([{ type: 'opened', text: 'read p/ccc.ts' }])
 })

@@ -1,5 +1,5 @@
-// What the agent said and did, one line for each step that changed or tried something. Of what it only looked up, the
-// latest is kept: it can be looked up again, and what came of it shows in what was done next.
+// The steps of the agent, one line each: `edited src/gate.ts`, `ran \`npm test\` → failed: 3 failed`, `searched for \`gate\` →
+// src/gate.ts:4`. The text of a file is kept only if the user pointed at the file.
 import { condensed, sentenceEnd } from '../text/condense.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
 import { addedLines } from '../tools/patch.ts'
@@ -9,9 +9,9 @@ import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { commitsIn } from './git.ts'
 import { oneLine } from './text.ts'
 
-const longestLook = 400
-const longestReport = 1_500
-const longestSource = 6_000
+const maxLook = 400
+const maxReport = 1_500
+const maxSource = 6_000
 
 export type StepResult = {
   readonly text: string
@@ -36,7 +36,7 @@ export type CommandRun = {
 export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   const { text, isError, run } = result
   const source = isError || run?.ended === 'badly' ? undefined : namedSource(call, result)
-  if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, longestSource)}` }
+  if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, maxSource)}` }
   if (call.type === 'command') return run && commandStep(run, text)
   if (isError) return undefined
   const changed = changedBy(call).map((path) => shortPath(path, result.root))
@@ -45,26 +45,14 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   }
   if (call.type === 'agent') {
     const task = oneLine(call.task ?? call.name, 120)
-    return did(`the sub-agent for "${task}" reported: ${condensed(withoutTrailer(text), longestReport)}`)
+    return did(`the sub-agent for "${task}" reported: ${condensed(text, maxReport)}`)
   }
+  if (call.type === 'read' && call.path !== undefined)
+    return { type: 'opened', text: `read ${shortPath(call.path, result.root)}` }
   return call.type === 'search' ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
 }
 
-/**
- * What the client adds for the model after a sub-agent's report:
- *
- *     agentId: a93ccab (for resuming to continue this agent's work if needed)
- *     <usage>total_tokens: 49100 …</usage>
- */
-function withoutTrailer(report: string): string {
-  const text = report.trimEnd()
-  const usage = text.endsWith('</usage>') ? text.lastIndexOf('<usage>') : -1
-  const rest = usage < 0 ? text : text.slice(0, usage).trimEnd()
-  const line = rest.lastIndexOf('\n') + 1
-  return rest.startsWith('agentId: ', line) ? rest.slice(0, line).trimEnd() : rest
-}
-
-/** A single line that was put in. More of them are in the file, which is restored as it is now. */
+/** "edited gate.ts: `open = true`" for one inserted line. More lines are in the file, which is restored as it is now. */
 function addedText(call: ToolCall): string {
   const edits =
     call.type === 'patch' ? call.files.flatMap((file) => file.edits) : call.type === 'edit' ? call.edits : []
@@ -77,18 +65,18 @@ function did(text: string): Step {
 }
 
 function look(what: string, output: string): Step | undefined {
-  const found = oneLine(output, longestLook)
+  const found = oneLine(output, maxLook)
   return found === '' ? undefined : { type: 'saw', text: `${what} → ${found}` }
 }
 
-/** A shorter name may stand in a request by chance. */
-const shortestName = 6
+/** A shorter name may be in a request by chance. */
+const minName = 6
 
-/** A file, an address or a command that the user named: what it says is part of the request. */
+/** "Do what docs/plan.md says": the text of a file, page or command that the user named is part of the request. */
 function namedSource(call: ToolCall, { request, run }: StepResult): string | undefined {
-  const isNamed = (name: string) => name.length >= shortestName && request.includes(name)
+  const isNamed = (name: string) => name.length >= minName && request.includes(name)
   if (call.type === 'command') {
-    // Of a command that checks or records the work, how it ended says more than what it printed.
+    // For a test or a commit, the result says more than the output.
     const isSource = run?.purpose === 'other' && isNamed(programOf(run.script.commands))
     return isSource ? oneLine(run.line, 200) : undefined
   }
@@ -109,12 +97,12 @@ function commandStep(run: CommandRun, text: string): Step | undefined {
     const made = commitsIn(text).at(-1)
     if (made) return did(`committed ${made.hash}: ${made.title}`)
   }
-  // Of a command that still runs, the output so far is no outcome.
+  // The output so far of a command that still runs is no outcome.
   const said = outcome === '' || ended === 'unfinished' ? '' : `: ${outcome}`
   return did(`${ran} → ${ends[ended]}${said}`)
 }
 
-/** Relative to the session's folder, or the last two names; files being worked on are restored with their full path. */
+/** "src/lib/gate.ts" in the session's folder; "lib/gate.ts" elsewhere. Restored files have their full path. */
 function shortPath(path: string, root = ''): string {
   const isInside = root !== '' && path.startsWith(`${root}/`)
   return oneLine(isInside ? path.slice(root.length + 1) : path.split(/[\\/]/).slice(-2).join('/'), 120)
@@ -123,20 +111,20 @@ function shortPath(path: string, root = ''): string {
 /** The step where the user stopped the agent. */
 export const interrupted = 'was interrupted by the user'
 
-const longestDone = 160
+const maxDone = 160
 
-/** Of the steps, only the last change is kept, or else the last command. */
+/** Of the steps, only the last change is kept, or else the last command, or else the last file that was read. */
 export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Exchange {
   const did = [
     ...(done === undefined ? [] : [done]),
-    ...steps.filter(({ type }) => type === 'did').map(({ text }) => text),
+    ...steps.filter(({ type }) => type === 'did' || type === 'opened').map(({ text }) => text),
   ]
-  const isChange = (text: string) => /^(?:edited|wrote|committed) /.test(text)
-  const last = did.findLast(isChange) ?? did.findLast((text) => text.startsWith('ran '))
-  return last === undefined ? exchange : { ...exchange, done: oneLine(last, longestDone) }
+  const kinds = [/^(?:edited|wrote|committed) /, /^ran /, /^read /]
+  const last = kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
+  return last === undefined ? exchange : { ...exchange, done: oneLine(last, maxDone) }
 }
 
-/** A sentence that only says what the agent does next. Once it is done, the step itself says so. */
+/** "Now let me run the tests." says what the agent does next, and the step says that it did; not "Let me know if it works." */
 const announces =
   /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
 

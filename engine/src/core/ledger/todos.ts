@@ -16,7 +16,7 @@ export function noteTodoCall(
 
 const listTypes = new Set(['todo', 'todo_reminder', 'task_reminder'])
 
-/** Clients attach the list from time to time, and after their own compactions; older ones wrote it beside each message. */
+/** Clients attach the list now and then, and after their own compactions; older ones wrote it next to each message. */
 export function noteShownTodos(state: State, record: JsonObject | undefined): void {
   const attachment = objectAt(record, 'attachment')
   if (attachment && listTypes.has(stringAt(attachment, 'type') ?? '')) noteList(state, arrayAt(attachment, 'content'))
@@ -29,7 +29,7 @@ function noteList(state: State, items: readonly unknown[]): void {
   if (todos.length > 0) setTodos(state, todos)
 }
 
-/** Of too many, finished items go first, and of equals the oldest. */
+/** If there are too many, finished items go first, oldest first. */
 function setTodos(state: State, todos: readonly Todo[]): void {
   const byAge = [...todos.filter(({ status }) => status === 'done'), ...todos.filter(({ status }) => status !== 'done')]
   const dropped = new Set(byAge.slice(0, Math.max(0, todos.length - caps.todos)))

@@ -37,14 +37,14 @@ export function isInterruption(text: string): boolean {
 }
 
 /** Clients write this after the notification of a background task that ended. */
-const behindNotification = /^Read the output file to retrieve the result: .*$/m
+const afterNotification = /^Read the output file to retrieve the result: .*$/m
 
 /** A slash command with its arguments, or the text outside wrappers. */
 export function typedText(whole: string): string {
   const text = whole.replace(interruption, '')
   if (!text.includes('<')) return text.trim()
   const unwrapped = withoutWrappers(text)
-  const bare = text.includes('<task-notification>') ? unwrapped.replace(behindNotification, '') : unwrapped
+  const bare = text.includes('<task-notification>') ? unwrapped.replace(afterNotification, '') : unwrapped
   const name = commandName.exec(bare)?.[1]?.trim()
   if (name === undefined) return bare.trim()
   const words = text.split('<command-args>', 2)[1]?.split('</command-args>', 1)[0]?.trim() ?? ''
@@ -57,7 +57,7 @@ function withoutWrappers(text: string): string {
     const close = `</${tag}>`
     const end = rest.lastIndexOf(close) + close.length
     if (end < close.length) continue
-    // Not behind the last end: on a page of opening tags the search would take quadratic time.
+    // Not after the last end: on a page of opening tags the search would take quadratic time.
     rest = rest.slice(0, end).replace(new RegExp(`<${tag}[\\s\\S]*?${close}`, 'g'), '') + rest.slice(end)
   }
   return rest
@@ -79,7 +79,7 @@ export function isForTheAgent(text: string): boolean {
 
 const rejected = "The user doesn't want to proceed with this tool use."
 const rejectedWith = 'the user said:\n'
-/** Clients append a note to the model behind the user's comment. */
+/** Clients append a note to the model after the user's comment. */
 const clientNote = /\n\nNote: The user's next message/
 
 type ResultWords = { readonly call: ToolCall | undefined; readonly isError: boolean; readonly raw?: unknown }
@@ -118,11 +118,11 @@ function describeCall(call: ToolCall): string {
 }
 
 const shortReply = 60
-const longestPointer = 200
+const maxPointer = 200
 
-/** What a reply takes up: the question that a short one answers, and the items of a list that it names by number. */
+/** What a reply is about: "yes" → the question before it; "skip 5" → item 5 of the agent's list. */
 export function questionBehind(reply: string, agentText: string): string | undefined {
-  if (reply.length > longestPointer || agentText === '') return undefined
+  if (reply.length > maxPointer || agentText === '') return undefined
   const items = itemsNamed(reply, agentText)
   const paragraphs = paragraphsOf(agentText)
   const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))
@@ -136,7 +136,7 @@ export function questionBehind(reply: string, agentText: string): string | undef
     .trim()
 }
 
-/** Numbers at the start or behind a word that points at something; "phase 1" and "Java 21" name something else. */
+/** "2", "option 2", "skip 5, 7 and 9"; not "phase 1" or "Java 21", which name something else. */
 const pointer =
   /(?:^|\b(?:options?|items?|points?|numbers?|no|nr|skip|do|not|only|just|with|take|use|fix|drop|except|but|pick|choose)\b|#)[ .:]{0,2}#?\d{1,2}\b(?:(?:,| and| or| &|, and)? ?#?\d{1,2}\b)*/gi
 

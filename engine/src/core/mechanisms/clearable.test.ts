@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
+import { reductionSettings } from '../settings/resolve.ts'
 import { toolCall } from '../tools/call.ts'
 import { foldEntries } from '../transcript/view/fold.ts'
 import { clearableKind, clearableResults, newestStaying } from './clearable.ts'
-import { defaultReductions } from './settings.ts'
 import { situationOf } from './situation.ts'
 import { viewOf } from './testing/examples.ts'
 
-const kindOf = (name: string, input: unknown = {}) => clearableKind(toolCall({ name, input }), defaultReductions)
+const kindOf = (name: string, input: unknown = {}) => clearableKind(toolCall({ name, input }), reductionSettings())
 
 describe('which tools’ results may be cleared', () => {
   test.each([

@@ -8,14 +8,14 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from '../message/block.ts'
+import type { ReductionSettings } from '../settings/resolve.ts'
 import type { AnsweredCall } from '../tokens/file-reads.ts'
 import { isVouched, type ToolCall, type ToolKind, toolCall } from '../tools/call.ts'
 import { clearedText } from '../transcript/format/messages.ts'
 import { clearedResult, withoutInput } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
+import type { Weigher } from './measure.ts'
 import type { PlannedItem, Situation } from './mechanism.ts'
-import type { ReductionSettings } from './settings.ts'
-import type { Weigher } from './weigher.ts'
 
 /** What one image or document counts for in the rules. */
 const mediaTokens = 2_000

@@ -5,20 +5,20 @@ import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { clearableResults, deletedIn, isWriting, itemOf } from './clearable.ts'
-import { type Declined, declined, type Plan, type PlannedItem, type Situation } from './mechanism.ts'
+import { declined, type Plan, type PlanDeclined, type PlannedItem, type Situation } from './mechanism.ts'
 import { clearToolUses } from './server-edits.ts'
 import { compactionAhead, isInDanger, sparesCompaction, worthIn } from './situation.ts'
 
 export type ClearingInput = {
   readonly mechanism: string
-  readonly reason: string
+  readonly why: string
   readonly items: readonly PlannedItem[]
   /** How many tool uses stay if the server clears instead because thinking is bound. */
   readonly serverKeeps?: number
 }
 
-export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
-  const { mechanism, reason, items, serverKeeps } = input
+export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | PlanDeclined {
+  const { mechanism, why, items, serverKeeps } = input
   const { client, settings } = situation
   if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
   // What the provider already leaves out is cleared too: a local edit ends what was asked of the provider.
@@ -30,16 +30,13 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
     if (delegation) {
       const { request, freed } = delegation
       const { worth } = sums(view, situation, items)
-      const outcome = { type: 'request', request } as const
-      return weighed(
-        { type: 'planned', mechanism, reason, items, freed, worth, thinking: 'delegated', outcome },
-        situation,
-      )
+      const thinking = 'delegated'
+      return weighed({ type: 'delegated', mechanism, why, items, freed, worth, thinking, request }, situation)
     }
   }
   const edits = editsFor(view, situation, { ...input, items: [...gone, ...items] })
   const after = view.sources[from]?.uuids.at(-1)
-  const plan = planEdits(view, situation, { mechanism, reason, items, gone, bound, edits, after })
+  const plan = planEdits(view, situation, { mechanism, why, items, gone, bound, edits, after })
   return plan.type === 'declined' ? plan : weighed(plan, situation)
 }
 
@@ -56,12 +53,12 @@ type Changes = {
 export function planEdits(
   view: View,
   situation: Situation,
-  { mechanism, reason, items, edits, bound, after, gone = [] }: Pick<Plan, 'mechanism' | 'reason' | 'items'> & Changes,
-): Plan | Declined {
+  { mechanism, why, items, edits, bound, after, gone = [] }: Pick<Plan, 'mechanism' | 'why' | 'items'> & Changes,
+): Plan | PlanDeclined {
   const isBound = bound.length > 0
   if (isBound && situation.settings.boundThinking === 'decline') {
-    const detail = `The model binds its thinking to the prefix, and ${bound.length} answers behind the change think.`
-    return declined(mechanism, 'thinking-bound', detail)
+    const problem = `The model binds its thinking to the prefix, and ${bound.length} answers after the change think.`
+    return declined(mechanism, 'thinking-bound', problem)
   }
   const unthink: Edit = {
     type: 'clear-thinking',
@@ -70,13 +67,13 @@ export function planEdits(
     reason: 'bound to the prefix that changed',
   }
   return {
-    type: 'planned',
+    type: 'reduced',
     mechanism,
-    reason,
+    why,
     items: [...items, ...bound],
     ...sums(view, situation, [...gone, ...items, ...bound]),
     thinking: isBound ? 'removed' : 'untouched',
-    outcome: { type: 'edits', edits: isBound ? [...edits, unthink] : edits },
+    edits: isBound ? [...edits, unthink] : edits,
   }
 }
 
@@ -88,7 +85,7 @@ function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
 }
 
 /** With `clearInputs`, also the inputs of writing calls. */
-function editsFor(view: View, situation: Situation, { mechanism, reason, items }: ClearingInput): readonly Edit[] {
+function editsFor(view: View, situation: Situation, { mechanism, why: reason, items }: ClearingInput): readonly Edit[] {
   const { recall, clearInputs } = situation.settings
   const toolUseIds = items.flatMap(({ toolUseId }) => toolUseId ?? [])
   const attachments = items.flatMap(({ type, uuids }) => (type === 'attachment' ? uuids : []))
@@ -162,7 +159,7 @@ export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): nu
 }
 
 /** Declines a plan that does not pay yet, unless it spares a compaction or no other help is coming. */
-export function weighed(plan: Plan, situation: Situation): Plan | Declined {
+export function weighed(plan: Plan, situation: Situation): Plan | PlanDeclined {
   const { worth, mechanism, freed } = plan
   if (!situation.settings.weigh || sparesCompaction(situation, freed)) return plan
   if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan

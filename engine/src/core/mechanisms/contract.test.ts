@@ -2,21 +2,21 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clientStyles, generateWithTruth, keptLayouts } from '../../testing/index.ts'
 import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
+import { collapse, finishedSpans } from '../collapse/collapse.ts'
 import { type JsonObject, stringAt } from '../message/json.ts'
 import { checkRequest } from '../request/check-request.ts'
 import { repairRequest } from '../request/repair.ts'
+import type { ReductionChoices } from '../settings/resolve.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import { foldEntries, type View } from '../transcript/view/fold.ts'
-import { collapse, finishedSpans } from './collapse.ts'
-import type { Declined, Plan, PlanningMechanism } from './mechanism.ts'
+import { createWeigher } from './measure.ts'
+import type { Plan, PlanDeclined, PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
 import { native, serverCompaction } from './native.ts'
 import { snip } from './ranges.ts'
-import type { ReductionChoices } from './settings.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { bytesOf, runContract } from './testing/contract.ts'
 import { viewOf } from './testing/examples.ts'
-import { createWeigher } from './weigher.ts'
 
 const anySession = fc
   .record({
@@ -115,7 +115,7 @@ describe.each(mechanisms)('the contract, kept by %s', (name, make) => {
           situationOf: (view, done) => situationOf(view, { ...input, cacheEdits: stateAfter(done) }),
         })
         expect(report.broken).toEqual([])
-        if (report.plan.type === 'planned') performed++
+        if (report.plan.type !== 'declined') performed++
       }),
       { numRuns: 60 },
     )
@@ -133,11 +133,11 @@ test.each([microBySize, microByIdle, microByCacheEdit])('$name does nothing when
   const view = viewOf(generateWithTruth({ seed: 1, turns: 4 }).records)
   const client = { cacheEdits: true, contextManagement: true }
   const situation = situationOf(view, { now: lastDay, client, reductions: { microCompact: false } })
-  expect(mechanism.plan(view, situation)).toMatchObject({ type: 'declined', why: 'turned-off' })
+  expect(mechanism.plan(view, situation)).toMatchObject({ type: 'declined', reason: 'turned-off' })
 })
 
 function stateAfter(plan: Plan | undefined): CacheEditState {
-  const edits = plan?.outcome.type === 'request' ? plan.outcome.request.cacheEdits : undefined
+  const edits = plan?.type === 'delegated' ? plan.request.cacheEdits : undefined
   return withDeleted(noCacheEdits, edits?.map((edit) => edit.cache_reference) ?? [])
 }
 
@@ -177,7 +177,7 @@ describe('all mechanisms together', () => {
           const reductions = { ...reductionsOf(choice.recall, choice.keep), boundThinking: choice.boundThinking }
           const plan = mechanism.plan(view, situationOf(view, { now: lastDay, reductions }))
           if (plan.type === 'declined') continue
-          for (const edit of plan.outcome.type === 'edits' ? plan.outcome.edits : []) {
+          for (const edit of plan.type === 'reduced' ? plan.edits : []) {
             done.push(`edit-${done.length}`)
             append(edit, done.at(-1) ?? '')
           }
@@ -205,7 +205,7 @@ describe('the contract itself', () => {
       ...microByIdle,
       plan: (view, situation) => {
         const plan = microByIdle.plan(view, situation)
-        return plan.type === 'planned' ? { ...plan, freed: plan.freed * 2 } : plan
+        return plan.type !== 'declined' ? { ...plan, freed: plan.freed * 2 } : plan
       },
     }
     expect(run(liar).broken).toEqual([expect.stringContaining('freed as promised')])
@@ -216,8 +216,8 @@ describe('the contract itself', () => {
       ...microByIdle,
       plan: (view, situation) => again(microByIdle.plan(view, situation)),
     }
-    const again = (plan: Plan | Declined): Plan | Declined => {
-      if (plan.type === 'planned') planned = plan
+    const again = (plan: Plan | PlanDeclined): Plan | PlanDeclined => {
+      if (plan.type !== 'declined') planned = plan
       return planned ?? plan
     }
     let planned: Plan | undefined

@@ -1,39 +1,34 @@
 // One interface for everything that makes the context smaller. A mechanism either plans (pure) or runs (asks a model,
-// waits). It never writes to the transcript.
+// waits). It never writes to the transcript: it returns an outcome, which the session applies.
 
 import type { CacheEditState } from '../cache/cache-watch.ts'
 import type { CacheState, Worth } from '../cache/economics.ts'
 import type { ModelFacts } from '../catalog/models.ts'
+import type { SizedJob } from '../compaction/job.ts'
 import type { JsonObject } from '../message/json.ts'
-import type { TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
-import type { Trigger } from '../ports/hooks.ts'
-import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
-import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
-import type { Restore } from '../ports/restore.ts'
-import type { ContextSize } from '../tokens/context-size.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
+import type { CompactedDraft, Declined, Failed } from '../ports/outcome.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
+import type { ReductionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
-import type { SizeScale } from '../tokens/size-scale.ts'
 import type { Edit } from '../transcript/format/edits.ts'
-import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { ReductionSettings } from './settings.ts'
-import type { Weigher } from './weigher.ts'
+import type { Weigher } from './measure.ts'
 
 export type Mechanism = PlanningMechanism | RunningMechanism
 
 export type PlanningMechanism = {
   readonly name: string
   /** Pure: the same view and situation give the same plan, and neither is changed. */
-  readonly plan: (view: View, situation: Situation) => Plan | Declined
+  readonly plan: (view: View, situation: Situation) => Plan | PlanDeclined
   /** Only asks the server for something, which goes with whatever another mechanism did: it is asked in addition. */
   readonly isAdditive?: true
 }
 
 export type RunningMechanism = {
   readonly name: string
-  readonly run: (context: MechanismContext) => Promise<MechanismResult>
+  readonly run: (context: MechanismContext) => Promise<Outcome>
 }
 
 /** What a mechanism may know besides the view. */
@@ -95,17 +90,31 @@ export type ThinkingOutcome =
   | 'removed' // whole, all of it, behind the change
   | 'delegated' // the server edits, and its signatures stay good
 
-export type Plan = {
-  readonly type: 'planned'
-  readonly mechanism: string
-  readonly reason: string
-  readonly items: readonly PlannedItem[]
+type Change = {
   readonly freed: number
-  readonly thinking: ThinkingOutcome
-  readonly worth: Worth
-  readonly outcome:
-    | { readonly type: 'edits'; readonly edits: readonly Edit[] }
-    | { readonly type: 'request'; readonly request: RequestOptions }
+  /** For people: what was the reason. */
+  readonly why?: string
+  readonly items?: readonly PlannedItem[]
+  readonly thinking?: ThinkingOutcome
+  readonly worth?: Worth
+}
+
+/** Edits of the view. */
+export type Reduced = Change & { readonly type: 'reduced'; readonly edits: readonly Edit[] }
+/** Something that the server is asked to leave out. */
+export type Delegated = Change & { readonly type: 'delegated'; readonly request: RequestOptions }
+
+/** What a mechanism has found to do. Nothing has changed yet: the session measures the result and applies it. */
+export type Outcome = CompactedDraft | Reduced | Delegated | Declined | Failed
+
+/** A change with everything that a person may ask about it. */
+export type Plan = (Reduced | Delegated) & Required<Change> & { readonly mechanism: string }
+
+/** Why a planning mechanism has nothing to do now. */
+export type PlanDeclined = Declined<DeclineReason> & {
+  readonly mechanism: string
+  /** Present if it was the reason. */
+  readonly worth?: Worth
 }
 
 export type DeclineReason =
@@ -122,16 +131,6 @@ export type DeclineReason =
   | 'thinking-bound'
   | 'range-unknown'
   | 'range-pinned'
-
-export type Declined = {
-  readonly type: 'declined'
-  readonly mechanism: string
-  readonly why: DeclineReason
-  /** With the numbers, for a person. */
-  readonly detail: string
-  /** Present if it was the reason. */
-  readonly worth?: Worth
-}
 
 export type RequestOptions = {
   readonly contextManagement?: { readonly edits: readonly JsonObject[] }
@@ -150,75 +149,18 @@ export type CompactionCause = 'person' | 'threshold' | 'economy' | 'overflow' | 
 /** Uuids of the entries to summarize; everything if neither is given. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }
 
-export type MechanismContext = {
-  readonly view: View
+/** What a running mechanism gets: the compaction as the session would run it, and how to reach the outside. */
+export type MechanismContext = SizedJob & {
   readonly situation: Situation
-  readonly trigger: Trigger
-  readonly cause: CompactionCause
+  readonly reason: CompactionCause
   readonly instructions: string
   readonly range: CompactRange
   readonly target: number
-  /** The turn's own request: a summary can share its cache. */
-  readonly request: () => ModelRequest
-  readonly chain: ChainInfo
-  readonly place: RecordPlace
-  /** What the user typed while the agent worked and no message holds. */
-  readonly queued: readonly QueuedWords[]
-  readonly size: ContextSize
-  /** How our estimates relate to the sizes that the provider reports. */
-  readonly scale: () => SizeScale
-  /** System prompt and tools, which no compaction can reduce. */
-  readonly overhead: number
   readonly counting: Counting
-  readonly turnId: string
-  /** Appends all of a compaction's records or none. Refuses one that frees too little, with the numbers. */
-  readonly commit: (records: readonly JsonObject[]) => Promise<CommitResult>
-  readonly record: (uuid: string) => JsonObject | undefined
-  readonly restore?: Restore | undefined
   readonly ports: CompactionPorts
   readonly signal?: AbortSignalPort | undefined
 }
 
-export type RecordPlace = {
-  /** The newest entry of the chain. */
-  readonly tip: string | null
-  readonly sessionId: string
-  /** What the client puts on each record: cwd, version, gitBranch … */
-  readonly envelope: JsonObject
-  readonly transcript?: string | undefined
-}
-
-export type MechanismResult =
-  | { readonly type: 'reduced'; readonly edits: readonly Edit[]; readonly freed: number; readonly results: number }
-  | { readonly type: 'delegated'; readonly request: RequestOptions; readonly freed: number; readonly results: number }
-  | ({ readonly type: 'compacted' } & CompactionReport)
-  | { readonly type: 'declined'; readonly why: string }
-  | {
-      readonly type: 'failed'
-      readonly reason: CompactionFailure
-      readonly why: string
-      readonly tried?: readonly Tried[]
-      /** What the attempt has cost. */
-      readonly spent?: Spent | undefined
-    }
-
-export type Spent = {
-  readonly usage: TokenCounts
-  readonly cost?: number | undefined
-  /** Requests to a model. */
-  readonly attempts?: number | undefined
-  /** Of the request that shared the cache. */
-  readonly hitRate?: number | undefined
-}
-
-/** About a compaction that was committed. */
-export type CompactionReport = Spent & {
-  readonly mechanism: string
-  readonly restored: number
-  readonly tried?: readonly Tried[]
-  readonly notices?: readonly string[]
-}
-
-export function declined(mechanism: string, why: DeclineReason, detail: string): Declined {
-  return { type: 'declined', mechanism, why, detail }
+export function declined(mechanism: string, reason: DeclineReason, why: string): PlanDeclined {
+  return { type: 'declined', mechanism, reason, why }
 }

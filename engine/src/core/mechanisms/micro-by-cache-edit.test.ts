@@ -26,11 +26,11 @@ const planOf = (results: number, input: Partial<SituationInput> = {}) => {
 describe('micro-compact by cache edit', () => {
   test('with 12 active results all but the newest 5 are deleted, and the messages stay as they are', () => {
     expect(planOf(12)).toMatchObject({
-      type: 'planned',
+      type: 'delegated',
       freed: 7 * 92,
       thinking: 'untouched',
       worth: { cost: 0 },
-      outcome: { type: 'request', request: { cacheEdits: deletions(1, 7) } },
+      request: { cacheEdits: deletions(1, 7) },
     })
   })
 
@@ -40,32 +40,30 @@ describe('micro-compact by cache edit', () => {
     ['an unknown cache is not warm', 12, { now: 0 }, 'cache-not-warm'],
     ['the client must be able to', 12, { client: {} }, 'client-unable'],
     ['what is deleted is no longer active', 12, { cacheEdits: withDeleted(noCacheEdits, ['t1']) }, 'nothing-to-do'],
-  ])('%s', (_, results, input, why) => {
-    expect(planOf(results, input)).toMatchObject({ type: 'declined', why })
+  ])('%s', (_, results, input, reason) => {
+    expect(planOf(results, input)).toMatchObject({ type: 'declined', reason })
   })
 
   test('edits are pinned: those of before go along with the new ones', () => {
     const cacheEdits = withDeleted(noCacheEdits, ids(1, 7))
     expect(planOf(19, { cacheEdits })).toMatchObject({
       freed: 7 * 92,
-      outcome: { request: { cacheEdits: [...deletions(1, 7), ...deletions(8, 14)] } },
+      request: { cacheEdits: [...deletions(1, 7), ...deletions(8, 14)] },
     })
     expect(pinnedCacheEdits(cacheEdits)).toEqual(deletions(1, 7))
   })
 
   test('where the API has no such block, its context management is asked for the same', () => {
     expect(planOf(12, { client: { contextManagement: true } })).toMatchObject({
-      outcome: {
-        request: {
-          contextManagement: {
-            edits: [
-              {
-                type: 'clear_tool_uses_20250919',
-                trigger: { type: 'tool_uses', value: 5 },
-                keep: { type: 'tool_uses', value: 5 },
-              },
-            ],
-          },
+      request: {
+        contextManagement: {
+          edits: [
+            {
+              type: 'clear_tool_uses_20250919',
+              trigger: { type: 'tool_uses', value: 5 },
+              keep: { type: 'tool_uses', value: 5 },
+            },
+          ],
         },
       },
     })
@@ -87,9 +85,9 @@ describe('micro-compact by cache edit', () => {
       microByCacheEdit.plan(view, situationOf(view, { ...known, client }))
     expect(plan({ contextManagement: true })).toMatchObject({
       freed: 10 * 92,
-      outcome: { type: 'edits', edits: [{ type: 'clear-results', toolUseIds: ids(6, 15) }] },
+      edits: [{ type: 'clear-results', toolUseIds: ids(6, 15) }],
     })
-    expect(plan({ cacheEdits: true })).toMatchObject({ outcome: { request: { cacheEdits: deletions(6, 15) } } })
+    expect(plan({ cacheEdits: true })).toMatchObject({ request: { cacheEdits: deletions(6, 15) } })
   })
 
   describe('with clearInputs', () => {
@@ -104,7 +102,7 @@ describe('micro-compact by cache edit', () => {
 
     test('the server is asked for what tools were given to write, too', () => {
       expect(planWith({ contextManagement: true })).toMatchObject({
-        outcome: { request: { contextManagement: { edits: [{ clear_tool_inputs: ['Write'] }] } } },
+        request: { contextManagement: { edits: [{ clear_tool_inputs: ['Write'] }] } },
       })
     })
 
@@ -117,16 +115,16 @@ describe('micro-compact by cache edit', () => {
 describe('what it costs', () => {
   test('is nothing where the client edits the cache in place', () => {
     expect(planOf(12, { client: { cacheEdits: true }, expectedTurns: 1 })).toMatchObject({
-      type: 'planned',
+      type: 'delegated',
       worth: { suffix: 0, cost: 0 },
     })
   })
 
   test('is the prefix behind the first result where the server clears: then it has to pay', () => {
     const server = (expectedTurns: number) => planOf(12, { client: { contextManagement: true }, expectedTurns })
-    expect(server(1)).toMatchObject({ type: 'declined', why: 'does-not-pay', worth: { pays: false } })
+    expect(server(1)).toMatchObject({ type: 'declined', reason: 'does-not-pay', worth: { pays: false } })
     const { worth } = server(1_000)
-    expect(server(1_000).type).toBe('planned')
+    expect(server(1_000).type).toBe('delegated')
     expect(worth?.suffix).toBeGreaterThan(0)
   })
 })

@@ -14,7 +14,7 @@ const planAt = (now: number, input: Partial<SituationInput> = {}, given = view) 
   microByIdle.plan(given, situationOf(given, { now, estimator: 'chars/4', ...input }))
 const outcomeAt = (...given: Parameters<typeof planAt>) => {
   const plan = planAt(...given)
-  return plan.type === 'declined' ? plan.why : plan.items.map(({ toolUseId }) => toolUseId)
+  return plan.type === 'declined' ? plan.reason : plan.items.map(({ toolUseId }) => toolUseId)
 }
 
 describe('micro-compact by idle time', () => {

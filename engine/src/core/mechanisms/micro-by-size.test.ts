@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
 import { textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
+import type { ReductionChoices } from '../settings/resolve.ts'
+import type { Settings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
-import type { CompactionSetting } from '../tokens/settings.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { microBySize } from './micro.ts'
-import type { ReductionChoices } from './settings.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { text, viewOf } from './testing/examples.ts'
 
@@ -20,7 +20,7 @@ const planOf = (built: SessionBuilder, input: Partial<SituationInput> = {}, redu
 /** Which results would go, or why none does. */
 const outcomeOf = (...given: Parameters<typeof planOf>) => {
   const plan = planOf(...given)
-  return plan.type === 'declined' ? plan.why : plan.items.map(({ toolUseId, uuids }) => toolUseId ?? uuids[0])
+  return plan.type === 'declined' ? plan.reason : plan.items.map(({ toolUseId, uuids }) => toolUseId ?? uuids[0])
 }
 
 /** One shell call after another, each with a result of so many tokens: t1, t2, … */
@@ -90,7 +90,7 @@ describe('micro-compact by size', () => {
       .toolUse('e1', 'Edit', { file_path: './b.ts' })
       .toolResult('e1', 'done')
     const plan = planOf(built)
-    const items = plan.type === 'planned' ? plan.items.map(({ toolUseId, why }) => [toolUseId, why]) : []
+    const items = plan.type !== 'declined' ? plan.items.map(({ toolUseId, why }) => [toolUseId, why]) : []
     expect(items).toEqual([
       ['r1', 'read again further down'],
       ['r2', 'changed since it was read'],
@@ -120,8 +120,8 @@ describe('micro-compact by size', () => {
 
   test('older copies of a memory file go in the same pass', () => {
     const plan = planOf(withMemory())
-    expect(plan.type === 'planned' && plan.outcome).toEqual({
-      type: 'edits',
+    expect(plan).toMatchObject({
+      type: 'reduced',
       edits: [
         {
           type: 'clear-results',
@@ -162,7 +162,7 @@ describe('the gate', () => {
     const plan = planOf(built(), { ...warm, expectedTurns: 15 }, wide)
     expect(plan).toMatchObject({
       type: 'declined',
-      why: 'does-not-pay',
+      reason: 'does-not-pay',
       worth: { pays: false, turns: 15, freed: 24_992 },
     })
     expect(outcomeOf(built(), { ...warm, expectedTurns: 16 }, wide)).toEqual(['t1'])
@@ -176,7 +176,11 @@ describe('the gate', () => {
   })
 
   const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' as const })
-  const at = (tokens: number, compaction: CompactionSetting, more: { readonly compactionComes?: boolean } = {}) => {
+  const at = (
+    tokens: number,
+    compaction: Settings['compaction'],
+    more: { readonly compactionComes?: boolean } = {},
+  ) => {
     const settings = { contextWindow: 200_000, compaction }
     return outcomeOf(built(), { ...warm, ...more, expectedTurns: 1, settings, size: sized(tokens) }, wide)
   }
@@ -222,9 +226,9 @@ describe('the gate', () => {
     }
     const dueAfter = (rounds: number) => ({ type: grown(rounds).type, isDue: grown(rounds).worth?.isDue })
     expect(dueAfter(9)).toEqual({ type: 'declined', isDue: false })
-    expect(dueAfter(14)).toEqual({ type: 'planned', isDue: true })
+    expect(dueAfter(14)).toEqual({ type: 'reduced', isDue: true })
     // A compaction that nobody will live to see is no reason to wait.
-    expect(grown(14, 1_000_000)).toMatchObject({ type: 'planned', worth: { deferral: 0 } })
+    expect(grown(14, 1_000_000)).toMatchObject({ type: 'reduced', worth: { deferral: 0 } })
   })
 
   test('can be turned off', () => {
@@ -251,32 +255,26 @@ describe('on a model that binds its thinking to the prefix', () => {
       thinking: 'removed',
       // The baseline counts thinking as the JSON it is stored as.
       freed: 2 * 19_992 + 4 * 115,
-      outcome: {
-        type: 'edits',
-        edits: [
-          { type: 'clear-results', toolUseIds: ['t1', 't2'] },
-          { type: 'clear-thinking', after: view.sources[2]?.uuids.at(-1) },
-        ],
-      },
+      edits: [
+        { type: 'clear-results', toolUseIds: ['t1', 't2'] },
+        { type: 'clear-thinking', after: view.sources[2]?.uuids.at(-1) },
+      ],
     })
   })
 
   test('or the server is asked, when it can', () => {
     expect(with_('delegate', true)).toMatchObject({
       thinking: 'delegated',
-      outcome: {
-        type: 'request',
-        request: {
-          betas: ['context-management-2025-06-27'],
-          contextManagement: {
-            edits: [
-              {
-                type: 'clear_tool_uses_20250919',
-                trigger: { type: 'tool_uses', value: 3 },
-                keep: { type: 'tool_uses', value: 3 },
-              },
-            ],
-          },
+      request: {
+        betas: ['context-management-2025-06-27'],
+        contextManagement: {
+          edits: [
+            {
+              type: 'clear_tool_uses_20250919',
+              trigger: { type: 'tool_uses', value: 3 },
+              keep: { type: 'tool_uses', value: 3 },
+            },
+          ],
         },
       },
     })
@@ -287,12 +285,12 @@ describe('on a model that binds its thinking to the prefix', () => {
     const last = viewOf(built().records).messages.findLast(({ role }) => role === 'assistant')?.time ?? 0
     const client = { contextManagement: true }
     const at = (expectedTurns: number) => planOf(built(), { now: last, client, cacheLifetime: 300_000, expectedTurns })
-    expect(at(1)).toMatchObject({ type: 'declined', why: 'does-not-pay' })
-    expect(at(100)).toMatchObject({ type: 'planned', thinking: 'delegated' })
+    expect(at(1)).toMatchObject({ type: 'declined', reason: 'does-not-pay' })
+    expect(at(100)).toMatchObject({ type: 'delegated', thinking: 'delegated' })
   })
 
   test('or it is left alone', () => {
-    expect(with_('decline', true)).toMatchObject({ type: 'declined', why: 'thinking-bound' })
+    expect(with_('decline', true)).toMatchObject({ type: 'declined', reason: 'thinking-bound' })
   })
 })
 
@@ -300,7 +298,7 @@ test('the request keeps its shape; the text in the place of a result is all that
   const built = shells(25_000, 20_000, 10_000, 10_000, 10_000)
   const plan = planOf(built, {}, { recall: true })
   const place = { uuid: 'e1', parentUuid: built.last, timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
-  const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+  const edits = plan.type === 'reduced' ? plan.edits : []
   const before = viewOf(built.records)
   const after = viewOf([...built.records, ...edits.map((edit) => editRecord(edit, place))])
   expect(shapeOf(after.messages)).toBe(shapeOf(before.messages))
@@ -319,8 +317,8 @@ test('with clearInputs, what a tool was given to write goes with its result, and
   built.toolUse('t1', 'Bash', { command: `echo ${text(5_000)}` }).toolResult('t1', text(30_000))
   for (const id of ['t2', 't3', 't4']) built.toolUse(id, 'Bash').toolResult(id, text(20_000))
   const plan = planOf(built, {}, { clearInputs: true })
-  if (plan.type !== 'planned' || plan.outcome.type !== 'edits') throw new Error('There is nothing to apply.')
-  const { edits } = plan.outcome
+  if (plan.type !== 'reduced') throw new Error('There is nothing to apply.')
+  const { edits } = plan
   expect(edits).toMatchObject([
     { type: 'clear-results', toolUseIds: ['w1', 't1'] },
     { type: 'clear-inputs', toolUseIds: ['w1'] },
@@ -331,5 +329,5 @@ test('with clearInputs, what a tool was given to write goes with its result, and
   const after = [...built.records, ...edits.map((edit, at) => editRecord(edit, { ...place, uuid: `e${at}` }))]
   expect(tokensOf(built.records) - tokensOf(after)).toBeCloseTo(plan.freed, -1)
   expect(outcomeOf(built)).toEqual(['w1', 't1'])
-  expect(planOf(built)).toMatchObject({ outcome: { edits: [{ type: 'clear-results' }] } })
+  expect(planOf(built)).toMatchObject({ edits: [{ type: 'clear-results' }] })
 })

@@ -20,9 +20,9 @@ import {
 import { firstMessage, planClearing, sums, thinkingBehind, weighed } from './clearing.ts'
 import {
   type CacheEdit,
-  type Declined,
   declined,
   type Plan,
+  type PlanDeclined,
   type PlannedItem,
   type PlanningMechanism,
   type Situation,
@@ -55,8 +55,8 @@ export const microBySize = micro('micro-by-size', (view, situation, name) => {
     const detail = `It would save ${formatNumber(saved)} tokens; below ${formatNumber(minFreed)} nothing is done.`
     return declined(name, 'too-little', detail)
   }
-  const reason = `tool results weigh ${formatNumber(tokensOf(results))} tokens`
-  return planClearing(view, situation, { mechanism: name, reason, items, serverKeeps: results.length - chosen.length })
+  const why = `tool results weigh ${formatNumber(tokensOf(results))} tokens`
+  return planClearing(view, situation, { mechanism: name, why, items, serverKeeps: results.length - chosen.length })
 })
 
 const minute = 60_000
@@ -73,7 +73,7 @@ export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
     return declined(name, 'not-idle', `${pause}; more than ${formatNumber(byIdle.minutes)} are needed.`)
   const { items, staying } = allButNewest(view, situation, byIdle.keep)
   const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
-  const input = { mechanism: name, reason: pause, items: items.filter(isHelpful), serverKeeps: staying }
+  const input = { mechanism: name, why: pause, items: items.filter(isHelpful), serverKeeps: staying }
   return planClearing(view, cold, input)
 })
 
@@ -95,18 +95,18 @@ export const microByCacheEdit = micro('micro-by-cache-edit', (view, situation, n
     : // Where the API has no such block, the same is asked of its context management.
       clearToolUses(view, situation, staying)?.request
   if (items.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
-  const reason = `${formatNumber(active)} tool results are in the cached prefix`
+  const why = `${formatNumber(active)} tool results are in the cached prefix`
   // A server would clear what was cleared here once more, in its own words, and the whole prefix would be written anew.
   if (!client.cacheEdits && weigher.once(callsIn, view).answered.some(({ result }) => isCleared(result))) {
-    return planClearing(view, situation, { mechanism: name, reason, items: items.filter(isHelpful) })
+    return planClearing(view, situation, { mechanism: name, why, items: items.filter(isHelpful) })
   }
   const planned = {
-    type: 'planned',
+    type: 'delegated',
     mechanism: name,
-    reason,
+    why,
     items,
     thinking: thinkingBehind(view, situation, firstMessage(items)),
-    outcome: { type: 'request', request },
+    request,
   } as const
   // A server that clears writes the prefix anew, so then it has to pay. A cache edit leaves the prefix where it is.
   if (!client.cacheEdits) return weighed({ ...planned, ...sums(view, situation, items) }, situation)
@@ -114,7 +114,7 @@ export const microByCacheEdit = micro('micro-by-cache-edit', (view, situation, n
   return { ...planned, freed, worth: worthIn(situation, { freed, suffix: 0 }) }
 })
 
-type PlanNamed = (view: View, situation: Situation, name: string) => Plan | Declined
+type PlanNamed = (view: View, situation: Situation, name: string) => Plan | PlanDeclined
 
 function micro(name: string, plan: PlanNamed): PlanningMechanism {
   return {

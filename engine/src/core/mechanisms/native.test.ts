@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
 import { editRecord } from '../transcript/format/edits.ts'
+import { serverCleared, viewSize } from './measure.ts'
 import { native } from './native.ts'
-import { appliedEdits, serverCleared } from './server-edits.ts'
+import { appliedEdits } from './server-edits.ts'
 import { type SituationInput, situationOf } from './situation.ts'
-import { viewSize } from './size.ts'
 import { text, viewOf } from './testing/examples.ts'
 
 const hour = 3_600_000
@@ -27,9 +27,7 @@ const planOf = (input: Partial<SituationInput> = {}) => {
 }
 const editsOf = (input: Partial<SituationInput> = {}) => {
   const plan = planOf(input)
-  return plan.type === 'planned' && plan.outcome.type === 'request'
-    ? plan.outcome.request.contextManagement?.edits
-    : plan
+  return plan.type === 'delegated' ? plan.request.contextManagement?.edits : plan
 }
 const keepAll = { type: 'clear_thinking_20251015', keep: { type: 'all' } }
 const uses = {
@@ -52,9 +50,9 @@ describe('native context management', () => {
     }
     expect(only({ toolResults: true })).toEqual([uses])
     expect(only({ thinking: true })).toEqual([keepAll])
-    expect(only({})).toMatchObject({ why: 'nothing-to-do' })
+    expect(only({})).toMatchObject({ reason: 'nothing-to-do' })
     expect(editsOf({ reductions: { native: { toolResults: false, keepTokens: 0, thinking: false } } })).toMatchObject({
-      why: 'nothing-to-do',
+      reason: 'nothing-to-do',
     })
   })
 
@@ -80,7 +78,7 @@ describe('native context management', () => {
   })
 
   test('is declined where the client cannot do it', () => {
-    expect(planOf({ client: {} })).toMatchObject({ type: 'declined', why: 'client-unable' })
+    expect(planOf({ client: {} })).toMatchObject({ type: 'declined', reason: 'client-unable' })
   })
 })
 

@@ -41,9 +41,9 @@ export const native: PlanningMechanism = {
     const freed = Math.round(going.reduce((sum, { frees }) => sum + frees, 0))
     const first = firstMessage(going)
     return {
-      type: 'planned',
+      type: 'delegated',
       mechanism: 'native',
-      reason: isDue ? whyNow : whyLater,
+      why: isDue ? whyNow : whyLater,
       items: going.map((result) => itemOf(result, 'the server leaves it out')),
       freed,
       thinking: thinkingBehind(view, situation, first),
@@ -51,7 +51,7 @@ export const native: PlanningMechanism = {
         freed,
         suffix: isDue ? Math.round(weigher.from(view.messages, first)) - freed : 0,
       }),
-      outcome: { type: 'request', request: managementOf(edits) },
+      request: managementOf(edits),
     }
   },
 }
@@ -109,14 +109,14 @@ export function serverCompaction(input: ServerCompactionInput = {}): PlanningMec
         ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
       }
       return {
-        type: 'planned',
+        type: 'delegated',
         mechanism: name,
-        reason: isDue ? whyNow : whyLater,
+        why: isDue ? whyNow : whyLater,
         items: [],
         freed,
         thinking: 'delegated',
         worth: worthIn(situation, { freed, suffix: 0 }),
-        outcome: { type: 'request', request: managementOf([edit], 'compact-2026-01-12') },
+        request: managementOf([edit], 'compact-2026-01-12'),
       }
     },
   }

@@ -25,11 +25,11 @@ const planOf = (mechanism: PlanningMechanism, view: View, input: Partial<Situati
 
 function planned(mechanism: PlanningMechanism, view: View, input: Partial<SituationInput> = {}): Plan {
   const plan = planOf(mechanism, view, input)
-  if (plan.type === 'declined') throw new Error(`${plan.why}: ${plan.detail}`)
+  if (plan.type === 'declined') throw new Error(`${plan.why}: ${plan.why}`)
   return plan
 }
 
-const editsOf = ({ outcome }: Plan): readonly Edit[] => (outcome.type === 'edits' ? outcome.edits : [])
+const editsOf = (plan: Plan): readonly Edit[] => (plan.type === 'reduced' ? plan.edits : [])
 
 function applied(built: SessionBuilder, edits: readonly Edit[]): SessionBuilder {
   for (const edit of edits) {
@@ -72,7 +72,7 @@ describe('clearing', () => {
     for (let turn = 0; turn < 60; turn++) {
       loop(1, 5_000, built)
       const plan = planOf(microBySize, viewOf(built.records))
-      if (plan.type === 'planned') {
+      if (plan.type !== 'declined') {
         expect(plan.freed).toBeGreaterThan(19_900)
         applied(built, editsOf(plan))
       }
@@ -88,12 +88,15 @@ describe('clearing', () => {
   // Cline holds outdated reads back until enough has come together; so do we.
   test('is not worth it for little: neither one old result nor one outdated read', () => {
     const little = loop(1, 5_000, loop(1, 41_000))
-    expect(planOf(microBySize, viewOf(loop(3, 100, little).records))).toMatchObject({ type: 'planned' })
-    expect(planOf(microBySize, viewOf(loop(4, 10_500).records))).toMatchObject({ type: 'declined', why: 'too-little' })
+    expect(planOf(microBySize, viewOf(loop(3, 100, little).records))).toMatchObject({ type: 'reduced' })
+    expect(planOf(microBySize, viewOf(loop(4, 10_500).records))).toMatchObject({
+      type: 'declined',
+      reason: 'too-little',
+    })
     const read = (built: SessionBuilder, id: string) =>
       built.toolUse(id, 'Read', { file_path: '/a' }, { model }).toolResult(id, text(9_000))
     const twice = read(read(session().user('go'), 'r1'), 'r2')
-    expect(planOf(microBySize, viewOf(twice.records))).toMatchObject({ type: 'declined', why: 'too-little' })
+    expect(planOf(microBySize, viewOf(twice.records))).toMatchObject({ type: 'declined', reason: 'too-little' })
   })
 
   // shogo-ai#837: an allow-list is declared and never asked. cc#57788: memory that an MCP tool brought is cleared.
@@ -121,9 +124,12 @@ describe('clearing', () => {
       })
       expect(plan.items.length).toBeGreaterThan(0)
       expect(plan.items.filter(({ toolUseId }) => ids.includes(toolUseId ?? ''))).toEqual([])
-      if (mechanism !== native) expect(ids.filter((id) => JSON.stringify(plan.outcome).includes(id))).toEqual([])
+      if (mechanism !== native)
+        expect(
+          ids.filter((id) => JSON.stringify(plan.type === 'reduced' ? plan.edits : plan.request).includes(id)),
+        ).toEqual([])
       else {
-        const request = plan.outcome.type === 'request' ? plan.outcome.request.contextManagement?.edits[0] : undefined
+        const request = plan.type === 'delegated' ? plan.request.contextManagement?.edits[0] : undefined
         expect(request?.exclude_tools).toEqual(tools.toSorted())
       }
     },
@@ -152,19 +158,19 @@ describe('clearing', () => {
   // Roo-Code's truncation counts what was condensed already: it "removes" 12 messages, and nothing becomes smaller.
   test('counts what is in view, and frees what it promises', () => {
     const built = loop(10, 20_000).boundary({}).summary('so far')
-    expect(planOf(microByIdle, viewOf(built.user('go on').records))).toMatchObject({ why: 'clock-unreliable' })
+    expect(planOf(microByIdle, viewOf(built.user('go on').records))).toMatchObject({ reason: 'clock-unreliable' })
     const view = viewOf(loop(7, 9_000, built).records)
     const plan = planned(microBySize, view)
     const size = ({ messages }: View) => JSON.stringify(messages.map(({ content }) => content)).length / 4
     const freed = size(view) - size(viewOf(applied(built, editsOf(plan)).records))
-    expect(plan.reason).toBe('tool results weigh 63,000 tokens')
+    expect(plan.why).toBe('tool results weigh 63,000 tokens')
     expect(Math.abs(freed - plan.freed)).toBeLessThan(plan.freed * 0.05)
   })
 
   // opencode#27924, codex: no check that anything was gained, so the same is done for ever.
   test('is declined where the text in its place is as long as what goes', () => {
     const view = viewOf(loop(40, 2).records)
-    expect(planOf(microByIdle, view)).toMatchObject({ type: 'declined', why: 'nothing-to-do' })
+    expect(planOf(microByIdle, view)).toMatchObject({ type: 'declined', reason: 'nothing-to-do' })
   })
 
   // Cline: a picture of one megabyte counts as 333,374 tokens. pi: none at all.

@@ -8,9 +8,9 @@ import type { View } from '../transcript/view/fold.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
 import { boundThinking, planEdits } from './clearing.ts'
 import {
-  type Declined,
   declined,
   type Plan,
+  type PlanDeclined,
   type PlannedItem,
   type PlanningMechanism,
   type Situation,
@@ -54,7 +54,7 @@ export function snip({ from, to, marker }: SnipInput): PlanningMechanism {
       }
       return planRanges(view, situation, {
         mechanism: name,
-        reason: 'a stretch was named',
+        why: 'a range was named',
         parts,
         replacements,
         editOf: ({ text, ...range }) => ({ type: 'drop-range', ...range, marker: text, mechanism: name }),
@@ -138,22 +138,22 @@ function weightOf(
 
 type RangePlanInput = {
   readonly mechanism: string
-  readonly reason: string
+  readonly why: string
   /** All entries of the view. */
   readonly parts: readonly Part[]
   readonly replacements: readonly Replacement[]
   readonly editOf: (range: { readonly from: string; readonly to: string; readonly text: string }) => Edit
 }
 
-export function planRanges(view: View, situation: Situation, input: RangePlanInput): Plan | Declined {
-  const { mechanism, reason, replacements } = input
+export function planRanges(view: View, situation: Situation, input: RangePlanInput): Plan | PlanDeclined {
+  const { mechanism, why, replacements } = input
   const [first] = replacements.toSorted((a, b) => a.item.message - b.item.message)
   const dropped = new Set(replacements.flatMap(({ parts }) => parts))
   const staying = new Set(input.parts.filter((part) => !dropped.has(part)).map(({ at }) => at))
   const behind = boundThinking(view, situation, (first?.item.message ?? 0) - 1)
   return planEdits(view, situation, {
     mechanism,
-    reason,
+    why,
     items: replacements.map(({ item }) => item),
     bound: behind.filter(({ message }) => staying.has(message)),
     edits: replacements.map(({ parts, text }) => {

@@ -27,7 +27,7 @@ const explained = (tokens: number, input: Partial<SituationInput> = {}) => {
   const all = explainReductions(seen, situationOf(seen, { now: start + minute, estimator: 'chars/4', ...input }))
   return all.map(({ mechanism, outcome, worth }) => ({
     mechanism,
-    outcome: outcome.type === 'declined' ? outcome.why : outcome.freed,
+    outcome: outcome.type === 'declined' ? outcome.reason : outcome.freed,
     freed: worth?.freed,
   }))
 }

@@ -2,7 +2,7 @@
 import type { Worth } from '../cache/economics.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Declined, Plan, PlanningMechanism, Situation } from './mechanism.ts'
+import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
 import { native } from './native.ts'
 
@@ -10,7 +10,7 @@ export const reductions: readonly PlanningMechanism[] = [microBySize, microByIdl
 
 export type ExplainedReduction = {
   readonly mechanism: string
-  readonly outcome: Plan | Declined
+  readonly outcome: Plan | PlanDeclined
   /** Of the plan, or of what a rule about the time held back. */
   readonly worth?: Worth
 }
@@ -28,7 +28,8 @@ export function explainReductions(
   }
   return mechanisms.map(({ name, plan }) => {
     const outcome = plan(view, situation)
-    const isHeldBack = outcome.type === 'declined' && (outcome.why === 'below-warning' || outcome.why === 'too-little')
+    const isHeldBack =
+      outcome.type === 'declined' && (outcome.reason === 'below-warning' || outcome.reason === 'too-little')
     const { worth } = isHeldBack ? plan(view, withoutRules) : outcome
     return { mechanism: name, outcome, ...(worth === undefined ? {} : { worth }) }
   })

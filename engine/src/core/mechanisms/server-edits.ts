@@ -96,9 +96,3 @@ export function appliedEdits(answer: unknown): readonly Edit[] {
   if (found.toolUses === 0 && found.thinkingTurns === 0 && found.tokens === 0) return []
   return [{ type: 'server-cleared', ...found, mechanism: 'native' }]
 }
-
-/** Tokens in the view that the model does not see. Usage accounts for them; an estimate does not. */
-export function serverCleared({ edits }: View): number {
-  const newest = edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
-  return newest?.type === 'server-cleared' ? newest.tokens : 0
-}

@@ -12,12 +12,11 @@ import {
 } from '../cache/economics.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
+import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/resolve.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
+import { createWeigher, viewSize, type Weigher } from './measure.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
-import { type ReductionChoices, reductionSettings } from './settings.ts'
-import { viewSize } from './size.ts'
-import { createWeigher, type Weigher } from './weigher.ts'
 
 export type SituationInput = ExplainInput & {
   readonly now: number
@@ -53,7 +52,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     weigher,
     cache,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
-    target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? usualTarget)),
+    target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? defaultSettings.target)),
     now: input.now,
     model: facts,
     client,
@@ -66,7 +65,6 @@ export function situationOf(view: View, input: SituationInput): Situation {
   }
 }
 
-const usualTarget = 0.6
 const mostTurns = 200
 const usualTurns = 20
 

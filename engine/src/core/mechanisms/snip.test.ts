@@ -3,9 +3,9 @@ import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../..
 import { textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
+import { viewSize } from './measure.ts'
 import { type SnipInput, snip } from './ranges.ts'
 import { type SituationInput, situationOf } from './situation.ts'
-import { viewSize } from './size.ts'
 import { text, viewOf } from './testing/examples.ts'
 
 const detour = () =>
@@ -25,7 +25,7 @@ const planOf = (built: SessionBuilder, range: SnipInput, input: Partial<Situatio
 }
 const editsOf = (...given: Parameters<typeof planOf>): readonly Edit[] => {
   const plan = planOf(...given)
-  return plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+  return plan.type === 'reduced' ? plan.edits : []
 }
 const append = (built: SessionBuilder, edits: readonly Edit[]) => {
   for (const [at, edit] of edits.entries()) {
@@ -69,23 +69,23 @@ describe('a snip', () => {
   test.each<[string, SnipInput, string]>([
     ['of entries that are not in the view', { from: 'nowhere', to: 'ask' }, 'range-unknown'],
     ['of less than its line weighs', { from: 'fine', to: 'fine' }, 'nothing-to-do'],
-  ])('%s is declined', (_, range, why) => {
-    expect(planOf(detour(), range)).toMatchObject({ type: 'declined', why })
+  ])('%s is declined', (_, range, reason) => {
+    expect(planOf(detour(), range)).toMatchObject({ type: 'declined', reason })
   })
 
   test('of what is pinned, or gone already, is declined', () => {
     const built = detour()
     append(built, [{ type: 'pin', uuid: 'paste' }])
-    expect(planOf(built, { from: 'paste', to: 'paste' })).toMatchObject({ why: 'range-pinned' })
+    expect(planOf(built, { from: 'paste', to: 'paste' })).toMatchObject({ reason: 'range-pinned' })
     append(built, [{ type: 'unpin', uuid: 'paste' }])
     append(built, editsOf(built, { from: 'paste', to: 'paste' }))
-    expect(planOf(built, { from: 'paste', to: 'paste' })).toMatchObject({ why: 'nothing-to-do' })
+    expect(planOf(built, { from: 'paste', to: 'paste' })).toMatchObject({ reason: 'nothing-to-do' })
   })
 
   test('is subtracted from the reported usage until a new answer arrives', () => {
     const built = detour()
     const plan = planOf(built, { from: 'ask', to: 'r2' })
-    const freed = plan.type === 'planned' ? plan.freed : 0
+    const freed = plan.type !== 'declined' ? plan.freed : 0
     expect(viewSize(viewOf(built.records))).toMatchObject({ tokens: 20_020, source: 'usage' })
     const after = append(
       built,
@@ -102,9 +102,9 @@ describe('a snip', () => {
       .assistant([thinkingBlock('hm'), { type: 'text', text: 'well' }], { model: 'claude-opus-5-5' })
     expect(planOf(built, { from: 'paste', to: 'paste' })).toMatchObject({
       thinking: 'removed',
-      outcome: { edits: [{ type: 'drop-range' }, { type: 'clear-thinking', after: 'paste' }] },
+      edits: [{ type: 'drop-range' }, { type: 'clear-thinking', after: 'paste' }],
     })
     const reductions = { boundThinking: 'decline' } as const
-    expect(planOf(built, { from: 'paste', to: 'paste' }, { reductions })).toMatchObject({ why: 'thinking-bound' })
+    expect(planOf(built, { from: 'paste', to: 'paste' }, { reductions })).toMatchObject({ reason: 'thinking-bound' })
   })
 })

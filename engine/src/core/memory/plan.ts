@@ -1,15 +1,20 @@
 // Compaction from the notes: no model is asked. Plans which messages stay and what the summary says, or declines with
 // a reason. Pure.
+
 import { contentWords } from '../compaction/page/plain-words.ts'
 import { typedText } from '../ledger/user-words.ts'
 import { blocksOf, isText, textOf } from '../message/block.ts'
 import { cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
+import type { Declined } from '../ports/outcome.ts'
 import { memoryCutMarker } from '../prompts/memory.ts'
+import { defaultSettings } from '../settings/resolve.ts'
+import type { Settings } from '../settings/table.ts'
 import { cutNotes, isEmpty, type Notes, renderNotes } from './notes.ts'
 
 export type MemoryDecline =
   | 'turned-off'
+  | 'overflow'
   | 'in-memory'
   | 'instructions-given'
   | 'no-notes'
@@ -23,12 +28,7 @@ export type MemoryDecline =
 
 export type MemoryPlan =
   | { readonly type: 'planned'; readonly keepFrom: number; readonly summary: string }
-  | { readonly type: 'declined'; readonly why: MemoryDecline; readonly detail: string }
-
-/** How much stays word for word: at least `minTokens` and `minMessages` messages with text, at most `maxTokens`. */
-export type MemoryKeep = { readonly minTokens: number; readonly maxTokens: number; readonly minMessages: number }
-
-export const defaultKeep: MemoryKeep = { minTokens: 10_000, maxTokens: 40_000, minMessages: 5 }
+  | Declined<MemoryDecline>
 
 export type MemoryPlanInput = {
   readonly messages: readonly ViewMessage[]
@@ -45,7 +45,8 @@ export type MemoryPlanInput = {
   readonly weigh: (message: ViewMessage) => number
   /** System prompt, tools, and what will be put back afterwards. */
   readonly overhead: number
-  readonly keep?: MemoryKeep
+  /** How much stays verbatim. */
+  readonly keep?: Settings['sessionMemory']['keep']
   /** From an estimate to what the gauge would show. */
   readonly measure?: (tokens: number) => number
 }
@@ -102,12 +103,15 @@ function weightOf(messages: readonly ViewMessage[], { weigh }: Pick<MemoryPlanIn
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-function declined(why: MemoryDecline, detail: string): MemoryPlan {
-  return { type: 'declined', why, detail }
+function declined(reason: MemoryDecline, why: string): MemoryPlan {
+  return { type: 'declined', reason, why }
 }
 
 /** From what the notes have not seen, back until enough stays; never past the boundary, never through a pair. */
-function keptFrom({ messages, weigh, keep = defaultKeep }: MemoryPlanInput, start: number): number {
+function keptFrom(
+  { messages, weigh, keep = defaultSettings.sessionMemory.keep }: MemoryPlanInput,
+  start: number,
+): number {
   const first = firstAfterBoundary(messages)
   let from = Math.max(start, first)
   let tokens = weightOf(messages.slice(from), { weigh })

@@ -5,6 +5,7 @@ import { blocksOf } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { ModelAnswer, ModelClient, ModelRequest } from '../ports/model.ts'
 import { emptyNotes, noteHeads } from '../prompts/memory.ts'
+import { defaultSettings } from '../settings/resolve.ts'
 import { extractionRequest, extractNotes } from './extract.ts'
 import {
   cutNotes,
@@ -18,7 +19,7 @@ import {
   updatesIn,
   withTemplate,
 } from './notes.ts'
-import { defaultKeep, type MemoryPlanInput, planFromMemory } from './plan.ts'
+import { type MemoryPlanInput, planFromMemory } from './plan.ts'
 import { afterCompaction, afterExtraction, afterFailure, isDue, noProgress } from './trigger.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
@@ -148,7 +149,7 @@ const inputOf = (messages: readonly ViewMessage[], given: Partial<MemoryPlanInpu
 
 const why = (input: MemoryPlanInput) => {
   const plan = planFromMemory(input)
-  return plan.type === 'declined' ? plan.why : `keeps from ${plan.keepFrom}`
+  return plan.type === 'declined' ? plan.reason : `keeps from ${plan.keepFrom}`
 }
 
 describe('compacting from the notes', () => {
@@ -161,7 +162,7 @@ describe('compacting from the notes', () => {
   })
 
   test('stops at 40,000 tokens even when they are few messages', () => {
-    const messages = talk(20, defaultKeep.maxTokens / 2)
+    const messages = talk(20, defaultSettings.sessionMemory.keep.maxTokens / 2)
     expect(why(inputOf(messages, { threshold: 1_000_000 }))).toBe('keeps from 18')
   })
 

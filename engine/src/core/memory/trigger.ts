@@ -1,16 +1,7 @@
 // When notes are due: after enough has happened, at a natural pause. Pure.
 import { defined } from '../message/json.ts'
-
-export type MemorySettings = {
-  readonly isOn: boolean
-  /** Tokens that the conversation must have before the first extraction. */
-  readonly minTokens: number
-  /** Tokens grown since the last. */
-  readonly growth: number
-  readonly toolCalls: number
-}
-
-export const defaultMemory: MemorySettings = { isOn: true, minTokens: 10_000, growth: 5_000, toolCalls: 3 }
+import { defaultSettings } from '../settings/resolve.ts'
+import type { Settings } from '../settings/table.ts'
 
 export type MemoryProgress = {
   /** Size of the context at the last extraction; undefined before the first. */
@@ -33,7 +24,7 @@ export function isDue(
     readonly toolCalls: number
     readonly hadToolCalls: boolean
   },
-  settings: MemorySettings = defaultMemory,
+  settings: Settings['sessionMemory'] = defaultSettings.sessionMemory,
 ): boolean {
   if (!settings.isOn || progress.failures >= mostFailures) return false
   const due = progress.tokens === undefined ? settings.minTokens : progress.tokens + settings.growth

@@ -13,6 +13,17 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
+const maxDescribed = 300
+
+/** A value of the wrong shape, in a few words. */
+export function describeValue(value: unknown): string {
+  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean')
+    return `${value}`
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, maxDescribed))
+  if (value instanceof Promise) return 'a promise'
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
+}
+
 /** Undefined if the text is no JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   try {

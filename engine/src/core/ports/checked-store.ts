@@ -1,7 +1,6 @@
 // A store may be the host's own code. These calls check the shape of what it returns, so that a mistake there is a clear
 // error and not a crash somewhere else.
-import { isObject } from '../message/json.ts'
-import { describeValue } from './guarded.ts'
+import { describeValue, isObject } from '../message/json.ts'
 import type { Appended, HeldSession, OpenOptions, OpenResult, SessionStore, StoredRecord } from './session-store.ts'
 import { StoreError } from './store.ts'
 

@@ -2,26 +2,9 @@
 import type { TokenCounts } from '../message/usage.ts'
 import type { Trigger } from './hooks.ts'
 import type { QuerySource } from './model.ts'
+import type { ChainInfo, FailedReason, Tried } from './outcome.ts'
 
 export type CompactionPhase = 'hooks-before' | 'summarizing' | 'verifying' | 'restoring' | 'committing' | 'hooks-after'
-
-export type CompactionFailure =
-  | 'no_summary'
-  | 'api_error'
-  | 'prompt_too_long'
-  | 'no_progress'
-  | 'aborted'
-  | 'vetoed'
-  | 'nothing_to_compact'
-  | 'write_failed'
-
-/** One attempt to make the context smaller, or to get a summary, and how it went. */
-export type Tried = {
-  readonly mechanism: string
-  readonly outcome: 'declined' | 'failed' | 'done'
-  readonly why: string
-  readonly reason?: CompactionFailure
-}
 
 /** Which piece of host code a problem comes from. Problems of hooks have an event of their own. */
 export type HostCode =
@@ -46,10 +29,10 @@ export type EventSource = {
   readonly agentId?: string
 }
 
-type Reduced = { readonly mechanism: string; readonly tokensBefore: number; readonly tokensAfter: number }
-type Spent = { readonly usage: TokenCounts; readonly cost?: number }
+type Sizes = { readonly mechanism: string; readonly tokensBefore: number; readonly tokensAfter: number }
+type Paid = { readonly usage: TokenCounts; readonly cost?: number }
 /** The attempts to get a summary, successful or not. */
-type Attempted = Spent & {
+type Attempted = Paid & {
   /** Requests to a model. */
   readonly attempts: number
   /** The share of the prompt that the cache-sharing request read from the cache. */
@@ -79,7 +62,7 @@ export type EngineEvent =
         readonly threshold: number
       }
     /** Old tool results were cleared without a model. */
-    | ({ readonly type: 'micro-compacted'; readonly results: number } & Reduced)
+    | ({ readonly type: 'micro-compacted'; readonly results: number } & Sizes)
     /** A compaction starts. `compaction-finished` or `compaction-failed` follows. */
     | { readonly type: 'compaction-started'; readonly trigger: Trigger; readonly tokens: number }
     /** A compaction enters its next phase, or its summary grows. */
@@ -96,17 +79,17 @@ export type EngineEvent =
         readonly trigger: Trigger
         readonly chain: ChainInfo
         readonly restored: number
-      } & Reduced &
+      } & Sizes &
         Attempted)
     /** A compaction ended without a summary. The conversation is unchanged. */
     | ({
         readonly type: 'compaction-failed'
         readonly trigger: Trigger
-        readonly reason: CompactionFailure
-        readonly detail: string
+        readonly reason: FailedReason
+        readonly why: string
       } & Attempted)
     /** A mechanism made the context smaller, declined, or failed. */
-    | ({ readonly type: 'mechanism-tried' } & Omit<Tried, 'reason'>)
+    | ({ readonly type: 'mechanism-tried' } & Tried)
     /** The request for a summary was too long. It is sent again without its oldest messages. */
     | {
         readonly type: 'prompt-too-long-retried'
@@ -115,9 +98,9 @@ export type EngineEvent =
         readonly left: number
       }
     /** Notes for session memory were written in the background. */
-    | ({ readonly type: 'memory-extracted'; readonly tokens: number } & Spent)
+    | ({ readonly type: 'memory-extracted'; readonly tokens: number } & Paid)
     /** A summary of a finished span was prepared in the background. */
-    | ({ readonly type: 'collapse-staged'; readonly tokens: number } & Spent)
+    | ({ readonly type: 'collapse-staged'; readonly tokens: number } & Paid)
     /** Notes could not be written. */
     | {
         readonly type: 'memory-failed'
@@ -154,19 +137,4 @@ export type EngineEvent =
   ) &
     EventSource
 
-/** How a compaction relates to the one before it. */
-export type ChainInfo = {
-  /** No human message since the compaction before. */
-  readonly isRecompaction: boolean
-  readonly turnsSincePrevious?: number
-  readonly previousTurnId?: string
-  readonly threshold: number
-  readonly source: QuerySource
-}
-
 export type Emit = (event: EngineEvent) => void
-
-/** For events, which carry no text of the conversation or of a provider. */
-export function outcomesOf(tried: readonly Tried[]): readonly string[] {
-  return tried.map(({ mechanism, outcome }) => `${mechanism}: ${outcome}`)
-}

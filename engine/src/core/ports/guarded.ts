@@ -1,5 +1,6 @@
 // Calls code that is not ours: hooks, model clients, file stores, mechanisms, listeners. Whatever it does (throws, rejects,
 // hangs), the call ends in bounded time with a value or with a reason.
+import { describeValue } from '../message/json.ts'
 import type { EngineEvent, EventSource, HostCode } from './events.ts'
 import type { AbortSignalPort } from './model.ts'
 import type { CompactionPorts } from './ports.ts'
@@ -71,15 +72,6 @@ const longestProblem = 300
 export function errorText(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : describeValue(error)
   return text.slice(0, longestProblem)
-}
-
-/** A value of the wrong shape, in a few words. */
-export function describeValue(value: unknown): string {
-  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean')
-    return `${value}`
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, longestProblem))
-  if (value instanceof Promise) return 'a promise'
-  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
 }
 
 /** Code that should return at once: what it throws, or what a promise it returns rejects with, goes to `onProblem`. */

@@ -1,5 +1,5 @@
 // Everything outside that a compaction may use, passed in as one record.
-import type { CompactionFailure, Emit } from './events.ts'
+import type { Emit } from './events.ts'
 import type { Hooks } from './hooks.ts'
 import type { AbortSignalPort, ModelClient } from './model.ts'
 import type { FileStore, GuardedRedact } from './restore.ts'
@@ -22,9 +22,3 @@ export type CompactionPorts = {
   /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
 }
-
-export type CommitResult =
-  /** The size of the context that was written, where the caller has measured it. */
-  | { readonly type: 'committed'; readonly tokensAfter?: number }
-  /** Nothing was written. The reason is `write_failed` unless another is given. */
-  | { readonly type: 'failed'; readonly message: string; readonly reason?: CompactionFailure }

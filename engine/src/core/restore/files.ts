@@ -7,10 +7,10 @@ import type { RestoreInput, Restorer } from './restorer.ts'
 import { stretchesOf } from './shown.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'
 
-const mostFiles = 5
+const maxFiles = 5
 /** This many are named if they cannot be restored; further ones fill the room that is left. */
 const recent = 8
-const mostTried = 28
+const maxTried = 28
 const perFile = 5_000
 const budget = 50_000
 
@@ -22,7 +22,7 @@ export const restoreFiles: Restorer = {
     const notRestored: NotRestored[] = []
     let left = room
     for (const [at, file] of wanted(input).entries()) {
-      if (pieces.length === mostFiles) break
+      if (pieces.length === maxFiles) break
       const found = await pieceOf(file, input, Math.min(perFile, left))
       if ('why' in found) notRestored.push(...(at < recent ? [found] : []))
       else {
@@ -43,7 +43,7 @@ function wanted(input: RestoreInput): readonly TouchedFile[] {
   const isNext = (path: string) => isNamed(path, input.next ?? '')
   const rank = ({ path, isEarlier, isEdited }: TouchedFile) =>
     (isNext(path) ? 0 : isEarlier ? 4 : 2) + (isEdited ? 0 : 1)
-  return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostTried)
+  return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxTried)
 }
 
 /** By its name, which must not be a part of a longer one. */
@@ -90,15 +90,12 @@ type Large = {
 
 const around = 8
 /** Fewer lines are not worth showing. */
-const leastLines = 5
-/** Lines at the start of a file, to show what it is. */
-const head = 60
-
-/** As many lines as fit: the places changed or read last, newest first, with some lines around them. */
+const minLines = 5
+/** As many lines as fit: the places that were changed, discussed or read last, with some lines around them. */
 function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large): Piece | undefined {
   const lines = text.replace(/\n$/, '').split('\n')
   const allowed = new Set(part ? part.lines.flatMap(numbersIn) : numbersIn([1, lines.length]))
-  const places = [...placesIn(file, text, lines), ...(part?.lines ?? [])]
+  const places = [...placesIn(file, { text, lines, next: input.next ?? '' }), ...(part?.lines ?? [])]
   const order = [...new Set(places.flatMap(numbersIn))].filter((line) => allowed.has(line) && line <= lines.length)
   const why = part ? whyNotWhole(part, lines.length) : `the whole file has ${tokens} tokens`
   const excerpt = (count: number): Piece => {
@@ -113,7 +110,7 @@ function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large
     if (excerpt(middle).tokens <= room) fits = middle
     else tooMany = middle
   }
-  return fits < Math.min(leastLines, order.length) || fits === 0 ? undefined : excerpt(fits)
+  return fits < Math.min(minLines, order.length) || fits === 0 ? undefined : excerpt(fits)
 }
 
 function numbersIn([from, to]: Lines): readonly number[] {
@@ -134,23 +131,41 @@ function whyNotWhole({ lines, differs }: FilePart, length: number): string {
   ].join('; ')
 }
 
+type FileText = { readonly text: string; readonly lines: readonly string[]; readonly next: string }
+
 /**
- * What was put in, where it is now, in the block it belongs to; then lines that were read by themselves; then the start.
- * Somebody who read the whole file pointed at no place in it. Without any place, the file from its start.
+ * The inserted lines, newest first, in the block they belong to; blocks with a name that the next step mentions; lines that
+ * were read by themselves, newest first. A read of the whole file points at no place. Without any place, the file from its
+ * start.
  */
-function placesIn({ inserted, seen }: TouchedFile, text: string, lines: readonly string[]): readonly Lines[] {
+function placesIn({ inserted, seen }: TouchedFile, { text, lines, next }: FileText): readonly Lines[] {
   const { length } = lines
-  const changed = inserted.flatMap((part) => linesOf(text, part)).map((place) => blockAround(lines, place))
+  const changed = inserted.flatMap((part) => linesOf(text, part)).toReversed()
   const read = seen.filter(([from, to]) => from <= length && (from > 1 || to < length))
-  const known = [...changed.toReversed(), ...read.toReversed()]
-  return [...known, [1, known.length > 0 ? head : length] as const].map(([from, to]) => [
-    Math.max(1, from - around),
-    Math.min(length, to + around),
-  ])
+  const blocks = [...changed, ...discussedIn(lines, next)].map((place) => blockAround(lines, place))
+  const known = [...blocks, ...read.toReversed()].map(
+    ([from, to]): Lines => [Math.max(1, from - around), Math.min(length, to + around)],
+  )
+  return known.length > 0 ? known : [[1, length]]
+}
+
+/** \`.nav-item\`, parseGate, gate_open: in marks of code, or spelled like an identifier. */
+const identifier = /`([^`\n]{3,80})`|\b([A-Za-z]\w*(?:_\w|[a-z][A-Z])\w*)\b/g
+/** What occurs more often points at no place. */
+const maxPlaces = 4
+const maxNames = 12
+
+/** The lines with names that the text mentions: "fix \`parseGate\`" → where parseGate is. */
+function discussedIn(lines: readonly string[], text: string): readonly Lines[] {
+  const names = new Set([...text.matchAll(identifier)].map(([, quoted, bare]) => quoted ?? bare ?? ''))
+  return [...names].slice(0, maxNames).flatMap((name) => {
+    const places = lines.flatMap((line, at) => (line.includes(name) ? [at + 1] : []))
+    return places.length > maxPlaces ? [] : places.map((at) => [at, at] as const)
+  })
 }
 
 /** A larger block is shown in part. */
-const largestBlock = 80
+const maxBlock = 80
 
 /** The outermost block around these lines that is not too large, by its indentation: mostly the function. */
 function blockAround(lines: readonly string[], place: Lines): Lines {
@@ -163,14 +178,21 @@ function blockAround(lines: readonly string[], place: Lines): Lines {
     const isOutside = (line: string) => indent(line) < depth
     const start = lines.slice(0, from - 1).findLastIndex(isOutside) + 1
     const end = lines.findIndex((line, at) => at >= to && isOutside(line)) + 1
-    if (start === 0 || end === 0 || end - start >= largestBlock) return [from, to]
+    if (start === 0 || end === 0 || end - start >= maxBlock) return [from, to]
     ;[from, to] = [start, /^\s*(?:[)}\]]|end\b|<\/)/.test(lines[end - 1] ?? '') ? end : end - 1]
   }
 }
 
+/** Where the part is. "margin: 7px" may be in several rules: which one was changed is not known. */
 function linesOf(text: string, part: string): readonly Lines[] {
-  const at = part.trim() === '' ? -1 : text.indexOf(part)
-  if (at < 0) return []
-  const from = text.slice(0, at).split('\n').length
-  return [[from, from + part.split('\n').length - 1]]
+  const before = part.trim() === '' ? [] : text.split(part).slice(0, -1)
+  if (before.length > maxPlaces) return []
+  const length = part.split('\n').length
+  let from = 1
+  return before.map((skipped) => {
+    from += skipped.split('\n').length - 1
+    const place: Lines = [from, from + length - 1]
+    from += length - 1
+    return place
+  })
 }

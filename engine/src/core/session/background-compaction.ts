@@ -3,17 +3,17 @@
 
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
 import { createStop, errorText } from '../ports/guarded.ts'
+import { type Compacted, type Failed, failed } from '../ports/outcome.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { type CompactionDone, type CompactionNotDone, compactNow, type Gate } from './compaction.ts'
-import { refusalOf } from './prepare.ts'
+import { compactNow, type Gate } from './compact.ts'
+import { whyNotCompact } from './may-compact.ts'
 import type { Runtime } from './runtime.ts'
-import { headStart } from './settings.ts'
 
 export type BackgroundCompaction = {
   /** Whether it is finished or has failed. */
   readonly isReady: () => boolean
   /** Writes it, if what it summarized is still the same. */
-  readonly apply: () => Promise<CompactionDone | CompactionNotDone>
+  readonly apply: () => Promise<Compacted | Failed>
   readonly cancel: (why: string) => Promise<void>
 }
 
@@ -24,20 +24,18 @@ export function startInBackground(runtime: Runtime): BackgroundCompaction | unde
   const { signal } = runtime.closing
   const source = conversation.view()
   let finished: { readonly records: readonly JsonObject[]; readonly write: (verdict: Verdict) => void } | undefined
-  let cancelled: string | undefined
+  let cancelled: Failed | undefined
   let isOver = false
   const stop = createStop()
   signal.addEventListener('abort', stop.stop, { once: true })
-  const outcome = compactNow(runtime, { cause: 'background', signal: stop.signal }, async (records) => {
-    if (cancelled !== undefined) return cancelled
-    return new Promise((write) => {
+  const gate: Gate = async (records) =>
+    cancelled ??
+    new Promise((write) => {
       finished = { records, write }
     })
-  })
+  const outcome = compactNow(runtime, { cause: 'background', signal: stop.signal, gate })
     // Nobody may be waiting when it cannot be written.
-    .catch((error: unknown): CompactionNotDone => {
-      return { type: 'not-compacted', reason: 'write_failed', detail: errorText(error), tried: [] }
-    })
+    .catch((error: unknown) => failed('write-failed', errorText(error)))
     .finally(() => {
       isOver = true
       signal.removeEventListener('abort', stop.stop)
@@ -47,12 +45,13 @@ export function startInBackground(runtime: Runtime): BackgroundCompaction | unde
     apply: () => {
       const added = addedSince(source, conversation.view())
       const { tip } = conversation.place()
-      finished?.write(added ? withKept(finished.records, added, tip) : 'What it summarized has changed meanwhile.')
+      const changed = failed('aborted', 'What it summarized has changed meanwhile.')
+      finished?.write(added ? withKept(finished.records, added, tip) : changed)
       return outcome
     },
     cancel: async (why) => {
-      cancelled = why
-      finished?.write(why)
+      cancelled = failed('aborted', why)
+      finished?.write(cancelled)
       // Do not wait for a model that is still writing.
       stop.stop()
       await outcome
@@ -62,14 +61,18 @@ export function startInBackground(runtime: Runtime): BackgroundCompaction | unde
 
 type Verdict = Awaited<ReturnType<Gate>>
 
+/** The share of the threshold with `background: true`. A summary is usually written before the last fifth is used. */
+const defaultHeadStart = 0.8
+
 /** The same guards as for any automatic compaction, as if the threshold were reached already. */
 function isDue(runtime: Runtime): boolean {
-  const from = headStart(runtime.settings)
-  if (from === undefined) return false
+  const { background } = runtime.settings
+  if (background === false) return false
+  const from = background === true ? defaultHeadStart : background.from
   const explanation = runtime.gauge.explanation()
   const { size, autoCompactThreshold: threshold, autoCompact } = explanation
   if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false
-  return !refusalOf(runtime, { ...explanation, isAboveThreshold: true }, { source: 'turn', pays: false })
+  return !whyNotCompact(runtime, { ...explanation, isAboveThreshold: true }, { source: 'turn', pays: false })
 }
 
 /** The entries that were added to a view; undefined when what was there has changed. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
+import { failed } from '../ports/outcome.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import {
   afterApplied,
   afterFailure,
@@ -10,10 +12,9 @@ import {
   breakerText,
   closedBreaker,
 } from './breaker.ts'
-import { climb } from './ladder.ts'
+import { tryMechanisms } from './mechanisms.ts'
 import type { OwnSession } from './session.ts'
-import type { EngineSettings } from './settings.ts'
-import { failingMechanism, plainMechanism } from './testing/mechanisms.ts'
+import { failingMechanism, only, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 import { Tracker } from './tracking.ts'
 
@@ -55,7 +56,7 @@ test('a compaction forgets what was deleted from the cached prefix', () => {
   expect(tracker.now().cacheEdits).toEqual({ deleted: [] })
 })
 
-test('a veto ends the climb: the mechanisms below are not asked', async () => {
+test('a veto ends the list: the mechanisms after it are not asked', async () => {
   const ran: string[] = []
   const mechanism = (name: string, result: Awaited<ReturnType<RunningMechanism['run']>>): RunningMechanism => ({
     name,
@@ -65,15 +66,11 @@ test('a veto ends the climb: the mechanisms below are not asked', async () => {
     },
   })
   const { ports } = createTestWorld().runtime
-  const climbed = await climb(
-    [
-      mechanism('first', { type: 'failed', reason: 'vetoed', why: 'no' }),
-      mechanism('second', { type: 'declined', why: '' }),
-    ],
-    { ports } as MechanismContext,
-    () => undefined,
+  const ended = await tryMechanisms(
+    [mechanism('first', failed('vetoed', 'no')), mechanism('second', { type: 'declined', reason: 'not-now', why: '' })],
+    { context: { ports } as MechanismContext, apply: (found) => found },
   )
-  expect([ran, climbed.reason]).toEqual([['first'], 'vetoed'])
+  expect([ran, ended]).toMatchObject([['first'], { type: 'failed', reason: 'vetoed' }])
 })
 
 describe('when the provider refuses a prompt', () => {
@@ -86,8 +83,7 @@ describe('when the provider refuses a prompt', () => {
 
   test('it is compacted once although the breaker is open, and not again while it stays open', async () => {
     const world = full({
-      compaction: [failingMechanism('sharing')],
-      ladder: { overflow: [failingMechanism('one'), failingMechanism('two')] },
+      compaction: [failingMechanism('one'), failingMechanism('two')],
     })
     for (let at = 0; at < 3; at++) await world.session.prepare()
     expect(world.session.tracking().breaker).toMatchObject({ isOpen: true, hasRecovered: false })
@@ -99,8 +95,7 @@ describe('when the provider refuses a prompt', () => {
 
   test('a compaction that works closes it', async () => {
     const world = full({
-      compaction: [failingMechanism('sharing')],
-      ladder: { overflow: [plainMechanism('In short.')] },
+      compaction: [only('overflow', plainMechanism('In short.'))],
     })
     for (let at = 0; at < 3; at++) await world.session.prepare()
     expect(await world.session.recover(refused('too long'))).toMatchObject({ type: 'recovered' })

@@ -1,8 +1,8 @@
 // What a session needs only when it compacts. See load-compaction.ts.
 
+export { stageCollapse } from '../collapse/stage.ts'
 export { piecesOf } from '../compaction/plan.ts'
-export { stageCollapse } from '../mechanisms/stage-collapse.ts'
 export { isRuleFile, rulePlaces } from '../restore/from-disk.ts'
 export { restoreContext } from '../restore/restore.ts'
 export { touchedFiles } from '../restore/touched.ts'
-export { compactMechanism, memoryMechanism } from './compact-mechanism.ts'
+export { summarize, summarizeFromNotes } from './summarize.ts'

@@ -29,6 +29,10 @@ test.for([
   [{ autoCompact: false, disableCompact: true }, { compaction: 'off' }],
   [{ autoCompact: true }, {}],
   [{ compaction: 'reactive', autoCompact: false }, { compaction: 'reactive' }],
-])('the settings of an old note %o are read as %o', ([noted, settings]) => {
+  [
+    { contextWindow: 'large', blockingLimit: 90_000, summary: { model: 'x' }, collapse: true },
+    { blockingLimit: 90_000 },
+  ],
+])('the settings of a note %o are read as %o', ([noted, settings]) => {
   expect(read(noted ?? {})).toEqual(settings)
 })

@@ -1,9 +1,10 @@
 // A side entry of the transcript with everything that sizes and thresholds depend on besides the messages, so that readers of
 // the file see the numbers that the session saw. Other clients ignore it.
 import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { checkSettings } from '../settings/check.ts'
+import { type SizeSettings, sizeSettingsIn } from '../settings/resolve.ts'
 import type { Calibration } from '../tokens/estimate/counting.ts'
 import type { WindowFacts } from '../tokens/explain.ts'
-import type { TokenSettings } from '../tokens/settings.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
 
@@ -12,7 +13,7 @@ export type ContextNote = {
   /** Tokens of the system prompt and the tools. */
   readonly overhead: number
   readonly calibration: Calibration
-  readonly settings: TokenSettings
+  readonly settings: SizeSettings
   readonly provider: NonNullable<WindowFacts['provider']>
   readonly learnedWindow?: number | undefined
 }
@@ -23,7 +24,7 @@ export function contextNoteRecord(note: ContextNote, { timestamp, sessionId }: S
   return { type: noteType, sessionId, timestamp, everlong: { context: note } }
 }
 
-/** The newest one. Its settings are validated where all settings are. */
+/** The newest one. */
 export function readContextNote(entries: readonly Entry[]): ContextNote | undefined {
   const record = entries.findLast((entry) => entry.record.type === noteType)?.record
   const note = objectAt(objectAt(record, 'everlong'), 'context')
@@ -40,12 +41,12 @@ export function readContextNote(entries: readonly Entry[]): ContextNote | undefi
   }
 }
 
-/** Old notes have three settings in place of `compaction`. */
-function settingsIn(noted: unknown): TokenSettings {
+/** A file may have been written by anybody: only what sizes depend on, checked. Old notes have three settings in place of `compaction`. */
+function settingsIn(noted: unknown): SizeSettings {
   if (!isObject(noted)) return {}
   const { autoCompact, disableCompact, disableAutoCompact, ...settings } = noted
   const isManual = autoCompact === false || disableAutoCompact === true
-  const compaction: TokenSettings['compaction'] =
+  const compaction: SizeSettings['compaction'] =
     disableCompact === true ? 'off' : isManual ? 'manual' : autoCompact === 'ask' ? 'ask' : undefined
-  return { ...defined({ compaction }), ...settings }
+  return sizeSettingsIn(checkSettings({ ...defined({ compaction }), ...settings }).settings)
 }

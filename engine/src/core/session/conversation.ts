@@ -1,6 +1,5 @@
 // One conversation: the store it is written to, and the fold that makes the view. It knows records and edits, but no sizes,
 // models or requests.
-import type { RecordPlace } from '../mechanisms/mechanism.ts'
 import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noPosition, StoreError, type StoreResult } from '../ports/store.ts'
@@ -12,6 +11,16 @@ import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../t
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
 import type { Body } from './input.ts'
 import type { StoredSession } from './stored-session.ts'
+
+/** Where the next record goes. */
+export type RecordPlace = {
+  /** The newest entry of the chain. */
+  readonly tip: string | null
+  readonly sessionId: string
+  /** What the client puts on each record: cwd, version, gitBranch … */
+  readonly envelope: JsonObject
+  readonly transcript?: string | undefined
+}
 
 export type Stamp = { readonly timestamp: string; readonly sessionId: string }
 

@@ -5,50 +5,9 @@ import { compactionCosts, situationOf } from '../mechanisms/situation.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
 import { foldEntries, type View } from '../transcript/view/fold.ts'
-import { earlyTarget, paysToCompact, withEconomy } from './economy.ts'
+import { earlyTarget, paysToCompact } from './economy.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld } from './testing/world.ts'
-
-describe('a thrifty session', () => {
-  test('clears as soon as it pays, takes a cold cache for cold, and takes no notes', () => {
-    expect(withEconomy({ economy: 'thrifty' })).toEqual({
-      economy: 'thrifty',
-      sessionMemory: false,
-      reductions: {
-        microCompact: 'always',
-        keepFinished: false,
-        clearInputs: true,
-        bySize: { target: 10_000 },
-        byCacheEdit: { trigger: 6, keep: 8 },
-        byIdle: { keep: 3, minutes: 5 },
-      },
-    })
-  })
-
-  test('leaves what the host has set, and an idle hour where the cache is kept for one', () => {
-    const set = {
-      economy: 'thrifty',
-      cacheMarks: '1h',
-      sessionMemory: true,
-      reductions: { microCompact: false, bySize: { target: 1 }, byCacheEdit: { keep: 9 }, boundThinking: 'remove' },
-    } as const
-    expect(withEconomy(set)).toEqual({
-      ...set,
-      reductions: {
-        ...set.reductions,
-        keepFinished: false,
-        clearInputs: true,
-        byCacheEdit: { trigger: 6, keep: 9 },
-        byIdle: { keep: 3 },
-      },
-    })
-  })
-
-  test('is not what a session is unless told', () => {
-    const settings = { autoCompactAt: 50_000 }
-    expect(withEconomy(settings)).toBe(settings)
-  })
-})
 
 const minute = 60_000
 

@@ -1,5 +1,5 @@
-// The setting `economy: 'thrifty'`: old tool results are cleared between turns, and a compaction comes as soon as it pays,
-// at the latest at the usual threshold. What the host has set itself stays as it is.
+// The setting `economy: 'thrifty'`: a compaction comes as soon as it pays, at the latest at the threshold. The table of
+// settings has the other defaults of a thrifty session.
 
 import { unseenResults } from '../mechanisms/clearable.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
@@ -8,36 +8,6 @@ import { isRequest } from '../message/message.ts'
 import { contextTokens } from '../message/usage.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { EngineSettings } from './settings.ts'
-
-/** Tokens of tool results that may stay when clearing pays, and how many of the newest of a turn do. */
-const thriftyTarget = 10_000
-const thriftyKeep = 8
-const afterPause = 3
-/** The number of results from which on clearing is weighed. */
-const thriftyTrigger = 6
-
-/**
- * Clears as soon as it pays and above all between turns, when nothing stands behind the results that would be written again;
- * takes the cache for cold when it is, and takes no notes, which are requests of their own.
- */
-export function withEconomy(settings: EngineSettings): EngineSettings {
-  if (settings.economy !== 'thrifty') return settings
-  const { reductions = {}, cacheMarks = '5m' } = settings
-  return {
-    sessionMemory: false,
-    ...settings,
-    reductions: {
-      microCompact: 'always',
-      keepFinished: false,
-      clearInputs: true,
-      ...reductions,
-      bySize: { target: thriftyTarget, ...reductions.bySize },
-      byCacheEdit: { trigger: thriftyTrigger, keep: thriftyKeep, ...reductions.byCacheEdit },
-      byIdle: { keep: afterPause, ...(cacheMarks === '5m' ? { minutes: 5 } : {}), ...reductions.byIdle },
-    },
-  }
-}
 
 /**
  * Whether a compaction pays now: carrying what it would drop has cost as much as it will. With steady growth that is the

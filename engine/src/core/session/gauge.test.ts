@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
-import { plainMechanism } from './testing/mechanisms.ts'
+import type { EngineSettings } from '../settings/table.ts'
+import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
@@ -42,7 +41,7 @@ describe('the gauge while time goes on', () => {
   test('shows after a partial compaction what that one says it left, until an answer reports', async () => {
     const world = createTestWorld({
       settings: { ...small, contextWindow: 60_000 },
-      compaction: [compactMechanism({ settings: { offline: 'always' } })],
+      compaction: [summarizing({ offline: 'always' })],
     })
     talk(world, 4, 4_000)
     const kept = world.session.explain().size.tokens
@@ -62,7 +61,7 @@ describe('the gauge while time goes on', () => {
   test('takes off what a summary freed from the usage of the messages kept behind it', async () => {
     const world = createTestWorld({
       settings: { ...small, contextWindow: 60_000 },
-      compaction: [compactMechanism({ settings: { offline: 'always' } })],
+      compaction: [summarizing({ offline: 'always' })],
     })
     const asked = talk(world, 6, 4_000)
     const before = world.session.explain().size.tokens

@@ -1,16 +1,17 @@
 // The model in use, and how full its context window is. Everybody reads the same size and the same thresholds here: the
 // gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
 import { modelFacts } from '../catalog/models.ts'
+import { createWeigher, viewScale, viewSize, type Weigher } from '../mechanisms/measure.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
-import { viewScale, viewSize } from '../mechanisms/size.ts'
-import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import { defined } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import { type Environment, resolveSettings, sizeSettingsIn } from '../settings/resolve.ts'
+import type { Settings } from '../settings/table.ts'
 import type { ContextSize, SizeOptions } from '../tokens/context-size.ts'
 import {
   type Calibration,
@@ -22,15 +23,13 @@ import {
   type Tokenizer,
   withoutMargin,
 } from '../tokens/estimate/counting.ts'
-import { type Explanation, leastUsable, resolveWindows, type WindowFacts } from '../tokens/explain.ts'
+import { type Explanation, minUsable, resolveWindows, type WindowFacts } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
-import { type Environment, resolveSettings, type TokenSettings } from '../tokens/settings.ts'
 import type { SizeScale } from '../tokens/size-scale.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import type { RequestBase } from './input.ts'
-import { compactionMode, type EngineSettings, reductionsOf, targetShare } from './settings.ts'
 import type { Tracker } from './tracking.ts'
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }
@@ -51,7 +50,7 @@ export function nothingLearned(): Learned {
 export type GaugeInput = {
   readonly conversation: Conversation
   readonly tracker: Tracker
-  readonly settings: EngineSettings
+  readonly settings: Settings
   readonly environment: Environment
   readonly ports: Pick<CompactionPorts, 'now' | 'emit'>
   readonly guard: Guard
@@ -75,7 +74,7 @@ const nearlyFull = 0.01
 const describeTimeoutMs = 5_000
 
 /** Room for a summary and a conversation. With a lower limit no settings would work. */
-const leastLimit = leastUsable + 4_000
+const minLimit = minUsable + 4_000
 
 export class Gauge {
   private readonly input: GaugeInput
@@ -144,8 +143,7 @@ export class Gauge {
 
   /** Tokens of an answer, if the host has limited them. */
   maxOutput(): number | undefined {
-    const { settings, environment } = this.input
-    return resolveSettings({ settings, environment }).maxOutputTokens?.value
+    return this.input.settings.maxOutputTokens
   }
 
   private sizeOptions(model: string): SizeOptions {
@@ -159,7 +157,7 @@ export class Gauge {
     const { environment, ports, settings, tracker } = this.input
     const { thinking, reproducible = [] } = this.requestBase
     const { cacheEdits, contextManagement } = client.capabilities(model)
-    const reductions = reductionsOf(settings)
+    const { reductions, recall } = settings
     return situationOf(view, {
       now: ports.now(),
       ...this.windowFacts(client, model),
@@ -170,9 +168,9 @@ export class Gauge {
       client: { cacheEdits, contextManagement },
       ...defined({ thinks: thinking && thinking.type !== 'disabled' }),
       cacheEdits: tracker.now().cacheEdits,
-      targetShare: targetShare(settings),
-      compactionComes: compactionMode(settings) === 'proactive' && !tracker.now().breaker.isOpen,
-      reductions: { ...reductions, reproducible: [...(reductions.reproducible ?? []), ...reproducible] },
+      targetShare: settings.target,
+      compactionComes: !settings.collapse && settings.compaction !== 'reactive' && !tracker.now().breaker.isOpen,
+      reductions: { ...reductions, recall, reproducible: [...reductions.reproducible, ...reproducible] },
     })
   }
 
@@ -187,7 +185,7 @@ export class Gauge {
       ...this.windowFacts(client, name),
       overhead: this.overhead(),
       calibration: this.calibration,
-      settings: tokenSettings(settings),
+      settings: sizeSettingsIn(settings),
     }
     const text = JSON.stringify(note)
     if (text === this.noted) return
@@ -210,7 +208,7 @@ export class Gauge {
     const { client, name: model } = this.choice
     const resolved = resolveSettings({ ...this.input, model })
     const facts = this.windowFacts(client, model)
-    return resolveWindows({ ...resolved, autoCompactWindow: undefined }, facts).contextWindow.value
+    return resolveWindows({ ...resolved, maxWindow: undefined }, facts).contextWindow.value
   }
 
   /** What an overflow taught about the window of a model. */
@@ -238,7 +236,7 @@ export class Gauge {
     const { limits } = learned
     const key = keyOf(client, model)
     const before = limits.get(key)
-    if (!Number.isSafeInteger(limit) || limit < leastLimit || limit === before) return
+    if (!Number.isSafeInteger(limit) || limit < minLimit || limit === before) return
     if (model === name && limit === this.explanation().contextWindow.value) return
     limits.set(key, limit)
     try {
@@ -277,11 +275,6 @@ function keyOf({ endpoint, provider }: ModelClient, model: string): string {
 
 function differs(factor: number, from: number, by: number): boolean {
   return Math.abs(factor / from - 1) > by
-}
-
-function tokenSettings(all: EngineSettings): TokenSettings {
-  const names = Object.keys(resolveSettings({}))
-  return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name))) as TokenSettings
 }
 
 /** As messages, so that the weigher can measure and remember them. */

@@ -4,10 +4,10 @@ import { hostTimeoutMs } from '../ports/guarded.ts'
 import { noOutcome } from '../ports/hooks.ts'
 import type { ModelFailure, ModelRequest } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
 import { mostFailures } from './breaker.ts'
-import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
+import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 /** What a summarizer can do wrong; `fine` is the one that does not. */
@@ -70,7 +70,7 @@ function worldOf(given: Hostile, cause: { summary: Summary; vetoes: boolean }): 
     ...(given.at === undefined ? {} : { autoCompactAt: given.at }),
     ...(given.blocking === undefined ? {} : { blockingLimit: given.blocking }),
   }
-  const mechanism = compactMechanism({ settings: { offline: given.offline } })
+  const mechanism = summarizing({ offline: given.offline })
   const veto = async () => (cause.vetoes ? { ...noOutcome, veto: 'Not now.' } : noOutcome)
   return createTestWorld({
     settings,
@@ -96,7 +96,7 @@ async function goOn(world: World, given: Hostile, at: number): Promise<readonly 
   session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${at}`, content }] })
   const prepared = await session.prepare()
   if (prepared.type === 'ready') expect(checkRequest(prepared.messages)).toEqual([])
-  else expect(prepared.detail).toMatch(/\d/)
+  else expect(prepared.why).toMatch(/\d/)
   return prepared.notices
 }
 

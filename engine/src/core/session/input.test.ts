@@ -1,8 +1,8 @@
 // What a host hands in by mistake: told at once, in words that say what to do, and nothing of it is written.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
-import { compactMechanism } from './compact-mechanism.ts'
 import type { OwnSession } from './session.ts'
+import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const blank = { role: 'user', content: 'x' }
@@ -82,10 +82,10 @@ describe('a session whose last message is an answer', () => {
     const session = worldOf('claude-sonnet-4-6')
     expect(await session.prepare()).toMatchObject({
       type: 'blocked',
-      why: 'nothing-to-send',
-      detail: "The last message is the assistant's, and claude-sonnet-4-6 does not continue it: add a message first.",
+      reason: 'nothing-to-send',
+      why: "The last message is the assistant's, and claude-sonnet-4-6 does not continue it: add a message first.",
     })
-    expect(await session.send()).toMatchObject({ type: 'blocked', why: 'nothing-to-send' })
+    expect(await session.send()).toMatchObject({ type: 'blocked', reason: 'nothing-to-send' })
     session.add({ role: 'user', content: 'and?' })
     expect(await session.prepare()).toMatchObject({ type: 'ready' })
   })
@@ -142,14 +142,14 @@ describe('options that are no options', () => {
   })
 
   test('an entry that is not there is named, also while results wait to be seen', async () => {
-    const { session } = createTestWorld({ compaction: [compactMechanism()] })
+    const { session } = createTestWorld({ compaction: [summarizing()] })
     session.add({ role: 'user', content: 'Read it.' })
     session.record({ content: [{ type: 'tool_use', id: 't1', name: 'Read', input: {} }] })
     session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'text' }] })
     for (const range of [{ from: 'unknown' }, { upTo: 'unknown' }]) {
       expect(await session.compact(range)).toMatchObject({
-        reason: 'nothing_to_compact',
-        detail: 'unknown is no message of the current context.',
+        reason: 'nothing-to-compact',
+        why: 'unknown is not a message of the current context.',
       })
     }
   })

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { textOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { checkRequest } from '../request/check-request.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import { fewAnswers } from './breaker.ts'
-import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
+import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 /** What happens next, how large it is, and how long after what was before it. */
@@ -52,7 +52,7 @@ class Life {
       collapse: given.collapse,
       reductions: { microCompact: given.micro },
     }
-    const compaction = [compactMechanism({ settings: { offline: 'always' } })]
+    const compaction = [summarizing({ offline: 'always' })]
     this.world = createTestWorld({ settings, compaction, model: scripted(() => 'It was done.') })
     this.world.session.on((event) => {
       if (event.type === 'micro-compacted') this.smaller(event)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
-import type { EngineSettings } from './settings.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { failingMechanism, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type WorldOptions } from './testing/world.ts'
 

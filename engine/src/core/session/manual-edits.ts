@@ -3,10 +3,11 @@
 import { type SnipInput, snip } from '../mechanisms/ranges.ts'
 import { defined } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
+import type { Compacted, Failed } from '../ports/outcome.ts'
 import { type Edit, readEdit } from '../transcript/format/edits.ts'
 import type { Undoable } from '../transcript/tree/changes.ts'
 import { afterChange } from './breaker.ts'
-import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
+import { compactNow } from './compact.ts'
 import type { ModelChoice } from './gauge.ts'
 import { boundaryBody } from './input.ts'
 import { type Runtime, reduceView } from './runtime.ts'
@@ -36,9 +37,9 @@ export function snipRange(runtime: Runtime, input: SnipInput): EditOutcome {
   const { conversation, gauge, tracker } = runtime
   const view = conversation.view()
   const plan = snip(input).plan(view, gauge.situation(view))
-  if (plan.type === 'declined') return { type: 'declined', why: plan.detail }
-  if (plan.outcome.type !== 'edits') throw new Error('A snip asked the server for something.')
-  reduceView(runtime, { edits: plan.outcome.edits, freed: plan.freed })
+  if (plan.type === 'declined') return { type: 'declined', why: plan.why }
+  if (plan.type !== 'reduced') throw new Error('A snip asked the server for something.')
+  reduceView(runtime, plan)
   tracker.snipped(plan.freed)
   tracker.changeBreaker(afterChange)
   return { type: 'done', freed: plan.freed }
@@ -68,7 +69,7 @@ export type Switched = {
   readonly from: string
   readonly to: string
   /** If the history did not fit the new model. */
-  readonly compaction?: CompactionDone | CompactionNotDone
+  readonly compaction?: Compacted | Failed
 }
 
 /**

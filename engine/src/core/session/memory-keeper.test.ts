@@ -1,14 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import type { RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { Extraction, SessionMemory } from '../memory/extract.ts'
 import { type Notes, parseNotes } from '../memory/notes.ts'
 import { noProgress } from '../memory/trigger.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { memoryMechanism } from './compact-mechanism.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
+import { summarizeFromNotes } from './summarize.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { createTestWorld, type WorldOptions } from './testing/world.ts'
+
+const fromNotes = (keeper: MemoryKeeper): RunningMechanism => ({
+  name: 'session-memory',
+  run: (context) => summarizeFromNotes(context, keeper),
+})
 
 const someNotes: Notes = parseNotes('# Current state\n_now_\nAt work.\n')
 
@@ -153,7 +159,7 @@ describe('the keeper of the notes', () => {
 
 test('an extraction that still runs after the wait: the next mechanism does it, and the reason is told', async () => {
   const keeper = new MemoryKeeper({ store: storeOf('still-running').store, isResumed: false })
-  const world = createTestWorld({ compaction: [memoryMechanism(keeper), plainMechanism('A short summary.')] })
+  const world = createTestWorld({ compaction: [fromNotes(keeper), plainMechanism('A short summary.')] })
   world.session.add({ role: 'user', content: 'words '.repeat(500) })
   world.session.record({ content: 'Done.' })
   const done = await world.session.compact()
@@ -164,5 +170,5 @@ test('an extraction that still runs after the wait: the next mechanism does it, 
   expect(world.events.filter(({ type }) => type === 'memory-declined')).toEqual([
     { type: 'memory-declined', reason: 'extraction-running', sessionId: 'session-1' },
   ])
-  expect(keeper.state().declined?.why).toBe('extraction-running')
+  expect(keeper.state().declined?.reason).toBe('extraction-running')
 })

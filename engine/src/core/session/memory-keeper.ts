@@ -1,54 +1,49 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. session/compact-mechanism.ts compacts from the notes.
+// counts what it costs. session/summarize.ts compacts from the notes.
 import { costOf } from '../cache/economics.ts'
 import { emptyLedger } from '../ledger/facts.ts'
 import { ledgerOfEntries } from '../ledger/ledger.ts'
 import type { Extraction, SessionMemory } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
-import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
+import type { MemoryDecline } from '../memory/plan.ts'
 import {
   afterCompaction,
   afterExtraction,
   afterFailure,
-  defaultMemory,
   isDue,
   type MemoryProgress,
-  type MemorySettings,
   mostFailures,
 } from '../memory/trigger.ts'
 import { type Block, blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
+import type { Declined } from '../ports/outcome.ts'
+import { compactionOff, defaultSettings } from '../settings/resolve.ts'
+import type { Settings } from '../settings/table.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
-import { compactionOff } from '../tokens/settings.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type BackgroundWorker, type MemoryState, type Runtime, summarizer } from './runtime.ts'
-import type { MemoryChoices } from './settings.ts'
 import { buildRequest } from './turn-request.ts'
 
-export type MemoryDeclined = NonNullable<MemoryState['declined']>
-
 /** The keeper, or why there are no notes. */
-export type Memory = MemoryKeeper | MemoryDeclined
+export type Memory = MemoryKeeper | Declined<MemoryDecline>
 
-export type KeeperInput = { readonly choices?: MemoryChoices | undefined; readonly isResumed: boolean }
+export type KeeperInput = { readonly settings?: Settings['sessionMemory']; readonly isResumed: boolean }
 
 export class MemoryKeeper implements BackgroundWorker {
   readonly store: SessionMemory
-  readonly settings: MemorySettings
-  readonly keep: MemoryKeep
+  readonly settings: Settings['sessionMemory']
   private current: MemoryProgress
   private isFresh: boolean
   private running: Promise<void> | undefined
-  private declined: MemoryDeclined | undefined
+  private declined: Declined<MemoryDecline> | undefined
   private problem: string | undefined
 
-  constructor({ store, choices, isResumed }: KeeperInput & { readonly store: SessionMemory }) {
-    const { keep, ...settings } = choices ?? {}
+  constructor(input: KeeperInput & { readonly store: SessionMemory }) {
+    const { store, settings = defaultSettings.sessionMemory, isResumed } = input
     this.store = store
-    this.settings = { ...defaultMemory, ...settings }
-    this.keep = { ...defaultKeep, ...keep }
+    this.settings = settings
     // Failures of another process say nothing about this one.
     this.current = { ...store.progress(), failures: 0 }
     this.isFresh = isResumed
@@ -79,7 +74,7 @@ export class MemoryKeeper implements BackgroundWorker {
   }
 
   /** Why a compaction did not use the notes; undefined when it did. */
-  noteDeclined(declined: MemoryDeclined | undefined): void {
+  noteDeclined(declined: Declined<MemoryDecline> | undefined): void {
     this.declined = declined
   }
 

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import type { RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { SessionMemory } from '../memory/extract.ts'
 import { parseNotes } from '../memory/notes.ts'
 import { noProgress } from '../memory/trigger.ts'
 import { objectAt } from '../message/json.ts'
-import { memoryMechanism } from './compact-mechanism.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
+import { summarizeFromNotes } from './summarize.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { createTestWorld } from './testing/world.ts'
+
+const fromNotes = (keeper: MemoryKeeper): RunningMechanism => ({
+  name: 'session-memory',
+  run: (context) => summarizeFromNotes(context, keeper),
+})
 
 const filling = 'The hinge of the gate was changed, and then it was painted green on both sides. '
 const newest = 'Migrate the billing exports to the warehouse.'
@@ -24,7 +30,7 @@ function worldWith(body: string, summaryPrompt?: string) {
   }
   const keeper = new MemoryKeeper({ store, isResumed: true })
   const world = createTestWorld({
-    compaction: [memoryMechanism(keeper), plainMechanism('A short summary.')],
+    compaction: [fromNotes(keeper), plainMechanism('A short summary.')],
     summaryPrompt,
   })
   const turn = (request: string) => {

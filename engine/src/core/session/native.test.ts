@@ -1,7 +1,7 @@
 // The server's own context management in a session: asked for where the settings say so, beside what is there already.
 import { describe, expect, test } from 'vitest'
-import type { ReductionChoices } from '../mechanisms/settings.ts'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../message/json.ts'
+import type { ReductionChoices } from '../settings/resolve.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 const usage = (input: number) => ({ input, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })

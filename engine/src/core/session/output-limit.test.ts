@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
-import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
+import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const model = 'my-own-model'
@@ -35,7 +35,7 @@ const strict = () =>
 
 function grown(rounds: number, more: EngineSettings = {}) {
   const client = strict()
-  const world = createTestWorld({ settings: { ...settings, ...more }, model: client, compaction: [compactMechanism()] })
+  const world = createTestWorld({ settings: { ...settings, ...more }, model: client, compaction: [summarizing()] })
   for (let at = 1; at <= rounds; at++) {
     world.turn(1_000)
     world.session.add({ role: 'user', content: `Build part ${at}: ${words(900)}` })

@@ -3,17 +3,17 @@ import { blocksOf, textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
-import { compactMechanism } from './compact-mechanism.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { nothingLearned } from './gauge.ts'
 import { shortenUnseen } from './oversized.ts'
-import type { EngineSettings } from './settings.ts'
+import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
-const offline = compactMechanism({ settings: { offline: 'always' } })
+const offline = summarizing({ offline: 'always' })
 
 /** A call was made after so many tokens, and its result is there. */
 function called(tokens: number, result: string, options: WorldOptions = {}): World {
@@ -29,7 +29,7 @@ function called(tokens: number, result: string, options: WorldOptions = {}): Wor
 
 async function readyIn({ session }: World) {
   const prepared = await session.prepare()
-  if (prepared.type === 'blocked') throw new Error(prepared.detail)
+  if (prepared.type === 'blocked') throw new Error(prepared.why)
   expect(checkRequest(prepared.messages)).toEqual([])
   return { prepared, sent: prepared.messages.map(({ content }) => textOf(content)).join('\n') }
 }
@@ -75,9 +75,9 @@ test('so does one by hand, and one after a refused prompt', async () => {
 })
 
 test('a compaction mechanism of the host’s own keeps them too', async () => {
-  const world = called(20_500, 'ERROR-77', { ladder: { manual: [offline] } })
+  const world = called(20_500, 'ERROR-77', { compaction: [offline] })
   const [first] = world.session.messages()
-  expect(await world.session.compact({ from: String(first?.uuid) })).toMatchObject({ type: 'not-compacted' })
+  expect(await world.session.compact({ from: String(first?.uuid) })).toMatchObject({ type: 'failed' })
   expect(await world.session.compact()).toMatchObject({ type: 'compacted' })
   expect(shapeOf(world.session.messages())).toBe('u a[tu] u[tr]')
 })
@@ -87,7 +87,7 @@ test('a compaction from some message on is declined while the newest results are
   const [first] = world.session.messages()
   const before = world.session.messages()
   const result = await world.session.compact({ from: String(first?.uuid) })
-  expect(result).toMatchObject({ type: 'not-compacted', detail: expect.stringContaining('has not seen') })
+  expect(result).toMatchObject({ type: 'failed', why: expect.stringContaining('has not seen') })
   expect(world.session.messages()).toEqual(before)
 })
 
@@ -101,7 +101,7 @@ test('undo brings the whole result back', async () => {
 
 test('compactions that follow one another after hardly an answer open the breaker, and it is said', async () => {
   const model = scripted(() => '<summary>\n1. Primary request and intent:\n- Read the log.\n</summary>')
-  const world = createTestWorld({ settings: small, compaction: [compactMechanism()], model })
+  const world = createTestWorld({ settings: small, compaction: [summarizing()], model })
   world.session.add({ role: 'user', content: 'Read the log.' })
   const notices: string[] = []
   for (let at = 0; at < 8; at++) {
@@ -153,7 +153,7 @@ async function imagesLeft(counts: readonly number[], pinned: readonly number[] =
   }
   session.add({ role: 'user', content: 'Go on.' })
   const prepared = await session.prepare()
-  if (prepared.type === 'blocked') throw new Error(prepared.detail)
+  if (prepared.type === 'blocked') throw new Error(prepared.why)
   const sent = prepared.messages.filter(({ role }) => role === 'user').slice(0, counts.length)
   return sent.map(({ content }) => blocksOf(content).filter(({ type }) => type === 'image').length)
 }

@@ -3,15 +3,15 @@
 // summarized. Pinned entries keep their images.
 import { mediaLimit, modelFacts } from '../catalog/models.ts'
 import { unseenResults } from '../mechanisms/clearable.ts'
-import type { Weigher } from '../mechanisms/weigher.ts'
+import type { Weigher } from '../mechanisms/measure.ts'
 import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { Tried } from '../ports/events.ts'
 import type { ModelFailure } from '../ports/model.ts'
+import type { Tried } from '../ports/outcome.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import type { Edit } from '../transcript/format/edits.ts'
-import { leastKept, mediaIn, shortenedResult, withoutMedia } from '../transcript/view/edited.ts'
+import { mediaIn, minKept, shortenedResult, withoutMedia } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Runtime, reduceView, writeReduction } from './runtime.ts'
 
@@ -134,5 +134,5 @@ function charactersIn(most: number, result: ToolResultBlock, weigher: Weigher): 
   const characters = texts.reduce((sum, { text }) => sum + text.length, 0)
   const weight = weigher.content(texts)
   const room = Math.max(0, most - (weigher.block(result) - weight))
-  return Math.max(leastKept, Math.floor((characters * room) / weight))
+  return Math.max(minKept, Math.floor((characters * room) / weight))
 }

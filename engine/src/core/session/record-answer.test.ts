@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
+import type { EngineSettings } from '../settings/table.ts'
+import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
@@ -50,7 +50,7 @@ describe('a drop of what was read from the cache', () => {
 describe('what is spent on compactions', () => {
   const full = (reply: string) => {
     const model = scripted(() => answerOf(reply, { usage: usage(1_000) }))
-    const compaction = [compactMechanism({ settings: { offline: 'never' } })]
+    const compaction = [summarizing({ offline: 'never' })]
     const world = createTestWorld({ settings: small, model, compaction })
     world.session.add({ role: 'user', content: words(2_000) })
     world.session.record(answerOf(words(8_000), { id: 'msg_1', usage: usage(22_000) }))
@@ -59,7 +59,7 @@ describe('what is spent on compactions', () => {
 
   test('counts every request, also of those that failed', async () => {
     const { world, model } = full('')
-    expect(await world.session.compact()).toMatchObject({ type: 'not-compacted', reason: 'no_summary' })
+    expect(await world.session.compact()).toMatchObject({ type: 'failed', reason: 'no-summary' })
     const { requests, usage: spent, cost } = world.session.spent().compact
     expect(model.requests.length).toBeGreaterThan(1)
     expect([requests, spent.input]).toEqual([model.requests.length, model.requests.length * 900])
@@ -99,7 +99,7 @@ test('what snips freed counts until the next answer, or until it is taken back',
 })
 
 test.each([5_000_000, 10 ** 12, -5, Number.NaN])('a usage of %d tokens compacts no tiny chat', async (input) => {
-  const world = createTestWorld({ compaction: [compactMechanism({ settings: { offline: 'always' } })] })
+  const world = createTestWorld({ compaction: [summarizing({ offline: 'always' })] })
   world.session.add({ role: 'user', content: 'How are you?' })
   world.session.record({ content: 'Fine.', usage: { input_tokens: input, output_tokens: 5 } })
   world.session.add({ role: 'user', content: 'Go on.' })
@@ -111,7 +111,7 @@ test.each([5_000_000, 10 ** 12, -5, Number.NaN])('a usage of %d tokens compacts 
 test('answers are the turns between two compactions', async () => {
   const world = createTestWorld({
     settings: small,
-    compaction: [compactMechanism({ settings: { offline: 'always' } })],
+    compaction: [summarizing({ offline: 'always' })],
   })
   world.session.add({ role: 'user', content: 'Read everything.' })
   for (let at = 0; at < 24; at++) {

@@ -45,7 +45,7 @@ describe('an answer', () => {
         },
       })
       const during = async () => void world?.session.record(answer)
-      world = createTestWorld({ ladder: { manual: [plainMechanism('In short.', { during })] } })
+      world = createTestWorld({ compaction: [plainMechanism('In short.', { during })] })
       world.session.add({ role: 'user', content: words(9_000) })
       await world.session.prepare()
       if (how === 'outdated') await world.session.compact()

@@ -23,8 +23,8 @@ const clearing: Mechanism = {
 }
 
 /** A read of a thousand words, and a question behind it. */
-function worldWith(ladder: Parameters<typeof createTestWorld>[0]) {
-  const world = createTestWorld(ladder)
+function worldWith(options: Parameters<typeof createTestWorld>[0]) {
+  const world = createTestWorld(options)
   world.session.add({ role: 'user', content: 'Read it.' })
   world.session.add({ role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Read', input: {} }] })
   const result = { type: 'tool_result', tool_use_id: 't1', content: 'parse the record '.repeat(400) }
@@ -34,7 +34,7 @@ function worldWith(ladder: Parameters<typeof createTestWorld>[0]) {
 
 describe('recovery', () => {
   test('asks for less output where that leaves room for an answer, and not where it does not', async () => {
-    const { session } = worldWith({ ladder: { 'every-request': [] }, compaction: [plainMechanism('In short.')] })
+    const { session } = worldWith({ mechanisms: { reduce: [] }, compaction: [plainMechanism('In short.')] })
     const roomy = await session.recover(tooLong({ actual: 38_000, limit: 40_000, maxTokens: 8_000 }))
     expect(roomy).toMatchObject({ type: 'recovered', request: { maxTokens: 2_000 }, steps: [{ outcome: 'done' }] })
     const cramped = await session.recover(tooLong({ actual: 39_500, limit: 40_000, maxTokens: 8_000 }))
@@ -53,7 +53,7 @@ describe('recovery', () => {
         signal.aborted = true
       },
     })
-    const { session } = worldWith({ ladder: { 'every-request': [clearing], overflow: [stopping] } })
+    const { session } = worldWith({ mechanisms: { reduce: [clearing], compact: [stopping] } })
     const stopped = await session.recover(tooLong(), { signal })
     expect(stopped.steps.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([
       'clearing done',
@@ -66,7 +66,7 @@ describe('recovery', () => {
     const settings = { maxOutputTokens: 64_000 }
     const { session, events } = worldWith({
       settings,
-      ladder: { 'every-request': [] },
+      mechanisms: { reduce: [] },
       compaction: [plainMechanism('x')],
     })
     await session.recover(tooLong({ actual: 210_000, limit: 14_500 }))
@@ -105,7 +105,7 @@ describe('recovery', () => {
   ])('clears old results whatever that costs: %s', async (_, options, failure) => {
     const { session } = youngWorld(options)
     const prepared = await session.prepare()
-    expect(prepared.tried.at(-1)?.why).toMatch(/^(below-warning|does-not-pay|not-due)/)
+    expect(['below-warning', 'does-not-pay']).toContain(prepared.tried.at(-1)?.reason)
     const recovery = await session.recover(failure)
     expect(recovery).toMatchObject({ type: 'recovered' })
     expect(recovery).not.toHaveProperty('compaction')
@@ -114,7 +114,7 @@ describe('recovery', () => {
   })
 
   test('sends again what was cleared where no compaction may run', async () => {
-    const { session } = worldWith({ ladder: { 'every-request': [clearing] }, settings: { compaction: 'manual' } })
+    const { session } = worldWith({ mechanisms: { reduce: [clearing] }, settings: { compaction: 'manual' } })
     const recovery = await session.recover(tooLong())
     expect(recovery.type).toBe('recovered')
     expect(JSON.stringify(recovery.type === 'recovered' && recovery.request.messages)).not.toContain('parse the record')

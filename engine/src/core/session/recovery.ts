@@ -1,23 +1,23 @@
 // Recovery after the provider refused a prompt as too long: the smallest step that should be enough, then the request is
 // sent once more. The caller withholds the failure until this has a result.
-import { reductionSettings } from '../mechanisms/settings.ts'
+
 import { isText, isToolUse } from '../message/block.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
-import { outcomesOf, type Tried } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
+import { type Compacted, outcomesOf, type Tried } from '../ports/outcome.ts'
 import { overflowOfAnswer } from '../request/refusal.ts'
+import { compactionOff, type ReductionSettings } from '../settings/resolve.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import { compactionOff } from '../tokens/settings.ts'
 import { afterRecovery } from './breaker.ts'
-import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
-import { climb } from './ladder.ts'
+import { compactNow, contextFor } from './compact.ts'
+import { isAllowed, notAllowed } from './may-compact.ts'
+import { tryMechanisms } from './mechanisms.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
-import { isAllowed } from './prepare.ts'
 import { type Runtime, reduceView } from './runtime.ts'
 import { buildRequest } from './turn-request.ts'
 
 /** What to send now. */
-type Remedy = { readonly request: ModelRequest; readonly compaction?: CompactionDone }
+type Remedy = { readonly request: ModelRequest; readonly compaction?: Compacted }
 
 export type Recovery = { readonly steps: readonly Tried[] } & (
   | ({ readonly type: 'recovered' } & Remedy)
@@ -51,7 +51,7 @@ export async function recover(
     const remedy = await step({ runtime, failure, signal, steps })
     if (remedy) return { type: 'recovered', ...remedy, steps }
   }
-  if (off !== undefined) steps.push({ mechanism: 'compact', outcome: 'declined', why: off })
+  if (off !== undefined) steps.push({ mechanism: 'compact', outcome: 'declined', reason: 'turned-off', why: off })
   return { type: 'unrecovered', failure, steps }
 }
 
@@ -96,19 +96,22 @@ function withoutMedia({ runtime, failure, steps }: Attempt): Remedy | undefined 
  */
 async function clearResults({ runtime, failure, signal, steps }: Attempt): Promise<Remedy | undefined> {
   const context = contextFor(runtime, { cause: 'overflow', signal })
-  const { reductions } = runtime.settings
-  const settings = reductionSettings({
+  const { settings: reductions } = context.situation
+  const settings: ReductionSettings = {
     ...reductions,
-    microCompact: reductions?.microCompact === false ? false : 'always',
+    microCompact: reductions.microCompact === false ? false : 'always',
     weigh: false,
-    bySize: { ...reductions?.bySize, target: 0, minFreed: 0 },
-  })
+    bySize: { ...reductions.bySize, target: 0, minFreed: 0 },
+  }
   const situation = { ...context.situation, settings, client: { cacheEdits: false, contextManagement: false } }
-  const { solution, tried } = await climb(runtime.ladder['every-request'], { ...context, situation })
-  steps.push(...tried)
-  if (solution?.type !== 'reduced') return undefined
-  reduceView(runtime, solution)
-  return coversGap(runtime, failure, solution.freed) ? remedyFor(runtime) : undefined
+  const ended = await tryMechanisms(runtime.mechanisms.reduce, {
+    context: { ...context, situation },
+    apply: (found) => found,
+  })
+  steps.push(...ended.tried)
+  if (ended.type !== 'reduced') return undefined
+  reduceView(runtime, ended)
+  return coversGap(runtime, failure, ended.freed) ? remedyFor(runtime) : undefined
 }
 
 /** Shortens results that no answer has seen: one alone may be larger than the window. */
@@ -131,7 +134,7 @@ async function compactAll({ runtime, signal, steps }: Attempt): Promise<Remedy |
   // What was cleared before may be enough even if no compaction follows. If the provider named no numbers, only sending
   // again can tell, and a request that is refused costs nothing.
   const isSmaller = steps.some(({ outcome }) => outcome === 'done')
-  const why = await whyNotCompact(runtime, signal)
+  const why = await whyNoCompaction(runtime, signal)
   if (why !== undefined) {
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return isSmaller ? remedyFor(runtime) : undefined
@@ -147,7 +150,7 @@ function remedyFor(runtime: Runtime): Remedy {
   return { request: buildRequest(runtime, runtime.conversation.view()).request }
 }
 
-async function whyNotCompact(runtime: Runtime, signal: AbortSignalPort | undefined): Promise<string | undefined> {
+async function whyNoCompaction(runtime: Runtime, signal: AbortSignalPort | undefined): Promise<string | undefined> {
   const explanation = runtime.gauge.explanation()
   const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
@@ -156,7 +159,7 @@ async function whyNotCompact(runtime: Runtime, signal: AbortSignalPort | undefin
   if (breaker.isOpen && breaker.hasRecovered) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
   if (!isRefused && (await isAllowed(runtime, explanation, signal))) return undefined
-  return 'It was asked for, and not allowed.'
+  return notAllowed
 }
 
 /** The stop reason of an answer that filled the window. */

@@ -7,15 +7,16 @@ import { callNow, createStop, errorText, type Guard, type Stop } from '../ports/
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { Hooks } from '../ports/hooks.ts'
 import type { ModelClient } from '../ports/model.ts'
+import type { Declined } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
-import type { Environment } from '../tokens/settings.ts'
+import type { Environment } from '../settings/resolve.ts'
+import type { Settings } from '../settings/table.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
 import type { Retainer } from './host-functions.ts'
-import type { Ladder } from './ladder.ts'
-import type { EngineSettings } from './settings.ts'
+import type { Mechanisms } from './mechanisms.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
 /** Ask mode: undefined, or no answer in time, means no. */
@@ -29,11 +30,11 @@ export type Runtime = {
   /** Owns the turn, the breaker and the state of the cache. */
   readonly tracker: Tracker
   readonly usage: UsageMeter
-  readonly settings: EngineSettings
+  readonly settings: Settings
   /** What the host set and cannot be used, for `explain()`. */
   readonly warnings?: readonly string[]
   readonly environment: Environment
-  readonly ladder: Ladder
+  readonly mechanisms: Mechanisms
   readonly ports: Omit<CompactionPorts, 'model'>
   readonly restore?: Restore | undefined
   /** For calls of host code that have no port of their own. */
@@ -65,7 +66,7 @@ export type MemoryState = {
   readonly hasStopped: boolean
   readonly lastSeen?: string
   /** Why the last compaction did not use the notes. */
-  readonly declined?: { readonly why: MemoryDecline; readonly detail: string }
+  readonly declined?: Declined<MemoryDecline>
   readonly problem?: string
 }
 

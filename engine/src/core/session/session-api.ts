@@ -3,15 +3,15 @@ import type { CacheWatch } from '../cache/cache-watch.ts'
 import type { SnipInput } from '../mechanisms/ranges.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { EngineEvent, Tried } from '../ports/events.ts'
+import type { EngineEvent } from '../ports/events.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, SendOptions } from '../ports/model.ts'
+import type { Compacted, Failed, Tried } from '../ports/outcome.ts'
 import type { Recalled } from '../ports/session-store.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Prediction } from '../tokens/predict.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Breaker } from './breaker.ts'
-import type { CompactionDone, CompactionNotDone } from './compaction.ts'
 import type { ModelChoice } from './gauge.ts'
 import type { AnswerInput, CompactOptions, MessageInput, RequestInput } from './input.ts'
 import type { EditOutcome, Switched, UndoOutcome } from './manual-edits.ts'
@@ -38,7 +38,7 @@ export type SessionOptions = RequestInput & {
 
 /** What happened to the conversation before a request was sent. */
 export type Preparation = {
-  readonly compaction?: CompactionDone
+  readonly compaction?: Compacted
   /** What the user should know. */
   readonly notices: readonly string[]
 }
@@ -50,7 +50,7 @@ export type TurnOptions = SendOptions & {
 
 export type Turn = {
   /** Every compaction of this turn, oldest first. */
-  readonly compactions: readonly CompactionDone[]
+  readonly compactions: readonly Compacted[]
 } & (
   | Blocked
   | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
@@ -126,7 +126,7 @@ export type Session = {
    *
    *     await session.compact({ instructions: 'Keep the schema decisions.' })
    */
-  readonly compact: (options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>
+  readonly compact: (options?: CompactOptions) => Promise<Compacted | Failed>
 
   /**
    * Returns the size of the context, its limits and where they come from.

@@ -4,9 +4,9 @@ import { shapeOf } from '../message/shape.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { createStop } from '../ports/guarded.ts'
 import { checkRequest } from '../request/check-request.ts'
-import { compactNow } from './compaction.ts'
-import type { EngineSettings } from './settings.ts'
-import { decliningMechanism, failingMechanism, plainMechanism } from './testing/mechanisms.ts'
+import type { EngineSettings } from '../settings/table.ts'
+import { compactNow } from './compact.ts'
+import { decliningMechanism, failingMechanism, only, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf as anyAnswer, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
@@ -61,7 +61,7 @@ describe('a session', () => {
     session.record(answerOf([{ type: 'tool_use', id: 't1', name: 'Read', input: {} }]))
     session.add({ role: 'user', content: 'Stop, do something else.' })
     const request = await session.prepare()
-    if (request.type !== 'ready') throw new Error(request.detail)
+    if (request.type !== 'ready') throw new Error(request.why)
     expect(shapeOf(request.messages)).toBe('u a[tu] u[tr t]')
     expect(checkRequest(request.messages)).toEqual([])
     expect(request.repairs).toMatchObject([{ type: 'result-added' }])
@@ -85,7 +85,7 @@ describe('a session', () => {
 
   test('nothing to send is said', async () => {
     const { session } = createTestWorld()
-    expect(await session.prepare()).toMatchObject({ type: 'blocked', why: 'nothing-to-send' })
+    expect(await session.prepare()).toMatchObject({ type: 'blocked', reason: 'nothing-to-send' })
   })
 
   test('white space is nothing to send, until something is said', async () => {
@@ -94,13 +94,13 @@ describe('a session', () => {
       { role: 'user', content: ' \n' },
       { role: 'user', content: [{ type: 'text', text: '\t' }] },
     ])
-    expect(await session.prepare()).toMatchObject({ type: 'blocked', why: 'nothing-to-send' })
+    expect(await session.prepare()).toMatchObject({ type: 'blocked', reason: 'nothing-to-send' })
     session.add({ role: 'user', content: 'Hello.' })
     expect(await session.prepare()).toMatchObject({ type: 'ready', messages: [{ content: [{ text: 'Hello.' }] }] })
   })
 })
 
-describe('the ladder', () => {
+describe('the mechanisms', () => {
   test('below the threshold nothing is tried', async () => {
     const { session } = sized(22_999, { compaction: [plainMechanism('short')] })
     expect(await session.prepare()).toMatchObject({ type: 'ready', notices: [] })
@@ -118,8 +118,8 @@ describe('the ladder', () => {
     })
     const request = await world.session.prepare()
     expect(request.tried.slice(-3)).toEqual([
-      { mechanism: 'memory', outcome: 'declined', why: 'memory would not' },
-      { mechanism: 'sharing', outcome: 'failed', why: 'sharing could not' },
+      { mechanism: 'memory', outcome: 'declined', reason: 'not-now', why: 'memory would not' },
+      { mechanism: 'sharing', outcome: 'failed', reason: 'api-error', why: 'sharing could not' },
       { mechanism: 'plain', outcome: 'done', why: 'summarized by plain' },
     ])
     expect(request).toMatchObject({ type: 'ready', compaction: { mechanism: 'plain', before: 23_000 } })
@@ -138,7 +138,7 @@ describe('the ladder', () => {
     expect(request.tried.at(-1)?.why).toMatch(/frees too little: 24,000 → \d\d,\d{3} tokens, and the target is 13,800/)
     expect(world.session.messages()).toEqual(before)
     expect(world.records().filter(({ subtype }) => subtype === 'compact_boundary')).toEqual([])
-    expect(said(world, 'compaction-failed')).toMatchObject([{ reason: 'no_progress' }])
+    expect(said(world, 'compaction-failed')).toMatchObject([{ reason: 'no-progress' }])
     expect(world.session.tracking().breaker.failures).toBe(1)
   })
 
@@ -147,9 +147,12 @@ describe('the ladder', () => {
       name,
       run: async () => ({
         type: 'failed',
-        reason: 'api_error',
+        reason: 'api-error',
         why: 'No.',
-        spent: { usage: usage(600), cost, attempts: 1 },
+        tried: [],
+        usage: usage(600),
+        cost,
+        attempts: 1,
       }),
     })
     const world = sized(24_000, { compaction: [paid('first', 0.25), paid('second', 0.5)] })
@@ -164,7 +167,7 @@ describe('the ladder', () => {
     const world = sized(1_200, { compaction: [plainMechanism(words(1_500))] })
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'plain' })
     const grown = sized(1_200, { compaction: [plainMechanism(words(6_000))] })
-    expect(await grown.session.compact()).toMatchObject({ type: 'not-compacted', reason: 'no_progress' })
+    expect(await grown.session.compact()).toMatchObject({ type: 'failed', reason: 'no-progress' })
   })
 
   test('overhead that alone is over the threshold is said with the numbers, once a turn, instead of compacting', async () => {
@@ -178,12 +181,11 @@ describe('the ladder', () => {
 
   test('at the blocking limit it stops with a clear word, and compacting by hand still works', async () => {
     const world = sized(33_000, {
-      compaction: [failingMechanism('sharing')],
-      ladder: { manual: [plainMechanism('short')] },
+      compaction: [only('person', plainMechanism('short'))],
     })
     const request = await world.session.prepare()
-    expect(request).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
-    expect(request.type === 'blocked' && request.detail).toContain('33,000')
+    expect(request).toMatchObject({ type: 'blocked', reason: 'blocking-limit' })
+    expect(request.type === 'blocked' && request.why).toContain('33,000')
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'plain' })
     expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
   })
@@ -194,7 +196,7 @@ describe('the ladder', () => {
       const request = await session.prepare()
       expect(request).toMatchObject({
         type: 'blocked',
-        detail: expect.stringMatching(/no request is sent\. Compaction is off: DISABLE_COMPACT\. Turn it on, remove/),
+        why: expect.stringMatching(/no request is sent\. Compaction is off: DISABLE_COMPACT\. Turn it on, remove/),
       })
     }
   })
@@ -212,8 +214,8 @@ describe('a signal that is aborted', () => {
     const world = sized(23_000, { model, compaction: [plainMechanism('short')] })
     const before = world.session.messages()
     const options = { signal: signal(true).signal }
-    expect(await world.session.prepare(options)).toMatchObject({ type: 'blocked', why: 'aborted' })
-    expect(await world.session.send(options)).toMatchObject({ type: 'blocked', why: 'aborted', compactions: [] })
+    expect(await world.session.prepare(options)).toMatchObject({ type: 'blocked', reason: 'aborted' })
+    expect(await world.session.send(options)).toMatchObject({ type: 'blocked', reason: 'aborted', compactions: [] })
     expect([world.session.messages(), model.requests, said(world, 'compaction-started')]).toEqual([before, [], []])
   })
 
@@ -223,7 +225,7 @@ describe('a signal that is aborted', () => {
     const during = async () => stop()
     const world = sized(23_000, { model, compaction: [plainMechanism('short', { during })] })
     const before = world.session.messages()
-    expect(await world.session.send({ signal: own })).toMatchObject({ type: 'blocked', why: 'aborted' })
+    expect(await world.session.send({ signal: own })).toMatchObject({ type: 'blocked', reason: 'aborted' })
     expect([world.session.messages(), model.requests]).toEqual([before, []])
     expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
   })
@@ -280,9 +282,9 @@ describe('guards', () => {
   test('DISABLE_COMPACT refuses by hand too, and says so', async () => {
     const world = sized(24_000, { compaction: [plainMechanism('short')], environment: { DISABLE_COMPACT: 'on' } })
     expect(await world.session.compact()).toEqual({
-      type: 'not-compacted',
+      type: 'failed',
       reason: 'vetoed',
-      detail: 'Compaction is off: DISABLE_COMPACT.',
+      why: 'Compaction is off: DISABLE_COMPACT.',
       tried: [],
     })
   })
@@ -307,7 +309,14 @@ describe('guards', () => {
       expect(await world.session.recover(failure)).toEqual({
         type: 'unrecovered',
         failure,
-        steps: [{ mechanism: 'compact', outcome: 'declined', why: 'Compaction is off: DISABLE_COMPACT.' }],
+        steps: [
+          {
+            mechanism: 'compact',
+            outcome: 'declined',
+            reason: 'turned-off',
+            why: 'Compaction is off: DISABLE_COMPACT.',
+          },
+        ],
       })
     }
     expect(world.session.messages()).toEqual(before)
@@ -344,7 +353,6 @@ describe('guards', () => {
   test('a human message alone does not close it; after a change it does', async () => {
     const world = sized(24_000, {
       compaction: [failingMechanism('sharing')],
-      ladder: { manual: [failingMechanism('too')] },
     })
     for (let at = 0; at < 4; at++) await world.session.prepare()
     const attempts = () =>
@@ -485,7 +493,7 @@ describe('while a compaction runs', () => {
     const during = async () => {
       world?.session.record(answerOf('late', { usage: usage(24_000) }))
     }
-    world = sized(24_000, { compaction: [], ladder: { manual: [plainMechanism('A short summary.', { during })] } })
+    world = sized(24_000, { compaction: [plainMechanism('A short summary.', { during })] })
     await world.session.prepare()
     await world.session.compact()
     expect(shapeOf(world.session.messages())).toBe('u a')
@@ -499,8 +507,8 @@ describe('clearing right before a compaction', () => {
     run: async () => ({ type: 'reduced', edits: [{ type: 'clear-results', toolUseIds: ['t1'] }], freed, results: 1 }),
   })
   const prepared = async (freed: number, settings: EngineSettings = {}) => {
-    const ladder = { 'every-request': [clearing(freed)] }
-    const options = { ladder, settings: { ...small, ...settings }, compaction: [plainMechanism('short')] }
+    const mechanisms = { reduce: [clearing(freed)] }
+    const options = { mechanisms, settings: { ...small, ...settings }, compaction: [plainMechanism('short')] }
     const { session } = sized(23_000, options)
     const { tried } = await session.prepare()
     return tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)

@@ -1,20 +1,22 @@
 // The session of session-api.ts. It keeps calls in order and passes each on to the function that does the work.
 
+import { turnsIn } from '../mechanisms/measure.ts'
 import type { SnipInput } from '../mechanisms/ranges.ts'
-import { turnsIn } from '../mechanisms/turns.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { runHooks } from '../ports/apply-compaction.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model.ts'
+import { type Compacted, type Failed, failed } from '../ports/outcome.ts'
 import { StoreError } from '../ports/store.ts'
+import { compactionOff } from '../settings/resolve.ts'
 import { endingNow, predictCompaction } from '../tokens/predict.ts'
-import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
 import { afterChange } from './breaker.ts'
-import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
+import { compactNow } from './compact.ts'
 import type { ModelChoice } from './gauge.ts'
 import {
   type AnswerInput,
@@ -178,14 +180,14 @@ class ManagedSession implements OwnSession {
       return recovery
     })
 
-  compact = (options: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
+  compact = (options: CompactOptions = {}): Promise<Compacted | Failed> =>
     this.run(async () => {
       const { instructions, from, upTo, signal } = compactInput(options)
       this.showImported()
       this.runtime.retainer?.(this.runtime.conversation)
       await this.cancelBackground()
-      const detail = compactionOff(this.runtime)
-      if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
+      const off = compactionOff(this.runtime)
+      if (off !== undefined) return failed('vetoed', off)
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
     })
 
@@ -203,15 +205,8 @@ class ManagedSession implements OwnSession {
   tracking = (): Tracking => this.runtime.tracker.now()
   spent = (): UsageByPurpose => this.runtime.usage.total()
   cleanUp = (owner: CleanUp): (() => void) => this.runtime.cleanUps.register(owner)
-  runHooks = async (
-    call: HookCall,
-    options?: { readonly signal?: AbortSignalPort | undefined },
-  ): Promise<HookOutcome> => {
-    const { hooks, emit } = this.runtime.ports
-    const outcome = await hooks.run(call, options)
-    for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
-    return outcome
-  }
+  runHooks = (call: HookCall, options?: { readonly signal?: AbortSignalPort | undefined }): Promise<HookOutcome> =>
+    runHooks(this.runtime.ports, call, options?.signal)
 
   undo = (): Promise<UndoOutcome> => this.run(() => undoNewest(this.runtime))
   snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, snipInput(input)))
@@ -267,7 +262,7 @@ class ManagedSession implements OwnSession {
   }
 
   /** Writes a background compaction that is finished; one that is still running goes on. */
-  private async applyBackground(): Promise<CompactionDone | CompactionNotDone | undefined> {
+  private async applyBackground(): Promise<Compacted | Failed | undefined> {
     const { background } = this
     if (!background?.isReady()) return undefined
     this.background = undefined
@@ -325,9 +320,9 @@ function endOf(agentId: string | undefined): HookCall {
 }
 
 /** A background compaction was written before this request was made, so it comes first. */
-function withBackground(prepared: Ready | Blocked, applied: CompactionDone | CompactionNotDone): Ready | Blocked {
+function withBackground(prepared: Ready | Blocked, applied: Compacted | Failed): Ready | Blocked {
   const tried = [...applied.tried, ...prepared.tried]
-  if (applied.type === 'not-compacted') return { ...prepared, tried }
+  if (applied.type === 'failed') return { ...prepared, tried }
   const notices = [...applied.notices, ...prepared.notices]
   return { ...prepared, tried, notices, compaction: prepared.compaction ?? applied }
 }

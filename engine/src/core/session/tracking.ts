@@ -4,8 +4,8 @@ import { type CacheEditState, type CacheWatch, freshWatch, noCacheEdits, withDel
 import { costOf } from '../cache/economics.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { addCounts, noTokens, type TokenCounts } from '../message/usage.ts'
-import type { ChainInfo } from '../ports/events.ts'
 import type { QuerySource } from '../ports/model.ts'
+import type { ChainInfo } from '../ports/outcome.ts'
 import type { ContextState } from '../tokens/explain.ts'
 import { afterApplied, afterHuman, type Breaker, closedBreaker, fewAnswers } from './breaker.ts'
 

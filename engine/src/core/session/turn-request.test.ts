@@ -8,7 +8,7 @@ import { answerOf, createTestWorld, scripted, type World, type WorldOptions } fr
 
 async function pictureOf({ session }: World): Promise<readonly string[]> {
   const request = await session.prepare()
-  if (request.type !== 'ready') throw new Error(request.detail)
+  if (request.type !== 'ready') throw new Error(request.why)
   const isMarked = (block: JsonObject) => block.cache_control !== undefined
   const marks = [
     ...(request.tools ?? []).flatMap((tool, at) => (isMarked(tool) ? [`tools.${at}`] : [])),
@@ -87,7 +87,7 @@ test('a thrifty session keeps tools and system prompt for an hour, and the messa
   const world = worldWith({ settings: { economy: 'thrifty' } })
   world.session.add({ role: 'user', content: 'Go.' })
   const request = await world.session.prepare()
-  if (request.type !== 'ready') throw new Error(request.detail)
+  if (request.type !== 'ready') throw new Error(request.why)
   const marks = [request.tools?.[1], blocksOf(request.system)[0], blocksOf(request.messages[0]?.content)[0]]
   expect(marks.map((marked) => marked?.cache_control)).toEqual([
     { type: 'ephemeral', ttl: '1h' },

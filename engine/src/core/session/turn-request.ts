@@ -46,7 +46,7 @@ export function buildRequest(
     messages: withCacheEdits(runtime, messages),
     ...defined({ maxTokens, thinking, betas: betas.length === 0 ? undefined : betas, options }),
   }
-  const lifetime = settings.cacheMarks ?? '5m'
+  const lifetime = settings.cacheMarks
   const isMarked = lifetime !== false && client.capabilities(model).promptCache
   if (!isMarked) return { request, repairs }
   // A provider that edits its cache in place keeps the prefix.

@@ -2,10 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { textOf } from '../message/block.ts'
 import type { ModelRequest } from '../ports/model.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
-import { compactMechanism } from './compact-mechanism.ts'
-import type { EngineSettings } from './settings.ts'
-import { plainMechanism } from './testing/mechanisms.ts'
+import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 const summary = '<summary>\n## 1. Primary request and intent\nThe files are read one by one.\n</summary>'
@@ -19,7 +18,12 @@ function filled(world: World, rounds: number): void {
   world.session.add({ role: 'user', content: 'And now?' })
 }
 
-function worldWith(settings: EngineSettings, refuses: (request: ModelRequest) => boolean = () => false) {
+type Surroundings = {
+  readonly refuses?: (request: ModelRequest) => boolean
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+function worldWith(settings: EngineSettings, { refuses = () => false, environment }: Surroundings = {}) {
   const model = scripted(
     (request) => {
       if (request.source !== 'compact') return 'Done.'
@@ -32,8 +36,9 @@ function worldWith(settings: EngineSettings, refuses: (request: ModelRequest) =>
   )
   const world = createTestWorld({
     settings: { maxOutputTokens: 4_000, ...settings },
-    compaction: [compactMechanism()],
+    compaction: [summarizing()],
     model,
+    ...(environment ? { environment } : {}),
   })
   return { world, model }
 }
@@ -47,14 +52,17 @@ describe('the window of a summary', () => {
   })
 
   test('is not made smaller by a session that only uses a part of it', async () => {
-    const { world, model } = worldWith({ contextWindow: 400_000, autoCompactWindow: 32_000 })
+    const { world, model } = worldWith(
+      { contextWindow: 400_000 },
+      { environment: { EVERLONG_AUTO_COMPACT_WINDOW: '32000' } },
+    )
     filled(world, 40)
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'direct' })
     expect(model.requests).toHaveLength(1)
   })
 
   test('is what an overflow taught, from then on and for everybody', async () => {
-    const { world } = worldWith({}, (request) => sizeOf(request) > 24_000)
+    const { world } = worldWith({}, { refuses: (request) => sizeOf(request) > 24_000 })
     filled(world, 12)
     expect(world.session.explain().contextWindow.value).toBe(128_000)
     expect((await world.session.compact()).type).toBe('compacted')
@@ -90,8 +98,8 @@ test.each([
 })
 
 test('the handover of a session that uses a part of the window takes 15 % of that part', async () => {
-  const handover = async (settings: EngineSettings) => {
-    const { world } = worldWith(settings)
+  const handover = async (environment: Readonly<Record<string, string>>) => {
+    const { world } = worldWith({ contextWindow: 400_000 }, { environment })
     for (let at = 0; at < 40; at++) {
       const parts = Array.from(
         { length: 60 },
@@ -109,8 +117,8 @@ test('the handover of a session that uses a part of the window takes 15 % of tha
         .join('\n'),
     )
   }
-  const part = await handover({ contextWindow: 400_000, autoCompactWindow: 32_000 })
-  const whole = await handover({ contextWindow: 400_000 })
+  const part = await handover({ EVERLONG_AUTO_COMPACT_WINDOW: '32000' })
+  const whole = await handover({})
   expect(part).toBeLessThanOrEqual(0.15 * 32_000)
   expect(whole).toBeGreaterThan(0.15 * 32_000)
 })

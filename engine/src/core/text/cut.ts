@@ -18,14 +18,14 @@ export function clipped(text: string, most: number): string {
 }
 
 /** A cut between words may cost up to the rest of the limit. */
-const leastKept = 0.4
+const minKept = 0.4
 
 /** Like `clipped`, but between two words if possible: half a name is a name that nobody wrote. */
 export function clippedAtWord(text: string, most: number): string {
   if (text.length <= most) return text
   const part = headOf(text, most - 1)
   const space = /\s/.test(text[part.length] ?? '') ? part.length : part.search(/\s\S*$/)
-  return `${(space > most * leastKept ? part.slice(0, space) : part).trimEnd()}…`
+  return `${(space > most * minKept ? part.slice(0, space) : part).trimEnd()}…`
 }
 
 export type MiddleCut = {

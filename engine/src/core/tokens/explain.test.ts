@@ -178,12 +178,13 @@ describe('thresholds', () => {
     })
   })
 
-  test('the setting autoCompactAt is absolute or relative, and the earliest mark wins', () => {
+  test('the setting autoCompactAt is absolute or relative, for every model or one, and a variable comes before it', () => {
     const threshold = (input: Partial<ExplainInput>) => explain({ ...at(0), ...input }).autoCompactThreshold.value
     expect(threshold({ settings: { autoCompactAt: 100_000 } })).toBe(100_000)
     expect(threshold({ settings: { autoCompactAt: '40%' } })).toBe(72_000)
     expect(threshold({ settings: { autoCompactAt: { 'claude-opus-4-5': 90_000 } } })).toBe(90_000)
-    expect(threshold({ settings: { autoCompactAt: 100_000, autoCompactPercent: 50 } })).toBe(90_000)
+    const environment = { EVERLONG_AUTOCOMPACT_PCT: '50' }
+    expect(threshold({ settings: { autoCompactAt: 70_000 }, environment })).toBe(90_000)
   })
 
   test.each([
@@ -196,6 +197,18 @@ describe('thresholds', () => {
     expect(warnings).toEqual([`8,000 tokens are used in place of ${asked}: ${why}.`])
   })
 
+  test.each([
+    [175_000, 175_000],
+    [177_000, 177_000],
+    [177_001, 177_000],
+    ['99%', 177_000],
+  ] as const)('autoCompactAt %s is obeyed up to the blocking limit: %i', (autoCompactAt, value) => {
+    const { autoCompactThreshold, blocking, warnings } = explain({ ...at(0), settings: { autoCompactAt } })
+    expect([autoCompactThreshold.value, blocking.value]).toEqual([value, 177_000])
+    const asked = autoCompactAt === '99%' ? 178_200 : autoCompactAt
+    expect([autoCompactThreshold.clamped?.from, warnings.length]).toEqual(asked > 177_000 ? [asked, 1] : [undefined, 0])
+  })
+
   test('a percentage may have its sign', () => {
     const { autoCompactThreshold, warnings } = explain({ ...at(0), environment: { EVERLONG_AUTOCOMPACT_PCT: '40 %' } })
     expect([autoCompactThreshold.value, warnings]).toEqual([72_000, []])
@@ -203,9 +216,9 @@ describe('thresholds', () => {
 
   test('what is capped is named in a warning, and what nobody asked for is not', () => {
     const environment = { EVERLONG_BLOCKING_LIMIT: '999999', CLAUDE_CODE_AUTO_COMPACT_WINDOW: '999999' }
-    expect(explain({ ...at(0), environment, settings: { autoCompactPercent: 99 } }).warnings).toEqual([
+    expect(explain({ ...at(0), environment, settings: { autoCompactAt: 190_000 } }).warnings).toEqual([
       '200,000 tokens are used in place of 999,999: CLAUDE_CODE_AUTO_COMPACT_WINDOW can only make the window smaller.',
-      '167,000 tokens are used in place of 178,200: setting autoCompactPercent asks for 178,200, but compaction comes no later than 167,000.',
+      '180,000 tokens are used in place of 190,000: setting autoCompactAt asks for 190,000, but compaction comes no later than 180,000.',
       '180,000 tokens are used in place of 999,999: EVERLONG_BLOCKING_LIMIT asks for more than the effective window of 180,000.',
     ])
     expect(explain({ ...at(0), settings: { contextWindow: 30_000 } }).warnings).toEqual([])

@@ -2,9 +2,15 @@
 // numbers.
 import { modelFacts } from '../catalog/models.ts'
 import type { ViewMessage } from '../message/message.ts'
+import {
+  type ResolvedSettings,
+  resolveSettings,
+  type SettingsInput,
+  type Sourced,
+  tokensOfMark,
+} from '../settings/resolve.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
 import { ConfigurationError, type Figure, formatNumber } from './figure.ts'
-import { type ResolvedSettings, resolveSettings, type Setting, type SettingsInput, tokensOfMark } from './settings.ts'
 
 export type ExplainInput = SettingsInput &
   WindowFacts &
@@ -64,11 +70,10 @@ export function explain(input: ExplainInput): Explanation {
 
 /** What was asked for and cannot be, where a setting or a variable asked. */
 function cappedIn(asked: ResolvedSettings, given: Windows & Thresholds): readonly string[] {
-  const { autoCompactWindow, autoCompactPercent, autoCompactAt, blockingLimit } = asked
   const figures = [
-    autoCompactWindow && given.contextWindow,
-    (autoCompactPercent ?? autoCompactAt) && given.autoCompactThreshold,
-    blockingLimit && given.blocking,
+    asked.maxWindow && given.contextWindow,
+    asked.autoCompactAt && given.autoCompactThreshold,
+    asked.blockingLimit && given.blocking,
   ]
   return figures.flatMap((figure) => {
     if (!figure?.clamped) return []
@@ -89,13 +94,16 @@ function stateOf({ isAboveWarning, isAboveError, isAboveThreshold, isBlocking }:
 const compactBuffer = 13_000
 const gaugeDistance = 20_000
 /** Share of the limit: in a small window the gauge would be red from the start. */
-const largestDistance = 0.25
+const maxDistanceShare = 0.25
 const blockingBuffer = 3_000
 
 function resolveThresholds(settings: ResolvedSettings, effectiveWindow: number): Thresholds {
   const { value: mode, source } = settings.compaction
   const autoCompact = { mode: mode === 'ask' ? mode : mode === 'auto' || mode === 'reactive', source }
-  const autoCompactThreshold = thresholdOf(settings, effectiveWindow)
+  const blocking: Figure = settings.blockingLimit
+    ? blockingFrom(settings.blockingLimit, effectiveWindow)
+    : { value: effectiveWindow - blockingBuffer, source: `the effective window less ${formatNumber(blockingBuffer)}` }
+  const autoCompactThreshold = thresholdOf(settings, effectiveWindow, blocking.value)
   const limit: Figure =
     autoCompact.mode === false
       ? { value: effectiveWindow, source: 'the effective window, because auto-compact is off' }
@@ -107,58 +115,48 @@ function resolveThresholds(settings: ResolvedSettings, effectiveWindow: number):
     limit,
     warning: before(limit, settings.warningDistance),
     error: before(limit, settings.errorDistance),
-    blocking: settings.blockingLimit
-      ? blockingFrom(settings.blockingLimit, effectiveWindow)
-      : {
-          value: effectiveWindow - blockingBuffer,
-          source: `the effective window less ${formatNumber(blockingBuffer)}`,
-        },
+    blocking,
   }
 }
 
-/** The earliest of the default, the percentage and the mark: settings can only make compaction earlier. */
-function thresholdOf(settings: ResolvedSettings, window: number): Figure {
+/** What was asked for, as far as the window allows. A percentage of the environment can only make compaction earlier. */
+function thresholdOf({ autoCompactAt: asked }: ResolvedSettings, window: number, blocking: number): Figure {
   const standard = defaultThreshold(window)
-  const { autoCompactPercent: percent, autoCompactAt: mark } = settings
-  const asked: readonly Figure[] = [
-    ...(percent ? [{ value: Math.floor((window * percent.value) / 100), source: percent.source }] : []),
-    ...(mark ? [{ value: tokensOfMark(mark.value, window), source: mark.source }] : []),
-  ]
-  const earliest = asked.reduce((first, figure) => (figure.value < first.value ? figure : first), standard)
-  if (earliest.value < Math.min(leastUsable, standard.value)) return notSoEarly(earliest, standard)
-  const tooLate = asked.find((figure) => figure.value > standard.value)
-  if (earliest !== standard || !tooLate) return earliest
-  const why = `${tooLate.source} asks for ${formatNumber(tooLate.value)}, but compaction comes no later than ${formatNumber(standard.value)}`
-  return { ...standard, clamped: { from: tooLate.value, why } }
+  if (!asked) return standard
+  const from = tokensOfMark(asked.value, window)
+  const min = Math.min(minUsable, standard.value)
+  const max = asked.onlyLowers ? standard.value : Math.max(standard.value, blocking)
+  const value = Math.max(min, Math.min(max, from))
+  if (value === from) return { value, source: asked.source }
+  const limit =
+    value === min
+      ? `with less than ${formatNumber(min)} every turn would compact`
+      : `compaction comes no later than ${formatNumber(max)}`
+  const why = `${asked.source} asks for ${formatNumber(from)}, but ${limit}`
+  const figure = value === standard.value ? standard : { value, source: asked.source }
+  return { ...figure, clamped: { from, why } }
 }
 
 /** In a small window the buffer would leave too little: at least this much is left for the conversation. */
 function defaultThreshold(window: number): Figure {
   const value = window - compactBuffer
-  const least = Math.min(leastUsable, Math.ceil(window / 2))
+  const least = Math.min(minUsable, Math.ceil(window / 2))
   if (value >= least) return { value, source: `the effective window less ${formatNumber(compactBuffer)}` }
   const why = `the effective window of ${formatNumber(window)} less ${formatNumber(compactBuffer)} would leave less than ${formatNumber(least)}`
   return { value: least, source: 'the least that a conversation needs', clamped: { from: value, why } }
 }
 
-function before(limit: Figure, distance: Setting<number> | undefined): Figure {
-  const tokens = distance?.value ?? Math.min(gaugeDistance, Math.floor(limit.value * largestDistance))
+function before(limit: Figure, distance: Sourced<number> | undefined): Figure {
+  const tokens = distance?.value ?? Math.min(gaugeDistance, Math.floor(limit.value * maxDistanceShare))
   const source = `${formatNumber(tokens)} before the limit${distance ? ` (${distance.source})` : ''}`
   const value = limit.value - tokens
   return value >= 0 ? { value, source } : { value: 0, source, clamped: { from: value, why: 'a size is never below 0' } }
 }
 
-function blockingFrom(asked: Setting<number>, window: number): Figure {
+function blockingFrom(asked: Sourced<number>, window: number): Figure {
   if (asked.value <= window) return { value: asked.value, source: asked.source }
   const why = `${asked.source} asks for more than the effective window of ${formatNumber(window)}`
   return { value: window, source: asked.source, clamped: { from: asked.value, why } }
-}
-
-/** With less, every turn would compact. */
-function notSoEarly(asked: Figure, standard: Figure): Figure {
-  const value = Math.min(leastUsable, standard.value)
-  const why = `${asked.source} asks for ${formatNumber(asked.value)}, but with less than ${formatNumber(value)} every turn would compact`
-  return { value, source: asked.source, clamped: { from: asked.value, why } }
 }
 
 export type WindowFacts = {
@@ -175,10 +173,10 @@ export type Windows = {
 }
 
 /** The 99.99th percentile of summaries is about 17,400 tokens. */
-const largestReserve = 20_000
+const maxReserve = 20_000
 /** With less, every turn would compact. */
-export const leastUsable = 8_000
-const cautiousWindow = 128_000
+export const minUsable = 8_000
+const defaultWindow = 128_000
 
 export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = {}): Windows {
   const known = facts.model === undefined ? undefined : modelFacts(facts.model)
@@ -186,24 +184,24 @@ export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = 
     from(facts.provider?.window, 'the provider') ??
     from(facts.learnedWindow, 'learned from an overflow error') ??
     from(known?.window, `built-in table (${known?.id})`) ?? {
-      value: cautiousWindow,
+      value: defaultWindow,
       source: 'no information: a cautious default',
     }
   const output = settings.maxOutputTokens ?? from(facts.provider?.maxOutput, 'the provider')
   const maxOutputTokens: Figure = output ??
     from(known?.maxOutput, `built-in table (${known?.id})`) ?? {
-      value: largestReserve,
+      value: maxReserve,
       source: 'no information: as much as a summary may need',
     }
   if (output && output.value >= full.value) throw outputTooLarge(output, full)
 
-  const contextWindow = narrowed(full, settings.autoCompactWindow)
+  const contextWindow = narrowed(full, settings.maxWindow)
   const reserve: Figure = {
-    value: Math.min(maxOutputTokens.value, largestReserve),
-    source: `the smaller of the output limit and ${formatNumber(largestReserve)}`,
+    value: Math.min(maxOutputTokens.value, maxReserve),
+    source: `the smaller of the output limit and ${formatNumber(maxReserve)}`,
   }
   const effective = contextWindow.value - reserve.value
-  if (effective < leastUsable) throw tooSmall(contextWindow, reserve)
+  if (effective < minUsable) throw tooSmall(contextWindow, reserve)
   return {
     contextWindow,
     maxOutputTokens,
@@ -212,11 +210,11 @@ export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = 
   }
 }
 
-function from(value: number | undefined, source: string): Setting<number> | undefined {
+function from(value: number | undefined, source: string): Sourced<number> | undefined {
   return value !== undefined && Number.isFinite(value) && value > 0 ? { value, source } : undefined
 }
 
-function narrowed(full: Figure, asked: Setting<number> | undefined): Figure {
+function narrowed(full: Figure, asked: Sourced<number> | undefined): Figure {
   if (!asked) return full
   if (asked.value <= full.value) return asked
   const why = `${asked.source} can only make the window smaller`
@@ -235,7 +233,7 @@ function tooSmall(window: Figure, reserve: Figure): ConfigurationError {
   const usable = window.value - reserve.value
   return new ConfigurationError(
     `A context window of ${formatNumber(window.value)} tokens (${window.source}) less ${formatNumber(reserve.value)} for a summary ` +
-      `leaves ${usable < 0 ? 'nothing' : `${formatNumber(usable)} usable tokens`}; at least ${formatNumber(leastUsable)} are needed.`,
-    { contextWindow: window.value, reserve: reserve.value, usable, needed: leastUsable },
+      `leaves ${usable < 0 ? 'nothing' : `${formatNumber(usable)} usable tokens`}; at least ${formatNumber(minUsable)} are needed.`,
+    { contextWindow: window.value, reserve: reserve.value, usable, needed: minUsable },
   )
 }

@@ -1,13 +1,14 @@
 // The archive of a session or a folder of them: every original by id, byte for byte, and full-text search. It only
 // reads the transcripts; its database is a cache.
+
 import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import type { SearchQuery } from '../../core/session/recall-input.ts'
 import { cacheFolder, cachePlace } from '../index/cache-place.ts'
 import { indexFolder } from '../index/sidecar.ts'
 import { type CatchUpOptions, type CaughtUp, catchUp, removeSources } from './catch-up.ts'
 import { discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
 import { listFiles } from './files.ts'
-import type { SearchQuery } from './find.ts'
 import type { MeaningOptions } from './meaning.ts'
 import {
   type Lookup,

@@ -1,5 +1,6 @@
 // Finds pieces by words and filters: which ones, in which order. FTS5 says how often a text has a word for its length;
 // core/recall/rank.ts makes the order.
+
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import {
   frequencyWeight,
@@ -10,31 +11,10 @@ import {
   type TermHits,
 } from '../../core/recall/rank.ts'
 import { parseTerms, type Term, wordsOf } from '../../core/recall/terms.ts'
+import type { SearchQuery } from '../../core/session/recall-input.ts'
 import { type TextKind, textKinds } from '../../core/transcript/format/record-texts.ts'
 import { sessionOf } from './files.ts'
 import { matchAll, matchAny, matchesOf } from './match.ts'
-
-export type SearchQuery = {
-  /**
-   * A question in its own words, or words, "phrases", prefix*, paths, identifiers. Matches have the phrases and prefixes
-   * if any text has them; what has all the words comes first.
-   */
-  readonly words?: string
-  readonly kinds?: readonly TextKind[]
-  readonly role?: 'user' | 'assistant'
-  /** Case-insensitive; for an MCP tool the last part is enough. */
-  readonly tool?: string
-  /** A file or folder named by a call: the whole path or some consecutive parts; `*` matches within a part. */
-  readonly path?: string
-  readonly epoch?: number
-  /** Milliseconds since 1970, inclusive. */
-  readonly since?: number
-  readonly until?: number
-  /** Default: best first with words, else newest first. */
-  readonly order?: 'best' | 'newest'
-  /** Default 10, at most 100. */
-  readonly limit?: number
-}
 
 /** Whether the first match has all words (in some form, without "the", "what" and the like) or some; 'none' without words. */
 export type Matched = 'all' | 'any' | 'none'

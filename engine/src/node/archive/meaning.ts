@@ -1,11 +1,13 @@
 // Finds the pieces whose vectors are nearest to that of a query. Vectors come from an embedder of the host; each is
 // computed once and kept in the database.
+
 import type { DatabaseSync } from 'node:sqlite'
 import type { Embedder } from '../../core/ports/embedder.ts'
 import { errorText } from '../../core/ports/guarded.ts'
+import type { SearchQuery } from '../../core/session/recall-input.ts'
 import { headOf } from '../../core/text/cut.ts'
 import { contentProblem, inTransaction } from './database.ts'
-import { conditions, type SearchQuery } from './find.ts'
+import { conditions } from './find.ts'
 import { type Lookup, type PieceRow, piecesWhere, pieceText, StalePlace } from './originals.ts'
 
 export type MeaningOptions = {

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import type { SearchQuery } from '../../core/session/recall-input.ts'
 import {
   generateCodexRollout,
   generatePiSession,
@@ -12,7 +13,6 @@ import {
 } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { type Archive, openArchive } from './archive.ts'
-import type { SearchQuery } from './find.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)

@@ -1,9 +1,11 @@
 // Searches pieces by words and filters, and reads the texts of the matches from the files.
+
 import { fuse } from '../../core/recall/rank.ts'
 import { snippetOf } from '../../core/recall/snippet.ts'
 import type { Term } from '../../core/recall/terms.ts'
+import type { SearchQuery } from '../../core/session/recall-input.ts'
 import { contentProblem } from './database.ts'
-import { type Found, findPieces, type Matched, type SearchQuery } from './find.ts'
+import { type Found, findPieces, type Matched } from './find.ts'
 import { type MeaningOptions, nearestPieces, type Steps } from './meaning.ts'
 import { type Card, cardOf, type Lookup, type PieceRow, piecesWhere, pieceText, StalePlace } from './originals.ts'
 

@@ -134,7 +134,7 @@ test.for([1500, 3000, 6000])(
         wait: async () => undefined,
       },
     )
-    if (result.type === 'failed') throw new Error(result.detail)
+    if (result.type === 'failed') throw new Error(result.why)
     expect(result.restored.pieces).toEqual([plan])
     expect(result.tokens.after).toBeLessThanOrEqual(budget)
     // Everything fits, so it is asked for once.

@@ -1,48 +1,41 @@
-// Recall as a tool that any host can give its model: definition and handler, independent of any SDK. It only reads, its
-// answers are bounded, and it answers every input.
-import { readDescription, recallDescription, recallPointer, searchDescription } from '../../core/prompts/recall.ts'
-import { estimateTokens } from '../../core/tokens/estimate/estimate.ts'
+// The recall tool over an archive, which searches a transcript or a folder of them and can narrow a search.
+import { readDescription, recallDescription, searchDescription } from '../../core/prompts/recall.ts'
+import { type AnswerStyle, oneLine, readingText, searchText } from '../../core/session/recall-cards.ts'
+import {
+  parseRead,
+  parseRecall,
+  parseSearch,
+  type RecallRequest,
+  readProperties,
+  searchProperties,
+} from '../../core/session/recall-input.ts'
+import {
+  answerStyle,
+  phraseRecall,
+  type RecallLimits,
+  type RecallTool,
+  readProperty,
+  schemaOf,
+  type ToolOutput,
+} from '../../core/session/recall-tool.ts'
 import type { Archive } from '../archive/archive.ts'
 import type { Unreadable } from '../archive/catch-up.ts'
 import { contentProblem } from '../archive/database.ts'
-import { type AnswerStyle, oneLine, readingText, searchText } from './cards.ts'
-import { parseRead, parseRecall, parseSearch, type RecallRequest, readProperties, searchProperties } from './input.ts'
 
-export type ToolOutput = { readonly text: string; readonly isError: boolean }
-
-export type RecallTool = {
-  readonly name: string
-  readonly description: string
-  readonly input_schema: {
-    readonly type: 'object'
-    readonly properties: Readonly<Record<string, object>>
-    readonly required?: string[]
-    readonly additionalProperties: boolean
-  }
-  readonly run: (input: unknown) => ToolOutput
-}
-
-export type RecallOptions = {
+export type RecallOptions = RecallLimits & {
   /** Or how to open it: then it is opened by the first call. */
   readonly archive: Archive | (() => Archive)
-  /** Default: 4,000. */
-  readonly maxTokens?: number
-  /** Default: our estimate. */
-  readonly countTokens?: (text: string) => number
 }
 
 /** How long a call may index new records before it answers with what it has. */
 const budgetMs = 10_000
 
 export function createRecallTool(options: RecallOptions): RecallTool {
-  const read = { type: 'string', description: 'An id from a card, or a pointer: reads that text instead of searching.' }
-  const phraseRead: AnswerStyle['phraseRead'] = (id, from) =>
-    from === undefined ? recallPointer(id) : `recall(${JSON.stringify({ read: id, ...from })})`
   return {
     name: 'recall',
     description: recallDescription,
-    input_schema: schemaOf({ ...searchProperties, read, ...readProperties }),
-    run: (input) => answer(parseRecall(input), options, phraseRead),
+    input_schema: schemaOf({ ...searchProperties, read: readProperty, ...readProperties }),
+    run: (input) => answer(parseRecall(input), options, phraseRecall),
   }
 }
 
@@ -65,24 +58,15 @@ export function createRecallTools(options: RecallOptions): { readonly search: Re
   return { search, read }
 }
 
-function schemaOf(properties: Readonly<Record<string, object>>): RecallTool['input_schema'] {
-  return { type: 'object', properties, additionalProperties: false }
-}
-
-/** Less leaves no room for an answer inside its frame. */
-const minTokens = 400
-
 function answer(request: RecallRequest, options: RecallOptions, phraseRead: AnswerStyle['phraseRead']): ToolOutput {
   if (request.type === 'refused') return { text: request.reason, isError: true }
-  const { countTokens = estimateTokens, maxTokens = 4000 } = options
   try {
     const archive = typeof options.archive === 'function' ? options.archive() : options.archive
     const { complete, bytesDone, bytesAll, unreadable } = archive.refresh({ budgetMs })
     const part = Math.floor((100 * bytesDone) / Math.max(1, bytesAll))
     const partly = complete ? '' : `The archive is still being indexed (${part} % so far): ask again for the rest.\n`
     const note = partly + (request.type === 'search' ? notSearched(unreadable) : '')
-    const room = Math.max(minTokens, maxTokens) - (note === '' ? 0 : countTokens(note))
-    const style = { phraseRead, countTokens, maxTokens: room }
+    const style = answerStyle(options, phraseRead, note)
     if (request.type === 'search')
       return { text: note + searchText(archive.search(request.query), style), isError: false }
     const reading = archive.read(request.read.id)

@@ -46,7 +46,7 @@ async function compactionOf(path: string): Promise<readonly JsonObject[]> {
       wait: async () => undefined,
     },
   )
-  if (result.type === 'failed') throw new Error(result.detail)
+  if (result.type === 'failed') throw new Error(result.why)
   return result.records
 }
 

@@ -36,7 +36,7 @@ export async function handleResponses(http: Request, endpoint: Endpoint, world: 
   const organization = keyOf(http.headers)
   const anonymous = { world, endpoint, organization }
   if (organization === '') return refuse(noKey, anonymous)
-  const body = await readBody(http, world.options.longestBody)
+  const body = await readBody(http, world.options.maxBodyBytes)
   if (!body.ok) {
     return refuse({ ...chatProblem(body.problem.message, null, null), status: body.problem.status }, anonymous)
   }

@@ -12,7 +12,7 @@ export type ResponsesRequest = {
   /** Everything the model reads, also what the server held. */
   readonly items: readonly JsonObject[]
   readonly body: JsonObject
-  /** The input ends with a trigger: the answer is a summary of what stands before it. */
+  /** The input ends with a trigger: the answer is a summary of everything before it. */
   readonly isCompaction: boolean
 }
 
@@ -58,7 +58,7 @@ function itemsIn(input: unknown): readonly JsonObject[] {
 function requestOf(body: JsonObject, messages: readonly InputMessage[], ports: ReadPorts): MessagesRequest {
   const facts = ports.factsOf(String(body.model))
   const reasoning = isObject(body.reasoning) ? body.reasoning : {}
-  // What stands before the conversation is the system prompt; later instructions stay where they are.
+  // Instructions before the conversation are the system prompt; later instructions stay where they are.
   const start = messages.findIndex(({ role }) => role !== 'system')
   const leading = start < 0 ? messages : messages.slice(0, start)
   return {

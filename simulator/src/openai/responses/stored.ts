@@ -4,12 +4,12 @@ import type { JsonObject } from 'everlong/internal'
 import { type ChatProblem, chatProblem } from '../problem.ts'
 import type { ReasoningOf } from './check.ts'
 
-const mostAnswers = 1_000
+const maxAnswers = 1_000
 
 type Answered = { readonly id: string; readonly input: readonly JsonObject[]; readonly output: readonly JsonObject[] }
 
 export type StoredResponses = {
-  /** The items that an id stands for. */
+  /** The items of an id. */
   readonly before: (id: unknown) => readonly JsonObject[] | ChatProblem
   readonly hold: (answered: Answered, how: { readonly isStored: boolean }) => void
   readonly reasoningOf: ReasoningOf
@@ -48,5 +48,5 @@ function madeWith(output: readonly JsonObject[]): readonly (readonly [string, st
 
 function forgetOldest(map: Map<string, unknown>): void {
   const oldest = map.keys().next()
-  if (map.size > mostAnswers && !oldest.done) map.delete(oldest.value)
+  if (map.size > maxAnswers && !oldest.done) map.delete(oldest.value)
 }

@@ -1,15 +1,16 @@
-// Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. What no
-// model could do is said with a reason; writing a summary without a model is the caller's business.
+// Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. Writing a
+// summary without a model is up to the caller.
 import { modelFacts } from '../../catalog/models.ts'
-import { type Block, isToolResult, isToolUse, textOf } from '../../message/block.ts'
+import { isToolResult, isToolUse, textOf } from '../../message/block.ts'
 import type { Message } from '../../message/message.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
+import { type Failed, failed } from '../../ports/outcome.ts'
 import { carriedText, clearedResultsText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
 import { messageOf } from '../../transcript/format/messages.ts'
-import type { Run } from '../history.ts'
-import { type Asked, type Asking, ask, type Got, note } from './asker.ts'
+import type { CompactionRun } from '../history.ts'
+import { type Asking, ask, note, type Summary } from './asker.ts'
 import {
   directRequest,
   onDemandRequest,
@@ -21,25 +22,14 @@ import {
 } from './request.ts'
 import { gapOf, truncated, windowsOf, withFoldedIn } from './too-long.ts'
 
-export type Summary = {
-  readonly type: 'summary'
-  readonly text: string
-  readonly mechanism: string
-  readonly model: string
-  /** Of the provider's own compaction, exactly as it came: only so may it be sent back. */
-  readonly block?: Block | undefined
-}
-
-type Outcome = Summary | Extract<Asked, { readonly type: 'none' | 'aborted' }>
-
 export type Question = {
   readonly instructions: string
   /** Tokens that fit at the most: for a longer answer the model is asked once for a shorter one. */
   readonly availableTokens: number
 }
 
-type Work = Question & {
-  readonly run: Run
+type AskContext = Question & {
+  readonly run: CompactionRun
   readonly weigh: (message: Message) => number
   readonly countText: (text: string) => number
   readonly prompt: string
@@ -49,7 +39,7 @@ type Work = Question & {
 
 const mostOutput = 20_000
 
-export async function askForSummary(run: Run, question: Question): Promise<Outcome> {
+export async function askForSummary(run: CompactionRun, question: Question): Promise<Summary | Failed> {
   const { model } = run.plan
   const counting = { ...run.job.counting, model }
   const weigh = (message: Message) => countTokens([message], counting)
@@ -64,24 +54,30 @@ export async function askForSummary(run: Run, question: Question): Promise<Outco
   if (mechanisms.includes('server-compaction')) {
     const request = onDemandRequest(conversation, prompt)
     const served = await askIn(work, { mechanism: 'server-compaction', request })
-    if (served.type === 'summary') return summaryOf(served, 'server-compaction')
-    if (served.type === 'aborted') return served
+    if (served.type === 'summary' || served.reason === 'aborted') return served
   }
   const request = sharingRequest(conversation, prompt, clearedResults(work))
   const shared = await askIn(work, { mechanism: 'cache-sharing', request })
-  if (shared.type === 'summary') return shortEnough(work, shared, 'cache-sharing')
-  if (shared.type === 'aborted') return shared
-  return askDirectly(work, shared.type === 'overflow' ? { ...shared, wasOwn: true } : undefined)
+  if (shared.type === 'summary') return shortEnough(work, shared)
+  if (shared.reason === 'aborted') return shared
+  return askDirectly(work, isTooLong(shared) ? { overflow: shared.overflow, wasOwn: true } : undefined)
 }
 
-/** Once, and about all that is summarized, unless told otherwise. */
-function askIn({ run, prompt, countText }: Work, asking: Pick<Asking, 'mechanism' | 'request'> & Partial<Asking>) {
+function isTooLong({ reason }: Failed): boolean {
+  return reason === 'prompt-too-long'
+}
+
+/** By default once, about everything that is summarized. */
+function askIn(
+  { run, prompt, countText }: AskContext,
+  asking: Pick<Asking, 'mechanism' | 'request'> & Partial<Asking>,
+) {
   const sourceTokens = run.plan.tokens.summarized
   return ask(run, { prompt, sourceTokens, sends: 1, countTokens: countText, ...asking })
 }
 
 /** up-to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
-function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): ModelRequest | undefined {
+function ownRequest({ job: { conversation, view }, plan: { parts } }: CompactionRun): ModelRequest | undefined {
   if (!conversation || parts.variant !== 'up-to') return conversation
   const isView = conversation.messages.length === view.messages.length
   return isView && parts.cutMessage !== undefined ? requestUpTo(conversation, parts.cutMessage) : undefined
@@ -89,7 +85,11 @@ function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): Mode
 
 type Window = { readonly number: number; readonly of: number }
 
-function promptOf({ plan, ports }: Run, { instructions }: Pick<Question, 'instructions'>, window?: Window): string {
+function promptOf(
+  { plan, ports }: CompactionRun,
+  { instructions }: Pick<Question, 'instructions'>,
+  window?: Window,
+): string {
   const { variant, summarized } = plan.parts
   const texts = variant === 'from' ? summarized.map(({ content }) => textOf(content).trim()) : []
   const begins = texts.find((text) => text !== '')?.slice(0, 120)
@@ -108,7 +108,7 @@ const sendsEach = 3
 type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: boolean }
 
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
-async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
+async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary | Failed> {
   const { run, prompt } = work
   const { model } = run.plan
   let left = opening(work)
@@ -122,7 +122,7 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     if (next === 'only-one') {
       if (room !== undefined) return inWindows(work, left, { room, output })
       const why = `One round alone does not fit the summarizer’s window. ${whatToDo}`
-      return { type: 'none', reason: 'prompt_too_long', why }
+      return failed('prompt-too-long', why)
     }
     if (next) {
       if (++retries > mostRetries) break
@@ -134,17 +134,17 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
     const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, tokens: fold })
     const request = directRequest({ model, messages, prompt, maxTokens: output })
     const asked = await askIn(work, { mechanism, request, sends: sendsEach })
-    if (asked.type === 'summary') return shortEnough(work, asked, mechanism)
-    if (asked.type !== 'overflow') return asked
-    tooLong = asked
+    if (asked.type === 'summary') return shortEnough(work, asked)
+    if (!isTooLong(asked)) return asked
+    tooLong = { overflow: asked.overflow }
   }
   const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time. ${whatToDo}`
-  note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt_too_long' })
-  return { type: 'none', reason: 'prompt_too_long', why }
+  note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt-too-long' })
+  return failed('prompt-too-long', why)
 }
 
 /** What stays in the context anyway is shown for understanding, and only where there is room for it. */
-function opening(work: Work): readonly PreparedMessage[] {
+function opening(work: AskContext): readonly PreparedMessage[] {
   const { summarized, kept, variant } = work.run.plan.parts
   const { room: all } = limitsOf(work)
   const prepared = preparedMessages(summarized)
@@ -165,7 +165,7 @@ const shareOfFree = 0.8
  * The cleared results that the conversation's own request shows as placeholders. They follow it, so that its cache is still
  * read, in the room that it leaves in the window.
  */
-function clearedResults(work: Work): string | undefined {
+function clearedResults(work: AskContext): string | undefined {
   const { job, plan } = work.run
   const { room } = limitsOf(work)
   if (room === undefined) return undefined
@@ -179,7 +179,11 @@ function clearedResults(work: Work): string | undefined {
 }
 
 /** Results that were cleared from the view come back for the summarizer, the newest first, in `room` tokens. */
-function withOriginals(work: Work, prepared: readonly PreparedMessage[], room: number): readonly PreparedMessage[] {
+function withOriginals(
+  work: AskContext,
+  prepared: readonly PreparedMessage[],
+  room: number,
+): readonly PreparedMessage[] {
   const { recordOf } = work.run.job
   if (!recordOf) return prepared
   let left = room
@@ -204,7 +208,7 @@ const mostFolded = 6_000
  * The summarizer's window, and the tokens in it for folded-in facts, for the conversation and for the answer; no room if the
  * window is unknown.
  */
-function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overflow) {
+function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: Overflow) {
   const { job, plan, ports } = run
   const { model } = plan
   const told = model === job.conversation?.model ? job.contextWindow : undefined
@@ -219,12 +223,12 @@ function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overfl
   return { window, room, fold, output }
 }
 
-function weightOf({ weigh }: Work, messages: readonly Message[]): number {
+function weightOf({ weigh }: AskContext, messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
 /** What to leave out next; nothing where a smaller request has not been tried yet. */
-function lessOf(work: Work, left: readonly PreparedMessage[], { overflow, wasOwn = false }: TooLong) {
+function lessOf(work: AskContext, left: readonly PreparedMessage[], { overflow, wasOwn = false }: TooLong) {
   const { weigh, countText, maxTokens, prompt } = work
   const { room = Number.POSITIVE_INFINITY, fold } = limitsOf(work, overflow)
   const weight = weightOf(work, left)
@@ -244,10 +248,10 @@ const shareOfCarried = 0.25
 
 /** Oldest first; what was written about one window stands before the next. */
 async function inWindows(
-  work: Work,
+  work: AskContext,
   messages: readonly PreparedMessage[],
   { room, output: maxTokens }: { readonly room: number; readonly output: number },
-): Promise<Outcome> {
+): Promise<Summary | Failed> {
   const { run, weigh, countText } = work
   const { model } = run.plan
   let size = Math.floor(room * (1 - shareOfCarried))
@@ -262,32 +266,26 @@ async function inWindows(
     const sourceTokens = weightOf(work, window) + countText(carried)
     const asked = await askIn(work, { mechanism: 'windows', request, prompt, sourceTokens, sends: sendsEach })
     if (asked.type === 'summary') {
-      if (at === windows.length - 1) return summaryOf(asked, 'windows')
+      if (at === windows.length - 1) return asked
       const share = Math.min(1, (room * shareOfCarried) / countText(asked.text))
       carried = withoutMiddle(asked.text, { most: asked.text.length * share })
       at++
       continue
     }
-    if (asked.type !== 'overflow') return asked
+    if (!isTooLong(asked)) return asked
     if (++shrinks > mostShrinks) break
     size = Math.floor(size * 0.6)
     windows = [...windows.slice(0, at), ...windowsOf(windows.slice(at).flat(), { size, weigh })]
   }
-  return { type: 'none', reason: 'prompt_too_long', why: `Even a part of the conversation was too long. ${whatToDo}` }
+  return failed('prompt-too-long', `Even a part of the conversation was too long. ${whatToDo}`)
 }
 
-/** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */
-async function shortEnough(work: Work, got: Got, mechanism: string): Promise<Outcome> {
+/** Asks once more, after the same messages so that the cache is used, for a shorter summary if the first does not fit. */
+async function shortEnough(work: AskContext, first: Summary): Promise<Summary | Failed> {
   const { countText, availableTokens } = work
-  if (countText(got.text) <= availableTokens) return summaryOf(got, mechanism)
+  if (countText(first.text) <= availableTokens) return first
   const prompt = shorterPrompt(Math.min(work.run.plan.tokens.summary, availableTokens))
-  const again = await askIn(work, { mechanism: 'shorter', request: shorterRequest(got, prompt), prompt })
-  if (again.type === 'aborted') return again
-  const isShorter = again.type === 'summary' && countText(again.text) < countText(got.text)
-  return summaryOf(isShorter ? again : got, mechanism)
-}
-
-function summaryOf({ text, answer }: Got, mechanism: string): Summary {
-  const block = answer.content.find(({ type }) => type === 'compaction')
-  return { type: 'summary', text, mechanism, model: answer.model, block }
+  const second = await askIn(work, { mechanism: 'shorter', request: shorterRequest(first, prompt), prompt })
+  if (second.type === 'failed') return second.reason === 'aborted' ? second : first
+  return countText(second.text) < countText(first.text) ? { ...second, mechanism: first.mechanism } : first
 }

@@ -23,7 +23,7 @@ test('a broken stream is asked for again after a pause, and after a longer one t
     sends: 3,
     countTokens: () => 1,
   })
-  expect(asked).toMatchObject({ type: 'none', reason: 'api_error' })
+  expect(asked).toMatchObject({ type: 'failed', reason: 'api-error' })
   expect([model.requests.length, run.attempts]).toEqual([3, 3])
   expect(waits).toEqual([1_000, 2_000])
 })

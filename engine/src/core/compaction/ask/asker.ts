@@ -1,25 +1,23 @@
-// Sends one request for a summary and says what came of it. Keeps connections awake meanwhile and adds up what was used.
+// Sends one request for a summary and judges the answer. Keeps connections alive meanwhile and adds up the usage.
 import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
-import type { CompactionFailure, Tried } from '../../ports/events.ts'
 import { createStop } from '../../ports/guarded.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
+import { type Failed, type FailedReason, failed, stopped, type Tried } from '../../ports/outcome.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
-import type { Run } from '../history.ts'
+import type { CompactionRun } from '../history.ts'
 import { judgeSummary } from './judge.ts'
 import { onDemandText } from './request.ts'
 
-export type Got = {
+export type Summary = {
   readonly type: 'summary'
+  readonly mechanism: string
   readonly text: string
   readonly answer: ModelAnswer
   readonly request: ModelRequest
 }
 
-export type Asked =
-  | Got
-  | { readonly type: 'overflow'; readonly overflow: Overflow | undefined }
-  | { readonly type: 'none'; readonly reason: CompactionFailure; readonly why: string }
-  | { readonly type: 'aborted' }
+/** `overflow`: what the provider said about a request that was too long. */
+export type AskFailed = Failed & { readonly overflow?: Overflow | undefined }
 
 export type Asking = {
   readonly mechanism: string
@@ -33,20 +31,20 @@ export type Asking = {
 }
 
 /** For the result of the compaction, and for listeners now. */
-export function note({ ports, tried }: Run, item: Tried): void {
+export function note({ ports, tried }: CompactionRun, item: Tried): void {
   tried.push(item)
   ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
 }
 
-export async function ask(run: Run, asking: Asking): Promise<Asked> {
+export async function ask(run: CompactionRun, asking: Asking): Promise<Summary | AskFailed> {
   const { ports, signal } = run
   const { mechanism, request, prompt, sourceTokens, countTokens } = asking
-  const noted = (reason: CompactionFailure, why: string) => {
+  const noted = (reason: FailedReason, why: string): AskFailed => {
     note(run, { mechanism, outcome: 'failed', why, reason })
-    return { type: 'none', reason, why } as const
+    return failed(reason, why)
   }
   const answer = await send(asking, run)
-  if (signal?.aborted) return { type: 'aborted' }
+  if (signal?.aborted) return stopped
   const { overflow } = answer.type === 'failed' ? answer : {}
   // The window as the provider names it is worth more than what any table says.
   if (overflow?.limit !== undefined && overflow.limit !== run.limit) {
@@ -55,19 +53,18 @@ export async function ask(run: Run, asking: Asking): Promise<Asked> {
     ports.emit({ type: 'limit-learned', endpoint, model: request.model, limit: overflow.limit })
   }
   if (isTooLong(answer)) {
-    noted('prompt_too_long', answer.type === 'failed' ? answer.message : 'the answer met the end of the window')
-    return { type: 'overflow', overflow }
+    const why = answer.type === 'failed' ? answer.message : 'the answer met the end of the window'
+    return { ...noted('prompt-too-long', why), overflow }
   }
-  if (answer.type === 'failed')
-    return answer.reason === 'aborted' ? { type: 'aborted' } : noted('api_error', answer.message)
+  if (answer.type === 'failed') return answer.reason === 'aborted' ? stopped : noted('api-error', answer.message)
   const billed = billedCounts(answer.usage)
   run.usage = addCounts(run.usage, billed)
   if (mechanism === 'cache-sharing' || mechanism === 'server-compaction') run.hitRate = hitRateOf(billed)
   const words = { ...answer, content: onDemandText(answer.content) }
   const judged = judgeSummary({ answer: words, prompt, countTokens, sourceTokens })
-  if (judged.type === 'refused') return noted(judged.reason, judged.why)
-  note(run, { mechanism, outcome: 'done', why: `${countTokens(judged.text)} tokens` })
-  return { type: 'summary', text: judged.text, answer, request }
+  if (typeof judged !== 'string') return noted(judged.reason, judged.why)
+  note(run, { mechanism, outcome: 'done', why: `${countTokens(judged)} tokens` })
+  return { type: 'summary', mechanism, text: judged, answer, request }
 }
 
 function isTooLong(answer: ModelAnswer | ModelFailure): boolean {
@@ -76,7 +73,7 @@ function isTooLong(answer: ModelAnswer | ModelFailure): boolean {
 }
 
 /** A client may have tried several times itself; all tries together count. */
-async function send({ request, sends }: Asking, run: Run): Promise<ModelAnswer | ModelFailure> {
+async function send({ request, sends }: Asking, run: CompactionRun): Promise<ModelAnswer | ModelFailure> {
   const { ports, signal } = run
   for (let sent = 0; ; ) {
     run.attempts++

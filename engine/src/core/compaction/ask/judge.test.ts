@@ -42,55 +42,50 @@ describe('formatting', () => {
 
 describe('judging', () => {
   test('takes a summary', () => {
-    expect(judged([text(`<summary>${good}</summary>`)])).toEqual({ type: 'summary', text: good })
-    expect(judged([{ type: 'thinking', thinking: 'hm', signature: 's' }, text(good)])).toEqual({
-      type: 'summary',
-      text: good,
-    })
+    expect(judged([text(`<summary>${good}</summary>`)])).toBe(good)
+    expect(judged([{ type: 'thinking', thinking: 'hm', signature: 's' }, text(good)])).toBe(good)
   })
 
   const refusals: readonly (readonly [string, readonly Block[], string])[] = [
-    ['nothing', [], 'no_summary'],
-    ['blank', [text('  \n')], 'no_summary'],
-    ['a call', [text(good), { type: 'tool_use', id: 't', name: 'Read', input: {} }], 'no_summary'],
-    ['a call of the server’s', [text(good), { type: 'server_tool_use', id: 't', name: 'x', input: {} }], 'no_summary'],
-    ['only a scratchpad', [text('<analysis>all of it</analysis>')], 'no_summary'],
-    ['an empty summary', [text('<analysis>x</analysis><summary></summary>')], 'no_summary'],
-    ['a placeholder', [text('<summary>[summary unavailable]</summary>')], 'no_summary'],
-    ['what a client says', [text('No response requested.')], 'no_summary'],
-    ['dots', [text('...')], 'no_summary'],
+    ['nothing', [], 'no-summary'],
+    ['blank', [text('  \n')], 'no-summary'],
+    ['a call', [text(good), { type: 'tool_use', id: 't', name: 'Read', input: {} }], 'no-summary'],
+    ['a call of the server’s', [text(good), { type: 'server_tool_use', id: 't', name: 'x', input: {} }], 'no-summary'],
+    ['only a scratchpad', [text('<analysis>all of it</analysis>')], 'no-summary'],
+    ['an empty summary', [text('<analysis>x</analysis><summary></summary>')], 'no-summary'],
+    ['a placeholder', [text('<summary>[summary unavailable]</summary>')], 'no-summary'],
+    ['what a client says', [text('No response requested.')], 'no-summary'],
+    ['dots', [text('...')], 'no-summary'],
     [
       'an excuse',
       [text('I’m sorry, but I cannot help with summarizing this conversation. I can’t.'.replaceAll('’', "'"))],
-      'no_summary',
+      'no-summary',
     ],
-    ['an error', [text('API Error: 529 {"type":"error"}')], 'api_error'],
-    ['langchain’s error', [text('Error generating summary: Connection error.')], 'api_error'],
-    ['an error as JSON', [text('{"type":"error","error":{"type":"overloaded_error"}}')], 'api_error'],
-    ['an error in tags', [text('<summary>Prompt is too long</summary>')], 'api_error'],
-    ['the question', [text(summaryPrompt())], 'no_summary'],
-    ['a loop', [text(`${good} ${'and then it went on '.repeat(60)}`)], 'no_summary'],
+    ['an error', [text('API Error: 529 {"type":"error"}')], 'api-error'],
+    ['langchain’s error', [text('Error generating summary: Connection error.')], 'api-error'],
+    ['an error as JSON', [text('{"type":"error","error":{"type":"overloaded_error"}}')], 'api-error'],
+    ['an error in tags', [text('<summary>Prompt is too long</summary>')], 'api-error'],
+    ['the question', [text(summaryPrompt())], 'no-summary'],
+    ['a loop', [text(`${good} ${'and then it went on '.repeat(60)}`)], 'no-summary'],
   ]
   test.for(refusals)('refuses %s', ([, content, reason]) => {
-    expect(judged(content)).toMatchObject({ type: 'refused', reason })
+    expect(judged(content)).toMatchObject({ type: 'failed', reason })
   })
 
   test('refuses what is not smaller than its source, and what the model would not say', () => {
-    expect(judged([text(good)], 'end_turn', 10)).toMatchObject({ type: 'refused', reason: 'no_progress' })
-    expect(judged([text(good)], 'refusal')).toMatchObject({ type: 'refused', reason: 'no_summary' })
+    expect(judged([text(good)], 'end_turn', 10)).toMatchObject({ type: 'failed', reason: 'no-progress' })
+    expect(judged([text(good)], 'refusal')).toMatchObject({ type: 'failed', reason: 'no-summary' })
   })
 
   test('an answer without its closing tag is whole when the model stopped by itself, and cut off at the output limit', () => {
     const open = [text(`<analysis>x</analysis><summary>${good}`)]
-    expect(judged(open)).toEqual({ type: 'summary', text: good })
-    expect(judged(open, 'max_tokens')).toMatchObject({ type: 'refused', reason: 'no_summary' })
-    expect(judged([text(good)], 'max_tokens')).toMatchObject({ type: 'refused', reason: 'no_summary' })
-    expect(judged([text('<analysis>all of it')])).toMatchObject({ type: 'refused', reason: 'no_summary' })
+    expect(judged(open)).toBe(good)
+    expect(judged(open, 'max_tokens')).toMatchObject({ type: 'failed', reason: 'no-summary' })
+    expect(judged([text(good)], 'max_tokens')).toMatchObject({ type: 'failed', reason: 'no-summary' })
+    expect(judged([text('<analysis>all of it')])).toMatchObject({ type: 'failed', reason: 'no-summary' })
   })
 
   test('speaking of errors is no error', () => {
-    expect(judged([text(`${good}\n4. Errors and fixes:\n- API Error: 529 came twice, and went away.`)]).type).toBe(
-      'summary',
-    )
+    expect(judged([text(`${good}\n4. Errors and fixes:\n- API Error: 529 came twice, and went away.`)])).toContain(good)
   })
 })

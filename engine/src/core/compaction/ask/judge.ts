@@ -1,14 +1,8 @@
-// From a model's answer to its summary. What models, proxies and clients have been seen to return instead is refused with a
-// reason, so that no conversation is ever replaced by an empty, broken or unhelpful text.
+// From a model's answer to its summary. What models, proxies and clients have been seen to return instead counts as a
+// failure, so that no conversation is ever replaced by an empty, broken or unhelpful text.
 import { isText, textOf } from '../../message/block.ts'
 import type { ModelAnswer } from '../../ports/model.ts'
-
-type Refused = {
-  readonly type: 'refused'
-  readonly reason: 'no_summary' | 'api_error' | 'no_progress'
-  readonly why: string
-}
-export type Judged = { readonly type: 'summary'; readonly text: string } | Refused
+import { type Failed, failed } from '../../ports/outcome.ts'
 
 export type JudgeInput = {
   readonly answer: ModelAnswer
@@ -18,30 +12,26 @@ export type JudgeInput = {
 }
 
 // langchain: an error text was installed as the summary, and the history dropped. pi, codex: so was an empty one.
-export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: JudgeInput): Judged {
+export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: JudgeInput): string | Failed {
   if (answer.content.some(({ type }) => type === 'tool_use' || type === 'server_tool_use'))
-    return no('no_summary', 'it called a tool')
-  if (answer.stopReason === 'refusal') return no('no_summary', 'the model refused')
+    return failed('no-summary', 'it called a tool')
+  if (answer.stopReason === 'refusal') return failed('no-summary', 'the model refused')
   const whole = textOf(answer.content.filter(isText))
-  if (whole.trim() === '') return no('no_summary', 'there was no text')
+  if (whole.trim() === '') return failed('no-summary', 'there was no text')
   const { text, isOpen } = formatSummary(whole)
-  if (isErrorText(whole) || isErrorText(text)) return no('api_error', 'the text is an error message')
+  if (isErrorText(whole) || isErrorText(text)) return failed('api-error', 'the text is an error message')
   // A model that stopped by itself has said all it wanted to, closing tag or not.
   if (answer.stopReason === 'max_tokens' || (isOpen && text === '')) {
-    return no('no_summary', 'it was cut off at the output limit')
+    return failed('no-summary', 'it was cut off at the output limit')
   }
-  if (isPlaceholder(text)) return no('no_summary', 'the text is a placeholder')
-  if (isEcho(whole, prompt)) return no('no_summary', 'it repeats the question')
-  if (isDegenerate(text)) return no('no_summary', 'it says the same thing over and over')
+  if (isPlaceholder(text)) return failed('no-summary', 'the text is a placeholder')
+  if (isEcho(whole, prompt)) return failed('no-summary', 'it repeats the question')
+  if (isDegenerate(text)) return failed('no-summary', 'it says the same thing over and over')
   const tokens = countTokens(text)
   if (tokens >= sourceTokens) {
-    return no('no_progress', `the summary has ${tokens} tokens, and what it is made from ${sourceTokens}`)
+    return failed('no-progress', `the summary has ${tokens} tokens, and what it is made from ${sourceTokens}`)
   }
-  return { type: 'summary', text }
-}
-
-function no(reason: Refused['reason'], why: string): Refused {
-  return { type: 'refused', reason, why }
+  return text
 }
 
 const errorTexts: readonly RegExp[] = [

@@ -4,10 +4,42 @@ import { rulesIn, sentencesOf, withoutPasted } from '../../ledger/rules.ts'
 import { interrupted } from '../../ledger/steps.ts'
 import type { Action } from '../../tools/actions.ts'
 import { toolJob } from '../../tools/names.ts'
+import type { Entry } from '../../transcript/format/entry.ts'
 import { isConsent } from '../page/claims.ts'
 import { isPassedOver } from '../page/state.ts'
 import { type Context, topicOf } from './contexts.ts'
-import type { KnownFacts, LostFact } from './facts.ts'
+
+/** The most harmful first. */
+export const lostTypes = ['rule', 'decision', 'request', 'failure', 'command', 'file'] as const
+
+export type LostType = (typeof lostTypes)[number]
+
+export type LostFact = {
+  readonly type: LostType
+  /** The user's words, the command or the path, verbatim; of a failure, the line that reported it. */
+  readonly text: string
+  /** The question that was answered, the call that was rejected, the command that failed; of a command, how it failed. */
+  readonly about?: string
+  /** What the agent found out about a failure. */
+  readonly cause?: string
+  /** Set if another agent said it, not a person. */
+  readonly by?: 'agent'
+  /** The message it comes from. */
+  readonly uuid: string
+  readonly line: number
+  readonly time?: string
+  /** The compaction after which no context had it: 1 is the first. */
+  readonly compaction: number
+}
+
+export type KnownFacts = {
+  readonly ledger: Ledger
+  /** The ledger at each compaction that was not undone, oldest first. */
+  readonly before: readonly Ledger[]
+  /** The entry of each time of the ledger. */
+  readonly entryAt: (time: number) => Entry | undefined
+  readonly entryOf: (uuid: string) => Entry | undefined
+}
 
 export type Candidate = Pick<LostFact, 'type' | 'text' | 'about' | 'cause' | 'by'> & {
   /** When it was last said or done, in the ledger's time. */

@@ -9,6 +9,7 @@ import { createScanner, type Epoch } from '../../transcript/tree/scan.ts'
 import { createFold } from '../../transcript/view/fold.ts'
 import { sourceText } from '../check.ts'
 import { areComparable, contentWords, createPassages, holdsWords, plainWords } from '../page/plain-words.ts'
+import { modelSummaryIn } from '../page/read-page.ts'
 import { piecesOf } from '../plan.ts'
 
 export type Context = {
@@ -25,6 +26,8 @@ export type Context = {
   readonly holds: (words: string) => boolean
   /** Everything in it, as it is. */
   readonly text: () => string
+  /** What a model wrote in its summary; empty for the first context. */
+  readonly summary: string
   /** What somebody wrote in it says this in any words: the summary, the user, the agent, the client. */
   readonly says: (words: readonly string[]) => boolean
   /** Some line that somebody wrote has all of these names. */
@@ -106,6 +109,7 @@ function contextOf(pieces: readonly ViewMessage[], { openedBy, start, written, b
     isUndone,
     isReadable,
     text,
+    summary: modelSummaryIn(summaries.at(-1) ?? ''),
     holds: (words) => holdsWords(plain(), plainWords(words)),
     says: (words) => said()(words),
     names: (names) => lines().some((line) => names.every((name) => line.includes(name))),

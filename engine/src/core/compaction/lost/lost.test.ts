@@ -7,8 +7,8 @@ import type { JsonObject } from '../../message/json.ts'
 import { editRecord } from '../../transcript/format/edits.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { createTranscriptReader } from '../../transcript/format/reader.ts'
+import { lostTypes } from './candidates.ts'
 import { topicOf } from './contexts.ts'
-import { lostTypes } from './facts.ts'
 import { lostIn } from './lost.ts'
 
 const entriesOf = (records: readonly JsonObject[]): readonly Entry[] => {
@@ -22,6 +22,25 @@ const rule = 'Never drop the table orders_2019.'
 const begun = () => session().user(rule).assistant('Understood.').user('List the files.').assistant('There are three.')
 const dry = '1. The files were listed: there are three.'
 
+test('claims of the last summary that the conversation does not support are unverified', () => {
+  const claims = [
+    '- The user said "list them by size".',
+    '- The user approved the deployment to production.',
+    '- See src/no/where.ts and orders_2019.',
+  ]
+  const talk = begun()
+    .boundary()
+    .summary(`${dry}\n${claims.join('\n')}`)
+    .user('Go on.')
+  expect(lostFrom(talk).unverified).toEqual([
+    { type: 'approval', text: '- The user approved the deployment to production.' },
+    { type: 'quote', text: 'list them by size' },
+    { type: 'name', text: 'src/no/where.ts' },
+  ])
+  // Only the summary that is in the context counts.
+  expect(lostFrom(talk.boundary().summary(dry)).unverified).toEqual([])
+})
+
 describe('a rule', () => {
   test('that the summary drops is lost, with its place', () => {
     expect(lostFrom(begun().boundary().summary(dry).user('Go on.'))).toEqual({
@@ -32,6 +51,7 @@ describe('a rule', () => {
         },
       ],
       facts: [{ type: 'rule', text: rule, uuid: 'u1', line: 1, time: '2026-03-02T09:00:01.000Z', compaction: 1 }],
+      unverified: [],
     })
   })
 
@@ -109,7 +129,7 @@ test('a word that only begins the same is another one, and "don’t" is no topic
 })
 
 test('nothing is lost without a compaction, and nothing by one that was undone', () => {
-  expect(lostFrom(begun())).toEqual({ compactions: [], facts: [] })
+  expect(lostFrom(begun())).toEqual({ compactions: [], facts: [], unverified: [] })
   const undo = editRecord(
     { type: 'undo', uuid: 'b1' },
     { uuid: 'e1', parentUuid: 's1', timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' },

@@ -3,12 +3,13 @@
 import type { Ledger } from '../../ledger/facts.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { objectAt, stringAt } from '../../message/json.ts'
+import type { ViewMessage } from '../../message/message.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { messageOf } from '../../transcript/format/messages.ts'
 import { queuedWords } from '../../transcript/format/queued-words.ts'
-import { type Candidate, candidatesIn } from './candidates.ts'
+import { checkSummary } from '../check.ts'
+import { type Candidate, candidatesIn, type KnownFacts, type LostFact, lostTypes } from './candidates.ts'
 import { type Context, contextsOf } from './contexts.ts'
-import { type KnownFacts, type LostFact, lostTypes } from './facts.ts'
 
 export type LostCompaction = {
   readonly number: number
@@ -24,17 +25,23 @@ export type LostCompaction = {
 export type Lost = {
   readonly compactions: readonly LostCompaction[]
   readonly facts: readonly LostFact[]
+  /** Claims of the current summary that the conversation before it does not support. */
+  readonly unverified: readonly UnverifiedClaim[]
   /** Why some or all losses cannot be known. */
   readonly unknown?: 'unreadable-summary' | 'other-language'
 }
+
+/** A quotation nobody said, an approval nobody gave, a state that was last seen otherwise, a name that occurs nowhere. */
+export type UnverifiedClaim = { readonly type: 'quote' | 'approval' | 'state' | 'name'; readonly text: string }
 
 /** Entries in the order of the file. */
 export function lostIn(entries: readonly Entry[]): Lost {
   const contexts = contextsOf(entries)
   const current = contexts.at(-1)
   const compactions = contexts.flatMap(compactionOf)
-  if (current === undefined || compactions.every(({ isUndone }) => isUndone)) return { compactions, facts: [] }
-  if (!current.isReadable) return { compactions, facts: [], unknown: 'unreadable-summary' }
+  const nothing = { compactions, facts: [], unverified: [] }
+  if (current === undefined || compactions.every(({ isUndone }) => isUndone)) return nothing
+  if (!current.isReadable) return { ...nothing, unknown: 'unreadable-summary' }
   const known = factsOf(entries, contexts)
   const all = candidatesIn(known)
   const isComparable = current.isComparable(known.ledger.exchanges.map(({ text }) => text).join('\n'))
@@ -43,8 +50,27 @@ export function lostIn(entries: readonly Entry[]): Lost {
   return {
     compactions,
     facts: lost.toSorted((a, b) => rank(a) - rank(b) || b.line - a.line),
+    unverified: unverifiedIn(current, contexts.at(-2), known.before.at(-1)),
     ...(isComparable ? {} : { unknown: 'other-language' }),
   }
+}
+
+/** The summary is compared with the context that it replaced. */
+function unverifiedIn(
+  { summary }: Context,
+  before: Context | undefined,
+  ledger: Ledger | undefined,
+): readonly UnverifiedClaim[] {
+  if (summary === '' || before === undefined || ledger === undefined) return []
+  const source: ViewMessage = { role: 'user', origin: 'human', content: before.text() }
+  const found = checkSummary(summary, { messages: [source], ledger })
+  const claims = (type: UnverifiedClaim['type'], texts: readonly string[]) => texts.map((text) => ({ type, text }))
+  return [
+    ...claims('approval', found.inferredApprovals),
+    ...claims('quote', found.falseQuotes),
+    ...claims('state', found.contradicted),
+    ...claims('name', found.unsupported),
+  ]
 }
 
 function compactionOf({ openedBy, isUndone, isReadable }: Context, number: number): readonly LostCompaction[] {

@@ -62,6 +62,8 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledg
   // "Now let me run the tests." is obsolete, except in the exchange that the agent was working on.
   const statementsIn = (text: string) => (isCurrent ? text : withoutAnnouncement(text))
   const newIn = ({ type, text }: RecordStep): string => {
+    // A file that was read is of interest only in `done`, if nothing else is left of an old exchange.
+    if (type === 'opened') return ''
     if (type === 'reported') return unsaidIn(statementsIn(text), unsaid)
     if (type === 'said') {
       return unsaidIn(statementsIn(text), { ...unsaid, isSaid: (words) => isSaid(words) || isReported(words) })

@@ -25,14 +25,14 @@ type Detail = {
 }
 
 const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, saw: 0, statement: 0, action: 0, source: 0 }
-const longestWords = 6_000
+const maxWords = 6_000
 /** An action of at most this many characters is shown on one line. */
 const briefAction = 160
 
 /** Levels of detail, lowest first. `share` caps how much of the remaining room one entry may take. */
 const levels: readonly (readonly [more: Partial<Detail> | 'said' | 'did', share: number])[] = [
   [{ words: 600, report: 400 }, 1],
-  [{ words: longestWords, report: 1_200 }, 1],
+  [{ words: maxWords, report: 1_200 }, 1],
   [{ source: 1_200 }, 0.3],
   [{ report: 6_000 }, 0.3],
   [{ report: 2_400 }, 1],
@@ -72,6 +72,7 @@ export function entriesWithin(
   }
   const isSince = ({ entry }: ShownEntry) => entry.exchange.last >= since
   const newestFirst = [...all.values()].filter(isSince).toReversed()
+  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: maxWords, report: 1_200 }, left / 3)
   // The next agent continues where this one stopped. A summary says where that was.
   const current = newestFirst.find(({ entry }) => (entry.exchange.steps ?? []).length > 0)
   if (current && alreadySaid === '') {
@@ -89,6 +90,14 @@ export function entriesWithin(
   const [before, after]: [string[], string[]] = [[], []]
   for (const shown of all.values()) if (!shown.isGone) (isSince(shown) ? after : before).push(shown.text())
   return { before, after }
+}
+
+/** Tokens of all entries with one line each. */
+export function oneLineTokens(
+  entries: readonly RecordEntry[],
+  { countTokens, recall }: Omit<EntriesOptions, 'since'>,
+): number {
+  return countTokens(entries.map((entry) => entryText(entry, oneLiner, recall)).join('\n'))
 }
 
 class ShownEntry {
@@ -202,7 +211,13 @@ function shownSteps(steps: readonly RecordStep[], detail: Detail): ReadonlySet<R
 function stepLine({ type, text }: RecordStep, detail: Detail, times: number): string {
   const { report, statement, action, source } = detail
   if (type === 'reported') return `Agent: ${reportText(text, report)}`
-  const most = { said: statement, did: Math.max(action, briefAction), saw: action, read: source * times }[type]
+  const most = {
+    said: statement,
+    did: Math.max(action, briefAction),
+    saw: action,
+    read: source * times,
+    opened: briefAction,
+  }[type]
   const isProse = text.includes('\n') || type === 'said'
   const isBrief = !isProse || (type === 'did' && most <= briefAction)
   const shown = isBrief ? oneLine(text, most) : condensed(text, most)

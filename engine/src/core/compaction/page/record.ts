@@ -7,7 +7,7 @@ import { gap, sentenceEnd } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { recordEntries } from './entries.ts'
-import { entriesWithin } from './entry-text.ts'
+import { entriesWithin, oneLineTokens } from './entry-text.ts'
 import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
 import { modelSummaryIn } from './read-page.ts'
 import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
@@ -56,9 +56,14 @@ export function record(conversation: Conversation, options: RecordOptions): stri
   const errors = errorsWithin(ledger.errors, { isSaid, countTokens, tokens: errorRoom })
   const errorTexts = (shownWords: string) =>
     errors.length === 0 ? [] : [`${heading('errors')}${errors.map((error) => errorLine(error, shownWords)).join('\n')}`]
-  const earlier = earlierWithin(conversation, { ...options, isSaid, tokens: room(errorTexts('')) * earlierShare })
+  const entries = recordEntries(ledger, { alreadySaid, isSaid, closes })
+  const left = room([heading('conversation'), heading('since'), ...errorTexts('')])
+  // The author of a new summary has read the earlier one, but not what its record said on each request.
+  const forEarlier = alreadySaid === '' ? left : left - oneLineTokens(entries, options)
+  const earlierRoom = Math.min(left * earlierShare, forEarlier)
+  const earlier = earlierWithin(conversation, { ...options, isSaid, tokens: earlierRoom })
   const headings = [heading('conversation'), ...(earlier.length === 0 ? [] : [heading('since')])]
-  const { before, after } = entriesWithin(recordEntries(ledger, { alreadySaid, isSaid, closes }), {
+  const { before, after } = entriesWithin(entries, {
     ...options,
     since: earlier.length === 0 ? 0 : since,
     tokens: room([...earlier, ...headings, ...errorTexts('')]),

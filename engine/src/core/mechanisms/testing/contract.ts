@@ -7,7 +7,7 @@ import { type RepairOptions, repairRequest } from '../../request/repair.ts'
 import { type Edit, editRecord } from '../../transcript/format/edits.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { createFold, type Fold, type View } from '../../transcript/view/fold.ts'
-import type { Declined, Plan, PlanningMechanism, Situation } from '../mechanism.ts'
+import type { Plan, PlanDeclined, PlanningMechanism, Situation } from '../mechanism.ts'
 
 export type ContractInput = {
   readonly mechanism: PlanningMechanism
@@ -17,7 +17,7 @@ export type ContractInput = {
 }
 
 export type ContractReport = {
-  readonly plan: Plan | Declined
+  readonly plan: Plan | PlanDeclined
   /** Broken promises; empty when the contract is kept. */
   readonly broken: readonly string[]
   readonly freed: number
@@ -35,15 +35,15 @@ export function runContract({ mechanism, records, situationOf }: ContractInput):
   must(same(plan, mechanism.plan(view, situation)), 'the same view and situation give the same plan')
   must(same(plan, JSON.parse(JSON.stringify(plan))), 'a plan is plain data')
   if (plan.type === 'declined') return { plan, broken, freed: 0 }
-  must(plan.freed > 0 || plan.outcome.type === 'request', 'a plan frees something')
+  must(plan.freed > 0 || plan.type === 'delegated', 'a plan frees something')
   must(bytesOf(bench.fold.view()) === before, 'plan leaves the transcript to others')
-  if (plan.outcome.type === 'request') {
+  if (plan.type === 'delegated') {
     const second = mechanism.plan(view, situationOf(view, plan))
-    const isNew = second.type === 'planned' && !same(second.outcome, plan.outcome)
+    const isNew = second.type !== 'declined' && !(second.type === 'delegated' && same(second.request, plan.request))
     must(!isNew, 'the second time nothing else is asked of the server')
     return { plan, broken, freed: plan.freed }
   }
-  const undo = bench.append(plan.outcome.edits)
+  const undo = bench.append(plan.edits)
   const after = bench.fold.view()
   const freed = weightOf(view, situation) - weightOf(after, situation)
   must(isNear(freed, plan.freed), `freed as promised: ${plan.freed} promised, ${Math.round(freed)} freed`)

@@ -1,8 +1,9 @@
-// Mechanisms for tests of the ladder: one that summarizes with a given text, and some that fail in one way each.
+// Mechanisms for tests of a session: one that summarizes with a given text, and some that fail in one way each.
 
 import type { MechanismContext, RunningMechanism } from '../../mechanisms/mechanism.ts'
-import { noTokens } from '../../message/usage.ts'
-import type { CompactionFailure } from '../../ports/events.ts'
+import { type FailedReason, failed, stopped } from '../../ports/outcome.ts'
+import type { CompactionSettings } from '../../settings/resolve.ts'
+import { summarize } from '../summarize.ts'
 
 /** Replaces everything with a text. `during` runs before it commits. */
 export function plainMechanism(
@@ -16,21 +17,21 @@ export function plainMechanism(
     name,
     run: async (context) => {
       await during?.(context)
-      if (context.signal?.aborted) return { type: 'failed', reason: 'aborted', why: 'It was stopped.' }
-      const { place, ports } = context
+      if (context.signal?.aborted) return stopped
+      const { sessionId, lastUuid = null, ports } = context
       const timestamp = new Date(ports.now()).toISOString()
       const boundary = ports.newId()
-      const frame = { isSidechain: false, sessionId: place.sessionId, timestamp }
+      const frame = { isSidechain: false, sessionId, timestamp }
       const content = typeof text === 'string' ? text : text(context)
-      const committed = await context.commit([
+      const records = [
         {
           ...frame,
           parentUuid: null,
-          logicalParentUuid: place.tip,
+          logicalParentUuid: lastUuid,
           type: 'system',
           subtype: 'compact_boundary',
           content: 'Conversation compacted',
-          compactMetadata: { trigger: context.trigger, preTokens: context.size.tokens },
+          compactMetadata: { trigger: context.trigger, preTokens: context.size },
           uuid: boundary,
         },
         {
@@ -42,19 +43,32 @@ export function plainMechanism(
           message: { role: 'user', content },
           uuid: ports.newId(),
         },
-      ])
-      if (committed.type === 'failed') {
-        return { type: 'failed', reason: committed.reason ?? 'write_failed', why: committed.message }
-      }
-      return { type: 'compacted', mechanism: name, usage: noTokens, restored: 0 }
+      ]
+      return { type: 'compacted', mechanism: name, records }
     },
   }
 }
 
-export function failingMechanism(name: string, reason: CompactionFailure = 'api_error'): RunningMechanism {
-  return { name, run: async () => ({ type: 'failed', reason, why: `${name} could not` }) }
+/** The real one, with these settings. */
+export function summarizing(settings: Partial<CompactionSettings> = {}): RunningMechanism {
+  return {
+    name: 'compact',
+    run: (context) => summarize({ ...context, settings: { ...context.settings, ...settings } }),
+  }
+}
+
+/** Works only in compactions for this cause, and fails in all others. */
+export function only(cause: MechanismContext['reason'], { name, run }: RunningMechanism): RunningMechanism {
+  return {
+    name,
+    run: async (context) => (context.reason === cause ? run(context) : failed('api-error', `only for ${cause}`)),
+  }
+}
+
+export function failingMechanism(name: string, reason: FailedReason = 'api-error'): RunningMechanism {
+  return { name, run: async () => failed(reason, `${name} could not`) }
 }
 
 export function decliningMechanism(name: string): RunningMechanism {
-  return { name, run: async () => ({ type: 'declined', why: `${name} would not` }) }
+  return { name, run: async () => ({ type: 'declined', reason: 'not-now', why: `${name} would not` }) }
 }

@@ -1,5 +1,6 @@
 // A session in memory for tests: a clock that stands still, predictable ids, a model that says what it is told.
 
+import { Collapser } from '../../collapse/collapser.ts'
 import type { RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
@@ -17,15 +18,15 @@ import {
 } from '../../ports/model.ts'
 import type { FileStore } from '../../ports/restore.ts'
 import { noPosition } from '../../ports/store.ts'
+import { completeSettings, readEnvironment } from '../../settings/resolve.ts'
+import type { EngineSettings } from '../../settings/table.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
-import { Collapser } from '../collapser.ts'
 import { type ConversationInput, createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
-import { defaultLadder, type Ladder } from '../ladder.ts'
+import { defaultMechanisms, type Mechanisms } from '../mechanisms.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type OwnSession } from '../session.ts'
-import type { EngineSettings } from '../settings.ts'
 
 export type MemoryStore = Omit<ConversationInput['store'], 'entries'> & {
   readonly entries: () => Iterable<Entry>
@@ -49,7 +50,7 @@ export type WorldOptions = {
   readonly settings?: EngineSettings
   readonly environment?: Readonly<Record<string, string>>
   readonly compaction?: readonly RunningMechanism[]
-  readonly ladder?: Partial<Ladder>
+  readonly mechanisms?: Partial<Mechanisms>
   readonly base?: RequestBase
   readonly ask?: Ask
   readonly hooks?: Hooks
@@ -131,14 +132,14 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const entries = [...store.entries()]
   const runtime = createRuntime({
     conversation: createConversation({ store, sessionId: 'session-1', envelope, entries, now, newId }),
-    settings,
+    settings: completeSettings(readEnvironment(settings, options.environment ?? {}).settings),
     environment: options.environment ?? {},
-    ladder: {
-      ...defaultLadder(options.compaction ?? [], {
+    mechanisms: {
+      ...defaultMechanisms(options.compaction ?? [], {
         collapse: collapser?.mechanism,
         isNative: settings.reductions?.native !== undefined,
       }),
-      ...options.ladder,
+      ...options.mechanisms,
     },
     ports: { now, newId, wait, hooks, files: noFiles, emit, summaryPrompt: options.summaryPrompt },
     guard,

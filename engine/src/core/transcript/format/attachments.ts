@@ -1,11 +1,11 @@
-// What a model reads of an attachment: for each kind that clients write, its text. Other kinds are listed field by field.
+// The text that a model reads for each kind of attachment that clients write. Unknown kinds are listed field by field.
 import { type Block, blocksOf, isMedia, isText } from '../../message/block.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 import { readableBlocks } from '../../message/readable.ts'
 
 type Content = string | readonly Block[]
 
-/** Records of the client's own. A `prompt_snapshot` is the system prompt and the tools, which are no messages. */
+/** Records that only the client uses. A `prompt_snapshot` holds the system prompt and the tools, not messages. */
 const unseen = new Set([
   'command_permissions',
   'async_hook_response',
@@ -28,7 +28,7 @@ export function attachmentContent(attachment: JsonObject): Content {
   return joined([`${fileTitle}${path}`, listed(rest)]) ?? ''
 }
 
-/** Blocks that a request can carry as they are; other lists are the client's own. */
+/** Blocks that a request can carry unchanged. Other lists are in a format of the client. */
 function isContent(content: unknown): content is readonly Block[] {
   const blocks = blocksOf(content)
   if (!Array.isArray(content) || blocks.length === 0 || blocks.length !== content.length) return false
@@ -99,7 +99,7 @@ function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-/** What is given, one below the other; undefined if nothing is. */
+/** Joins the given texts with newlines; undefined if there are none. */
 function joined(parts: readonly unknown[]): string | undefined {
   const filled = parts.filter(isFilled)
   return filled.length === 0 ? undefined : filled.join('\n')
@@ -179,7 +179,7 @@ function hookText({ hookName, hookEvent }: JsonObject, text: string | undefined)
   return text === undefined ? undefined : joined([`Hook ${name ?? 'without a name'}:`, text])
 }
 
-/** Lines where there are some, otherwise the names. */
+/** The lines if there are any, otherwise the names. */
 function changesText(attachment: JsonObject, keys: readonly [string, string, string]): string {
   const [lines, names, gone] = keys.map((key) => stringsAt(attachment, key))
   const removed = gone?.join(', ')
@@ -192,7 +192,7 @@ function namedLines(items: readonly unknown[]): string | undefined {
   )
 }
 
-/** Any fields as text: one line for each, and what is inside indented below it. */
+/** Any fields as text: one line each, with nested fields indented below. */
 function listed(value: unknown, indent = ''): string {
   if (typeof value === 'string') return value.replaceAll('\n', `\n${indent}`)
   if (typeof value !== 'object' || value === null) return String(value)

@@ -1,7 +1,7 @@
-// What a compaction left behind in the transcript: the boundary record, in every spelling that was ever written.
+// The boundary record that a compaction writes, in every spelling that clients have used.
 import { isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 
-/** The messages a compaction kept word for word. They may lie before or after the boundary in the file. */
+/** The messages that a compaction kept verbatim. In the file they may come before or after the boundary. */
 export type Kept =
   /** Listed one by one. Some may never have been written to disk. */
   | { readonly type: 'listed'; readonly anchor: string; readonly uuids: readonly string[] }
@@ -43,7 +43,7 @@ function inCamelCase(value: unknown): JsonObject {
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [camel(key), item])) : {}
 }
 
-/** One name for one thing: some clients write it out. */
+/** Some clients write the full word. */
 function triggerIn(data: JsonObject | undefined): string {
   const trigger = stringAt(data, 'trigger') ?? 'unknown'
   return trigger === 'automatic' ? 'auto' : trigger

@@ -1,5 +1,5 @@
-// What a compaction leaves in the transcript, as records in the Claude Code format: boundary, summary, restored context,
-// what hooks said. They are to be appended in this order, all of them in one write. Ids and times are handed in.
+// The records of a compaction, in the Claude Code format: boundary, summary, restored context, output of hooks. The caller
+// appends them in this order in one write, and passes in ids and times.
 import { defined, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { readBoundary } from './boundary.ts'
@@ -15,7 +15,7 @@ export type CompactionFacts = {
   readonly cumulativeDroppedTokens: number
   readonly discoveredTools: readonly string[]
   readonly userContext: string
-  /** What only we read: mechanism, model, usage, cost, fidelity, chain, ledger, reason. */
+  /** Fields that only Everlong reads: mechanism, model, usage, cost, fidelity, chain, ledger, reason. */
   readonly everlong: JsonObject
 }
 
@@ -27,19 +27,19 @@ export type CompactionPlace = {
   readonly sessionId: string
   /** The newest entry of the chain. */
   readonly logicalParent: string | undefined
-  /** What else the client puts on each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
+  /** Further fields of each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
   readonly envelope?: JsonObject | undefined
 }
 
 export type CompactionParts = {
   readonly facts: CompactionFacts
   readonly summary: string
-  /** What only we read of the summary: how its provider wrote it. */
+  /** Only Everlong reads this: the summary as its provider wrote it. */
   readonly served?: JsonObject
-  /** `after`: they come behind the summary. `before`: the summary comes behind them. */
+  /** `after`: they follow the summary. `before`: the summary follows them. */
   readonly kept?: { readonly uuids: readonly string[]; readonly place: 'after' | 'before' } | undefined
   readonly attachments: readonly AttachmentFacts[]
-  /** The last word of the new context, where something stands behind the summary. */
+  /** The text that ends the new context, if anything follows the summary. */
   readonly closing?: string | undefined
   readonly edits?: readonly Edit[]
 }
@@ -98,7 +98,7 @@ function metadataOf(facts: CompactionFacts, uuids: readonly string[], anchorUuid
   const { everlong: _, discoveredTools, userContext, ...counts } = facts
   const preserved = {
     preservedSegment: { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) },
-    // One by one as well: results of parallel calls, and what an earlier compaction kept, are on no one chain.
+    // Listed one by one too, because results of parallel calls and messages kept by an earlier compaction are not on one chain.
     preservedMessages: { anchorUuid, uuids, allUuids: uuids },
   }
   return {
@@ -109,7 +109,7 @@ function metadataOf(facts: CompactionFacts, uuids: readonly string[], anchorUuid
   }
 }
 
-/** The records of any compaction, with the size that it leaves: in tokens of this model. */
+/** The records of a compaction, with the size of the new context in tokens of this model. */
 export function withSizeAfter(
   records: readonly JsonObject[],
   size: { readonly after: number; readonly model: string },
@@ -131,7 +131,7 @@ export function withSizeAfter(
   })
 }
 
-/** The boundary of our newest compaction if its write was cut short: the last record that it names is not there. */
+/** The boundary of our newest compaction if its write was cut short, so that the last record it names is missing. */
 export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
   const boundary = entries.findLast(({ record }) => readBoundary(record) !== undefined)?.record
   const { last } = readCompaction(boundary)
@@ -143,7 +143,7 @@ export function tornCompaction(entries: readonly Entry[]): JsonObject | undefine
   return entries.findLast(isSettled) === undefined ? boundary : undefined
 }
 
-/** The entry that undoes a torn compaction: to be written by a writer, only folded by a reader. */
+/** The entry that undoes a torn compaction. A writer appends it; a reader only folds it. */
 export function undoOfTorn(
   entries: readonly Entry[],
   place: Partial<Pick<EditPlace, 'uuid' | 'timestamp'>> = {},
@@ -164,7 +164,7 @@ export function undoOfTorn(
   return { record, position: tip.position }
 }
 
-/** A summary hangs on its boundary; the last word of a compaction on what it restored, so the walk may take a while. */
+/** The parent of a summary is its boundary. The closing text comes after the restored context, so the walk may be long. */
 export function boundaryBefore(
   summary: Pick<ViewMessage, 'uuid'> | undefined,
   recordOf: ((uuid: string) => JsonObject | undefined) | undefined,
@@ -178,7 +178,7 @@ export function boundaryBefore(
   return undefined
 }
 
-/** What an earlier boundary of ours says, as far as the next compaction goes on from it. */
+/** The fields of an earlier boundary of ours that the next compaction continues from. */
 export function readCompaction(record: JsonObject | undefined) {
   const metadata = objectAt(record, 'compactMetadata')
   const own = objectAt(objectAt(record, 'everlong'), 'compaction')
@@ -198,7 +198,7 @@ export function readCompaction(record: JsonObject | undefined) {
     /** The sizes at the end of the turns before it, if it remembers them. */
     turns: Array.isArray(own?.turns) ? own.turns.flatMap(turnIn) : undefined,
     kept: stringsAt(objectAt(metadata, 'preservedMessages'), 'uuids'),
-    /** Of the context that it left, in tokens of this model. */
+    /** Size of the new context, in tokens of this model. */
     size: defined({ after: numberAt(size, 'after'), model: stringAt(size, 'model') }),
   }
 }

@@ -6,15 +6,15 @@ export type TextRange = { readonly start: number; readonly end: number }
 
 export type DecodedLine = {
   readonly records: readonly JsonObject[]
-  /** Where each record lies in the line; empty when the line is just one record. */
+  /** The range of each record in the line; empty if the line is a single record. */
   readonly stretches: readonly TextRange[]
-  /** How many of them did not begin the line: a reader that takes a line for a record would not see them. */
+  /** How many of them do not start at the beginning of the line: a reader of one record per line would miss them. */
   readonly salvaged: number
   readonly lost: readonly TextRange[]
 }
 
-/** How often one line may be started on anew; beyond that the rest of it is lost. It keeps hostile lines linear. */
-const mostStarts = 200
+/** Max restarts in one line; the rest of the line is then dropped. This keeps the time for hostile lines linear. */
+const maxStarts = 200
 
 const nothing: DecodedLine = { records: [], stretches: [], salvaged: 0, lost: [] }
 
@@ -34,11 +34,11 @@ function salvage(text: string): DecodedLine {
     lost.push({ start: isNext ? (lost.pop()?.start ?? start) : start, end })
   }
   let salvaged = 0
-  // Behind a cut, an object may be a part of the record that was cut: there it must look like a record.
-  let behindCut = false
+  // After a cut, an object may be part of the record that was cut, so it must look like a record to count.
+  let isAfterCut = false
   let from = 0
   for (let starts = 0; from < text.length; starts++) {
-    const start = starts < mostStarts ? text.indexOf('{', from) : -1
+    const start = starts < maxStarts ? text.indexOf('{', from) : -1
     if (start < 0) {
       lose(from, text.length)
       break
@@ -46,28 +46,28 @@ function salvage(text: string): DecodedLine {
     lose(from, start)
     const end = endOfObject(text, start)
     const whole = end.type === 'closed' ? parseObject(text.slice(start, end.at)) : undefined
-    if (whole && (!behindCut || looksLikeRecord(whole))) {
+    if (whole && (!isAfterCut || looksLikeRecord(whole))) {
       records.push(whole)
       stretches.push({ start, end: end.at })
       if (text.slice(0, start).trim() !== '') salvaged++
       from = end.at
-      behindCut = false
+      isAfterCut = false
     } else {
       from = end.type === 'closed' ? end.at : restartAfter(text, start, end)
       lose(start, from)
-      behindCut = true
+      isAfterCut = true
     }
   }
   return { records, stretches, salvaged, lost }
 }
 
 type End = { readonly type: 'closed'; readonly at: number } | Broken
-/** Where the grammar failed, and where the object that closed last before that begins and ends. */
+/** Where the grammar failed, and the range of the last object that was closed before that. */
 type Broken = { readonly type: 'broken'; readonly at: number; readonly lastClosed: TextRange | undefined }
 
 /**
- * Where another record may begin inside an object that was cut: close before the place where the grammar broke, or at the
- * object that closed right there (the cut fell behind a colon, so that the next record looked like its value).
+ * Where another record may begin inside an object that was cut: shortly before the position where the grammar failed, or at
+ * the object that closed there (if the cut came after a colon, the next record looks like its value).
  */
 function restartAfter(text: string, start: number, broken: Broken): number {
   const last = broken.lastClosed
@@ -95,8 +95,8 @@ function looksLikeRecord(value: JsonObject | undefined): boolean {
 }
 
 /**
- * Follows the grammar of JSON from the brace at `start`: strings, brackets, and what may stand behind a key or a
- * comma. It is as strict as it needs to be to notice a cut close to where it is; JSON.parse has the last word.
+ * Follows the JSON grammar from the brace at `start`: strings, brackets, and what may follow a key or a comma. It is just
+ * strict enough to notice a cut near its position; JSON.parse makes the final decision.
  */
 function endOfObject(text: string, start: number): End {
   const opens: number[] = []
@@ -119,7 +119,7 @@ function endOfObject(text: string, start: number): End {
       if (opens.length === 0) return { type: 'closed', at: i + 1 }
       if (!mayFollow(text, i + 1, ',]}')) return broken(i + 1)
     } else if (c === comma) {
-      // Behind a comma in an object stands a key. A brace there is the next record's.
+      // A key follows a comma in an object. A brace there belongs to the next record.
       const inObject = text.charCodeAt(opens.at(-1) ?? start) === openBrace
       if (inObject && text.charCodeAt(skipSpace(text, i + 1)) !== quote) return broken(i + 1)
     } else if (c === 0 || c === 0xfeff) return broken(i)
@@ -134,7 +134,7 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
-/** The place behind the string that opens at `start`; minus the place where it broke when it does not close. */
+/** The position after the string that opens at `start`, or minus the position where it broke if it does not close. */
 function endOfString(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     const c = text.charCodeAt(i)
@@ -145,7 +145,7 @@ function endOfString(text: string, start: number): number {
   return -text.length
 }
 
-/** Whether the next character that is no white space is one of these; the end of the text is fine. */
+/** Whether the next character that is not white space is one of these, or the text ends. */
 function mayFollow(text: string, at: number, allowed: string): boolean {
   const next = skipSpace(text, at)
   return next >= text.length || allowed.includes(text.charAt(next))
@@ -159,6 +159,6 @@ function skipSpace(text: string, at: number): number {
 
 /** White space, NUL runs and a byte-order mark hold nothing that could be lost. */
 function isBlank(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL runs are what a crash leaves behind
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: crashes leave runs of NULs
   return !/[^\s\u0000\ufeff]/.test(text)
 }

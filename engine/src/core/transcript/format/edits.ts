@@ -1,15 +1,15 @@
-// Edits: the only ways a view changes. Each is stored as an entry of the transcript, and taken back by another, so
-// nothing is ever lost. Here they are read and written; what they do to a view is the fold's business.
+// Edits are the only way to change a view. Each is an entry of the transcript, and another entry undoes it, so nothing is
+// lost. This file reads and writes edits; the fold applies them to a view.
 import { blocksOf, type Content } from '../../message/block.ts'
 import { defined, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 
-/** Who asked for it and what it freed, for people, statistics and sizes. No message depends on it. */
+/** Who asked for the edit and how much it freed, for display, statistics and sizes. It changes no message. */
 export type EditCause = {
   readonly mechanism?: string
   readonly reason?: string
-  /** Tokens by the counter of whoever made it: the usage reported before it, less this, is the size behind it. */
+  /** Tokens freed, as counted by the client that wrote the edit. Size after the edit = reported usage − this. */
   readonly freed?: number
-  /** Tokens of the whole context before it: what it leaves is not more. */
+  /** Tokens of the whole context before the edit, an upper limit for the size after it. */
   readonly size?: number
 }
 
@@ -18,55 +18,55 @@ export type Edit = EditCause &
     | {
         readonly type: 'clear-results'
         readonly toolUseIds: readonly string[]
-        /** Entries of attachments that go in the same pass. */
+        /** Attachment entries that are cleared with them. */
         readonly attachments?: readonly string[]
-        /** Leave the id with which the recall tool finds the original. */
+        /** Leave the id by which the recall tool finds the original. */
         readonly recall?: boolean
-        /** Shorten to so many characters instead: head, tail, and a line between them that says what is missing. */
+        /** Shorten to this many characters instead: start, end, and a line between them that says what is missing. */
         readonly keep?: number
       }
     | { readonly type: 'clear-inputs'; readonly toolUseIds: readonly string[] }
-    /** Images and documents of these entries, also inside results: a word stands in their place. */
+    /** Replaces images and documents in these entries, also inside results, with a word. */
     | {
         readonly type: 'clear-media'
         readonly uuids: readonly string[]
-        /** So many of the last entry's stay, the newest of them. */
+        /** How many of the last entry's images and documents stay, the newest ones. */
         readonly keep?: number
       }
-    /** Of the entries that stand before the edit in the transcript, between these two where they are given. */
+    /** Applies to entries before the edit in the transcript, between these two if given. */
     | { readonly type: 'clear-thinking'; readonly after?: string; readonly before?: string }
-    /** A snip: the entries from here to there are out of the view; one line says so. */
+    /** A snip: one line replaces the entries in this range. */
     | { readonly type: 'drop-range'; readonly from: string; readonly to: string; readonly marker: string }
-    /** A collapse: a summary stands in the place of the entries from here to there. */
+    /** A collapse: a summary replaces the entries in this range. */
     | { readonly type: 'replace-range'; readonly from: string; readonly to: string; readonly text: string }
-    /** Another agent replaced what the model sees of this entry; null leaves the entry out. */
+    /** Another agent replaced the content of this entry; null removes it. */
     | { readonly type: 'replace-content'; readonly uuid: string; readonly content: Content | null }
-    /** The server left this out of what the model saw. It changes no message: the history is sent as it is. */
+    /** The server hid this from the model. It changes no message: the history is sent unchanged. */
     | {
         readonly type: 'server-cleared'
         readonly toolUses: number
         readonly thinkingTurns: number
         readonly tokens: number
       }
-    /** No other edit clears, drops or replaces it. */
+    /** Protects an entry from being cleared, dropped or replaced. */
     | { readonly type: 'pin'; readonly uuid: string }
     | { readonly type: 'unpin'; readonly uuid: string }
-    /** Takes an edit, a rewind, an undo or a compaction (by its boundary) out of the view. */
+    /** Undoes an edit, a rewind, an undo, or a compaction (by its boundary). */
     | { readonly type: 'undo'; readonly uuid: string }
-    /** The view is what it was when this entry was the newest, and goes on from there. */
+    /** Returns to the view in which this entry was the newest, and continues from there. */
     | { readonly type: 'rewind'; readonly to: string }
   )
 
 export const editSubtype = 'everlong_edit'
 
-/** The edit that a record stands for; undefined when it is none, or one of a later version that nobody here knows. */
+/** The edit in a record; undefined if it has none, or one of a later version that this one does not know. */
 export function readEdit(record: JsonObject): Edit | undefined {
   if (record.type !== 'system') return undefined
   if (record.subtype === 'microcompact_boundary') return readMicrocompact(record)
   return record.subtype === editSubtype ? readKnown(objectAt(objectAt(record, 'everlong'), 'edit') ?? {}) : undefined
 }
 
-/** What Claude Code writes when it clears results itself. It can be undone like any other edit. */
+/** Claude Code writes this when it clears results itself. It can be undone like any other edit. */
 function readMicrocompact(record: JsonObject): Edit {
   const data = objectAt(record, 'microcompactMetadata')
   const attachments = stringsAt(data, 'clearedAttachmentUUIDs')
@@ -130,13 +130,13 @@ function readKnown(value: JsonObject): Edit | undefined {
 
 export type EditPlace = {
   readonly uuid: string
-  /** The newest entry of the chain, so that readers that do not know edits keep theirs. */
+  /** The newest entry of the chain, so that readers that do not know edits still follow the chain. */
   readonly parentUuid: string | null
   readonly timestamp: string
   readonly sessionId: string
-  /** What else the client puts on each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
+  /** Further fields of each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
   readonly envelope?: JsonObject
-  /** The first record of the action that this edit is a part of, where the action wrote several. */
+  /** The first record of the action that this edit belongs to, if the action wrote several. */
   readonly action?: string | undefined
 }
 
@@ -168,7 +168,7 @@ export function editRecords(
   )
 }
 
-/** What all records of one action have in common: the uuid of its first record. */
+/** The uuid of the first record of an action, which all its records share. */
 export function actionOf(record: JsonObject): string | undefined {
   return stringAt(objectAt(record, 'everlong'), 'action') ?? stringAt(record, 'uuid')
 }

@@ -1,9 +1,9 @@
-// One record of a transcript with the place it came from, and its head: the few facts that the graph, the epochs
-// and the live window are made of. Reading a head never fails; what is not there is undefined.
+// A record of a transcript with its position in the file, and its head: the few fields that the graph, the epochs and the
+// live window need. Reading a head never fails; missing fields are undefined.
 import { isObject, type JsonObject, stringAt } from '../../message/json.ts'
 import { type Boundary, readBoundary } from './boundary.ts'
 
-/** Lines are counted from 1; 0 when the file was read from its tail. `nth` is the place among the records of a line. */
+/** Lines are counted from 1; 0 if the file was read from its end. `nth` counts the records of one line. */
 export type Position = {
   readonly line: number
   readonly offset: number
@@ -16,19 +16,19 @@ export type Entry = {
   readonly position: Position
 }
 
-/** Gets every record of a file in order; returns the entries each one stands for. */
+/** Called with every record of a file in order; returns the entries that it becomes. */
 export type RecordReader = (record: JsonObject, position: Position) => readonly Entry[]
 
 export type Head = Position & {
   readonly type: string
   readonly subtype: string | undefined
-  /** Only tree entries have one; side entries annotate the session and hang nowhere. */
+  /** Only tree entries have one. Side entries annotate the session and have no parent. */
   readonly uuid: string | undefined
   readonly parent: string | null | undefined
-  /** The entry that this one continues across a compaction, as the client believed. It may be missing, in another file or below. */
+  /** The entry that this one continues across a compaction, by the client's account. It may be missing, later or elsewhere. */
   readonly logicalParent: string | undefined
   readonly sidechain: boolean
-  /** Pieces of one answer share it. Assistant entries only. */
+  /** Shared by all entries of one answer. Assistant entries only. */
   readonly messageId: string | undefined
   readonly toolUses: readonly string[]
   readonly toolResults: readonly string[]
@@ -39,7 +39,7 @@ export function readHead({ record, position }: Entry): Head {
   const { type: named, subtype, uuid, parentUuid: parent, message: said } = record
   const type = typeof named === 'string' ? named : ''
   const boundary = type === 'system' || type === 'compact_system' ? readBoundary(record) : undefined
-  // A boundary must be found in the graph, so the legacy kind, which may have no uuid, gets one from its place.
+  // A boundary must be found in the graph, so the legacy kind, which may have no uuid, gets one from its position.
   const unnamed = boundary && `boundary-at-byte-${position.offset}`
   // Legacy records also announce that a compaction starts and that it was restored. They are not part of the tree.
   const isAnnouncement = type === 'compact_system' && !boundary
@@ -74,7 +74,7 @@ function toolIds(content: unknown) {
   return { uses, results }
 }
 
-/** Whether the client began a new tree here and named the entry that it continues: what it writes after a compaction. */
+/** Whether the client started a new tree here and named the entry that it continues, as it does after a compaction. */
 export function isPostCompact({ parent, logicalParent }: Pick<Head, 'parent' | 'logicalParent'>): boolean {
   return typeof parent !== 'string' && logicalParent !== undefined
 }

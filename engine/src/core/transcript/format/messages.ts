@@ -1,5 +1,5 @@
-// From entries to messages, one for each: who said what, in order, and what an answer reports. Client notes and progress are
-// left out, and tool results that a micro-compaction cleared are blank. The fold makes of them what a request carries.
+// Turns entries into messages, one each: who said what, in order, and the usage of answers. Client notes and progress are left
+// out, and tool results that a micro-compaction cleared are blank. The fold makes requests of them.
 import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 import type { Origin, Role, ViewMessage } from '../../message/message.ts'
@@ -26,7 +26,7 @@ export function messagesOf(entries: readonly Entry[]): readonly ViewMessage[] {
   })
 }
 
-/** Undefined when a model sees nothing of the record. */
+/** Undefined if a model sees nothing of the record. */
 export function messageOf(record: JsonObject): ViewMessage | undefined {
   const origin = originOf(record)
   if (origin === undefined || isSynthetic(record)) return undefined
@@ -58,13 +58,13 @@ function contentOf(content: unknown, role: Role): ViewMessage['content'] {
   return typeof content === 'string' ? content : readableBlocks(blocksOf(content), role)
 }
 
-/** A summary is told by us, whoever wrote the record: what it quotes must not read as an instruction of the client. */
+/** We present every summary, whoever wrote it, so that quoted text in it cannot pass for an instruction of the client. */
 function summaryContent(content: unknown): ViewMessage['content'] {
   if (typeof content === 'string') return neutralizeReminders(content)
   return blocksOf(content).map((block) => (isText(block) ? { ...block, text: neutralizeReminders(block.text) } : block))
 }
 
-/** The message with other content in the place of some results; the very same when it holds none of them. */
+/** The message with some results replaced; the same object if it has none of them. */
 export function withoutResults(
   message: ViewMessage,
   contentFor: (result: ToolResultBlock) => ToolResultBlock['content'] | undefined,
@@ -80,7 +80,7 @@ export function withoutResults(
   return isCleared ? { ...message, content } : message
 }
 
-/** What the client injected. A prompt typed while the agent worked lives only in such a record. */
+/** Context that the client injected. A prompt that was typed while the agent worked exists only in such a record. */
 function attachmentMessage(record: JsonObject): Found | undefined {
   const attachment = objectAt(record, 'attachment') ?? {}
   const kind = stringAt(attachment, 'type') ?? 'unknown'
@@ -90,11 +90,11 @@ function attachmentMessage(record: JsonObject): Found | undefined {
   return { role: 'user', content, origin: isTyped ? 'human' : 'attachment', attachment: kind }
 }
 
-/** Texts that clients put in the person's mouth: output of commands, notices, reminders. */
+/** Texts that clients add as the user: output of commands, notices, reminders. */
 const clientMade =
   /^\s*(<(local-command-stdout|local-command-stderr|local-command-caveat|bash-stdout|bash-stderr|task-notification|system-reminder|user-prompt-submit-hook)\b|\[Request interrupted by user)/
 
-/** What a record of the conversation says. The oldest clients wrote a text in the place of the message. */
+/** The content of a record of the conversation. The oldest clients wrote a text instead of a message. */
 export function saidIn({ message }: JsonObject): unknown {
   return isObject(message) ? message.content : typeof message === 'string' ? message : undefined
 }
@@ -119,20 +119,20 @@ function speakerOf(record: JsonObject, text: string): 'human' | 'agent' | 'meta'
   return kind !== undefined || clientMade.test(text) ? 'meta' : 'human'
 }
 
-/** Client-made answers ("No response requested.", API errors): no model wrote them and none sees them. */
+/** Answers made by the client ("No response requested.", API errors): no model wrote or sees them. */
 export function isSynthetic(record: JsonObject): boolean {
   const { message } = record
   return (isObject(message) && message.model === '<synthetic>') || record.isApiErrorMessage === true
 }
 
-/** What one line says about its answer, which may be stored as several lines with the same message id and usage. */
+/** The answer that one line belongs to. An answer may be stored as several lines with the same message id and usage. */
 export type AnswerLine = {
   readonly messageId: string
   readonly model: string
   readonly usage: Usage
 }
 
-/** Undefined when the record is no answer of a model, or carries no usage. */
+/** Undefined if the record is not an answer of a model, or has no usage. */
 export function readAnswerLine(record: JsonObject): AnswerLine | undefined {
   const { type, message } = record
   if (type !== 'assistant' || !isObject(message) || typeof message.id !== 'string' || isSynthetic(record))

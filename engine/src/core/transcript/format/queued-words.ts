@@ -1,5 +1,5 @@
-// What the user typed while the agent was working and what older clients recorded only as an operation on their queue: the
-// model saw it, but no message has it.
+// Text that the user typed while the agent was working, and that older clients recorded only as a queue operation: the model
+// saw it, but no message contains it.
 import { textOf } from '../../message/block.ts'
 import { stringAt } from '../../message/json.ts'
 import { readBoundary } from './boundary.ts'
@@ -8,11 +8,11 @@ import { messageOf } from './messages.ts'
 
 export type QueuedWords = {
   readonly text: string
-  /** The newest message that was there when it was typed. */
+  /** The newest message at the time it was typed. */
   readonly after?: string
 }
 
-/** Since the last compaction, oldest first. What became a message of its own is left out. */
+/** Since the last compaction, oldest first, without texts that became messages. */
 export function queuedWords(entries: readonly Entry[]): readonly QueuedWords[] {
   const start = entries.findLastIndex(({ record }) => readBoundary(record) !== undefined) + 1
   const recent = entries.slice(start)

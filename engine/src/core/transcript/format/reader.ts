@@ -1,5 +1,5 @@
-// Reads records of any known agent as entries in the Claude Code format, which all the rest of the code understands.
-// The records of Claude Code pass through as they are; those of others are converted one by one, in file order.
+// Reads the records of any known agent as entries in the Claude Code format, the only one that the rest of the code knows.
+// Records of Claude Code and Everlong pass through unchanged; others are converted one by one, in file order.
 import { isObject, type JsonObject } from '../../message/json.ts'
 import type { RecordReader } from './entry.ts'
 import { createCodexReader } from './foreign/codex.ts'
@@ -23,7 +23,7 @@ export type Format = keyof typeof readers
 
 export type TranscriptReader = {
   readonly read: RecordReader
-  /** Known from the first record that tells; Claude Code's until then. */
+  /** Decided by the first record that identifies a format; Claude Code until then. */
   readonly format: () => Format
 }
 

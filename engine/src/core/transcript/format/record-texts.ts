@@ -1,12 +1,12 @@
-// Takes a record apart into the pieces that are searched and read: a person's words, an answer, a thought, a call, a
-// result. Pure: the same record always gives the same pieces in the same order, so that a number names one.
+// Splits a record into the texts that are searched and read: a user message, an answer, thinking, a call, a result. The same
+// record always gives the same texts in the same order, so a number identifies one.
 import { type Block, blocksOf, isMedia, isText, isToolResult } from '../../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../../message/json.ts'
 import type { Origin } from '../../message/message.ts'
 import { pathsOf, toolCall } from '../../tools/call.ts'
 import { isSynthetic, messageOf, originOf, saidIn } from './messages.ts'
 
-/** The origins of messages, with what an answer holds told apart. */
+/** The origins of messages, with an answer split into text, thinking and calls. */
 export const textKinds = [
   'human',
   'assistant',
@@ -63,13 +63,13 @@ function callPiece(block: Block): RecordText {
   return { kind: 'tool-use', text, tool, paths, ...(id === undefined ? {} : { toolUseId: id }) }
 }
 
-/** What a tool of the provider brought (web search, code execution): it lies in the answer itself. */
+/** The result of a provider's tool (web search, code execution), which is part of the answer itself. */
 function serverResultPiece(block: Block): RecordText {
   const id = stringAt(block, 'tool_use_id')
   return { kind: 'tool-result', text: readable(block.content), ...(id === undefined ? {} : { toolUseId: id }) }
 }
 
-/** Only what some model was shown; a prompt typed while the agent worked is a person's. */
+/** Only text that a model saw. A prompt that was typed while the agent worked counts as human. */
 function attachmentPieces(record: JsonObject): readonly RecordText[] {
   const message = messageOf(record)
   if (message === undefined) return []
@@ -78,7 +78,7 @@ function attachmentPieces(record: JsonObject): readonly RecordText[] {
   return textPiece(kind, kind === 'human' ? readable(message.content) : readable(attachment))
 }
 
-/** Any JSON as text for reading: strings as they are, not in quotes; media by what they are. */
+/** Any JSON as readable text: strings without quotes, media by their type and size. */
 function readable(value: unknown): string {
   if (typeof value === 'string') return value
   if (Array.isArray(value))

@@ -1,14 +1,14 @@
-// What the model wrote of a summary that a client recorded.
+// Extracts the text that the model wrote from a summary that a client recorded.
 
 const opening = /^This session is being continued/
-/** What Codex puts before a summary. */
+/** The text that Codex puts before a summary. */
 const introduction = /^Another language model started to solve this problem[^\n]*\n/
 const heading = /^Summary:[ \t]*$/m
 const firstSection = /^[ \t]*(?:#+[ \t]*|\*\*)?1\.[ \t]/m
 const closing =
   /\n(?:If you need specific details from before compaction|Please continue the conversation|Continue the conversation from where)/
 
-/** What the model wrote of a recorded summary: without its scratchpad and the client's opening and closing words. */
+/** The model's text in a recorded summary, without its scratchpad and the client's opening and closing text. */
 export function recordedProse(recorded: string): string {
   const whole = withoutScratchpads(recorded).replace(introduction, '')
   const end = whole.search(closing)

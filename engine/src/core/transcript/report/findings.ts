@@ -1,4 +1,4 @@
-// What is wrong with a transcript, in plain words, and the counts of its live window. Pure: it reads a scan and entries.
+// The problems of a transcript, in plain words, and the counts of its live window, from a scan and entries.
 import { type Entry, readHead } from '../format/entry.ts'
 import type { Scan } from '../tree/scan.ts'
 
@@ -34,14 +34,14 @@ export function tallyOf(entries: readonly Entry[]): Tally {
 export type Finding = {
   readonly type:
     | 'several-records' // two or more records on one line
-    | 'lost-text' // part of a line is no record
+    | 'lost-text' // part of a line is not a record
     | 'torn' // the last line was cut
     | 'too-long'
-    | 'duplicate' // an entry with a uuid that was used before
+    | 'duplicate' // the uuid of an earlier entry again
     | 'ring' // parents that lead back to themselves
     | 'orphan' // a parent that is not in the file: expected after compactions
     | 'unpaired' // tool uses of the live window without a result, or the other way round
-  /** Errors are what a repair mends; notes are how such files are. */
+  /** A repair fixes errors. Notes are normal for such files. */
   readonly severity: 'error' | 'note'
   readonly line: number | undefined
   readonly text: string

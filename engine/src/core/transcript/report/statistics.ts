@@ -1,4 +1,4 @@
-// Figures over many sessions: how often they are compacted, by what, how their summaries grow, what they use.
+// Statistics of many sessions: how often they are compacted and by which mechanism, how summaries grow, tokens used.
 import { groupBy } from '../../message/group-by.ts'
 import { addCounts, billedCounts, noTokens, type TokenCounts, totalOf } from '../../message/usage.ts'
 import type { Epoch, Scan } from '../tree/scan.ts'
@@ -22,12 +22,12 @@ export type Statistics = {
   readonly orphans: number
   readonly salvaged: number
   readonly models: readonly ModelTokens[]
-  /** Answers that were found again in another file, as resumed and forked sessions carry them along. They count once. */
+  /** Answers that also occur in another file, because resumed and forked sessions copy them. They count once. */
   readonly repeatedAnswers: number
-  /** What compactions themselves used, as far as their own runs were recorded. */
+  /** Tokens of compactions whose own runs were recorded. */
   readonly compactionModels: readonly ModelTokens[]
   readonly compactionsRecorded: number
-  /** What the other compactions used by an estimate: the context read from the cache, the summary written. */
+  /** Estimated tokens of the other compactions: the context read from the cache, and the summary written. */
   readonly compactionEstimates: readonly ModelTokens[]
 }
 
@@ -56,7 +56,7 @@ export function createStatisticsBook() {
       for (const { messageId, model, usage } of answers) {
         if (seen.has(messageId)) sums.repeatedAnswers++
         else addTokens(book, model, billedCounts(usage))
-        // Ids of the API are unique; those we make up for other formats count from 1 in each file.
+        // Ids of the API are unique; our ids for other formats start at 1 in each file.
         if (messageId.startsWith('msg_')) seen.add(messageId)
       }
     },
@@ -94,11 +94,11 @@ type Estimate = { readonly model: string; readonly tokens: TokenCounts }
 const charactersPerToken = 3
 
 /**
- * What each compaction of known size used if its own run was not recorded, oldest first: its request is the whole
- * context, read from the cache at best, and what it wrote is the summary.
+ * Estimated usage of each compaction of known size whose own run was not recorded, oldest first: it reads the whole context,
+ * from the cache at best, and writes the summary.
  */
 function estimates(epochs: readonly Epoch[], answers: Scan['answers']): readonly Estimate[] {
-  // The model that gave the newest answer of each epoch, or of the one before where an epoch has none.
+  // The model of the newest answer of each epoch, or of the previous epoch if it has none.
   const models: (string | undefined)[] = epochs.map(() => undefined)
   for (const { epoch, sidechain, model } of answers) if (!sidechain) models[epoch] = model
   for (const epoch of models.keys()) models[epoch] ??= models[epoch - 1]
@@ -110,12 +110,12 @@ function estimates(epochs: readonly Epoch[], answers: Scan['answers']): readonly
   })
 }
 
-/** Runs are recorded in files of their own, which may come before or after their session: matched at the end. */
+/** Runs are recorded in separate files, which may come before or after their session, so they are matched at the end. */
 function unrecorded(sessions: readonly Session[], runs: ReadonlyMap<string, number>): Map<string, ModelTokens> {
   const models = new Map<string, ModelTokens>()
   for (const { ids, estimates } of sessions) {
     const recorded = ids.reduce((sum, id) => sum + (runs.get(id) ?? 0), 0)
-    // Clients began to record runs at some version: the newest compactions are the recorded ones.
+    // Clients started to record runs at some version, so the newest compactions are the recorded ones.
     const others = estimates.slice(0, Math.max(0, estimates.length - recorded))
     for (const { model, tokens } of others) addTokens(models, model, tokens)
   }

@@ -4,9 +4,9 @@ import { buildGraph } from './graph.ts'
 import type { Scan } from './scan.ts'
 
 /**
- * Rows, oldest first, the entry itself last; empty if the file has no such entry. Each step goes to the logical parent if
- * that lies before the entry, else to the parent. A boundary without either goes to the entry before it. Kept messages
- * come once, where they were first written.
+ * Rows, oldest first, with the entry itself last; empty if the file has no such entry. Each step goes to the logical parent if
+ * that comes before the entry, else to the parent. A boundary without either goes to the entry before it. Kept messages
+ * appear once, where they were first written.
  */
 export function ancestryOf(
   { table, boundaries, rewinds }: Pick<Scan, 'table' | 'boundaries' | 'rewinds'>,

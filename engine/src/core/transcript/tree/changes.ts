@@ -11,7 +11,7 @@ export type Change = {
   readonly row: number
   readonly uuid: string
   readonly edit: Edit | undefined
-  /** Tokens, where the record tells. */
+  /** Tokens, if the record has them. */
   readonly freed?: number | undefined
 }
 
@@ -25,7 +25,7 @@ export function changeAt(row: number, record: JsonObject, head: Pick<Head, 'uuid
 export type Standing = {
   /** Rows of the changes that are not in force. */
   readonly out: ReadonlySet<number>
-  /** Those that a rewind went back past. */
+  /** Changes that a rewind removed. */
   readonly past: ReadonlySet<number>
   /** Rewinds in force: their row, and the row they go back to. */
   readonly rewinds: ReadonlyMap<number, number>
@@ -33,7 +33,7 @@ export type Standing = {
 
 export const nothingUndone: Standing = { out: new Set(), past: new Set(), rewinds: new Map() }
 
-/** From the newest to the oldest: a change refers only to what lies before it. */
+/** Newest first, because a change refers only to earlier ones. */
 export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => number): Standing {
   const undone = new Set<number>()
   const past = new Set<number>()
@@ -79,7 +79,7 @@ export type Undoable = {
 /** A pin is taken back by unpinning, and `server-cleared` is only a report. */
 const notUndoable: ReadonlySet<string | undefined> = new Set(['undo', 'pin', 'unpin', 'server-cleared'])
 
-/** What an undo takes back: the newest compaction in force, or all edits that were written together. Oldest first. */
+/** What an undo removes: the newest compaction in force, or all edits that were written together. Oldest first. */
 export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
   const { changes, out } = changesIn(entries)
   const inForce = changes.filter(({ row, edit }) => !out.has(row) && !notUndoable.has(edit?.type))
@@ -94,15 +94,15 @@ export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
     }))
 }
 
-/** The entries that no rewind in force went back past. */
+/** The entries that no rewind in force removed. */
 export function withoutRewound(entries: readonly Entry[]): readonly Entry[] {
   const rewinds = [...changesIn(entries).rewinds]
   return entries.filter((_, row) => !rewinds.some(([from, to]) => row > to && row < from))
 }
 
 /**
- * Whether the end of a transcript, which holds the whole live window, folds to the same view as all of it. An undo or a
- * rewind may bring back what lies before, and an edit of a range must know both of its ends.
+ * Whether the end of a transcript, which contains the whole live window, folds to the same view as the whole transcript. An
+ * undo or a rewind may bring back earlier entries, and an edit of a range needs both ends of the range.
  */
 export function isSelfContained(entries: readonly Entry[]): boolean {
   const known = new Set<unknown>(entries.map(({ record }) => record.uuid)).add(undefined)

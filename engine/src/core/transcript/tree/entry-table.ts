@@ -1,9 +1,9 @@
-// What is kept of every entry of a transcript without its content: position, id, type, parent, usage. In columns, one
-// row for each entry, since a file may have hundreds of thousands.
+// A table of all entries of a transcript without their content: position, id, type, parent, usage. It is stored in columns,
+// because a file may have hundreds of thousands of entries.
 import type { Head, Position } from '../format/entry.ts'
 
 const treeTypes = ['user', 'assistant', 'system', 'attachment', 'progress', 'boundary'] as const
-/** '' is a side entry, which is not part of the tree. 'boundary' is that of a compaction. */
+/** '' is a side entry, which is not part of the tree. 'boundary' is the boundary of a compaction. */
 export type EntryType = (typeof treeTypes)[number] | '' | 'other'
 
 export const noParent = -1
@@ -31,9 +31,9 @@ export function createEntryTable<Ids>(ids: Ids) {
     contextTokens: [] as number[],
     /** Rows by uuid; of several entries with the same one, the first. */
     ids,
-    /** By row: a parent that has not been seen. It may come later in the file, or never. */
+    /** By row: a parent that was not seen yet. It may come later in the file, or never. */
     pending: new Map<number, string>(),
-    /** By row: the entry that it continues across a compaction, where it names one. */
+    /** By row: the entry that it continues across a compaction, if it names one. */
     logicalParents: new Map<number, string>(),
     duplicates: [] as number[],
   }

@@ -1,4 +1,4 @@
-// The tree that a transcript's entries form, repaired: kept messages spliced behind their summary, orphans attached, rings
+// The tree that a transcript's entries form, repaired: kept messages moved after their summary, orphans attached, rings
 // cut. It needs only an entry table.
 import type { Boundary, Kept } from '../format/boundary.ts'
 import { nothingUndone, type Standing } from './changes.ts'
@@ -22,7 +22,7 @@ export type Graph = {
   readonly cuts: readonly number[]
   /** By boundary: the messages it kept, in order, without those that were never written to disk. */
   readonly kept: ReadonlyMap<number, readonly number[]>
-  /** By summary: the last message that was kept behind it. */
+  /** By summary: the last kept message after it. */
   readonly keptTails: ReadonlyMap<number, number>
 }
 
@@ -43,7 +43,7 @@ export function buildGraph(
   return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), ...spliced }
 }
 
-/** An undone boundary is an entry like any other: it hangs on the entry before it. */
+/** An undone boundary is an ordinary entry: its parent is the entry before it. */
 function bridge({ table, parents }: Links, row: number): void {
   let before = logicalParentAt(table, row)
   if (before < 0) {
@@ -58,7 +58,7 @@ function bridge({ table, parents }: Links, row: number): void {
 
 /**
  * A missing parent is replaced by the nearest earlier tree entry of the same side (main or sub-agent), if any. A copy
- * of an old line does not count: what hung on it would go back to before the last boundary.
+ * of an old line does not count: its children would move to before the last boundary.
  */
 function attachOrphans({ table, parents }: Links): readonly number[] {
   const orphans: number[] = []
@@ -77,7 +77,7 @@ function attachOrphans({ table, parents }: Links): readonly number[] {
 }
 
 /**
- * The legacy record is not linked into the chain. Moved behind it are later entries that hang on earlier ones, later
+ * The legacy record is not linked into the chain. These move after it: later entries whose parents come before it, later
  * roots that continue an earlier entry, and the first message after it if that is a root.
  */
 function relinkLegacy({ table, parents }: Links, boundary: number): void {
@@ -94,8 +94,8 @@ function relinkLegacy({ table, parents }: Links, boundary: number): void {
 }
 
 /**
- * Puts the kept messages of each boundary behind its anchor (the summary), and what followed the anchor behind the last
- * of them, in whatever layout they were written. `moved` has the rows whose parent was set here.
+ * Moves the kept messages of each boundary after its anchor (the summary), and the children of the anchor after the last of
+ * them, whatever layout they were written in. `moved` has the rows whose parent was set here.
  */
 function spliceKept(links: Links, boundaries: readonly BoundaryAt[]) {
   const { table, parents } = links
@@ -136,7 +136,7 @@ function keptRows({ table, parents }: Links, boundary: number, kept: Kept): read
         chain.add(row)
         if (row === head) return [...chain].reverse()
       }
-      return [] // Head and tail are not on one chain, so nobody can say what was kept.
+      return [] // The first and the last message are not on one chain, so the kept messages are unknown.
     }
     case 'counted': {
       const found: number[] = []

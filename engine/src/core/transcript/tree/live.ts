@@ -45,7 +45,7 @@ export function liveOrder(
   const graph = buildGraph(table, boundaries, standing)
   const newest = newestLeaf(table, isLeaf)
   if (newest < 0) return { order: [], graph }
-  // A compaction that nothing follows yet: the messages it kept still stand behind its summary.
+  // Nothing follows this compaction yet, but its kept messages come after its summary.
   const leaf = graph.keptTails.get(newest) ?? newest
   const isEnd = (row: number) => typeAt(table, row) === 'boundary' && !standing.out.has(row)
   return { order: withSiblings(tree, walkUp(graph, leaf, isEnd)), graph }
@@ -105,7 +105,7 @@ function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph
   return missing
 }
 
-/** With the pieces of answers and the results that parallel calls leave on side branches, which a walk up misses. */
+/** Adds parts of answers and results of parallel calls, which are on side branches that the walk misses. */
 function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): readonly number[] {
   const headAt = (row: number) => heads[row] as Head
   const others = rowsBeside(heads, table, chain)
@@ -131,7 +131,7 @@ function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): rea
     return missed.length > 0 || isPiece(row)
   })
   if (siblings.length === 0) return chain
-  // Each goes behind the last row of its own answer (a piece, or a result) that comes before it in the file.
+  // Each goes after the last earlier row of its own answer (a part of it, or a result).
   const answerOf = (row: number) => {
     const { messageId, toolResults } = headAt(row)
     return messageId ?? answerOfCall.get(toolResults.find((id) => answerOfCall.has(id)) ?? '')
@@ -141,14 +141,14 @@ function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): rea
     chain.filter((row) => own.has(answerOf(row))),
     answerOf,
   )
-  const behind = groupBy(siblings, (row) => {
+  const following = groupBy(siblings, (row) => {
     const rows = members.get(answerOf(row)) ?? []
     return rows.findLast((member) => member < row) ?? rows[0] ?? chain.at(-1)
   })
-  return chain.flatMap((row) => [row, ...(behind.get(row) ?? [])])
+  return chain.flatMap((row) => [row, ...(following.get(row) ?? [])])
 }
 
-/** Rows off the chain that may belong to one of its answers. */
+/** Rows outside the chain that may belong to one of its answers. */
 function rowsBeside(heads: readonly Head[], table: EntryTable, chain: readonly number[]): readonly number[] {
   const isSkipped = new Uint8Array(heads.length)
   for (const row of chain) isSkipped[row] = 1

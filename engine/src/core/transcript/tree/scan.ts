@@ -1,5 +1,5 @@
-// One pass over the entries of a transcript: what it holds, its graph, its answers, its turns, and its epochs, the parts
-// between compactions. Contents are looked at and let go; what stays in memory is a row for each entry.
+// One pass over the entries of a transcript: counts, graph, answers, turns, and epochs (the parts between compactions). It
+// keeps no contents, only a row for each entry.
 import { textOf } from '../../message/block.ts'
 import { type JsonObject, stringAt } from '../../message/json.ts'
 import { isRequest } from '../../message/message.ts'
@@ -24,7 +24,7 @@ export type Compaction = {
   readonly line: number
   readonly trigger: string
   readonly tokensBefore: number | undefined
-  /** As the boundary says, or else what the first answer after it was given. */
+  /** As the boundary says, or else the context of the first answer after it. */
   readonly tokensAfter: number | undefined
   readonly durationMs: number | undefined
   readonly time: string | undefined
@@ -37,7 +37,7 @@ export type Compaction = {
 }
 
 export type Epoch = {
-  /** 0 is what came before the first compaction. */
+  /** 0 is the part before the first compaction. */
   readonly number: number
   readonly openedBy: Compaction | undefined
   /** Tree entries of the main conversation, or of the sub-agent whose file it is. */

@@ -1,5 +1,5 @@
-// What edits do to the content of one message: results, inputs, media and thinking are cleared. The original stays as it
-// is, and a message from which nothing was cleared is returned as it is.
+// Applies edits to the content of one message: clears results, inputs, media and thinking. The original is not changed, and a
+// message without cleared content is returned as the same object.
 import {
   type Block,
   blocksOf,
@@ -22,24 +22,24 @@ export function clearedResult(toolUseId: string, hasRecall: boolean): string {
   return hasRecall ? `${clearedText} Recall it by its id: ${toolUseId}` : clearedText
 }
 
-/** Characters; the line in the middle needs its room. */
-export const leastKept = 1_000
-const longestName = 200
+/** Characters, which leaves room for the line in the middle. */
+export const minKept = 1_000
+const maxNameLength = 200
 
-/** Head, tail, and a line between them that says what is missing and how to read it. Media stay. */
+/** Start, end, and a line between them that says what is missing and how to read it. Media stay. */
 export function shortenedResult(
   { tool_use_id: id, content }: ToolResultBlock,
   { keep, recall }: { readonly keep: number; readonly recall: boolean },
 ): ToolResultBlock['content'] {
   const blocks = blocksOf(content)
   const text = blocks.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n')
-  if (text.length <= Math.max(keep, leastKept)) return content
-  const name = id.slice(0, longestName)
+  if (text.length <= Math.max(keep, minKept)) return content
+  const name = id.slice(0, maxNameLength)
   const how = recall
     ? `Read the rest a part at a time: recall(${JSON.stringify({ read: name })}).`
     : `Making the same call again gives the same text: ask for a part of it. The transcript has it all: ${JSON.stringify(name)}.`
   const line = `[… This result has ${text.length} characters, too many for the context. The middle is left out. ${how} …]`
-  const room = Math.max(keep, leastKept) - line.length - 2
+  const room = Math.max(keep, minKept) - line.length - 2
   const short = withoutMiddle(text, { most: room, headShare: 0.5, marker: () => `\n${line}\n` })
   if (typeof content === 'string') return short
   return [{ type: 'text', text: short }, ...blocks.filter((block) => !isText(block))]
@@ -69,7 +69,7 @@ function shortened(value: unknown): unknown {
   return value
 }
 
-/** Undefined when the message was nothing but thinking. */
+/** Undefined if the message has nothing but thinking. */
 export function withoutThinking(message: ViewMessage): ViewMessage | undefined {
   if (message.role !== 'assistant' || typeof message.content === 'string') return message
   if (!message.content.some(isThinking)) return message

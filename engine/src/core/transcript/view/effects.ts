@@ -14,7 +14,7 @@ export type RangeAt = EditAt & { readonly edit: Extract<Edit, { readonly type: '
 /** The rows of the view in order, and how to find them. Rows are counted over the whole transcript. */
 export type LiveRows = {
   readonly order: readonly number[]
-  /** Where a row stands in the order; -1 when it is not in the view. */
+  /** The index of a row in the order; -1 if it is not in the view. */
   readonly placeOf: (row: number) => number
   readonly rowOf: (uuid: string) => number
   readonly rows: readonly { readonly head: Head; readonly entry: Entry }[]
@@ -22,7 +22,7 @@ export type LiveRows = {
   readonly isVisible: (row: number) => boolean
 }
 
-/** A row of the view that an edit means, and the id by which it names the row or a call in it. */
+/** A row of the view that an edit refers to, and the id by which it names the row or a call in it. */
 type Target = { readonly row: number; readonly id?: string }
 /** By the row of an edit, in force or not. */
 export type Targets = ReadonlyMap<number, readonly Target[]>
@@ -60,7 +60,7 @@ export function targetsOf(changes: readonly Change[], live: LiveRows): Targets {
 export type Effects = {
   /** By row: the edits of its message, in order. */
   readonly edits: ReadonlyMap<number, readonly { readonly at: EditAt; readonly id: string | undefined }[]>
-  /** By row: the newest edit that took it out. */
+  /** By row: the newest edit that removed it. */
   readonly ranges: ReadonlyMap<number, RangeAt>
   readonly pinned: ReadonlySet<string>
 }
@@ -84,7 +84,7 @@ export function effectsOf(inForce: readonly EditAt[], live: LiveRows, targets: T
   return { edits, ranges, pinned }
 }
 
-/** A pinned call keeps its result and a pinned result its call: without the other neither is worth much. */
+/** A pinned call keeps its result, and a pinned result its call, because one is useless without the other. */
 function protectedRows({ ranges, pinned }: Pick<Effects, 'ranges' | 'pinned'>, live: LiveRows): readonly number[] {
   if (ranges.size === 0) return []
   const answerOf = answersOf(live)
@@ -95,7 +95,7 @@ function protectedRows({ ranges, pinned }: Pick<Effects, 'ranges' | 'pinned'>, l
   })
 }
 
-/** The id of the answer that a row is a piece of, or brings a result for. */
+/** The id of the answer that a row is part of, or has a result for. */
 function answersOf({ rows, rowOf }: LiveRows): (row: number) => string | undefined {
   const ofCall = new Map<string, string | undefined>()
   for (const [row, { head }] of rows.entries()) {
@@ -150,7 +150,7 @@ function isRange(at: EditAt): at is RangeAt {
   return at.edit.type === 'drop-range' || at.edit.type === 'replace-range'
 }
 
-/** In the order of the view; where a compaction took an end out of the view, in the order of the transcript. */
+/** In the order of the view, or of the transcript if a compaction removed one end of the range from the view. */
 function rangeSpan(
   { from, to }: { readonly from: string; readonly to: string },
   { order, placeOf, rowOf, rows }: LiveRows,
@@ -160,11 +160,11 @@ function rangeSpan(
   if (first < 0) return []
   const places = ends.map(placeOf)
   if (!places.includes(-1)) return order.slice(Math.min(...places), Math.max(...places) + 1)
-  // Kept messages lie before the summary in the transcript and behind it in the view: it is not between them.
+  // Kept messages come before the summary in the transcript and after it in the view, so it is not between them.
   return order.filter((row) => row >= first && row <= last && rows[row]?.entry.record.isCompactSummary !== true)
 }
 
-/** Whole answers, since one that lost half of its thinking is refused. Never what was said after the edit. */
+/** Whole answers, because the API refuses one that lost half of its thinking. Never answers after the edit. */
 function thinkingSpan(
   at: number,
   { after, before }: { readonly after?: string; readonly before?: string },

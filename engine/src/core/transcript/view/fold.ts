@@ -12,22 +12,22 @@ import { mergePieces, type Source, type ViewPiece } from './merge.ts'
 import { type Row, viewPieces } from './pieces.ts'
 import { answersOnOtherPrefix } from './prefix-changes.ts'
 
-/** Never changes, whatever is added to the fold later. A message that stays the same is the same object in every view. */
+/** Immutable. A message that did not change is the same object in every view. */
 export type View = {
   readonly messages: readonly ViewMessage[]
   readonly sources: readonly Source[]
   /** In force, in the order of the transcript. */
   readonly edits: readonly { readonly uuid: string; readonly edit: Edit }[]
   readonly pins: readonly string[]
-  /** Answers whose usage still tells the size, with the tokens freed since. Absent while nothing has changed. */
+  /** Answers whose usage still gives the size, with the tokens freed since then. Absent while nothing has changed. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
   /** The newest change that names the size before it. */
-  readonly reduced?: Reduced | undefined
-  /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
+  readonly reduced?: Reduction | undefined
+  /** Answers whose prefix has changed since. Their signed thinking is no longer valid. */
   readonly changed: ReadonlySet<number>
 }
 
-export type Reduced = {
+export type Reduction = {
   /** Tokens of the context before it, and after it if it names them: tokens of this model. */
   readonly before: number
   readonly after?: number | undefined
@@ -37,7 +37,7 @@ export type Reduced = {
 }
 
 export type Fold = {
-  /** Cheap: the view is computed when it is next asked for. */
+  /** Cheap: the view is computed on the next call of `view`. */
   readonly add: (entry: Entry) => void
   readonly view: () => View
   readonly entry: (uuid: string) => Entry | undefined
@@ -119,7 +119,7 @@ function editsInForce(changes: readonly Change[], { out }: Standing): readonly E
   return changes.filter((change): change is EditAt => {
     const { row, edit } = change
     if (!edit || edit.type === 'undo' || edit.type === 'rewind' || out.has(row)) return false
-    // What the server left out of a history that was summarized since is no longer left out of anything.
+    // A later summary replaced the history that the server hid parts of, so nothing is hidden any more.
     return edit.type !== 'server-cleared' || row > boundary
   })
 }
@@ -129,7 +129,7 @@ function pinsOf(edits: readonly EditAt[], { pinned }: Effects): readonly string[
   return [...new Set(pins)]
 }
 
-function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly ViewPiece[]): Reduced | undefined {
+function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly ViewPiece[]): Reduction | undefined {
   for (const { row, edit } of inForce.toReversed()) {
     const known = live.rows[row]
     const before = edit ? edit.size : known?.head.boundary?.preTokens

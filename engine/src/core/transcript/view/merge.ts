@@ -1,35 +1,35 @@
-// From pieces, one for each entry, to the messages a request carries: the pieces of an answer are one message, and what
-// the user's side brings until the next answer is one message behind it, results first. Same pieces, same bytes.
+// Merges pieces, one for each entry, into the messages of a request: the pieces of an answer become one message, and everything
+// from the user's side until the next answer becomes the message after it, results first. Same pieces, same bytes.
 import { type Block, blocksOf, isMedia, isToolResult, textOf } from '../../message/block.ts'
 import type { Origin, ViewMessage } from '../../message/message.ts'
 import { contextFrame } from '../../message/reminder.ts'
 import { contextTokens } from '../../message/usage.ts'
 
 export type Source = {
-  /** The entries, in order; those that a range took out are named by the message that stands in their place. */
+  /** The entries, in order. A message that replaces a range names all entries of the range. */
   readonly uuids: readonly string[]
   readonly edits: readonly string[]
   readonly isPinned: boolean
-  /** What it was put together from, one for each entry or range. */
+  /** The messages it was merged from, one for each entry or range. */
   readonly pieces: readonly ViewMessage[]
 }
 
 export type ViewPiece = {
-  /** Of its entry, or of the edit that took a range out. */
+  /** Of its entry, or of the edit that replaced a range. */
   readonly row: number
   readonly message: ViewMessage
-  /** Of its entry, or of all entries that a range stands for. */
+  /** Of its entry, or of all entries in a range. */
   readonly uuids: readonly string[]
   readonly edits: readonly string[]
   readonly isPinned: boolean
-  /** The message that begins with this piece, as it was last put together: the same pieces give the same object. */
+  /** The merged message that begins with this piece, cached: the same pieces give the same object. */
   merged?: Merged
 }
 
 export type Merged = { readonly from: readonly ViewPiece[]; readonly message: ViewMessage; readonly source: Source }
 
 export function mergePieces(pieces: readonly ViewPiece[]): readonly Merged[] {
-  // An answer, and what the user's side brought after it.
+  // An answer, and the user's side after it.
   const newRound = (id: string | undefined) => ({
     id,
     said: [] as ViewPiece[],
@@ -48,7 +48,7 @@ export function mergePieces(pieces: readonly ViewPiece[]): readonly Merged[] {
       round.said.push(piece)
     } else {
       round.brought.push(piece)
-      // Codex rollouts give a whole history one id; a person who speaks up ends an answer in any format.
+      // Codex rollouts give a whole history one id, but a user message ends an answer in any format.
       round.isClosed ||= origin !== 'tool-result' && origin !== 'attachment'
     }
   }
@@ -60,7 +60,7 @@ export function mergePieces(pieces: readonly ViewPiece[]): readonly Merged[] {
   return merged
 }
 
-/** The messages that these pieces make, one piece for each entry in the order of the view. */
+/** Merges the messages of entries, in the order of the view. */
 export function mergedMessages(pieces: readonly ViewMessage[]): readonly ViewMessage[] {
   const merged = mergePieces(pieces.map((message) => ({ row: -1, message, uuids: [], edits: [], isPinned: false })))
   return merged.map(({ message }) => message)
@@ -83,7 +83,7 @@ function mergedOf(pieces: readonly ViewPiece[]): Merged {
   return first.merged
 }
 
-/** Its usage is that of the piece with the most output: old clients wrote stubs with the first ones. */
+/** The usage is that of the piece with the most output, because old clients wrote stubs first. */
 function mergeAnswer(pieces: readonly ViewMessage[]): ViewMessage {
   const first = pieces[0] as ViewMessage
   if (pieces.length === 1) return first
@@ -123,14 +123,14 @@ function contentOfAll(messages: readonly ViewMessage[]): readonly Block[] {
   return resultsFirst(runs.length === 1 ? (runs[0] ?? []) : runs.flat())
 }
 
-/** The same list unless something stands before a result. */
+/** Returns the same list unless something comes before a result. */
 function resultsFirst(blocks: readonly Block[]): readonly Block[] {
   const firstOther = blocks.findIndex((block) => !isToolResult(block))
   const isSorted = firstOther < 0 || !blocks.some((block, at) => at > firstOther && isToolResult(block))
   return isSorted ? blocks : [...blocks.filter(isToolResult), ...blocks.filter((block) => !isToolResult(block))]
 }
 
-/** Neighbouring attachments together, everything else alone. */
+/** Groups adjacent attachments; every other message is alone. */
 function runsOf(messages: readonly ViewMessage[]): readonly (readonly ViewMessage[])[] {
   const runs: ViewMessage[][] = []
   for (const message of messages) {
@@ -150,7 +150,7 @@ function contextBlocks(attachments: readonly ViewMessage[]): readonly Block[] {
   return [{ type: 'text', text }, ...media]
 }
 
-/** One word for a mixed message: the part that decides how it may be treated. */
+/** The origin of a mixed message: the first of these that it contains. */
 const weightiest: readonly Origin[] = ['summary', 'tool-result', 'human', 'agent', 'meta', 'attachment']
 
 function originOfAll(messages: readonly ViewMessage[]): Origin {

@@ -1,5 +1,4 @@
-// The pieces of a view: for each entry in it the message it stands for, as the edits leave it, and for each range that an
-// edit took out the text in its place.
+// The pieces of a view: the message of each entry after its edits, and for each range that an edit replaced, the replacement.
 import { groupBy } from '../../message/group-by.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { headOf } from '../../text/cut.ts'
@@ -12,11 +11,11 @@ import type { BoundaryAt } from '../tree/graph.ts'
 import { type Effects, editedMessage, type LiveRows, type RangeAt } from './effects.ts'
 import type { ViewPiece } from './merge.ts'
 
-/** An entry, with what was made of it last time: while nothing about it changes, the next view uses that again. */
+/** An entry with its cached message and piece, which the next view reuses if nothing has changed. */
 export type Row = {
   readonly entry: Entry
   readonly head: Head
-  /** Null when a model sees nothing of it. For an edit of a range, the text in the place of the range. */
+  /** Null if a model sees nothing of it. For an edit of a range, the text that replaces the range. */
   message: ViewMessage | null | undefined
   piece: ViewPiece | undefined
 }
@@ -28,7 +27,7 @@ export function viewPieces(all: readonly Row[], { live, effects, undone }: Seen)
   const pieces: ViewPiece[] = []
   const hidden = new Set(undone.flatMap(({ row }) => rowsWrittenBy(row, all, live)))
   const isRemoved = (row: number) => effects.ranges.has(row)
-  /** By range: the rows it stands for, in the order of the view. */
+  /** By range: the rows it replaces, in the order of the view. */
   const covered = groupBy(live.order.filter(isRemoved), (row) => effects.ranges.get(row))
   for (const row of live.order) {
     if (hidden.has(row)) continue
@@ -63,7 +62,7 @@ function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): ViewP
   return sameOr(known, { row: range.row, message: known.message, uuids, edits: [range.uuid], isPinned: false })
 }
 
-/** The same edits on the same entries give the same message: then the very piece of the last view. */
+/** The same edits on the same entries give the same message, so the cached piece is returned. */
 function sameOr(known: Row, piece: ViewPiece): ViewPiece {
   const { piece: old } = known
   if (
@@ -81,29 +80,29 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((item, at) => item === other[at])
 }
 
-const longestMarker = 300
-const longestSummary = 60_000
+const maxMarkerLength = 300
+const maxSummaryLength = 60_000
 
-/** What stands in the place of a range. A dropped stretch is one line, whatever the edit says. */
+/** The text that replaces a range. For a dropped range it is one line, whatever the edit says. */
 function rangeText(edit: RangeAt['edit']): Pick<ViewMessage, 'role' | 'content' | 'origin'> {
   if (edit.type === 'replace-range') {
-    return { role: 'user', content: neutralizeReminders(headOf(edit.text, longestSummary)), origin: 'summary' }
+    return { role: 'user', content: neutralizeReminders(headOf(edit.text, maxSummaryLength)), origin: 'summary' }
   }
   const line = neutralizeReminders(
-    headOf(edit.marker, 4 * longestMarker)
+    headOf(edit.marker, 4 * maxMarkerLength)
       .replace(/\s+/g, ' ')
       .trim(),
   )
   return {
     role: 'user',
-    content: line === '' ? '[Messages removed from the context]' : headOf(line, longestMarker),
+    content: line === '' ? '[Messages removed from the context]' : headOf(line, maxMarkerLength),
     origin: 'meta',
   }
 }
 
 /**
- * The summary and the restored context of a compaction that is out of the view. A boundary of ours names the last of
- * these records; others' have to be guessed.
+ * The summary and the restored context of an undone compaction. A boundary of ours names the last of these records; for
+ * others it is guessed.
  */
 function rowsWrittenBy(boundary: number, all: readonly Row[], { rowOf }: LiveRows): readonly number[] {
   const { head: first, entry } = all[boundary] as Row

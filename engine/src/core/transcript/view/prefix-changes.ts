@@ -1,5 +1,5 @@
-// Where edits and compactions changed the prefix of answers that were given before: whether the usage reported with an
-// answer still tells the size, and whether the model's thinking still fits the messages before it.
+// Finds where edits and compactions changed the prefix of earlier answers, to decide whether the usage of an answer still gives
+// the size of the context, and whether its thinking still fits the messages before it.
 import type { Change, Standing } from '../tree/changes.ts'
 import type { Graph } from '../tree/graph.ts'
 import type { LiveRows, Targets } from './effects.ts'
@@ -13,16 +13,16 @@ type Changed = {
   readonly targets: Targets
 }
 
-/** The prefix was changed at a place, for the answers between two rows of the transcript. */
+/** A change of the prefix at one position, for the answers between two rows of the transcript. */
 type PrefixChange = {
   readonly place: number
   readonly above: number
   readonly below: number
   readonly row: number
   readonly freed?: number
-  /** Rows that a compaction kept behind its summary; they may be written after it. */
+  /** Rows that a compaction kept after its summary. In the file they may come later. */
   readonly kept?: ReadonlySet<number>
-  /** Only thinking went, oldest first: no other thinking depends on it. */
+  /** Only thinking was removed, oldest first: no other thinking depends on it. */
   readonly isOldestThinking?: boolean
 }
 
@@ -34,12 +34,12 @@ function prefixChanges({ changes, standing, live, kept, targets }: Changed): rea
     const isOut = standing.out.has(row)
     const below = turns.get(row) ?? row
     const found = { row, above: isOut ? row : -1, below, ...(freed === undefined ? {} : { freed }) }
-    // While it was in force, answers were given on its prefix; those before it were given on the old one.
+    // Answers given while it was in force had its prefix; earlier ones had the old prefix.
     if (edit === undefined) return isOut ? [{ ...found, place: -1 }] : boundaryChange(found, live, kept)
     if (edit.type === 'rewind') return isOut ? [{ ...found, place: -1 }] : []
     const place = (targets.get(row) ?? []).reduce((least, { row }) => Math.min(least, live.placeOf(row)), nowhere)
     if (place === nowhere) return []
-    // Thinking may leave oldest first without touching the rest; it may not leave a gap, nor come back.
+    // Thinking may be removed oldest first. It may not leave a gap or come back.
     const isOldestThinking = edit.type === 'clear-thinking' && edit.after === undefined && !isOut
     return [{ ...found, place, isOldestThinking }]
   })
@@ -59,14 +59,14 @@ function lastTurns(changes: readonly Change[], rowOf: (uuid: string) => number):
   return turns
 }
 
-/** What a compaction kept has another prefix now, except where the summary comes behind the kept messages. */
+/** Kept messages have a new prefix, unless the summary follows them. */
 function boundaryChange(
   found: Omit<PrefixChange, 'place'>,
   { placeOf, rows }: LiveRows,
   keptBy: Graph['kept'],
 ): readonly PrefixChange[] {
   const { row } = found
-  // A later compaction may keep the summary, which is written right behind its boundary, without the boundary.
+  // A later compaction may keep the summary, which directly follows its boundary, without the boundary.
   if (placeOf(row) < 0 && placeOf(row + 1) < 0) return []
   const kept = keptBy.get(row) ?? []
   const { boundary, uuid } = rows[row]?.head ?? {}
@@ -78,10 +78,10 @@ function boundaryChange(
 
 const nowhere = Number.POSITIVE_INFINITY
 
-/** An answer of the view: its first row and place, and the place behind it. */
+/** An answer of the view: its first row, its position, and the position after it. */
 type PlacedAnswer = { readonly index: number; readonly row: number; readonly place: number; readonly end: number }
 
-/** What `trusted` and `changed` of a view are. */
+/** `trusted` and `changed` of a view. */
 export function answersOnOtherPrefix(merged: readonly Merged[], now: Changed) {
   const found = prefixChanges(now)
   if (found.length === 0) return { trusted: undefined, changed: new Set<number>() }
@@ -101,14 +101,14 @@ export function answersOnOtherPrefix(merged: readonly Merged[], now: Changed) {
   return { trusted: new Map(trusted), changed: new Set(answers.filter(isVoid).map(({ index }) => index)) }
 }
 
-/** Tokens that edits freed of its prompt since (below zero where something came back), where that is known. */
+/** Tokens that edits have freed from its prompt since (negative if an undo brought something back), if known. */
 function freedSince(changes: readonly PrefixChange[], { row, end }: PlacedAnswer): number | undefined {
   let sum = 0
   for (const { place, above, below, freed, kept, row: changed } of changes) {
-    // Its own pieces count as well: an input that was cleared is part of what it reported.
+    // Its own pieces count too: its usage includes an input that was cleared later.
     const isOver = place < end && above < row && (row < below || kept?.has(row) === true)
     if (!isOver) continue
-    // Taken out, brought back, taken out again: the answers in between saw one or the other.
+    // Removed, restored, removed again: the answers in between saw one state or the other.
     if (freed === undefined || (above < 0 && row > changed)) return undefined
     sum += above < 0 ? freed : -freed
   }

@@ -1,5 +1,5 @@
-// Hangs converted records one behind the other: each gets its place, its id and its parent. And the records that several
-// agents need, in the Claude Code format.
+// Links converted records: each gets a position, an id, and the record before it as its parent. Also writes the records that
+// several agents need, in the Claude Code format.
 import { defined, type JsonObject } from '../../../message/json.ts'
 import { editSubtype } from '../edits.ts'
 import type { Entry, Position } from '../entry.ts'
@@ -10,10 +10,10 @@ export type Chain = ReturnType<typeof createChain>
 
 export type ChainCompaction = {
   readonly summary: string | undefined
-  /** The first entry that was kept word for word: it and all that follow it. Left out: none was. */
+  /** The first entry that was kept verbatim, with all that follow it. Default: none was kept. */
   readonly keptFrom?: string | undefined
   readonly boundaryUuid?: string
-  /** What else the boundary says: trigger, preTokens, postTokens. */
+  /** Further fields of the boundary: trigger, preTokens, postTokens. */
   readonly metadata: JsonObject
   readonly everlong?: JsonObject | undefined
 }
@@ -30,16 +30,16 @@ export function createChain() {
   }
   return {
     add,
-    /** What is on every record from now on: cwd, sessionId. */
+    /** Fields of every record from now on: cwd, sessionId. */
     know: (more: JsonObject): void => {
       envelope = { ...envelope, ...more }
     },
     last: () => previous,
-    /** What follows hangs on this entry; on none, it is a conversation of its own. */
+    /** Makes this entry the parent of the next record; without one, a new conversation begins. */
     goTo: (uuid: string | null): void => {
       previous = uuid
     },
-    /** The boundary and the summary of a compaction: what follows hangs on the summary. */
+    /** Writes the boundary and the summary of a compaction. The summary becomes the parent of the next record. */
     compact: (compaction: ChainCompaction, place: ChainPlace): readonly Entry[] => {
       const { summary, keptFrom, boundaryUuid, metadata, everlong } = compaction
       const [logicalParentUuid, { uuid }] = [previous, place]
@@ -56,7 +56,7 @@ export function createChain() {
         ...(summary === undefined ? [] : [add({ ...userRecord(summary), isCompactSummary: true }, place)]),
       ]
     },
-    /** The conversation goes on from before this entry, or from its start where nothing is before it. */
+    /** The conversation continues from the entry before this one, or from its start if there is none. */
     rewindBefore: (target: string, place: ChainPlace): readonly Entry[] => {
       const to = parents.get(target)
       if (to === undefined) return []

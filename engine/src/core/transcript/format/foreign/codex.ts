@@ -1,5 +1,5 @@
-// Codex rollouts: `{ timestamp, type, payload }`. The items of one model call lie between two token counts; they
-// become the pieces of one answer, and the count becomes its usage. A compaction brings its whole new history along.
+// Codex rollouts: `{ timestamp, type, payload }`. The items between two token counts belong to one model call: they become
+// one answer, and the count becomes its usage. A compaction contains its whole new history.
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from '../../../message/json.ts'
 import type { Entry, RecordReader } from '../entry.ts'
 import { assistantRecord, type ChainPlace, createChain, resultRecord, userRecord } from './chain.ts'
@@ -20,11 +20,11 @@ function newState() {
     /** The next token count is that of the request for a summary. */
     isSummarizing: false,
     model: undefined as string | undefined,
-    /** Whose file this is, from its first line. */
+    /** The owner of the file, from its first line. */
     thread: undefined as Thread | undefined,
-    /** The newest turn began after the thread was made: what lies before is another's history. */
+    /** The newest turn began after the thread was created; everything before it is the parent's history. */
     isOwnTurn: false,
-    /** What was asked so far, by id and word for word: a compaction writes it again. */
+    /** Requests so far, by id and verbatim, because a compaction writes them again. */
     asked: new Set<unknown>(),
   }
 }
@@ -56,7 +56,7 @@ export function createCodexReader(): RecordReader {
   }
 }
 
-/** A sub-agent's file may begin with all that its parent's holds. Ids are in the order of time. */
+/** A sub-agent's file may begin with its parent's whole history. Ids sort by time. */
 function follow(state: State, type: unknown, payload: JsonObject): void {
   if (type === 'turn_context') state.model = stringAt(payload, 'model') ?? state.model
   if (type === 'session_meta') {
@@ -70,7 +70,7 @@ function follow(state: State, type: unknown, payload: JsonObject): void {
   if (turn !== undefined) state.isOwnTurn = turn > (state.thread?.id ?? '')
 }
 
-/** What comes in the user's name to a sub-agent, after what it was forked with, its parent asks. */
+/** After the forked history, `user` messages come from the parent agent, not from a person. */
 function isAsked({ thread, isOwnTurn }: State): boolean {
   return thread?.isSubagent === true && (isOwnTurn || !thread.isForked)
 }
@@ -92,7 +92,7 @@ function compacted(payload: JsonObject, state: State, place: () => ChainPlace): 
   return [...written, ...history]
 }
 
-/** A message that a compaction keeps stands in the file already. Counted again, it would be a request without a reply. */
+/** A message that a compaction keeps is already in the file. Counted again, it would be a request without a reply. */
 function isKnown(replacement: JsonObject, { asked }: State): boolean {
   return (typeof replacement.id === 'string' && asked.has(replacement.id)) || asked.has(textIn(replacement))
 }
@@ -155,7 +155,7 @@ function block(from: JsonObject): JsonObject {
   return from
 }
 
-/** A count is repeated after interruptions: it is a new one only when the running total has grown. */
+/** Token counts are repeated after interruptions: one is new only if the running total has grown. */
 function usageOf(payload: JsonObject, state: State): JsonObject | undefined {
   const info = objectAt(payload, 'info')
   const last = objectAt(info, 'last_token_usage')

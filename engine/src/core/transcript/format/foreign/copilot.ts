@@ -1,5 +1,5 @@
-// Sessions of the Copilot CLI: `events.jsonl`, one event a line, `{ type, id, parentId, timestamp, data }`. Of a tool's run only
-// its end counts. What sub-agents do hangs on the call that started them, and is not part of the conversation.
+// Sessions of the Copilot CLI: `events.jsonl`, one event a line, `{ type, id, parentId, timestamp, data }`. Only the
+// end of a tool run counts. Sub-agents' events belong to the call that started them, not to the conversation.
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
 import type { Entry, Position, RecordReader } from '../entry.ts'
 import { assistantRecord, type Chain, createChain, resultRecord, userRecord } from './chain.ts'
@@ -79,7 +79,7 @@ function answered(data: JsonObject, state: State, at: At): readonly Entry[] {
   return [state.chain.add(assistantRecord({ id, model: stringAt(data, 'model') ?? state.model, content }), place)]
 }
 
-/** A piece of the answer before it that has nothing but its usage. */
+/** An empty continuation of the previous answer that carries its usage. */
 function used(data: JsonObject, state: State, at: At): readonly Entry[] | undefined {
   if (state.lastAnswer === undefined) return undefined
   const [cached, written] = [numberAt(data, 'cacheReadTokens') ?? 0, numberAt(data, 'cacheWriteTokens') ?? 0]

@@ -1,5 +1,5 @@
 // Transcripts of Cursor's agent: `{ role, message: { content } }`, one a line, without ids, times, tool results and usage.
-// A record's place in the file stands for it.
+// The id of a record is its position in the file.
 import { type Block, blocksOf, isText } from '../../../message/block.ts'
 import { isObject, objectAt } from '../../../message/json.ts'
 import type { RecordReader } from '../entry.ts'
@@ -27,7 +27,7 @@ function called(block: Block, id: string): Block {
 
 const query = /^\s*<user_query>\n?([\s\S]*?)\n?<\/user_query>\s*$/
 
-/** Cursor puts what was typed between tags. */
+/** Cursor wraps the user's text in tags. */
 function asTyped(block: Block): Block {
   const [, typed] = isText(block) ? (query.exec(block.text) ?? []) : []
   return typed === undefined ? block : { ...block, text: typed }

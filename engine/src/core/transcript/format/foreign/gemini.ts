@@ -1,13 +1,13 @@
 // Sessions of the Gemini CLI. A line is a message, a change of the metadata (`$set`) or a rewind (`$rewindTo`); older versions
-// wrote one document with all messages. A message is written again when it grows: only what is new is read then. A
-// compression replaces all messages, and its snapshot comes first.
+// wrote one document with all messages. A message is written again when it grows: then only the new part is read. A
+// compression replaces all messages and begins with a snapshot.
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
 import type { Entry, Position, RecordReader } from '../entry.ts'
 import { assistantRecord, type Chain, createChain, resultRecord, userRecord } from './chain.ts'
 
 type State = {
   readonly chain: Chain
-  /** By the id of a message: what was read of it. */
+  /** The part of each message that was read, by message id. */
   readonly read: Map<string, { pieces: number; hasText: boolean; hasUsage: boolean; readonly calls: Set<string> }>
 }
 
@@ -29,12 +29,12 @@ export function createGeminiReader(): RecordReader {
   }
 }
 
-/** A compression, or another history in place of this one, such as what the client begins with. */
+/** A compression, or another history that replaces this one, such as the client's initial one. */
 function replacement(messages: readonly JsonObject[], state: State, position: Position): readonly Entry[] {
-  // The client's own words may stand before it.
+  // Text of the client may come before it.
   const snapshot = messages.find(({ content }) => textOf(content).includes('<state_snapshot>'))
   const uuid = `gemini-${position.line}-${position.nth}`
-  // The same messages may stand in it again, under the same ids.
+  // It may contain the same messages again, with the same ids.
   const named = (message: JsonObject) => ({ ...message, id: `${String(message.id)}-${position.line}` })
   if (!snapshot) {
     state.chain.goTo(null)
@@ -48,7 +48,7 @@ function replacement(messages: readonly JsonObject[], state: State, position: Po
 
 const clientMade = /^\s*<session_context>/
 
-/** What a message says that was not read yet. */
+/** The part of a message that was not read yet. */
 function pieces(message: JsonObject, { chain, read }: State, position: Position): readonly Entry[] {
   const id = String(message.id)
   const known = read.get(id) ?? { pieces: 0, hasText: false, hasUsage: false, calls: new Set<string>() }

@@ -62,7 +62,7 @@ function entriesOf(message: JsonObject, session: Session): readonly Entry[] {
   return tools.length === 0 ? [answer] : [answer, chain.add(resultRecord(tools.map(resultOf)), place('-results'))]
 }
 
-/** What opencode says in the user's name stands apart from what the user said. */
+/** Separates text that opencode adds as the user from the user's own text. */
 function userRecords(parts: readonly JsonObject[]): readonly JsonObject[] {
   return [false, true].flatMap((isMeta) => {
     const own = parts.filter(({ synthetic, ignored }) => ignored !== true && (synthetic === true) === isMeta)
@@ -92,7 +92,7 @@ function answerBlock(part: JsonObject, finished: readonly JsonObject[]): readonl
   return [{ type: 'tool_use', id: part.callID, name: part.tool, input }]
 }
 
-/** How a command ended is told beside its output. */
+/** The exit status of a command is stored next to its output. */
 function resultOf(part: JsonObject): JsonObject {
   const state = objectAt(part, 'state')
   const exit = numberAt(objectAt(state, 'metadata'), 'exit') ?? 0

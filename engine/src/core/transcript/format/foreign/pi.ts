@@ -1,6 +1,5 @@
-// pi sessions. Old files have no ids: a record's place in the file stands for it. A compaction keeps the stretch
-// from `firstKeptEntry…` up to itself, and its summary comes before that stretch. Edits and compactions count on their
-// own branch only.
+// pi sessions. Old files have no ids, so a record's position in the file is its id. A compaction keeps the entries from
+// `firstKeptEntry…` up to itself, and its summary comes before them. Edits and compactions apply to their own branch only.
 import { type Block, blocksOf } from '../../../message/block.ts'
 import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
 import { neutralizeReminders } from '../../../text/neutralize.ts'
@@ -30,7 +29,7 @@ export function createPiReader(): RecordReader {
     const turned = last !== null && parent !== null && parent !== last ? [rewind(chain, parent, place)] : []
     chain.goTo(parent)
     if (record.type === 'compaction') return [...turned, ...compaction(record, chain, place)]
-    // What we do not know stays in the chain as it is, so that nothing that hangs on it is orphaned.
+    // Unknown records stay in the chain unchanged, so that their children are not orphaned.
     const converted = convert(record, place.uuid) ?? { ...record, type: `pi:${String(record.type)}` }
     return [...turned, chain.add(converted, place)]
   }
@@ -38,7 +37,7 @@ export function createPiReader(): RecordReader {
 
 const idOfPlace = (index: number) => `pi-${index}`
 
-/** pi goes on from an earlier entry: edits and compactions of the branch it left are out of the view. */
+/** pi continues from an earlier entry: edits and compactions of the abandoned branch leave the view. */
 function rewind(chain: Chain, to: string, place: ChainPlace): Entry {
   chain.goTo(to)
   return chain.add(editFields({ type: 'rewind', to, mechanism: 'pi' }), { ...place, uuid: `${place.uuid}-rewind` })
@@ -64,16 +63,16 @@ function convert(record: JsonObject, uuid: string): JsonObject | undefined {
   }
 }
 
-/** The summary takes the record's own id, since that is what the next record hangs on. */
+/** The summary gets the record's own id, because the next record names it as its parent. */
 function compaction(record: JsonObject, chain: Chain, place: ChainPlace): readonly Entry[] {
-  // A compaction of ours says more about itself.
+  // Everlong's own compactions have more fields.
   const { metadata, compaction: own } = objectAt(objectAt(record, 'details'), 'everlong') ?? {}
   const first = numberAt(record, 'firstKeptEntryIndex')
   const keptFrom = stringAt(record, 'firstKeptEntryId') ?? (first === undefined ? undefined : idOfPlace(first))
   return chain.compact(
     {
       summary: stringAt(record, 'summary') ?? '',
-      // One that keeps nothing names itself.
+      // A compaction that keeps nothing names itself.
       keptFrom: keptFrom === place.uuid ? undefined : keptFrom,
       metadata: {
         trigger: 'unknown',
@@ -95,7 +94,7 @@ function spoken(record: JsonObject, uuid: string): JsonObject | undefined {
     case 'custom':
       return userRecord(content(message.content), true)
     case 'assistant': {
-      // pi sends these to no model.
+      // pi never sends these to a model.
       const isFailed = message.stopReason === 'error' || message.stopReason === 'aborted'
       return { ...assistantRecord(answer(message, uuid)), ...(isFailed ? { isApiErrorMessage: true } : {}) }
     }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { session, textBlock } from '../../testing/index.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
 import type { ModelClient } from '../ports/model.ts'
+import { createTestWorld, scripted } from '../session/testing/world.ts'
 import { Collapser } from './collapser.ts'
-import { createTestWorld, scripted } from './testing/world.ts'
 
 /** Five finished spans, each worth a summary of its own, and one that is not finished. */
 const view = viewOf(
@@ -16,7 +16,7 @@ const view = viewOf(
 
 /** The session of a collapser: nearly full until it is said to be empty. */
 function sessionOf(model: ModelClient) {
-  const world = createTestWorld({ model, settings: { contextWindow: 40_000, autoCompactWindow: 40_000 } })
+  const world = createTestWorld({ model, settings: { contextWindow: 40_000 } })
   const { conversation, gauge } = world.runtime
   const { explanation } = gauge
   let tokens = 30_000

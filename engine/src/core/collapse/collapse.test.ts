@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { generateWithTruth, session, textBlock, thinkingBlock } from '../../testing/index.ts'
+import { createWeigher } from '../mechanisms/measure.ts'
+import { situationOf } from '../mechanisms/situation.ts'
+import { viewOf } from '../mechanisms/testing/examples.ts'
 import { isObject, stringAt } from '../message/json.ts'
 import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { collapse, finishedSpans } from './collapse.ts'
-import { situationOf } from './situation.ts'
-import { stageCollapse } from './stage-collapse.ts'
-import { viewOf } from './testing/examples.ts'
-import { createWeigher } from './weigher.ts'
+import { stageCollapse } from './stage.ts'
 
 const model = 'claude-opus-4-8'
 const countTokens = (text: string) => Math.ceil(text.length / 4)
@@ -92,10 +92,10 @@ describe('committing', () => {
   }
 
   test('staged summaries wait until 90 % of the effective window, then all take their places at once', () => {
-    expect(at(0.89)).toMatchObject({ type: 'declined', why: 'below-commit' })
+    expect(at(0.89)).toMatchObject({ type: 'declined', reason: 'below-commit' })
     const plan = at(0.9)
-    expect(plan.type).toBe('planned')
-    const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+    expect(plan.type).toBe('reduced')
+    const edits = plan.type === 'reduced' ? plan.edits : []
     expect(edits.map(({ type }) => type)).toEqual(spans.map(() => 'replace-range'))
   })
 
@@ -106,7 +106,7 @@ describe('committing', () => {
     const { explanation } = situation
     const size = { ...explanation.size, tokens: explanation.effectiveWindow.value }
     const plan = collapse(staged).plan(pinned, { ...situation, explanation: { ...explanation, size } })
-    const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+    const edits = plan.type === 'reduced' ? plan.edits : []
     expect(edits.flatMap((edit) => (edit.type === 'replace-range' ? [edit.from] : []))).toEqual(
       spans.slice(1).map(({ from }) => from),
     )
@@ -114,7 +114,7 @@ describe('committing', () => {
 
   test('the view then holds the summary, and undoing one brings its span back', () => {
     const plan = at(0.9)
-    const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+    const edits = plan.type === 'reduced' ? plan.edits : []
     const written = [...records]
     let parentUuid = newest
     for (const [index, edit] of edits.entries()) {

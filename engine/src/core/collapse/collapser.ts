@@ -1,18 +1,17 @@
 // Collapse in a session: summarizes finished spans in the background, one at a time, and puts the summaries in their place
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
 import { costOf } from '../cache/economics.ts'
-import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from '../mechanisms/collapse.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
-import type { Staging } from '../mechanisms/stage-collapse.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
+import { loadCompaction } from '../session/load-compaction.ts'
+import { type BackgroundWorker, type Runtime, summarizer } from '../session/runtime.ts'
+import { compactionOff } from '../settings/resolve.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
-import { compactionOff } from '../tokens/settings.ts'
-import { runPlan } from './ladder.ts'
-import { loadCompaction } from './load-compaction.ts'
-import { type BackgroundWorker, type Runtime, summarizer } from './runtime.ts'
+import { collapse, collapseState, finishedSpans, type Span, type Staged, waitAt } from './collapse.ts'
+import type { Staging } from './stage.ts'
 
 /** Of the effective window: below it no summary is worth a request yet. */
 const stageFrom = 0.5
@@ -51,7 +50,7 @@ export class Collapser implements BackgroundWorker {
     run: async (context) => {
       await this.waitForRoom(context)
       const { waiting } = this
-      const result = runPlan(collapse(waiting), context)
+      const result = collapse(waiting).plan(context.view, context.situation)
       if (result.type === 'reduced') this.waiting = this.waiting.filter((one) => !waiting.includes(one))
       return result
     },
@@ -82,7 +81,7 @@ export class Collapser implements BackgroundWorker {
     const most = Math.min(effectiveWindow.value * waitAt, blocking.value)
     const isEnough = () => {
       const plan = collapse(this.waiting).plan(view, situation)
-      return plan.type === 'planned' && size.tokens - plan.freed < most
+      return plan.type !== 'declined' && size.tokens - plan.freed < most
     }
     if (this.runtime) this.look(this.runtime)
     while (this.running && !isEnough()) await this.running

@@ -1,8 +1,29 @@
 // Parses what a model or a person asks of recall. Known fields must have the right type; others are ignored.
-import { defined, isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
-import { pointedId } from '../../core/prompts/recall.ts'
-import { textKinds } from '../../core/transcript/format/record-texts.ts'
-import type { SearchQuery } from '../archive/find.ts'
+import { defined, isObject, type JsonObject, numberAt, stringAt } from '../message/json.ts'
+import { pointedId } from '../prompts/recall.ts'
+import { type TextKind, textKinds } from '../transcript/format/record-texts.ts'
+
+export type SearchQuery = {
+  /**
+   * A question in its own words, or words, "phrases", prefix*, paths, identifiers. Matches have the phrases and prefixes
+   * if any text has them; what has all the words comes first.
+   */
+  readonly words?: string
+  readonly kinds?: readonly TextKind[]
+  readonly role?: 'user' | 'assistant'
+  /** Case-insensitive; for an MCP tool the last part is enough. */
+  readonly tool?: string
+  /** A file or folder named by a call: the whole path or some consecutive parts; `*` matches within a part. */
+  readonly path?: string
+  readonly epoch?: number
+  /** Milliseconds since 1970, inclusive. */
+  readonly since?: number
+  readonly until?: number
+  /** Default: best first with words, else newest first. */
+  readonly order?: 'best' | 'newest'
+  /** Default 10, at most 100. */
+  readonly limit?: number
+}
 
 export type ReadRequest = {
   readonly id: string

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { session, textBlock } from '../../testing/index.ts'
+import { createWeigher } from '../mechanisms/measure.ts'
+import { viewOf } from '../mechanisms/testing/examples.ts'
 import { noTokens } from '../message/usage.ts'
 import { answerOf, scripted } from '../session/testing/world.ts'
 import { finishedSpans } from './collapse.ts'
-import { stageCollapse } from './stage-collapse.ts'
-import { viewOf } from './testing/examples.ts'
-import { createWeigher } from './weigher.ts'
+import { stageCollapse } from './stage.ts'
 
 test('an answer without text has failed, and what it used is counted', async () => {
   const { records } = session()

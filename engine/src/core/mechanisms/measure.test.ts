@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
 import type { JsonObject } from '../message/json.ts'
 import { editRecord } from '../transcript/format/edits.ts'
-import { editedSize, viewSize } from './size.ts'
+import { editedSize, viewSize } from './measure.ts'
 import { text, viewOf } from './testing/examples.ts'
 
 const counting = { estimator: 'chars/4' } as const

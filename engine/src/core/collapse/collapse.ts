@@ -1,12 +1,13 @@
 // Collapse: replaces finished spans with summaries that were staged in the background. Undoing it expands them again.
+
+import type { Weigher } from '../mechanisms/measure.ts'
+import { declined, type PlanningMechanism } from '../mechanisms/mechanism.ts'
+import { type Part, partsOf, planRanges, replacementOf } from '../mechanisms/ranges.ts'
 import { isRequest } from '../message/message.ts'
 import { turnsOf } from '../message/rounds.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { declined, type PlanningMechanism } from './mechanism.ts'
-import { type Part, partsOf, planRanges, replacementOf } from './ranges.ts'
-import type { Weigher } from './weigher.ts'
 
 export type Staged = { readonly from: string; readonly to: string; readonly text: string }
 
@@ -42,7 +43,7 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
         return declined(name, 'nothing-to-do', 'No staged summary is smaller than its span.')
       return planRanges(view, situation, {
         mechanism: name,
-        reason: 'finished spans have summaries of their own',
+        why: 'finished spans have summaries of their own',
         parts,
         replacements,
         editOf: (range) => ({ type: 'replace-range', ...range, mechanism: name }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isTruthy, resolveSettings } from './settings.ts'
+import { isTruthy, readEnvironment, resolveSettings } from './resolve.ts'
 
 describe('settings', () => {
   test('truthy means 1, true, yes and on, in any case', () => {
@@ -32,15 +32,15 @@ describe('settings', () => {
     const resolved = resolveSettings({ environment, settings: { contextWindow: Number.NaN } })
     expect(resolved.warnings).toEqual([
       'The setting contextWindow is ignored: NaN is not a whole number of tokens above 0.',
-      'EVERLONG_AUTO_COMPACT_WINDOW is ignored: "-5" is not a whole number of tokens above 0.',
       'EVERLONG_AUTOCOMPACT_PCT is ignored: "most" is not a percentage above 0 and up to 100.',
+      'EVERLONG_AUTO_COMPACT_WINDOW is ignored: "-5" is not a whole number of tokens above 0.',
       'EVERLONG_BLOCKING_LIMIT is ignored: "12abc" is not a whole number of tokens above 0.',
     ])
     expect(resolved.blockingLimit).toBeUndefined()
   })
 
   test.each([['0'], ['101'], ['-1'], ['NaN']])('a percentage of %s is ignored', (text) => {
-    expect(resolveSettings({ environment: { EVERLONG_AUTOCOMPACT_PCT: text } }).autoCompactPercent).toBeUndefined()
+    expect(resolveSettings({ environment: { EVERLONG_AUTOCOMPACT_PCT: text } }).autoCompactAt).toBeUndefined()
   })
 
   test('a mark by model is taken from the longest prefix of the model id', () => {
@@ -48,6 +48,7 @@ describe('settings', () => {
     expect(resolveSettings({ settings, model: 'claude-opus-5-20260401' }).autoCompactAt).toEqual({
       value: '70%',
       source: 'setting autoCompactAt["claude-opus-5"]',
+      onlyLowers: false,
     })
     expect(resolveSettings({ settings, model: 'gpt-5' }).autoCompactAt).toBeUndefined()
   })
@@ -77,6 +78,48 @@ test('a value of compaction that nobody knows is ignored with a warning', () => 
   const { compaction, warnings } = resolveSettings({ settings: { compaction: 'sometimes' as never } })
   expect(compaction).toEqual({ value: 'auto', source: 'default' })
   expect(warnings).toEqual([
-    'The setting compaction is ignored: sometimes is not one of auto, ask, reactive, manual, off.',
+    'The setting compaction is ignored: "sometimes" is not one of auto, ask, reactive, manual, off.',
   ])
+})
+
+describe('the environment', () => {
+  test('comes before every setting that has a variable, and leaves the others', () => {
+    const given = {
+      collapse: false,
+      autoCompactAt: 100_000,
+      compaction: 'auto',
+      blockingLimit: 9,
+      target: 0.5,
+    } as const
+    const environment = {
+      CLAUDE_CONTEXT_COLLAPSE: 'on',
+      EVERLONG_AUTOCOMPACT_PCT: '40 %',
+      DISABLE_AUTO_COMPACT: '1',
+      EVERLONG_BLOCKING_LIMIT: '90,000',
+    }
+    expect(readEnvironment(given, environment)).toEqual({
+      settings: { collapse: true, autoCompactAt: '40%', compaction: 'manual', blockingLimit: 90_000, target: 0.5 },
+      sources: {
+        collapse: 'CLAUDE_CONTEXT_COLLAPSE',
+        autoCompactAt: 'EVERLONG_AUTOCOMPACT_PCT',
+        compaction: 'DISABLE_AUTO_COMPACT',
+        blockingLimit: 'EVERLONG_BLOCKING_LIMIT',
+      },
+      maxWindow: undefined,
+      warnings: [],
+    })
+  })
+
+  test('of an unreadable and a readable variable the readable one counts, and the other is named', () => {
+    const environment = { EVERLONG_AUTOCOMPACT_PCT: '0', CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: '50' }
+    const { autoCompactAt, warnings } = resolveSettings({ environment })
+    expect(autoCompactAt).toEqual({ value: '50%', source: 'CLAUDE_AUTOCOMPACT_PCT_OVERRIDE', onlyLowers: true })
+    expect(warnings).toEqual(['EVERLONG_AUTOCOMPACT_PCT is ignored: "0" is not a percentage above 0 and up to 100.'])
+  })
+
+  test('read twice gives the same', () => {
+    const environment = { CLAUDE_CONTEXT_COLLAPSE: '1', EVERLONG_AUTOCOMPACT_PCT: '70', DISABLE_COMPACT: 'yes' }
+    const once = readEnvironment({}, environment).settings
+    expect(readEnvironment(once, environment).settings).toEqual(once)
+  })
 })

@@ -4,7 +4,13 @@ import { createEngine } from '../../engine.ts'
 import { offline } from '../../models/offline.ts'
 import { memorySessions } from '../../stores/memory.ts'
 import { isObject } from '../message/json.ts'
-import { checkSettings, pathsIn, settingsTable } from './check-settings.ts'
+import { checkSettings, settingPaths, warningOf } from './check.ts'
+
+/** What an engine makes of settings. */
+function checked(given: unknown) {
+  const { settings, problems } = checkSettings(given)
+  return { settings, warnings: problems.map(warningOf) }
+}
 
 const cycle: Record<string, unknown> = {}
 cycle.cycle = cycle
@@ -35,7 +41,7 @@ const junk: readonly (readonly [string, unknown])[] = [
   ['cycle', cycle],
 ]
 
-const paths = pathsIn(settingsTable)
+const paths = settingPaths()
 
 /** `{ summary: { model: value } }` for `summary.model`. */
 function settingsWith(names: readonly string[], value: unknown): Record<string, unknown> {
@@ -56,7 +62,7 @@ function settingsWith(names: readonly string[], value: unknown): Record<string, 
 describe('settings', () => {
   test.each(junk)('%s is either a value that is stored the same, or named in a warning', (_, value) => {
     for (const path of paths) {
-      const { settings, warnings } = checkSettings(settingsWith([path], value))
+      const { settings, warnings } = checked(settingsWith([path], value))
       expect(JSON.parse(JSON.stringify(settings))).toEqual(settings)
       const isKept = isDeepStrictEqual(settings, settingsWith([path], value))
       expect([path, isKept || warnings.length > 0]).toEqual([path, true])
@@ -165,7 +171,7 @@ describe('settings', () => {
       ['The setting autoCompactEnabled is ignored: "no" is not true or false.'],
     ],
   ])('%s', (_, given, settings, warnings) => {
-    expect(checkSettings(given)).toEqual({ settings, warnings })
+    expect(checked(given)).toEqual({ settings, warnings })
   })
 
   test('what a host may set stays as it is', () => {
@@ -180,6 +186,6 @@ describe('settings', () => {
       warningDistance: undefined,
     } as const
     const { warningDistance: _, ...set } = settings
-    expect(checkSettings(settings)).toEqual({ settings: set, warnings: [] })
+    expect(checked(settings)).toEqual({ settings: set, warnings: [] })
   })
 })

@@ -1,11 +1,30 @@
 // Formats recall results: search cards and parts of texts, marked as data and never over the token limit.
-import { createHash } from 'node:crypto'
-import { recalledNotice } from '../../core/prompts/recall.ts'
-import { clipped, headWithin } from '../../core/text/cut.ts'
-import { wellFormed } from '../../core/text/well-formed.ts'
-import type { Card, Reading } from '../archive/originals.ts'
-import type { SearchResult } from '../archive/search.ts'
-import type { ReadRequest } from './input.ts'
+import { recalledNotice } from '../prompts/recall.ts'
+import { clipped, headWithin } from '../text/cut.ts'
+import { hashText } from '../text/hash.ts'
+import { wellFormed } from '../text/well-formed.ts'
+import type { ReadRequest } from './recall-input.ts'
+
+/** What a search knows about a text. An archive knows everything; a session only what it is and when it was said. */
+export type RecallCard = {
+  readonly id: string
+  readonly kind?: string
+  readonly time?: string | undefined
+  readonly epoch?: number
+  readonly tool?: string | undefined
+  readonly path?: string | undefined
+  /** Said by a sub-agent. */
+  readonly sidechain?: boolean
+}
+
+export type RecallFound = {
+  readonly matches: readonly (RecallCard & { readonly snippet: string })[]
+  readonly more: boolean
+  /** `any` if no text has all words. */
+  readonly matched?: 'all' | 'any' | 'none'
+}
+
+export type RecalledText = { readonly id: string; readonly text: string; readonly cards: readonly RecallCard[] }
 
 export type AnswerStyle = {
   readonly maxTokens: number
@@ -18,11 +37,12 @@ export type AnswerStyle = {
  * One line: id, time (in the form that `since` and `until` take), epoch, kind, tool and path. Text from transcripts
  * cannot start a new line.
  */
-export function cardLine(card: Card): string {
+export function cardLine(card: RecallCard): string {
   const when = card.time === undefined ? undefined : `${card.time.slice(0, 19)}Z`
   const call = [card.tool, card.path].filter((part) => part !== undefined).join(' ')
   const agent = card.sidechain ? 'sub-agent' : undefined
-  const parts = [when, `epoch ${card.epoch}`, agent, card.kind, call === '' ? undefined : call]
+  const epoch = card.epoch === undefined ? undefined : `epoch ${card.epoch}`
+  const parts = [when, epoch, agent, card.kind, call === '' ? undefined : call]
   const shown = parts.filter((part) => part !== undefined).map((part) => oneLine(part, 160))
   return [oneLine(card.id, 1000), ...shown].join(' · ')
 }
@@ -33,12 +53,15 @@ export function oneLine(text: string, most: number): string {
   return wellFormed(clipped(flat, most))
 }
 
-export function searchText(result: SearchResult, style: AnswerStyle): string {
+/** Tokens by which a text and its frame together can exceed the sum of both: the tags differ, and words meet. */
+const spare = 8
+
+export function searchText(result: RecallFound, style: AnswerStyle): string {
   if (result.matches.length === 0) return 'Nothing found. Try fewer or other words, prefix*, or fewer filters.'
   const some = result.matched === 'any' ? 'No match for all words; these match some of them.\n' : ''
   const foot = (more: boolean) =>
     `Read one in full: ${style.phraseRead('ID')}${more ? '\nThere are more: narrow the search, or ask for more cards.' : ''}`
-  const room = style.maxTokens - style.countTokens(marked('', `${some}${foot(true)}`))
+  const room = style.maxTokens - spare - style.countTokens(marked('', `${some}${foot(true)}`))
   const cards = result.matches.map((match, at) => `${at + 1}. ${cardLine(match)}\n   ${oneLine(match.snippet, 300)}`)
   let fitting = cards.length
   while (fitting > 1 && style.countTokens(cards.slice(0, fitting).join('\n')) > room) fitting--
@@ -46,7 +69,7 @@ export function searchText(result: SearchResult, style: AnswerStyle): string {
   return some + marked(body, foot(result.more || fitting < cards.length))
 }
 
-export function readingText(reading: Reading, request: ReadRequest, style: AnswerStyle): string {
+export function readingText(reading: RecalledText, request: ReadRequest, style: AnswerStyle): string {
   const { id, text } = reading
   const lines = lineStarts(text)
   const start = Math.max(0, Math.min(text.length, request.fromCharacter ?? lines[request.fromLine - 1] ?? text.length))
@@ -57,7 +80,7 @@ export function readingText(reading: Reading, request: ReadRequest, style: Answe
     return `lines ${lineAt(lines, start)}-${last} of ${lines.length}, characters ${start}-${stop} of ${text.length}`
   }
   const frame = marked(`${head}\n${rangeOf(text.length)}\n\n`, readOn(style, id, { character: text.length, line: 0 }))
-  const room = style.maxTokens - style.countTokens(frame)
+  const room = style.maxTokens - spare - style.countTokens(frame)
   const shown = headWithin(text.slice(start, end), { countTokens: style.countTokens, tokens: room })
   const stop = start + shown.length
   const next = { character: stop, line: lines.indexOf(stop) + 1 }
@@ -82,8 +105,11 @@ function lineAt(starts: readonly number[], character: number): number {
   return Math.max(1, starts.findLastIndex((start) => start <= character) + 1)
 }
 
-/** The tags carry a hash of the text between them, so that no text can contain its own closing tag. */
+/** The same text has the same tags, and no text contains its own. */
 function marked(body: string, foot: string): string {
-  const mark = `recalled-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`
+  const markOf = (number: number) => `recalled-${number.toString(16).padStart(12, '0').slice(-12)}`
+  let hash = hashText(body)
+  while (body.includes(markOf(hash))) hash++
+  const mark = markOf(hash)
   return `${recalledNotice}\n<${mark}>\n${body}\n</${mark}>\n${foot}`
 }

@@ -1,0 +1,83 @@
+// The outer half of every compaction, in a session or without one: announce it, write its records, run the hooks that
+// follow. It is small, because a session has it in memory before its first compaction.
+import { defined } from '../message/json.ts'
+import { noTokens } from '../message/usage.ts'
+import type { HookCall, HookOutcome, Trigger } from './hooks.ts'
+import type { AbortSignalPort } from './model.ts'
+import { type Compacted, type CompactedDraft, type Failed, outcomesOf, stopped } from './outcome.ts'
+import type { CompactionPorts } from './ports.ts'
+
+type Announced = {
+  readonly trigger: Trigger
+  /** The size of the context now. */
+  readonly size: number
+  /** Of automatic compaction; 0 when there is none. */
+  readonly threshold: number
+  readonly ports: Pick<CompactionPorts, 'now' | 'emit'>
+}
+
+/** Emits when a compaction starts and how it ends. */
+export async function announced<C extends Compacted>(
+  { trigger, size, threshold, ports }: Announced,
+  run: () => Promise<C | Failed>,
+): Promise<C | Failed> {
+  const started = ports.now()
+  const sinceStart = () => Math.max(0, ports.now() - started)
+  ports.emit({ type: 'compaction-started', trigger, tokens: size })
+  const result = await run().catch((error: unknown) => {
+    // Listeners that show progress must see its end, also when the fault is ours.
+    const why = 'Something unexpected happened.'
+    const none = { usage: noTokens, attempts: 0, tried: [], durationMs: sinceStart() }
+    ports.emit({ type: 'compaction-failed', trigger, reason: 'no-summary', why, ...none })
+    throw error
+  })
+  const durationMs = result.type === 'compacted' ? result.durationMs : sinceStart()
+  const { usage = noTokens, cost, hitRate, attempts = 0 } = result
+  const spent = { usage, attempts, durationMs, tried: outcomesOf(result.tried), ...defined({ cost, hitRate }) }
+  if (result.type === 'failed') {
+    ports.emit({ type: 'compaction-failed', trigger, reason: result.reason, why: result.why, ...spent })
+    return result
+  }
+  const { mechanism, before: tokensBefore, after: tokensAfter, chain } = result
+  const restored = result.restored?.pieces.length ?? 0
+  ports.emit({ type: 'compaction-finished', trigger, mechanism, tokensBefore, tokensAfter, chain, ...spent, restored })
+  if (threshold > 0 && tokensAfter >= threshold)
+    ports.emit({ type: 'still-over-threshold', tokens: tokensAfter, threshold })
+  return result
+}
+
+type Applying<C> = {
+  readonly trigger: Trigger
+  readonly ports: Pick<CompactionPorts, 'emit' | 'hooks'>
+  readonly signal?: AbortSignalPort | undefined
+  /** Writes all records or none, and returns the compaction with what is known then, such as its size. */
+  readonly write: (compaction: C) => Promise<C | Failed>
+}
+
+/** Writes a compaction and runs the hooks that follow it. */
+export async function applied<C extends CompactedDraft>(
+  compaction: C,
+  { trigger, ports, signal, write }: Applying<C>,
+): Promise<C | Failed> {
+  // A listener that heard of the phase before may have stopped it.
+  if (signal?.aborted) return stopped
+  const written = await write(compaction)
+  if (written.type === 'failed') return written
+  const { summary, fidelity, before: tokensBefore = 0, after: tokensAfter = 0, notices = [] } = written
+  if (summary === undefined || fidelity === undefined) return written
+  ports.emit({ type: 'compaction-progressed', phase: 'hooks-after' })
+  const call: HookCall = { event: 'PostCompact', trigger, summary, tokensBefore, tokensAfter, fidelity }
+  const { messages, context } = await runHooks(ports, call, signal)
+  return { ...written, notices: [...notices, ...messages], contextAfter: context }
+}
+
+/** Reports what went wrong with them. */
+export async function runHooks(
+  { hooks, emit }: Pick<CompactionPorts, 'emit' | 'hooks'>,
+  call: HookCall,
+  signal?: AbortSignalPort,
+): Promise<HookOutcome> {
+  const outcome = await hooks.run(call, { signal })
+  for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
+  return outcome
+}

@@ -1,0 +1,133 @@
+// The two lists of mechanisms that a session has, and how a list is tried: one after the other, until one has a result that
+// can be applied.
+import type { Mechanism, MechanismContext, Outcome } from '../mechanisms/mechanism.ts'
+import { microByCacheEdit, microByIdle, microBySize } from '../mechanisms/micro.ts'
+import { native } from '../mechanisms/native.ts'
+import { describeValue, isObject } from '../message/json.ts'
+import { addCounts, noTokens, totalOf } from '../message/usage.ts'
+import { errorText } from '../ports/guarded.ts'
+import { type Declined, type Failed, failed, type Spent, stopped, type Tried } from '../ports/outcome.ts'
+
+export type Mechanisms = {
+  /** Before each request. At most one acts, besides the additive ones. */
+  readonly reduce: readonly Mechanism[]
+  /** When the context is full, or a person asks for it. The last one should never fail. */
+  readonly compact: readonly Mechanism[]
+}
+
+/** Mechanisms that belong to one session: they know its notes and its staged summaries. */
+export type SessionMechanisms = {
+  readonly memory?: Mechanism | undefined
+  readonly collapse?: Mechanism | undefined
+  /** Whether to use the server's own context management. */
+  readonly isNative?: boolean
+}
+
+export function defaultMechanisms(
+  compact: readonly Mechanism[],
+  { memory, collapse, isNative = false }: SessionMechanisms = {},
+): Mechanisms {
+  return {
+    reduce: [
+      ...(collapse ? [collapse] : []),
+      microByIdle,
+      microByCacheEdit,
+      microBySize,
+      ...(isNative ? [native] : []),
+    ],
+    compact: memory ? [memory, ...compact] : compact,
+  }
+}
+
+/** An outcome that changes something. */
+export type Found = Exclude<Outcome, Declined | Failed>
+
+export type TryOptions = {
+  readonly context: MechanismContext
+  /** Applies what was found, or says why it is not good enough: then the next mechanism is tried. */
+  readonly apply: (found: Found) => Found | Failed | Promise<Found | Failed>
+}
+
+/** The outcome that ended the list, with all that was tried and spent. */
+export type Ended = Outcome & Spent & { readonly tried: readonly Tried[]; readonly mechanism?: string }
+
+export async function tryMechanisms(mechanisms: readonly Mechanism[], { context, apply }: TryOptions): Promise<Ended> {
+  const tried: Tried[] = []
+  let spent: Spent = { usage: noTokens }
+  let failure: Failed | undefined
+  let refusal: Declined | undefined
+  const note = (item: Tried) => {
+    tried.push(item)
+    context.ports.emit({ type: 'mechanism-tried', ...item })
+  }
+  for (const mechanism of mechanisms) {
+    if (context.signal?.aborted) return { ...stopped, tried, ...spent }
+    const { name } = mechanism
+    const found = await runMechanism(mechanism, context)
+    if ('usage' in found) spent = together(spent, found)
+    if ('tried' in found) tried.push(...(found.tried ?? []))
+    const outcome = found.type === 'declined' || found.type === 'failed' ? found : await apply(found)
+    if (outcome.type !== 'declined' && outcome.type !== 'failed') {
+      note({ mechanism: name, outcome: 'done', why: describe(outcome) })
+      return { mechanism: name, ...outcome, tried, ...spent }
+    }
+    const { type, reason, why } = outcome
+    note({ mechanism: name, outcome: type, reason, why })
+    if (type === 'failed') failure = outcome
+    else refusal = outcome
+    // A person or a hook that said no means the remaining mechanisms too.
+    if (reason === 'aborted' || reason === 'vetoed') break
+  }
+  const last = failure ?? refusal ?? failed('nothing-to-compact', 'Not enough messages to compact.')
+  return { ...last, tried, ...spent }
+}
+
+/** Code of the host may be among them: what it throws, or returns that is no outcome, is a failure. */
+async function runMechanism(mechanism: Mechanism, context: MechanismContext): Promise<Outcome> {
+  const { view, situation, ports } = context
+  const { name } = mechanism
+  let problem: string
+  try {
+    const outcome: unknown = 'plan' in mechanism ? mechanism.plan(view, situation) : await mechanism.run(context)
+    if (isOutcome(outcome)) return outcome
+    problem = `returned ${describeValue(outcome)}, which is no outcome`
+  } catch (error) {
+    problem = errorText(error)
+  }
+  ports.emit({ type: 'host-code-failed', code: 'mechanism', problem: `${name}: ${problem}` })
+  return failed('no-summary', `It did not work: ${problem}.`)
+}
+
+function isOutcome(value: unknown): value is Outcome {
+  if (!isObject(value)) return false
+  const { type, edits, request, records, why } = value
+  if (type === 'reduced') return Array.isArray(edits) && Number.isFinite(value.freed)
+  if (type === 'delegated') return isObject(request) && Number.isFinite(value.freed)
+  if (type === 'compacted') return Array.isArray(records)
+  return (type === 'declined' || type === 'failed') && typeof why === 'string'
+}
+
+/** A cost that is not known stays unknown. */
+function together(before: Spent, { usage, cost: more, attempts = 0, hitRate }: Partial<Spent>): Spent {
+  if (!usage) return before
+  const isFree = totalOf(before.usage) === 0
+  const sum = before.cost === undefined || more === undefined ? undefined : before.cost + more
+  const cost = isFree ? more : totalOf(usage) === 0 ? before.cost : sum
+  return {
+    usage: addCounts(before.usage, usage),
+    attempts: (before.attempts ?? 0) + attempts,
+    cost,
+    hitRate: hitRate ?? before.hitRate,
+  }
+}
+
+function describe(found: Found): string {
+  if (found.type === 'compacted') return `summarized by ${found.mechanism}`
+  if (found.type === 'reduced') return `cleared ${changesIn(found)}, freed ${found.freed} tokens`
+  return `asked the server to leave out ${changesIn(found)}, about ${found.freed} tokens`
+}
+
+/** How many results, attachments or ranges it is about. */
+export function changesIn(found: Exclude<Found, { readonly type: 'compacted' }>): number {
+  return found.items?.length ?? (found.type === 'reduced' ? found.edits.length : 0)
+}

@@ -1,0 +1,89 @@
+// Recall as a tool that any host can give its model, for any session. It only reads, its answers are bounded, and it answers
+// every input.
+import { recallPointer, sessionRecallDescription } from '../prompts/recall.ts'
+import { estimateTokens } from '../tokens/estimate/estimate.ts'
+import { type AnswerStyle, readingText, searchText } from './recall-cards.ts'
+import { parseRecall, readProperties, searchProperties } from './recall-input.ts'
+import type { Session } from './session-api.ts'
+
+export type ToolOutput = { readonly text: string; readonly isError: boolean }
+
+export type RecallTool = {
+  readonly name: string
+  readonly description: string
+  readonly input_schema: {
+    readonly type: 'object'
+    readonly properties: Readonly<Record<string, object>>
+    readonly required?: string[]
+    readonly additionalProperties: boolean
+  }
+  readonly run: (input: unknown) => ToolOutput
+}
+
+export type RecallLimits = {
+  /** Of an answer. Default: 4,000. */
+  readonly maxTokens?: number
+  /** Default: our estimate. */
+  readonly countTokens?: (text: string) => number
+}
+
+/** Less leaves no room for an answer inside its frame. */
+const minTokens = 400
+
+/** `note` comes before the answer and takes some of its room. */
+export function answerStyle(
+  { maxTokens = 4_000, countTokens = estimateTokens }: RecallLimits,
+  phraseRead: AnswerStyle['phraseRead'],
+  note = '',
+): AnswerStyle {
+  const room = Math.max(minTokens, maxTokens) - (note === '' ? 0 : countTokens(note))
+  return { phraseRead, countTokens, maxTokens: room }
+}
+
+export const readProperty = {
+  type: 'string',
+  description: 'An id from a card, or a pointer: reads that text instead of searching.',
+}
+
+/** How a model calls the tool to read a text, or the rest of one. */
+export const phraseRecall: AnswerStyle['phraseRead'] = (id, from) =>
+  from === undefined ? recallPointer(id) : `recall(${JSON.stringify({ read: id, ...from })})`
+
+export function schemaOf(properties: Readonly<Record<string, object>>): RecallTool['input_schema'] {
+  return { type: 'object', properties, additionalProperties: false }
+}
+
+/**
+ * A recall tool for a session in any store: give `name`, `description` and `input_schema` to the model, and answer its calls with
+ * `run`. For a folder of transcripts use `createRecallTool` of everlong/node, which can also narrow a search.
+ */
+export function recallTool(
+  session: Pick<Session, 'recall' | 'read'>,
+  limits: RecallLimits = {},
+): Omit<RecallTool, 'run'> & { readonly run: (input: unknown) => Promise<ToolOutput> } {
+  const { query, limit } = searchProperties
+  return {
+    name: 'recall',
+    description: sessionRecallDescription,
+    input_schema: schemaOf({ query, limit, read: readProperty, ...readProperties }),
+    run: async (input) => {
+      const request = parseRecall(input)
+      if (request.type === 'refused') return failed(request.reason)
+      const style = answerStyle(limits, phraseRecall)
+      if (request.type === 'read') {
+        const { id } = request.read
+        const text = await session.read(id)
+        if (text === undefined) return failed('Nothing in this session has this id. Search for it first.')
+        return { text: readingText({ id, text, cards: [{ id }] }, request.read, style), isError: false }
+      }
+      const { words, limit: most = 10 } = request.query
+      if (words === undefined) return failed('Give "query" to search, or "read" with an id.')
+      const found = await session.recall(words, { limit: Math.max(1, Math.min(100, most)) })
+      return { text: searchText(found, style), isError: false }
+    },
+  }
+}
+
+function failed(text: string): ToolOutput {
+  return { text, isError: true }
+}

@@ -1,0 +1,198 @@
+// Settings in effect. One rule for all: environment variables come before settings, settings before defaults.
+import { checkSettings, warningOf } from './check.ts'
+import { type Fields, type Mark, percent, readNumber, readPercent, tokens, type Variable } from './rules.ts'
+import { type EngineSettings, type Settings, settingsTable } from './table.ts'
+
+export type Environment = { readonly [name: string]: string | undefined }
+
+export type Sourced<T> = { readonly value: T; readonly source: string }
+
+export type ReadEnvironment = {
+  /** With the values of variables. */
+  readonly settings: EngineSettings
+  /** The variable of each setting that one was read for. */
+  readonly sources: { readonly [name: string]: string }
+  readonly maxWindow: Sourced<number> | undefined
+  readonly warnings: readonly string[]
+}
+
+const withVariables = Object.entries<Fields[string]>(settingsTable).flatMap(([name, field]) =>
+  'fields' in field ? [] : (field.environment ?? []).map((variable) => ({ name, variable })),
+)
+
+/** The first variable of a setting that can be read counts. An empty one is as good as none. */
+export function readEnvironment(settings: EngineSettings, environment: Environment): ReadEnvironment {
+  const values: Record<string, unknown> = { ...settings }
+  const sources: Record<string, string> = {}
+  const warnings: string[] = []
+  let maxWindow: Sourced<number> | undefined
+  for (const { name, variable } of withVariables) {
+    const source = variable.name
+    const text = environment[source]?.trim() ?? ''
+    if (text === '' || sources[name] !== undefined) continue
+    const read = readVariable(variable, text)
+    if ('wants' in read) warnings.push(`${source} is ignored: "${text}" is not ${read.wants}.`)
+    else if (variable.type === 'cap') maxWindow ??= { value: Number(read.value), source }
+    else if (read.value !== undefined && !isException(variable, values[name])) {
+      values[name] = read.value
+      sources[name] = source
+    }
+  }
+  return { settings: values, sources, maxWindow, warnings }
+}
+
+/** DISABLE_AUTO_COMPACT does not turn on what a setting has turned off. */
+function isException(variable: Variable, value: unknown): boolean {
+  return variable.type === 'flag' && variable.unless !== undefined && value === variable.unless
+}
+
+function readVariable(variable: Variable, text: string): { readonly value: unknown } | { readonly wants: string } {
+  if (variable.type === 'flag') return { value: isTruthy(text) ? variable.value : undefined }
+  const isPercent = variable.type === 'percent'
+  const rule = isPercent ? percent : tokens
+  const value = isPercent ? readPercent(text) : readNumber(text)
+  if (!rule.accepts(value)) return rule
+  return { value: isPercent ? `${value}%` : value }
+}
+
+/** True for 1, true, yes and on, in any case. */
+export function isTruthy(text: string | undefined): boolean {
+  return /^\s*(1|true|yes|on)\s*$/i.test(text ?? '')
+}
+
+type CompactionOffInput = {
+  readonly settings?: Pick<EngineSettings, 'compaction'> | undefined
+  readonly environment?: Environment | undefined
+}
+
+/** Why nothing compacts, or undefined if something may. */
+export function compactionOff({ settings = {}, environment = {} }: CompactionOffInput): string | undefined {
+  const read = readEnvironment(settings, environment)
+  return read.settings.compaction === 'off'
+    ? `Compaction is off: ${read.sources.compaction ?? 'setting compaction'}.`
+    : undefined
+}
+
+/** `given` has been checked. */
+export function completeSettings(given: EngineSettings = {}): Settings {
+  const { economy, sessionMemory, cacheMarks = settingsTable.cacheMarks.default } = given
+  // Settings for notes turn them on, also in a thrifty session.
+  const memory = typeof sessionMemory === 'object' ? { isOn: true, ...sessionMemory } : { isOn: sessionMemory }
+  const settings = complete(
+    settingsTable,
+    { ...given, sessionMemory: memory },
+    economy === 'thrifty' ? 'thrifty' : 'default',
+  ) as Settings
+  const { reductions } = settings
+  const { minutes } = settingsTable.reductions.fields.byIdle.fields
+  // Only a cache that lives for five minutes is cold after them.
+  const idle = given.reductions?.byIdle?.minutes ?? (cacheMarks === '5m' ? reductions.byIdle.minutes : minutes.default)
+  return { ...settings, reductions: { ...reductions, byIdle: { ...reductions.byIdle, minutes: idle } } }
+}
+
+function complete(fields: Fields, given: object, economy: 'default' | 'thrifty'): object {
+  const values = given as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const value = values[name]
+      if ('fields' in field) return [name, complete(field.fields, value ?? {}, economy)]
+      return [name, value ?? (economy === 'thrifty' ? field.thrifty : undefined) ?? field.default]
+    }),
+  )
+}
+
+export const defaultSettings: Settings = completeSettings()
+
+export type CompactionSettings = Settings['summary']
+
+export type ReductionSettings = Settings['reductions'] & {
+  /** Leave the id with which the recall tool finds the original. */
+  readonly recall: boolean
+}
+
+export type ReductionChoices = NonNullable<EngineSettings['reductions']> & { readonly recall?: boolean | undefined }
+
+/** Values that cannot be read count as not given. */
+export function reductionSettings({ recall = false, ...choices }: ReductionChoices = {}): ReductionSettings {
+  const { settings } = checkSettings({ reductions: choices })
+  const { reductions = {} } = settings
+  return { ...(complete(settingsTable.reductions.fields, reductions, 'default') as Settings['reductions']), recall }
+}
+
+/** The settings that sizes and thresholds depend on. */
+const sizeSettings = [
+  'contextWindow',
+  'maxOutputTokens',
+  'compaction',
+  'autoCompactAt',
+  'blockingLimit',
+  'warningDistance',
+  'errorDistance',
+] as const
+
+export type SizeSettings = Pick<EngineSettings, (typeof sizeSettings)[number]>
+
+type NumberName = Exclude<keyof SizeSettings, 'compaction' | 'autoCompactAt'>
+
+export type ResolvedSettings = { readonly [Name in NumberName]: Sourced<number> | undefined } & {
+  readonly compaction: Sourced<Settings['compaction']>
+  /** A variable can only lower the threshold. */
+  readonly autoCompactAt: (Sourced<Mark> & { readonly onlyLowers: boolean }) | undefined
+  /** From the environment: the window is at most this large. */
+  readonly maxWindow: Sourced<number> | undefined
+  readonly warnings: readonly string[]
+}
+
+export type SettingsInput = {
+  readonly settings?: SizeSettings | undefined
+  readonly environment?: Environment | undefined
+  readonly model?: string | undefined
+}
+
+export function resolveSettings({ settings = {}, environment = {}, model }: SettingsInput): ResolvedSettings {
+  const checked = checkSettings(sizeSettingsIn(settings))
+  const read = readEnvironment(checked.settings, environment)
+  const number = (name: NumberName): Sourced<number> | undefined => {
+    const value = read.settings[name]
+    return value === undefined ? undefined : { value, source: read.sources[name] ?? `setting ${name}` }
+  }
+  const { default: standard } = settingsTable.compaction
+  const { compaction = standard } = read.settings
+  return {
+    contextWindow: number('contextWindow'),
+    maxOutputTokens: number('maxOutputTokens'),
+    blockingLimit: number('blockingLimit'),
+    warningDistance: number('warningDistance'),
+    errorDistance: number('errorDistance'),
+    autoCompactAt: markFor(model, read),
+    compaction: {
+      value: compaction,
+      source: read.sources.compaction ?? (compaction === standard ? 'default' : 'setting compaction'),
+    },
+    maxWindow: read.maxWindow,
+    warnings: [...checked.problems.map(warningOf), ...read.warnings],
+  }
+}
+
+/** Those that are set to something other than their default. */
+export function sizeSettingsIn(all: SizeSettings): SizeSettings {
+  const isSet = (name: (typeof sizeSettings)[number]) =>
+    all[name] !== undefined && all[name] !== settingsTable[name].default
+  return Object.fromEntries(sizeSettings.filter(isSet).map((name) => [name, all[name]]))
+}
+
+/** By model, the longest prefix of its id counts. */
+function markFor(model: string | undefined, { settings, sources }: ReadEnvironment): ResolvedSettings['autoCompactAt'] {
+  const { autoCompactAt: given } = settings
+  const onlyLowers = sources.autoCompactAt !== undefined
+  const source = sources.autoCompactAt ?? 'setting autoCompactAt'
+  if (typeof given !== 'object') return given === undefined ? undefined : { value: given, source, onlyLowers }
+  const names = Object.keys(given).filter((name) => model?.startsWith(name))
+  const [best = ''] = names.toSorted((a, b) => b.length - a.length)
+  const value = given[best]
+  return value === undefined ? undefined : { value, source: `${source}["${best}"]`, onlyLowers }
+}
+
+export function tokensOfMark(mark: Mark, window: number): number {
+  return typeof mark === 'number' ? mark : Math.floor((window * readPercent(mark)) / 100)
+}

@@ -1,0 +1,199 @@
+// Every setting of an engine: name, rule, default, environment variables. The types, the checks, the defaults and
+// docs/settings.md are made from this table; a comment here is the text of that page.
+import { toolKinds } from '../tools/call.ts'
+import * as rules from './rules.ts'
+import { boolean, type Complete, flag, type Given, oneOf, setting } from './rules.ts'
+
+export const settingsTable = {
+  /**
+   * When the context is compacted. `auto`: at the threshold, and when the provider says that the prompt is too long. `ask`:
+   * the same, if the engine's `ask` agrees. `reactive`: only when the provider says so. `manual`: only
+   * `session.compact()`. `off`: never, and nothing is cleared.
+   */
+  compaction: setting(oneOf('auto', 'ask', 'reactive', 'manual', 'off'), 'auto', {
+    environment: [flag('DISABLE_COMPACT', 'off'), flag('DISABLE_AUTO_COMPACT', 'manual', 'off')],
+  }),
+  /**
+   * Compact at this size: a number of tokens or a percentage of the effective window, for every model or by model (the longest
+   * prefix of its id counts). A value that the window does not allow is capped, and a warning gives the value in use.
+   * Default: the effective window less 13,000 tokens.
+   */
+  autoCompactAt: setting(rules.oneOrByName(rules.mark), undefined, {
+    environment: [
+      { type: 'percent', name: 'EVERLONG_AUTOCOMPACT_PCT' },
+      { type: 'percent', name: 'CLAUDE_AUTOCOMPACT_PCT_OVERRIDE' },
+    ],
+  }),
+  /** The newest messages that an automatic compaction keeps verbatim, at most half of the compaction's target. */
+  keep: setting(rules.either(rules.messages, rules.only('tokens', rules.anyTokens)), 0),
+  /** An automatic compaction must get below this share of the threshold. */
+  target: setting(rules.share, 0.6),
+  /** `thrifty` clears and compacts as soon as it pays, so that the whole session costs the least ([cost.md](cost.md)). */
+  economy: setting(oneOf('default', 'thrifty'), 'default'),
+  /** The agent has the recall tool: everything that leaves the context says how to read it again. */
+  recall: setting(boolean, false),
+  /** The agent works alone: after a compaction it continues without waiting for a person. */
+  isAutonomous: setting(boolean, false),
+  /** Summarize finished parts in the background, and use the summaries when the context is full ([collapse.md](collapse.md)). */
+  collapse: setting(boolean, false, { environment: [flag('CLAUDE_CONTEXT_COLLAPSE', true)] }),
+  /** Prepare a compaction in the background from this share of the threshold on; `true` is 0.8. */
+  background: setting(rules.either(boolean, rules.only('from', rules.share)), false),
+  /** How long `ask` may take. No answer means no. */
+  askTimeoutMs: setting(rules.milliseconds, 60_000),
+  /** The window of the model. The variables only make it smaller, to try things out. Default: the model's. */
+  contextWindow: setting(rules.tokens, undefined, {
+    environment: [
+      { type: 'cap', name: 'EVERLONG_AUTO_COMPACT_WINDOW' },
+      { type: 'cap', name: 'CLAUDE_CODE_AUTO_COMPACT_WINDOW' },
+    ],
+  }),
+  /** The longest answer, including summaries: the room for a summary is reserved from it. Default: the model's. */
+  maxOutputTokens: setting(rules.tokens),
+  /** From this size on no request is sent. Default: the effective window less 3,000 tokens. */
+  blockingLimit: setting(rules.tokens, undefined, {
+    environment: [
+      { type: 'number', name: 'EVERLONG_BLOCKING_LIMIT' },
+      { type: 'number', name: 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE' },
+    ],
+  }),
+  /** How many tokens before the limit the gauge turns yellow. Default: 20,000, or a quarter of the limit if that is less. */
+  warningDistance: setting(rules.distance),
+  /** How many tokens before the limit the gauge turns red. Default: 20,000, or a quarter of the limit if that is less. */
+  errorDistance: setting(rules.distance),
+  /** Marks for the prompt cache, by lifetime; `false` for none. Marks of the host stay, and count towards the four. */
+  cacheMarks: setting(oneOf(false, '5m', '1h'), '5m'),
+  /** How tokens are estimated ([tokens.md](tokens.md)). */
+  estimator: setting(oneOf('fitted', 'chars/4'), 'fitted'),
+
+  /** Summaries */
+  summary: {
+    fields: {
+      /** A model that only summarizes. It cannot share the conversation's cache. Default: the conversation's model. */
+      model: setting(rules.text),
+      /** Append the request for the summary to the conversation's own request, so that its prompt cache is used. */
+      shareCache: setting(boolean, true),
+      /** When no model could write a summary, write one without: `always`, only after an `overflow`, or `never`. */
+      offline: setting(oneOf('always', 'overflow', 'never'), 'always'),
+      /**
+       * Tokens of the summary, the user's words, the state and the record together.
+       * Default: 12,000; 6 % of a window above 200,000 tokens, at most 15 % of a smaller one.
+       */
+      handoverTokens: setting(rules.tokens),
+      /** Tokens that the model may use for its summary; at most two thirds of `handoverTokens`. */
+      summaryTokens: setting(rules.tokens, 8_000),
+      /** Tokens of restored context, all kinds together. */
+      restoreTokens: setting(rules.anyTokens, 50_000),
+      /** Thinking in kept messages, on a model that binds it to the prefix: `remove` it, or `decline` the compaction. */
+      boundThinking: setting(oneOf('remove', 'decline'), 'remove'),
+      /** `on-demand` asks for the provider's own compaction first, where there is one. */
+      serverCompaction: setting(oneOf('off', 'on-demand'), 'off'),
+    },
+  },
+
+  /** Clearing without a summary */
+  reductions: {
+    fields: {
+      /** When old tool results are cleared; `false` for never. */
+      microCompact: setting(oneOf(false, 'above-warning', 'always'), 'above-warning', { thrifty: 'always' }),
+      /** Clear only where it pays; `false` clears whatever it costs. */
+      weigh: setting(boolean, true),
+      /** Tools, by exact name, whose results the agent can get again. */
+      reproducible: setting(rules.texts, []),
+      /** The kinds of your own tools, by name; `null` for a tool that is not what its name suggests. */
+      toolKinds: setting(rules.byName(oneOf(...toolKinds, null)), {}),
+      /** On a model that binds thinking to the prefix: let the server clear (`delegate`), `remove` the thinking, or `decline`. */
+      boundThinking: setting(oneOf('delegate', 'remove', 'decline'), 'delegate'),
+      /** The newest results stay after their turn has ended; `false` clears them once a person has spoken again. */
+      keepFinished: setting(boolean, true, { thrifty: false }),
+      /** Clear long inputs of writing tools together with their results; not with cache edits. */
+      clearInputs: setting(boolean, false, { thrifty: true }),
+      bySize: {
+        fields: {
+          /** The newest results, which stay. */
+          keep: setting(rules.count, 3),
+          /** Tokens of tool results that may stay. */
+          target: setting(rules.anyTokens, 40_000, { thrifty: 10_000 }),
+          /** Freeing less is not worth breaking the cache. */
+          minFreed: setting(rules.anyTokens, 20_000),
+        },
+      },
+      byIdle: {
+        fields: {
+          /** After a pause of this length the cache is cold, and results are cleared. With `cacheMarks: '1h'` always 60. */
+          minutes: setting(rules.minutes, 60, { thrifty: 5 }),
+          /** The newest results, which stay. */
+          keep: setting(rules.count, 5, { thrifty: 3 }),
+        },
+      },
+      byCacheEdit: {
+        fields: {
+          /** The number of results from which on they are cleared, where the provider edits its cache. */
+          trigger: setting(rules.count, 12, { thrifty: 6 }),
+          /** The newest results, which stay. */
+          keep: setting(rules.count, 5, { thrifty: 8 }),
+        },
+      },
+      native: {
+        fields: {
+          /** The server clears tool results. A session asks the server only if `native` is set. */
+          toolResults: setting(boolean, true),
+          /** The server also clears the inputs of the tools. */
+          toolInputs: setting(boolean, true),
+          /** The server clears old thinking. */
+          thinking: setting(boolean, true),
+          /** The size from which on the server clears. */
+          trigger: setting(rules.anyTokens, 180_000),
+          /** Tokens of tool results that the server leaves. */
+          keepTokens: setting(rules.anyTokens, 40_000),
+          /** Freeing less is not worth breaking the cache. */
+          clearAtLeast: setting(rules.anyTokens, 20_000),
+          /** After a pause of this length only the thinking of the last turn stays. */
+          idleMinutes: setting(rules.minutes, 60),
+        },
+      },
+    },
+  },
+
+  /** Session memory */
+  sessionMemory: {
+    or: boolean,
+    fields: {
+      /** Take notes in the background. `sessionMemory: false` turns them off. */
+      isOn: setting(boolean, true, { thrifty: false }),
+      /** Tokens that the conversation must have before the first notes. */
+      minTokens: setting(rules.anyTokens, 10_000),
+      /** Tokens by which the conversation must have grown since the last notes. */
+      growth: setting(rules.anyTokens, 5_000),
+      /** Tool calls since the last notes, unless the turn had none. */
+      toolCalls: setting(rules.count, 3),
+      keep: {
+        fields: {
+          /** Tokens that at least stay verbatim when the notes become the summary. */
+          minTokens: setting(rules.anyTokens, 10_000),
+          /** Tokens that at most stay verbatim. */
+          maxTokens: setting(rules.anyTokens, 40_000),
+          /** Messages with text that at least stay verbatim. */
+          minMessages: setting(rules.count, 5),
+        },
+      },
+    },
+  },
+}
+
+/** The settings of `createEngine()`. [settings.md](../settings.md) has the defaults and the environment variables. */
+export type EngineSettings = Given<typeof settingsTable>
+
+/** The same with defaults. */
+export type Settings = Complete<typeof settingsTable>
+
+/** Settings and options of 0.1 that have other names now. */
+export const renamedSettings: Readonly<Record<string, string>> = {
+  autoCompactPercent: 'autoCompactAt, for example autoCompactAt: "80%"',
+  autoCompactWindow: 'contextWindow',
+  mostConversations: 'maxConversations',
+  'reductions.bySize.least': 'reductions.bySize.minFreed',
+  'sessionMemory.first': 'sessionMemory.minTokens',
+  'sessionMemory.keep.tokens': 'sessionMemory.keep.minTokens',
+  'sessionMemory.keep.mostTokens': 'sessionMemory.keep.maxTokens',
+  'sessionMemory.keep.messages': 'sessionMemory.keep.minMessages',
+}
