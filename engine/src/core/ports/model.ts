@@ -118,7 +118,6 @@ export type ModelClient = {
   readonly capabilities: (model: string) => ModelCapabilities
   /** Streams; an expected failure is a value. Retries what is transient, never an overflow. */
   readonly send: (request: ModelRequest, options?: SendOptions) => Promise<ModelAnswer | ModelFailure>
-  readonly count?: (request: ModelRequest, options?: SendOptions) => Promise<CountedTokens | ModelFailure>
   /** Asks the provider about a model, once; from then on `capabilities` knows it better than the catalog. */
   readonly describe?: (model: string, options?: SendOptions) => Promise<DescribedModel | ModelFailure>
 }
@@ -129,8 +128,7 @@ export type DescribedModel = {
   readonly capabilities: ModelCapabilities
 }
 
-export type CountedTokens = { readonly type: 'counted'; readonly tokens: number }
-
+/** Texts as vectors, for hosts that have a model for it: recall then also finds texts that share no word with the query. */
 export type Embedder = {
   /** Names the model and its settings. Vectors of another name are not compared; they are made again. */
   readonly name: string
