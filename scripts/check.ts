@@ -1,6 +1,5 @@
 // `npm run check`: everything that can be said without running the product.
-import { checks, runStep } from './steps.ts'
+import { runChecks } from './steps.ts'
 
-let failed = 0
-for (const step of checks) if (!(await runStep(step))) failed++
+const { failed } = await runChecks()
 process.exitCode = failed === 0 ? 0 : 1

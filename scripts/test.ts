@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checks, root, runStep } from './steps.ts'
+import { root, runChecks, runStep } from './steps.ts'
 
 type VitestReport = {
   readonly numPassedTests: number
@@ -16,16 +16,8 @@ type VitestReport = {
 const words = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'everlong-test-'))
 const reportFile = join(folder, 'report.json')
-let passed = 0
-let failed = 0
+let { passed, failed } = words.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
 let skipped = 0
-
-if (words.length === 0) {
-  for (const step of checks) {
-    if (await runStep(step)) passed++
-    else failed++
-  }
-}
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`, ...words]

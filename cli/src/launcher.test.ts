@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { session } from 'everlong/internal/testing'
 import { afterAll, expect, test } from 'vitest'
-import { launch, root, sessionFolder } from './testing/harness.ts'
+import { everlong, launch, root, sessionFolder } from './testing/harness.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)
@@ -18,9 +18,10 @@ test('a good command line ends with 0 and says nothing on stderr', () => {
   expect([exitCode, stderr, stdout.split('\n')[0]]).toEqual([0, '', file])
 })
 
-test('--help and --version end with 0', () => {
+test('--help and --version end with 0', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'cli', 'package.json'), 'utf8'))
-  expect([launch(['--help']).exitCode, launch(['inspect', '--help']).exitCode, launch(['--version'])]).toEqual([
+  const help = await everlong(['inspect', '--help'])
+  expect([launch(['--help']).exitCode, help.exitCode, launch(['--version'])]).toEqual([
     0,
     0,
     { exitCode: 0, stdout: `${version}\n`, stderr: '' },
@@ -85,7 +86,13 @@ const troubles: readonly (readonly [string, readonly string[], number, string])[
   ],
 ]
 
-test.for(troubles)('%s is one clear line and the right exit code', ([, words, exitCode, line]) => {
+test.for(troubles)('%s is one clear line and the right exit code', async ([, words, exitCode, line]) => {
+  expect(await everlong(words)).toEqual({ exitCode, stdout: '', stderr: `${line}\n` })
+})
+
+const firstOfEachCode = [1, 2].flatMap((code) => troubles.filter(([, , exitCode]) => exitCode === code).slice(0, 1))
+
+test.for(firstOfEachCode)('%s: the launcher passes on the line and the exit code', ([, words, exitCode, line]) => {
   expect(launch(words)).toEqual({ exitCode, stdout: '', stderr: `${line}\n` })
 })
 
@@ -99,8 +106,9 @@ test('--help loads the definitions of all commands and nothing of their work', (
   expect([loaded.some((url) => url.endsWith('/commands/lost.ts')), loaded.filter(isWork)]).toEqual([true, []])
 })
 
-test('fsck ends with 1 when it found errors', () => {
-  expect([launch(['fsck', file]).exitCode, launch(['fsck', torn]).exitCode]).toEqual([0, 1])
+test('fsck ends with 1 when it found errors', async () => {
+  const [sound, broken] = [await everlong(['fsck', file]), await everlong(['fsck', torn])]
+  expect([sound.exitCode, broken.exitCode]).toEqual([0, 1])
 })
 
 test('a reader that has seen enough is no error', () => {

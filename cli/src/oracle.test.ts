@@ -1,8 +1,8 @@
-// The real transcripts, when they are at hand: every file of the oracle table, through the real command line.
+// The real transcripts, when they are at hand: every file of the oracle table, through the command line.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { launch, root } from './testing/harness.ts'
+import { report, root } from './testing/harness.ts'
 
 const data = join(process.env.EVERLONG_DATA ?? join(root, '..', 'shared', 'data'), 'transcripts')
 const manifest = join(data, 'MANIFEST.md')
@@ -29,11 +29,9 @@ describe.skipIf(!isThere)(
       expect(rows.length).toBeGreaterThan(10)
     })
 
-    test.for(rows)('$file', (row) => {
-      const { stdout, exitCode } = launch(['inspect', join(data, row.file ?? ''), '--json'])
-      const { boundaries, stop, live, salvaged, orphans } = JSON.parse(stdout)
-      expect({ exitCode, boundaries, stop, live, salvaged, orphans }).toEqual({
-        exitCode: 0,
+    test.for(rows)('$file', async (row) => {
+      const { boundaries, stop, live, salvaged, orphans } = await report('inspect', join(data, row.file ?? ''))
+      expect({ boundaries, stop, live, salvaged, orphans }).toEqual({
         boundaries: Number(row.boundaries),
         stop: row.stop,
         live: {

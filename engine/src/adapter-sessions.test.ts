@@ -155,3 +155,38 @@ describe('a call', () => {
     expect(await all.of([], '1')).toBe(first)
   })
 })
+
+test('the functions of the host reach every session of an adapter, also the one that another process opens', async () => {
+  const store = memorySessions()
+  const decision = `DECISION: ${Array.from({ length: 80 }, (_, at) => `plank ${at} gets color ${at * 37}`).join(', ')}.`
+  const history: ChatMessage[] = [
+    { role: 'user', content: 'Choose the colors.' },
+    { role: 'assistant', content: decision },
+  ]
+  let sent = ''
+  let compactions = 0
+  for (let turn = 1; turn <= 12; turn++) {
+    history.push({ role: 'user', content: `This is turn ${turn}. ${'More about it. '.repeat(1_000)}` })
+    const { chat, session, close } = everlong({
+      model: offline(),
+      store,
+      settings: { contextWindow: 40_000 },
+      retain: ({ content }) => JSON.stringify(content).includes('DECISION:'),
+      tokenizer: (text) => text.split(' ').length,
+      onEvent: ({ type }) => {
+        if (type === 'compaction-finished') compactions++
+      },
+    })
+    await chat(history, { sessionId: 'chat' }, async ({ messages }) => {
+      sent = JSON.stringify(messages)
+    })
+    const words = session('chat')
+      ?.messages()
+      .reduce((sum, { content }) => sum + JSON.stringify(content).split(' ').length, 0)
+    expect(session('chat')?.explain().size.tokens).toBeLessThan((words ?? 0) * 1.4)
+    await close()
+    history.push({ role: 'assistant', content: `Done with ${turn}.` })
+  }
+  expect(compactions).toBeGreaterThan(1)
+  expect(sent).toContain(decision)
+})

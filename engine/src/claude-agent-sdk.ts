@@ -167,7 +167,7 @@ function heldSessions(open: Opening) {
   }
 }
 
-/** New records say the same of their origin as those before them. */
+/** New records have the same origin as the earlier ones. */
 function envelopeOf(entries: readonly AgentEntry[]): JsonObject {
   const { cwd, version, gitBranch, entrypoint }: JsonObject = entries.findLast((entry) => entry.cwd !== undefined) ?? {}
   return defined({ cwd, version, gitBranch, entrypoint }) as JsonObject

@@ -15,7 +15,7 @@ import {
   guardedSummaryPrompt,
   type SummaryPrompt,
 } from './core/ports/guarded-ports.ts'
-import { type FidelityReport, type Hooks, noHooks } from './core/ports/hooks.ts'
+import { type FidelityReport, type HostHooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import { type Failed, failed, type Tried } from './core/ports/outcome.ts'
 import type { Redact, Restore } from './core/ports/restore.ts'
@@ -59,7 +59,7 @@ export type CompactMessagesOptions = {
   /** Replaces secrets in the summary. */
   readonly redact?: Redact
   readonly counting?: Counting
-  readonly hooks?: Hooks
+  readonly hooks?: HostHooks
   readonly restore?: Restore
   readonly onEvent?: Emit
   readonly signal?: AbortSignalPort
@@ -147,7 +147,7 @@ async function compactPlain<M extends PlainMessage>(
   if (result.type === 'failed') return { usage: noTokens, ...result, messages: messages as M[] }
   const { summary, tokens, mechanism, fidelity, tried, usage, cost, records, contextAfter, keptUuids } = result
   const kept = keptUuids.flatMap((uuid) => messages[indexOfPlain(uuid)] ?? [])
-  // Thinking is void behind a summary if the model binds it to what came before; an unknown model may do so.
+  // Thinking is invalid after a summary if the model binds it to what came before; an unknown model may do so.
   const isFree = modelFacts(conversation?.model || options.model?.model || '')?.bindsThinking === false
   const left = isFree ? kept : kept.flatMap(withoutThinking)
   const opened = withText(left, wellFormed(neutralizeReminders(summary)), 'first')

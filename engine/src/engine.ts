@@ -12,7 +12,7 @@ import {
   guardedWorkspace,
   redactedFile,
 } from './core/ports/guarded-ports.ts'
-import type { HookCall, Hooks } from './core/ports/hooks.ts'
+import type { HookCall, HostHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { FileStore, Restore } from './core/ports/restore.ts'
@@ -60,7 +60,7 @@ import { inMemory } from './stores/memory.ts'
 export type EngineOptions = HostFunctions & {
   readonly model: ModelClient
   readonly settings?: EngineSettings
-  readonly hooks?: Hooks
+  readonly hooks?: HostHooks
   /**
    * Files of the workspace, for restoring. Default: what the conversation showed; with everlong/node, those below the
    * working directory.

@@ -47,6 +47,6 @@ export { offline, recorded } from './models/offline.ts'
 
 // What a host can pass in
 
-export { type HookCall, type HookOutcome, type Hooks, noOutcome } from './core/ports/hooks.ts'
+export type { HookCall, HookOutcome, HostHooks } from './core/ports/hooks.ts'
 export type { FileStore } from './core/ports/restore.ts'
 export type { Workspace } from './core/ports/workspace.ts'

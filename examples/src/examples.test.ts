@@ -116,10 +116,9 @@ test('a folder of transcripts is counted and searched', async () => {
   mkdirSync(transcripts)
   const { records } = session().user('Plan the migration.').assistant('Three releases.', { model: 'claude-sonnet-4-5' })
   writeFileSync(join(transcripts, 'one.jsonl'), records.map((record) => `${JSON.stringify(record)}\n`).join(''))
-  const [sessions, models, match, ...more] = await said('transcripts-folder', { words: [transcripts] })
-  expect([sessions, more]).toEqual(['one.jsonl: 1 turns, 0 compactions', []])
-  expect(models).toMatch(/^claude-sonnet-4-5: 1 answers, \d+ tokens written$/)
-  expect(match).toMatch(/ · epoch 0 · human$/)
+  const [sessions, match, ...more] = await said('transcripts-folder', { words: [transcripts] })
+  expect(sessions).toMatch(/^one\.jsonl: [1-9]\d* tokens, 0 compactions$/)
+  expect([match, more]).toEqual(['one.jsonl, after 0 compactions: Plan the migration.', []])
 })
 
 const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))

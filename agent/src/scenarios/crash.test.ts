@@ -42,7 +42,7 @@ async function readyFor({ model, hasNotes }: Case): Promise<Ready> {
   const session = await stage.engine.start({ path: join(folder, 'session.jsonl'), maxTokens: 1_000 })
   const asked: string[] = []
   for (let round = 0; round < 6; round++) {
-    fill(session, { rounds: 2, tokens: 8_000, from: round * 2 })
+    fill(session, { rounds: 2, tokens: 1_500, from: round * 2 })
     asked.push(...session.add({ role: 'user', content: `Then look at part ${round}. Never guess.` }))
     await session.send()
   }
@@ -151,7 +151,7 @@ test.for(cases)(
   },
 )
 
-const kills = 6
+const kills = 4
 
 test('real processes killed at any moment of it leave it undone or whole', { timeout: 240_000 }, async () => {
   const [found] = cases as readonly [Case]

@@ -1,4 +1,4 @@
-import { type HookCall, noOutcome } from 'everlong'
+import type { HookCall } from 'everlong'
 import { expect, test } from 'vitest'
 import { query } from '../loop.ts'
 import { setStage } from '../testing/stage.ts'
@@ -8,7 +8,7 @@ test('the Stop hooks run once when the loop is finished, and not when it was cut
   const hooks = {
     run: async (call: HookCall) => {
       calls.push(call.event)
-      return { ...noOutcome, messages: call.event === 'Stop' ? ['Remember to push.'] : [] }
+      return { messages: call.event === 'Stop' ? ['Remember to push.'] : [] }
     },
   }
   const stage = await setStage({ turnsPerTask: 3, engine: { hooks } })

@@ -1,5 +1,5 @@
 // Stages for scenario tests: the engine with its own client, the simulator behind a socket, closed after each test.
-import { type Hooks, noOutcome } from 'everlong'
+import type { HostHooks } from 'everlong'
 import { afterEach, vi } from 'vitest'
 import type { LoopEvent } from '../events.ts'
 import { type QueryOptions, query } from '../loop.ts'
@@ -30,9 +30,9 @@ export function inTurn(events: readonly LoopEvent[]): readonly LoopEvent['type']
   return types.filter((type, at) => type !== types[at - 1])
 }
 
-/** Hooks that tell the person something before each compaction. */
-export function saying(message: string): Hooks {
-  return { run: async ({ event }) => ({ ...noOutcome, messages: event === 'PreCompact' ? [message] : [] }) }
+/** HostHooks that tell the person something before each compaction. */
+export function saying(message: string): HostHooks {
+  return { run: async ({ event }) => ({ messages: event === 'PreCompact' ? [message] : [] }) }
 }
 
 export function eventsOf<T extends LoopEvent['type']>(

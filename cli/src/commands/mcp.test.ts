@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { session } from 'everlong/internal/testing'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import packageFacts from '../../package.json' with { type: 'json' }
 import { everlong } from '../testing/harness.ts'
 
@@ -16,30 +16,34 @@ const told = session()
   .toolUse('t1', 'Read', { file_path: 'src/heron.ts' })
   .toolResult('t1', 'const heron = 1\nconst crane = 2').text
 writeFileSync(file, told)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await client.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 /** A real process, as a client would start it. */
 const program = join(import.meta.dirname, '..', 'main.ts')
 
-let client: Client
-let transport: StdioClientTransport
-
-async function connected(path: string): Promise<void> {
-  client = new Client({ name: 'a test', version: '1' })
-  transport = new StdioClientTransport({
+async function connected(path: string): Promise<Client> {
+  const client = new Client({ name: 'a test', version: '1' })
+  const transport = new StdioClientTransport({
     command: process.execPath,
     args: [program, 'mcp', path],
     env: { EVERLONG_CACHE_DIR: join(folder, 'cache') },
     stderr: 'pipe',
   })
   await client.connect(transport)
+  return client
 }
 
-beforeEach(() => connected(file))
-afterEach(() => client.close())
+/** One server for all tests: whatever it was asked before, it must answer the next one. */
+let client: Client
+beforeAll(async () => {
+  client = await connected(file)
+})
 
-async function textOf(name: string, args: Record<string, unknown>) {
-  const { content, isError } = await client.callTool({ name, arguments: args })
+async function textOf(name: string, args: Record<string, unknown>, from = client) {
+  const { content, isError } = await from.callTool({ name, arguments: args })
   const [block] = content as readonly { readonly type: string; readonly text: string }[]
   return { text: block?.text ?? '', isError }
 }
@@ -91,9 +95,9 @@ test('a request that is long, but not too long, is answered', async () => {
 })
 
 test('a folder is served as a whole', async () => {
-  await client.close()
-  await connected(folder)
-  expect((await textOf('search', { query: 'heron', kind: 'human' })).text).toContain('find the heron')
+  const own = await connected(folder)
+  expect((await textOf('search', { query: 'heron', kind: 'human' }, own)).text).toContain('find the heron')
+  await own.close()
 })
 
 test('when its input ends, it ends, with exit code 0 and nothing said', () => {

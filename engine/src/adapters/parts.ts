@@ -74,12 +74,12 @@ export function onlyText(blocks: readonly Block[]): string | undefined {
   return blocks.length === 1 && only?.type === 'text' ? stringAt(only, 'text') : undefined
 }
 
-/** What no API of ours knows, said in words: a summary can mention it, and it counts for the size. */
+/** A part that none of our APIs knows, as text: it counts for the size, and a summary can mention it. */
 export function describedPart(type: string, value: unknown): Block {
-  return textBlock(`[${type}] ${headOf(JSON.stringify(value) ?? '', longestDescription)}`)
+  return textBlock(`[${type}] ${headOf(JSON.stringify(value) ?? '', maxDescription)}`)
 }
 
-const longestDescription = 2_000
+const maxDescription = 2_000
 
 /** An image at an address, or in a data URL. */
 export function imageAt(url: string): Block {
@@ -117,7 +117,7 @@ export function wordsOf(input: unknown): string {
   return only !== undefined && isSame(inputOf(only), input) ? only : JSON.stringify(input ?? {})
 }
 
-/** A tool as the Messages API is told about it: it counts for the size. */
+/** A tool in the form of the Messages API, to count its size. */
 export function toolDefinition({ name, description }: JsonObject, schema: unknown): JsonObject {
   return { ...defined({ name, description }), input_schema: isObject(schema) ? schema : { type: 'object' } }
 }

@@ -84,6 +84,8 @@ export type RunOptions = {
   readonly window?: number
   /** What the adapter is told about the window, if that is not the truth. */
   readonly toldWindow?: number
+  /** Lines of each part that the tool reads: longer parts fill the window in fewer turns. */
+  readonly linesPerPart?: number
 }
 
 export const rules: readonly string[] = [
@@ -123,7 +125,7 @@ export function storedLists<Item>(storage: Map<string, unknown>) {
   }
 }
 
-export type ContractOptions = Pick<RunOptions, 'model' | 'window'> & { readonly turns: number }
+export type ContractOptions = Pick<RunOptions, 'model' | 'window' | 'linesPerPart'> & { readonly turns: number }
 
 /** The same conversation with Everlong and without; then a provider whose window is smaller than it says. */
 export async function runAdapterContract(adapter: Adapter, options: ContractOptions): Promise<ContractReport> {
@@ -155,6 +157,7 @@ function brokenBy(run: Run, turns: number): readonly string[] {
 
 export async function runAdapter(adapter: Adapter, options: RunOptions): Promise<Run> {
   const { isManaged, turns = 200, model = 'claude-sonnet-4-6', window = 60_000, toldWindow = window } = options
+  const read = fileOf(options.linesPerPart ?? 40)
   const seen = createSight()
   const server = await startServer({
     script: seen.watching(worker()),
@@ -167,7 +170,7 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     },
     logEntries: 10_000,
   })
-  const input = { url: server.url, model, window: toldWindow, isManaged, system, read: fileOf, storage: new Map() }
+  const input = { url: server.url, model, window: toldWindow, isManaged, system, read, storage: new Map() }
   let answered = 0
   let error: string | undefined
   const conversation = await adapter.start(input)
@@ -182,7 +185,7 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
   }
   await conversation.close?.()
   const { entries } = server.simulator.log
-  const { cost, input: plain, read, write5m, write1h } = server.simulator.meter.totals()
+  const { cost, input: plain, read: cached, write5m, write1h } = server.simulator.meter.totals()
   const prompts = entries.flatMap(({ samplings }) =>
     samplings.map((one) => one.input + one.read + one.write5m + one.write1h),
   )
@@ -192,7 +195,7 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     ...(error === undefined ? {} : { error }),
     requests: entries.length,
     refused: entries.filter(({ status }) => status === 400 || status === 413).map(({ outcome }) => outcome),
-    promptTokens: plain + read + write5m + write1h,
+    promptTokens: plain + cached + write5m + write1h,
     largestPrompt: Math.max(0, ...prompts),
     cost,
     ...seen.report(),
@@ -210,16 +213,18 @@ function saidAt(turn: number, turns: number): Said {
   const fact = turn % 20 === 5 ? facts[Math.floor(turn / 20)] : undefined
   const extra = [rule, fact && `For your information: ${fact}.`].filter((part) => part !== undefined).join(' ')
   const words = `Look into module ${turn} and tell me what it does. ${extra}`.trim()
-  return turn % 25 === 10 ? { text: `${words} The screenshot is attached.`, image: pixel } : { text: words }
+  return turn % 25 === 4 ? { text: `${words} The screenshot is attached.`, image: pixel } : { text: words }
 }
 
-function fileOf({ module, part }: { readonly module: number; readonly part: number }): string {
-  const lines = Array.from(
-    { length: 40 },
-    (_, at) => `  step${at}: handler${(module * 31 + at * 7) % 97}(${part}, "${module}-${at}")`,
-  )
-  return `module ${module} part ${part}\n${lines.join('\n')}`
-}
+const fileOf =
+  (length: number): AgentInput['read'] =>
+  ({ module, part }) => {
+    const lines = Array.from(
+      { length },
+      (_, at) => `  step${at}: handler${(module * 31 + at * 7) % 97}(${part}, "${module}-${at}")`,
+    )
+    return `module ${module} part ${part}\n${lines.join('\n')}`
+  }
 
 /** The model: two parts at once, then a third, then an answer. A function of the newest message alone. */
 function worker(): Script {

@@ -1,5 +1,6 @@
-import { type EngineEvent, noOutcome } from 'everlong'
+import type { EngineEvent } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
+import { noOutcome } from 'everlong/internal/compaction'
 import { describe, expect, test } from 'vitest'
 import { misbehavesThen, misbehaving, misbehaviors } from '../script/misbehaving.ts'
 import { createSimulator } from '../simulator.ts'

@@ -1,6 +1,7 @@
-import { type Hooks, type Message, noOutcome } from 'everlong'
+import type { Message } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { blocksOf, editRecord, objectAt, shapeOf, stringAt, textOf } from 'everlong/internal'
+import { type Hooks, noOutcome } from 'everlong/internal/compaction'
 import { session } from 'everlong/internal/testing'
 import { describe, expect, test } from 'vitest'
 import { startServer } from '../server.ts'

@@ -1,7 +1,8 @@
 // A conversation on the bench: records in, its view, a compaction with whatever model, and the view afterwards. Shared by
 // the scenario tests of the compaction procedure. No part of the package.
-import type { EngineEvent, Failed, Hooks, Message, ModelClient, ModelRequest } from 'everlong'
+import type { EngineEvent, Failed, Message, ModelClient, ModelRequest } from 'everlong'
 import { checkRequest, createFold, type Fold, type JsonObject, repairRequest, stringAt } from 'everlong/internal'
+import type { Hooks } from 'everlong/internal/compaction'
 import {
   type Compaction,
   type CompactionJob,

@@ -79,7 +79,7 @@ function callFor(request: ModelRequest, { converter, ownCall }: ClientOptions): 
   return { isStreaming: false, params }
 }
 
-/** The system prompt as the session is told: the messages before the conversation. */
+/** The system prompt of the session: the messages before the conversation. */
 export function systemText(head: readonly AiMessage[]): string {
   return head.flatMap(({ content }) => (typeof content === 'string' ? content : [])).join('\n\n')
 }

@@ -37,7 +37,7 @@ function generatingModel(model: unknown): Generating | undefined {
   return isObject(model) && typeof model.doGenerate === 'function' ? (model as unknown as Generating) : undefined
 }
 
-/** No step is told what the last one of a run used: its model tells it. */
+/** No step gets the usage of the last step of a run, so the model reports it. */
 function reporting(model: Generating, history: AiHistory): object {
   const report = (usage: unknown) => {
     const counts = usageOf(usage)

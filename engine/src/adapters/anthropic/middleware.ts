@@ -169,9 +169,9 @@ async function usageIn(answer: unknown): Promise<JsonObject> {
   if (!isStream(answer)) return objectAt(answer, 'usage') ?? {}
   let usage: JsonObject = {}
   for await (const event of answer) {
-    const told = objectAt(objectAt(event, 'message') ?? event, 'usage') ?? {}
+    const reported = objectAt(objectAt(event, 'message') ?? event, 'usage') ?? {}
     // A later null erases nothing.
-    usage = { ...usage, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)) }
+    usage = { ...usage, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== null)) }
   }
   return usage
 }

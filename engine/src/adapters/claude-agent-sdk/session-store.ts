@@ -17,13 +17,13 @@ export type AgentStoreOptions = {
   readonly fold?: FoldSummary | undefined
 }
 
-/** What belongs to Everlong and is none of the SDK's business. */
+/** Records of Everlong's own, which the SDK does not list. */
 export const ownSubpath = 'everlong/'
 
 const owner = 'the Claude Agent SDK'
 
 /** Sessions whose uuids are remembered. */
-const mostKnown = 1_000
+const maxKnown = 1_000
 
 export function agentSessionStore({ store, newId, open, fold }: AgentStoreOptions): AgentSessionStore {
   const inTurn = turnsById()
@@ -48,11 +48,11 @@ export function agentSessionStore({ store, newId, open, fold }: AgentStoreOption
     known.delete(session.id)
     known.set(session.id, { version: appended.version, uuids })
     const [oldest] = known.keys()
-    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest)
+    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest)
   }
   const sessionsOf = async (projectKey: string) => {
     const first = storedId({ projectKey, sessionId: '' })
-    return (await allBehind(store, first)).flatMap((info) => {
+    return (await allWithPrefix(store, first)).flatMap((info) => {
       const sessionId = sessionIn(info.id, projectKey)
       return sessionId === undefined ? [] : [{ sessionId, mtime: Date.parse(info.changed) }]
     })
@@ -80,7 +80,7 @@ export function agentSessionStore({ store, newId, open, fold }: AgentStoreOption
     },
     listSubkeys: async ({ projectKey, sessionId }) => {
       const prefix = subkeyPrefix(storedId({ projectKey, sessionId }))
-      const subpaths = (await allBehind(store, prefix)).map(({ id }) => subpathOf(id.slice(prefix.length)))
+      const subpaths = (await allWithPrefix(store, prefix)).map(({ id }) => subpathOf(id.slice(prefix.length)))
       return subpaths.filter((subpath) => !subpath.startsWith(ownSubpath))
     },
   }
@@ -99,7 +99,7 @@ function turnsById(): <T>(id: string, work: () => Promise<T>) => Promise<T> {
 }
 
 /** All sessions whose id begins like this. Stores list by id. */
-async function allBehind(store: SessionStore, prefix: string): Promise<readonly SessionInfo[]> {
+async function allWithPrefix(store: SessionStore, prefix: string): Promise<readonly SessionInfo[]> {
   const found: SessionInfo[] = []
   for (let after = prefix; ; ) {
     const page = await store.list({ after })

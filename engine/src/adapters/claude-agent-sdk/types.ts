@@ -36,7 +36,7 @@ export type AgentSessionStore = {
   readonly listSubkeys: (key: AgentSessionKey) => Promise<string[]>
 }
 
-/** What every hook is told, as far as it is used here. */
+/** The input of every hook, as far as it is used here. */
 export type HookInput = {
   readonly hook_event_name: string
   readonly session_id: string

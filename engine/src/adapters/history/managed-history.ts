@@ -1,5 +1,5 @@
-// One conversation of an SDK, which hands over its whole history on every call. The messages that are new go to the
-// session; what the session prepares goes back in the SDK's shape. It changes nothing that it is given.
+// One conversation of an SDK, which passes its whole history with every call. New messages go to the session; what the session
+// prepares goes back in the SDK's shape. Nothing that is passed in is changed.
 
 import { defined } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
@@ -28,7 +28,7 @@ import { seed } from './seed.ts'
 export type AdapterSession = Session & { readonly entries: () => Promise<Iterable<Entry>> }
 
 export type CallOptions = {
-  /** What every request carries besides the messages: system prompt, tools, limits. It counts for the size. */
+  /** System prompt, tools and limits of the request, which count for the size. */
   readonly base?: RequestInput | undefined
   /** As the SDK reported it for the answer to the last request. */
   readonly usage?: TokenCounts | undefined
@@ -59,36 +59,36 @@ export type Recovered<Foreign> = {
 export type HistoryOptions<Foreign> = {
   readonly converter: Converter<Foreign>
   readonly session: AdapterSession
-  /** A new session for a history that does not begin like the one before. Left out, such a history is refused. */
+  /** Opens a new session for a history with another beginning. Without it, such a history is refused. */
   readonly restart?: () => Promise<AdapterSession>
 }
 
-/** The history that was handed over is another conversation than the one in the session. */
+/** The messages belong to another conversation than the session. */
 export class HistoryMismatchError extends Error {
   override readonly name = 'HistoryMismatchError'
 }
 
-/** A message as it was last sent, and how many of the known ones lie before or in it. */
+/** A message as it was last sent, and the number of known messages up to and including it. */
 type Sent = Converted & { readonly upTo: number }
 
 export class ManagedHistory<Foreign> {
   private readonly options: HistoryOptions<Foreign>
   private readonly mutex = createMutex(() => undefined)
   private current: AdapterSession
-  /** The whole history, also what has left the context. */
+  /** The whole history, including messages that have left the context. */
   private known: readonly Known<Foreign>[] = []
   private head: readonly Foreign[] = []
   private sent: readonly GivenBack<Foreign>[] = []
-  /** The history as it was last handed over, which may be put together in another way. */
+  /** The history as it was last passed in, which may group the same blocks differently. */
   private handed: readonly Converted[] = []
   private usage: TokenCounts | undefined
   private base: string | undefined
   private model: string | undefined
-  /** The model that a new session has: that of the first call. */
+  /** The model of the first call, which a new session starts with. */
   private firstModel: string | undefined
   private claimed: (Conversion<Foreign> & { readonly messages: readonly Foreign[] }) | undefined
   private isSeeded = false
-  /** A request was prepared whose answer has not come back yet. */
+  /** A request was prepared, and its answer is not in the history yet. */
   private isAwaited = false
 
   constructor(options: HistoryOptions<Foreign>) {
@@ -107,12 +107,12 @@ export class ManagedHistory<Foreign> {
       const outcome = await this.current.prepare({ signal: options.signal })
       this.isAwaited = outcome.type === 'ready'
       const view = outcome.type === 'ready' ? outcome.messages : this.current.messages()
-      // Nothing of it is a conversation: a system prompt alone, empty messages.
+      // There is no conversation: only a system prompt, or empty messages.
       return { messages: view.length === 0 ? messages : this.send(view), outcome }
     })
   }
 
-  /** Undefined when the error is not about length, or nothing could be made smaller: it should be thrown as it is. */
+  /** Undefined if the error is not about length or nothing could be reduced: throw the error as it is. */
   recover(error: unknown, { signal }: Pick<CallOptions, 'signal'> = {}): Promise<Recovered<Foreign> | undefined> {
     return this.mutex.run(async () => {
       const failure = failureOf(error)
@@ -125,7 +125,7 @@ export class ManagedHistory<Foreign> {
     })
   }
 
-  /** Prepares, sends, and sends once more if the prompt was too long. Every other error is thrown as it came. */
+  /** Prepares and sends, and sends a smaller prompt once if the first was too long. Other errors are thrown unchanged. */
   async run<Answer>(
     messages: readonly Foreign[],
     options: RunOptions<Foreign>,
@@ -143,12 +143,12 @@ export class ManagedHistory<Foreign> {
     }
   }
 
-  /** What the answer to the last request used. It is recorded when the answer comes back with the history. */
+  /** The usage of the answer to the last request. It is recorded with the answer, when that is in the history. */
   reportUsage(usage: TokenCounts): void {
     this.usage = usage
   }
 
-  /** Messages of a request about this conversation, in the SDK's shape: for a client that asks for summaries. */
+  /** Messages of a request for a summary, in the SDK's shape. */
   toForeign(messages: readonly Message[]): readonly Foreign[] {
     return giveBack(messages, this.known, this.options.converter).map(({ foreign }) => foreign)
   }
@@ -161,7 +161,7 @@ export class ManagedHistory<Foreign> {
     return before.some((messages) => continuedAt(messages, known) !== undefined)
   }
 
-  /** Says that a call with these messages will be prepared next, so that no other conversation takes its place. */
+  /** Reserves this conversation for a call with these messages, until it is prepared. */
   claim(messages: readonly Foreign[]): void {
     this.claimed = { messages, ...convert(this.options.converter, messages) }
   }
@@ -175,7 +175,7 @@ export class ManagedHistory<Foreign> {
     return [...this.head, ...this.sent.map(({ foreign }) => foreign)]
   }
 
-  /** Brings the session up to date with what the SDK handed over. */
+  /** Brings the session up to date with the SDK's messages. */
   private async take(messages: readonly Foreign[], { base, model, usage }: CallOptions): Promise<void> {
     const given = this.claimed?.messages === messages ? this.claimed : convert(this.options.converter, messages)
     this.claimed = undefined
@@ -198,15 +198,15 @@ export class ManagedHistory<Foreign> {
 
   private async seedFrom(given: Conversion<Foreign>): Promise<void> {
     this.isSeeded = true
-    const { known, goesOn } = seed(await this.current.entries(), given.known)
+    const { known, hasOthers } = seed(await this.current.entries(), given.known)
     this.known = known
-    if (goesOn) await this.rewindTo(known.length)
+    if (hasOthers) await this.rewindTo(known.length)
   }
 
-  /** The messages that are new. Rewinds if the host took something back or changed it. */
+  /** Returns the new messages. Rewinds the session if the host removed or changed earlier ones. */
   private async align(given: readonly Known<Foreign>[]): Promise<readonly Known<Foreign>[]> {
     const common = commonPrefix(this.known, given)
-    // The newest objects, because hosts change provider options that say nothing.
+    // The newest objects: hosts change provider options that do not matter here.
     this.known = this.known.map((message, at) => {
       const newest = at < common ? given[at] : undefined
       return newest ? { ...message, foreign: newest.foreign } : message
@@ -221,7 +221,7 @@ export class ManagedHistory<Foreign> {
     return given.slice(isBySent ? commonWithSent : common)
   }
 
-  /** What was last sent: some SDKs carry it forward and add to it. */
+  /** The messages that were last sent: some SDKs continue from them. */
   private sentMessages(): readonly Sent[] {
     const { known } = convert(
       this.options.converter,
@@ -258,7 +258,7 @@ export class ManagedHistory<Foreign> {
     }
     await this.current.close()
     this.current = await restart()
-    // A stored session is the same one again: what it has is not part of this history.
+    // A stored session is opened again with its old messages, which are not part of this history.
     if (this.current.messages().length > 0) await this.current.clear()
     this.base = undefined
     this.model = this.firstModel
@@ -277,7 +277,7 @@ export class ManagedHistory<Foreign> {
     }
   }
 
-  /** The answer to the last request is recorded with its usage; everything else is added. Returns the newest entry. */
+  /** Records the answer to the last request with its usage, and adds every other message. Returns its newest entry. */
   private write({ role, content, origin, usage: own }: Known<Foreign>): string | undefined {
     if (role !== 'assistant' || !this.isAwaited)
       return this.current.add({ role, content, ...defined({ origin }) }).at(-1)

@@ -1,4 +1,4 @@
-// The history of a session that was opened again: which of the SDK's messages it already has, and under which entries.
+// Finds the SDK's messages in a session that was opened again, and the entries that hold them.
 import { blocksOf, isToolResult, isToolUse } from '../../core/message/block.ts'
 import { defined, objectAt } from '../../core/message/json.ts'
 import type { Role } from '../../core/message/message.ts'
@@ -14,8 +14,8 @@ type Written = { readonly uuid: string; readonly role: Role; readonly keys: stri
 export type Seeded<Foreign> = {
   /** The messages that the session has, with their entries. */
   readonly known: readonly Known<Foreign>[]
-  /** The session goes on differently: it must be rewound to the last known message. */
-  readonly goesOn: boolean
+  /** The session has further messages of its own, and must be rewound to the last known one. */
+  readonly hasOthers: boolean
 }
 
 export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Foreign>[]): Seeded<Foreign> {
@@ -23,8 +23,8 @@ export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Fo
   const standing = sinceCleared(withoutRewound([...entries]))
   const isContext = first?.origin === 'summary'
   const context = isContext ? contextOf(first, standing) : standing
-  // A context that this session did not write replaces what it has.
-  if (!context) return { known: [], goesOn: false }
+  // A context that another session wrote replaces the messages of this one.
+  if (!context) return { known: [], hasOthers: false }
   const written = writtenIn(context)
   const known: Known<Foreign>[] = []
   let at = 0
@@ -34,7 +34,7 @@ export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Fo
     known.push({ ...message, uuid: written[end - 1]?.uuid })
     at = end
   }
-  return { known, goesOn: written.slice(at).some(({ isSkipped }) => !isSkipped) }
+  return { known, hasOthers: written.slice(at).some(({ isSkipped }) => !isSkipped) }
 }
 
 function sinceCleared(entries: readonly Entry[]): readonly Entry[] {
@@ -56,7 +56,7 @@ function contextOf({ content: [summary] }: Known<unknown>, entries: readonly Ent
   return [own, ...before, ...entries.slice(at + 1)]
 }
 
-/** Behind the records of this message; undefined when the session has another one. */
+/** The index after the records of this message; undefined if the session has another message here. */
 function endOf(
   { role, content, origin }: Known<unknown>,
   written: readonly Written[],

@@ -63,7 +63,7 @@ function isResult({ type }: BaseMessage): boolean {
   return type === 'tool' || type === 'function'
 }
 
-/** Without calls, which an answer tells in `tool_calls`, and without what only its provider reads. */
+/** Without calls, which are in `tool_calls`, and without parts that only the provider reads. */
 function readContent(content: unknown): readonly ReadPart<unknown>[] {
   const parts = Array.isArray(content) ? content : blocksOf(content)
   return parts
@@ -150,7 +150,7 @@ function isSendable(block: Block): boolean {
   return block.type !== 'thinking' || Boolean(block.signature)
 }
 
-/** Calls that the content tells as well get the same input there; what only the provider reads stays. */
+/** Calls that are also in the content get the same input there. Parts that only the provider reads stay. */
 function writeParted(said: readonly Block[], before: BaseMessage, inputs: ReadonlyMap<string, unknown>): unknown {
   const { content } = before
   if (!Array.isArray(content)) return said.length === 0 ? '' : writeContent(said, content)
@@ -199,7 +199,7 @@ export function withContent(message: BaseMessage, content: unknown, fields: Json
 // Content parts: LangChain's own standard blocks, those of the Messages API, those of chat completions.
 const callParts = new Set(['tool_use', 'tool_call', 'tool_call_chunk', 'input_json_delta', 'function_call'])
 
-/** Some providers tell a call twice: in `tool_calls`, which counts, and in the content. */
+/** Some providers put a call into `tool_calls`, which counts, and into the content. */
 function isCallPart(part: unknown): boolean {
   return callParts.has(stringAt(part, 'type') ?? '')
 }

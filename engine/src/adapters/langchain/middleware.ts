@@ -32,7 +32,7 @@ export type LangChainMiddleware = AgentMiddleware
 export type LangChainEdit = ContextEdit
 
 const brand = Symbol.for('AgentMiddleware')
-/** The id that stands for all messages of a state. */
+/** The id that removes all messages of a state. */
 const everyMessage = '__remove_all__'
 
 type Hooks = Required<Pick<AgentMiddleware, 'wrapModelCall' | 'wrapToolCall'>>

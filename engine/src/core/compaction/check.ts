@@ -1,4 +1,4 @@
-// Holds a summary against its source. It marks doubts behind the words they are about and removes nothing: the model has
+// Compares a summary with its source. It marks doubts after the words they are about and removes nothing: the model has
 // read everything, and what code cannot confirm may still be true.
 import type { Ledger } from '../ledger/facts.ts'
 import { blocksOf, isText, isToolResult, isToolUse, textOf } from '../message/block.ts'
@@ -17,14 +17,14 @@ export type Checked = Pick<FidelityReport, 'falseQuotes' | 'inferredApprovals' |
   readonly harmful: readonly string[]
 }
 
-const longestReported = 200
+const maxReportedLength = 200
 
 export function checkSummary(written: string, { messages, ledger }: CheckInput): Checked {
   const summary = wellFormed(written)
   const quotes = annotateQuotes(summary, createIsSaid({ messages, ledger }))
   const approvals = annotateApprovals(quotes.text, ledger.exchanges)
   const state = annotateStateClaims(approvals.text, ledger)
-  const short = (texts: readonly string[]) => texts.map((text) => headOf(text, longestReported))
+  const short = (texts: readonly string[]) => texts.map((text) => headOf(text, maxReportedLength))
   return {
     text: state.text,
     falseQuotes: short(quotes.found),
@@ -63,14 +63,14 @@ function knownTexts({ files, exchanges, commits, commands, todos, repository, ro
 const names =
   /https?:\/\/[^\s<>"'`)\]]{4,300}|(?<![\w./-])(?:[\w@.~-]{1,80}\/){1,20}[\w@-]{1,80}\.[A-Za-z]\w{0,9}\b|(?<![\w./-])(?:[\w@.~-]{1,80}\/){2,20}[\w@.-]{2,80}|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\b[a-z][a-z0-9]{0,60}(?:[A-Z][a-z0-9]{1,60}){1,20}\b|\b[A-Za-z][a-z0-9]{0,60}(?:_[a-z0-9]{1,60}){1,20}\b|(?<![\w.,-])\d{4,20}(?![\w.,-]*\w)/g
 
-const longestSummary = 200_000
-const mostReported = 16
+const maxSummary = 200_000
+const maxNames = 16
 
 type Source = { readonly messages: readonly ViewMessage[]; readonly known: readonly string[] }
 
 /** Names in a summary that occur nowhere in what it was made from. They may be wrong. */
 export function unknownNames(summary: string, { messages, known }: Source): readonly string[] {
-  const found = [...new Set(summary.slice(0, longestSummary).match(names) ?? [])]
+  const found = [...new Set(summary.slice(0, maxSummary).match(names) ?? [])]
   const missing = new Set(found.flatMap((name) => groundsOf(name).flat()))
   const look = (text: string): void => {
     const small = text.toLowerCase()
@@ -80,7 +80,7 @@ export function unknownNames(summary: string, { messages, known }: Source): read
   // The newest first: that is what summaries mostly speak of.
   for (let at = messages.length - 1; at >= 0 && missing.size > 0; at--) look(sourceText(messages[at]))
   const isKnown = (name: string) => groundsOf(name).some((words) => words.every((word) => !missing.has(word)))
-  return found.filter((name) => !isKnown(name)).slice(0, mostReported)
+  return found.filter((name) => !isKnown(name)).slice(0, maxNames)
 }
 
 /** Sets of words, one of which must be known: the name, or, for a path or a member, all of its parts. */

@@ -53,7 +53,7 @@ export type ComposeInput = {
   readonly handoverTokens: number
   /** Tokens of user messages that are added to a summary. Default: what the summary leaves. */
   readonly userTokens?: number
-  /** So many of the user's latest messages stand in the page whole, whatever they cost. Default 3. */
+  /** How many of the user's latest messages are in the page whole, whatever they cost. Default 3. */
   readonly neverShortened?: number
   readonly countTokens: (text: string) => number
 }
@@ -69,11 +69,11 @@ export type Page = {
 
 /** What the user said before the last compaction: at most this, and what is left. */
 const earlierTokens = 3_000
-const longestEarlier = 600
+const maxEarlier = 600
 const rulesShare = 0.5
 const headingTokens = 60
-const leastSummary = 100
-const leastUser = 300
+const minSummary = 100
+const minUser = 300
 /** For the line on what can be searched. */
 const hintTokens = 150
 
@@ -99,8 +99,8 @@ export function composePage(input: ComposeInput, tokens: number): Page | undefin
   if (checked === undefined) return offlinePage(input, tokens)
   const filling = { checked, summary: announced(neutralizeFrames(checked.text), input.unseen), tokens }
   const left = Math.min(tokens, handoverTokens) - countTokens(filling.summary)
-  const most = Math.max(leastUser, input.userTokens ?? left)
-  for (const user of [most, Math.min(most, 1_000), leastUser, 0]) {
+  const most = Math.max(minUser, input.userTokens ?? left)
+  for (const user of [most, Math.min(most, 1_000), minUser, 0]) {
     const page = pageWith(input, { ...filling, user })
     if (countTokens(page.text) <= tokens) return page
   }
@@ -133,7 +133,7 @@ function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined 
   const around = countTokens(pageWith(input, filling).text) - countTokens(filling.summary)
   for (const share of [1, 0.9, 0.75, 0.5]) {
     const room = (filling.tokens - around) * share
-    if (room < leastSummary) break
+    if (room < minSummary) break
     const summary = shortenSummary(filling.summary, { tokens: room, countTokens, isRule })
     if (summary.trim() === shortenedNote) break
     const page = pageWith(input, { ...filling, summary })
@@ -210,7 +210,7 @@ function modelsOwn(input: ComposeInput): ComposeInput {
   return input.earlierSummary?.includes(writtenByCodeStart) ? { ...input, earlierSummary: undefined } : input
 }
 
-/** Nothing but the latest request, which comes behind it. */
+/** Only the latest request, which comes after it. */
 export const emptyPage: Page = {
   text: '',
   beside: '',
@@ -273,7 +273,7 @@ function earlierWords({ ledger, since, recall, countTokens }: ComposeInput, show
   const isNew = (exchange: Exchange) => isSaid(exchange) && !isInSummary(exchange, where)
   const earlier = withoutRepeats(ledger.exchanges.filter((exchange) => exchange.last < since && isNew(exchange)))
   const byWorth = earlier.toReversed().toSorted((a, b) => Number(b.lasts ?? 0) - Number(a.lasts ?? 0))
-  const lineOf = (exchange: Exchange) => `- ${wordsText(exchange, { recall, most: longestEarlier })}`
+  const lineOf = (exchange: Exchange) => `- ${wordsText(exchange, { recall, most: maxEarlier })}`
   const kept = new Set(linesWithin(byWorth.map(lineOf), { tokens, countTokens }))
   return earlier.map(lineOf).filter((line) => kept.has(line))
 }

@@ -1,5 +1,5 @@
 // A compaction as a record of another agent's session. Such an agent stores one text, so what was restored and the latest
-// request go into it behind the summary.
+// request go into it after the summary.
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { wellFormed } from '../text/cut.ts'
 import { neutralizePiece } from '../text/neutralize.ts'
@@ -7,10 +7,10 @@ import type { Compaction } from './job.ts'
 
 /** The whole new context but for the kept messages, as one text. */
 function contextText({ summary, records, contextAfter }: Compaction): string {
-  // Behind boundary and summary: what was restored, what hooks said, and the latest request.
-  const behind = records.slice(2)
-  const pieces = [...behind.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...contextAfter]
-  const closing = behind.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
+  // After boundary and summary: what was restored, what hooks said, and the latest request.
+  const after = records.slice(2)
+  const pieces = [...after.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...contextAfter]
+  const closing = after.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
   const restored =
     pieces.length === 0 ? [] : ['Context that may or may not be relevant:', ...pieces.map(neutralizePiece)]
   return wellFormed([summary, ...restored, ...closing].join('\n\n'))
@@ -34,7 +34,7 @@ export function piCompaction(compacted: Compaction, id: string) {
 
 export type PiPlace = { readonly id: string; readonly parentId: string; readonly timestamp: string }
 
-/** To be appended to a session of pi, which goes on from it. */
+/** To be appended to a session of pi, which continues from it. */
 export function piCompactionRecord(compacted: Compaction, { id, parentId, timestamp }: PiPlace): JsonObject {
   return { type: 'compaction', id, parentId, timestamp, ...piCompaction(compacted, id), fromHook: true }
 }

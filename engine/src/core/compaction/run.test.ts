@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { costOf } from '../cache/economics.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
@@ -13,6 +14,7 @@ import type { Restoration } from '../ports/restore.ts'
 import { shortenedNote } from '../prompts/page.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
 import { answerOf, scripted } from '../session/testing/world.ts'
+import { neutralize } from '../text/neutralize.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import type { CompactionJob } from './job.ts'
 import { type RunOptions, runCompaction } from './run.ts'
@@ -385,6 +387,27 @@ describe('the latest request', () => {
     expect(text.split('{ new: 7 };')).toHaveLength(2)
     expect(text).not.toContain('{ old: 150 };')
     expect(text).toContain('[pasted ')
+  })
+
+  test('is whole and there once, whatever it contains and however small the context is', async () => {
+    const line = fc.constantFrom('Why?', '```', '{ "a": 1 }', '- item', '## 9. Next', '"quoted"', 'x'.repeat(500), '')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 30 }),
+        fc.integer({ min: 600, max: 9_000 }),
+        async (lines, budget) => {
+          const request = `MARK Look at this.\n${lines.join('\n')}\nEnd.`
+          const size = countTokens([{ role: 'user', content: request }])
+          fc.pre(size < budget / 2)
+          const { messages, tokens } = await compacted(conversation(60, [request]), { model: offline, budget })
+          const text = messages.map(({ content }) => textOf(content)).join('\n')
+          expect(text.trimEnd().endsWith(neutralize(request))).toBe(true)
+          expect(text.split(/MARK Look at this\.\n/)).toHaveLength(2)
+          expect(tokens.after).toBeLessThanOrEqual(budget)
+        },
+      ),
+      { numRuns: 40 },
+    )
   })
 
   test('that the summarizer has not seen is announced where the summary says what comes next', async () => {

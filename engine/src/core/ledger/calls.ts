@@ -105,10 +105,10 @@ const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited
 /** "Task b1 completed (exit code 1)" ends the background command b1. */
 export function noteEnded(state: State, message: ViewMessage): void {
   if (state.background.size === 0 || message.origin === 'assistant') return
-  const text = textOf(message.content).slice(0, longestNotice)
+  const text = textOf(message.content).slice(0, maxNotice)
   for (const [task, { line, verifies, actions }] of state.background) {
     const fact = state.commands.get(line)
-    if (task.length < shortestTask || !text.includes(task) || !taskEnd.test(text)) continue
+    if (task.length < minTask || !text.includes(task) || !taskEnd.test(text)) continue
     state.background.delete(task)
     const exit = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
     const ended = exit === undefined ? 'unfinished' : Number(exit) === 0 ? 'well' : 'badly'
@@ -122,9 +122,9 @@ export function noteEnded(state: State, message: ViewMessage): void {
   }
 }
 
-const longestNotice = 4_000
+const maxNotice = 4_000
 /** A shorter id may be in a text by chance. */
-const shortestTask = 4
+const minTask = 4
 
 function noteChanges(state: State, { commands, files }: Script, { ended, output }: Ending): void {
   if (ended !== 'badly') {

@@ -5,8 +5,8 @@ import { gitWords, onlyReads } from '../tools/shell-effects.ts'
 import type { CommandEnd } from './facts.ts'
 import { oneLine, withoutColors } from './text.ts'
 
-const longestCommand = 600
-const longestOutcome = 200
+const maxCommand = 600
+const maxOutcome = 200
 
 /** "cd /p && npm test 2>&1 | tail -20" → "npm test": the same command is recognized in every run. */
 export function commandText(script: string): string {
@@ -17,7 +17,7 @@ export function commandText(script: string): string {
     // `2>&1 | tail -20` after it. `| head -1` stays: it picks one of several answers.
     .replace(/(?: ?2>&1)?(?: ?\| ?(?:tail(?: -\w{1,20}(?: \d{1,9})?){0,4}|head(?: -(?:n ?)?\d{2,9})?)){1,4}$/, '')
     .replace(/ ?2>&1$/, '')
-  return oneLine(bare === '' ? script : bare, longestCommand)
+  return oneLine(bare === '' ? script : bare, maxCommand)
 }
 
 /** "git log --oneline" → "git log", "ls -la src" → "ls". */
@@ -111,11 +111,11 @@ export function outcomeLine(output: string, failed: boolean): string {
   const trouble = failed ? troubleIn(lines) : undefined
   const isData = (line: string) => /^\s*[{[]/.test(line)
   if (trouble !== undefined && count !== undefined && count !== trouble) {
-    return oneLine(`${oneLine(trouble, 140)} … ${count.trim()}`, longestOutcome)
+    return oneLine(`${oneLine(trouble, 140)} … ${count.trim()}`, maxOutcome)
   }
   const said = trouble ?? count ?? (!failed && isData(lines.at(-1) ?? '') ? '' : lines.at(-1)) ?? ''
   // JSON on one line is data, not an outcome.
-  return oneLine(said, isData(said) ? 60 : longestOutcome)
+  return oneLine(said, isData(said) ? 60 : maxOutcome)
 }
 
 /** The error itself, not "$ npm test", not "Traceback …", not a line of minified code. */

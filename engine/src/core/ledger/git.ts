@@ -71,7 +71,7 @@ function longStatus(text: string): Lists {
 }
 
 function listed(paths: readonly string[]): readonly string[] {
-  return paths.slice(0, longestList).map((path) => oneLine(path, 120))
+  return paths.slice(0, maxList).map((path) => oneLine(path, 120))
 }
 
 /** Only commits that this very output says were made: `[main 1a2b3c4] Open the gate`. */
@@ -82,4 +82,4 @@ export function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>
   }))
 }
 
-const longestList = 12
+const maxList = 12

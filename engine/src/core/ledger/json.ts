@@ -31,7 +31,7 @@ import { withoutSteps } from './steps.ts'
 
 /** A boundary is read whenever its session is opened, so what it carries is bounded. */
 const storedCharacters = 48_000
-const leastStored = 30
+const minStored = 30
 const storedReport = 1_500
 const oldReport = 240
 
@@ -48,8 +48,8 @@ export function toJson(ledger: Ledger): JsonObject {
     })
   let kept: readonly Exchange[] = stored(false)
   if (size(kept) > storedCharacters) kept = stored(true)
-  while (size(kept) > storedCharacters && kept.length > leastStored) {
-    kept = mostTelling(kept, Math.max(leastStored, Math.floor(kept.length * 0.9)))
+  while (size(kept) > storedCharacters && kept.length > minStored) {
+    kept = mostTelling(kept, Math.max(minStored, Math.floor(kept.length * 0.9)))
   }
   return { ...ledger, exchanges: kept }
 }
@@ -63,7 +63,7 @@ export function fromJson(value: unknown): Ledger {
       .filter((fact) => fact !== undefined)
   return {
     messages,
-    ...defined({ root: stringAt(value, 'root')?.slice(0, longestText) }),
+    ...defined({ root: stringAt(value, 'root')?.slice(0, maxText) }),
     // No time is later than the next message.
     exchanges: all('exchanges', readExchange).map((exchange) => ({
       ...exchange,
@@ -86,8 +86,8 @@ export function fromJson(value: unknown): Ledger {
 type Example = string | number | boolean | readonly string[]
 
 /** Nothing longer is ever stored: a longer text was put there by somebody else. */
-const longestText = 1_000
-const longestSaid = 8_000
+const maxText = 1_000
+const maxSaid = 8_000
 /** The largest date in milliseconds. */
 const latestTime = 8.64e15
 
@@ -97,7 +97,7 @@ function isLike(value: unknown, example: Example): boolean {
 }
 
 /** Reads a fact; undefined if a field is missing or of another type, `optional` ones aside. */
-function factOf<T>(fields: Record<keyof T, Example>, optional: readonly (keyof T)[] = [], longest = longestText) {
+function factOf<T>(fields: Record<keyof T, Example>, optional: readonly (keyof T)[] = [], longest = maxText) {
   return (item: unknown): T | undefined => {
     if (!isObject(item)) return undefined
     const read = Object.entries<Example>(fields)
@@ -121,7 +121,7 @@ const readExchange = factOf<Omit<Exchange, 'steps'>>(
     lasts: true,
   },
   ['about', 'report', 'done', 'uuid', 'lasts'],
-  longestSaid,
+  maxSaid,
 )
 const readRule = factOf<Rule>({ text: '', by: ['human', 'agent'], last: 0, uuid: '' }, ['uuid'])
 const readFile = factOf<FileFact>({ path: '', last: 0 })
@@ -145,7 +145,7 @@ const times = { statusLast: -1, touchedLast: -1, pushedLast: -1, gitLast: -1 }
 
 function readRepository(value: JsonObject | undefined): RepositoryFact {
   const keys = ['branch', ...Object.keys(times)] as const
-  const texts = (key: string) => stringsAt(value, key).map((text) => headOf(text, longestText))
+  const texts = (key: string) => stringsAt(value, key).map((text) => headOf(text, maxText))
   return {
     ...emptyLedger.repository,
     ...factOf<JsonObject>({ branch: '', ...times }, keys)(value),

@@ -103,7 +103,7 @@ function readAnswer(state: State, block: Block): void {
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
   const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
-  if (cause !== '') noteCause(state, condensed(cause, longestCause))
+  if (cause !== '') noteCause(state, condensed(cause, maxCause))
   const last = state.exchanges.at(-1)
   if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
   state.agentText = words
@@ -112,11 +112,11 @@ function readAnswer(state: State, block: Block): void {
 
 /** "<think>Let me see.</think>Done." → "Done." */
 const thinking = /<(think|thinking)>[\s\S]*?(?:<\/\1>|$)/g
-const longestCause = 400
-const longestAbout = 800
-const longestPlan = 1_500
-const longestWords = 6_000
-const longestReport = 12_000
+const maxCause = 400
+const maxAbout = 800
+const maxPlan = 1_500
+const maxWords = 6_000
+const maxReport = 12_000
 const maxSteps = 200
 /** Older searches and reads are obsolete once something was done: they must not push out what the agent said and did. */
 const maxOfType: Partial<Record<Step['type'], number>> = { saw: 12, opened: 1 }
@@ -127,9 +127,9 @@ const exchangesWithSteps = 40
 
 /** The latest text is the report so far. It is a step as well, so that its place among the others is known. */
 function withReport(exchange: Exchange, text: string): Exchange {
-  const said = condensed(withoutAnnouncement(text), longestReport)
+  const said = condensed(withoutAnnouncement(text), maxReport)
   const next = said.length < shortStatement ? exchange : withStep(exchange, { type: 'said', text: said })
-  return { ...next, report: condensed(text, longestReport) }
+  return { ...next, report: condensed(text, maxReport) }
 }
 
 function noteStep(state: State, step: Step): void {
@@ -183,7 +183,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   const { kind } = words
   const isUsers = kind === 'message' || kind === 'queued'
   const about = words.about ?? (isUsers ? questionBehind(words.text, state.agentText) : undefined)
-  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))), longestWords)
+  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))), maxWords)
   const exchange: Exchange = {
     kind,
     text: said,
@@ -214,5 +214,5 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
 
 /** A plan is kept longer than a question: an approval is about all of it. */
 function aboutText(kind: Exchange['kind'], about: string): string {
-  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestAbout)
+  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? maxPlan : maxAbout)
 }

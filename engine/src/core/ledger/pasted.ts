@@ -3,10 +3,10 @@
 import { headOf } from '../text/cut.ts'
 
 /** A shorter block costs little more than the line that would replace it. */
-const leastFolded = 400
+const minFolded = 400
 
 export function foldPasted(text: string): string {
-  if (text.length < leastFolded) return text
+  if (text.length < minFolded) return text
   const parts: string[] = []
   let block: string[] = []
   let isFenced = false
@@ -26,10 +26,10 @@ export function foldPasted(text: string): string {
 function folded(block: readonly string[]): readonly string[] {
   const end = block.findLastIndex((line) => line.trim() !== '') + 1
   const pasted = block.slice(0, end)
-  return pasted.join('\n').length < leastFolded ? block : [foldedLine(pasted), ...block.slice(end)]
+  return pasted.join('\n').length < minFolded ? block : [foldedLine(pasted), ...block.slice(end)]
 }
 
-const longestLooked = 2_000
+const maxLooked = 2_000
 /** Sentences consist almost entirely of letters, spaces and punctuation; code and logs do not. */
 const proseShare = 0.85
 
@@ -40,7 +40,7 @@ function isProseLine(line: string): boolean {
   if (line.trim() === '' || opensOutput.test(line) || /^(?: {4}|\t)(?!\s*(?:[-*•]|\d+[.)])\s)/.test(line)) return false
   // Names in backticks and addresses are part of what people write.
   const bare = line
-    .slice(0, longestLooked)
+    .slice(0, maxLooked)
     .replace(/`[^`]*`|https?:\/\/\S+/g, 'x')
     .replace(/^\s*(?:[-*•]|\d+[.)]|#+)\s+/, '')
   if (bare.trim() === '') return false

@@ -2,7 +2,7 @@
 // missed here lives only as long as the message it is in.
 
 /** A longer message is mostly pasted; its first part is what the user says about it. */
-const longestSaid = 12_000
+const maxSaid = 12_000
 
 /** Orders, not reports. Each group has examples of the sentences it recognizes. */
 const orders: readonly RegExp[] = [
@@ -41,7 +41,7 @@ const addressed =
 const longMessage = 1_500
 
 export function rulesIn(text: string): readonly string[] {
-  const said = withoutPasted(text.slice(0, longestSaid))
+  const said = withoutPasted(text.slice(0, maxSaid))
   return sentencesOf(said).filter(
     (sentence) =>
       !notAnOrder.test(sentence) &&
@@ -56,7 +56,7 @@ const statement = /^(?:the|this|that|these|those|it|there|we|our|my|they|i)\b/i
 /** It stays true after the request in the message has been dealt with. */
 export function saysSomethingLasting(text: string): boolean {
   if (rulesIn(text).length > 0) return true
-  return sentencesOf(withoutPasted(text.slice(0, longestSaid))).some(
+  return sentencesOf(withoutPasted(text.slice(0, maxSaid))).some(
     (sentence) => statement.test(sentence) && sentence.split(' ').length >= 6 && !/[?？]\s*$/.test(sentence),
   )
 }
@@ -77,7 +77,7 @@ export function withoutPasted(text: string): string {
   return text.replace(pasted, '\n')
 }
 
-const longestSentence = 800
+const maxSentence = 800
 
 /** "fix it. then push" is two sentences; "e.g. this" is not. */
 const sentenceEnd =
@@ -92,5 +92,5 @@ export function sentencesOf(text: string): readonly string[] {
   return lines
     .flatMap((line) => line.replace(/^\s*(?:[-*+•]|\d+[.)]|#+)\s+/, '').split(sentenceEnd))
     .map((sentence) => sentence.trim())
-    .filter(({ length }) => length >= 4 && length <= longestSentence)
+    .filter(({ length }) => length >= 4 && length <= maxSentence)
 }

@@ -122,11 +122,11 @@ export function mostTelling(exchanges: readonly Exchange[], count: number): read
 }
 
 /** No path is longer. */
-const longestPath = 400
+const maxPath = 400
 
 /** The session changed this file. */
 export function noteFile(state: State, path: string): void {
-  if (path.length > longestPath || path.includes('\n')) return
+  if (path.length > maxPath || path.includes('\n')) return
   const key = pathKey(path, state.root)
   const known = state.files.get(key)?.path ?? path
   state.files.delete(key) // Set again, so that the file changed last is last.

@@ -9,9 +9,9 @@ import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { commitsIn } from './git.ts'
 import { oneLine } from './text.ts'
 
-const longestLook = 400
-const longestReport = 1_500
-const longestSource = 6_000
+const maxLook = 400
+const maxReport = 1_500
+const maxSource = 6_000
 
 export type StepResult = {
   readonly text: string
@@ -36,7 +36,7 @@ export type CommandRun = {
 export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   const { text, isError, run } = result
   const source = isError || run?.ended === 'badly' ? undefined : namedSource(call, result)
-  if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, longestSource)}` }
+  if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, maxSource)}` }
   if (call.type === 'command') return run && commandStep(run, text)
   if (isError) return undefined
   const changed = changedBy(call).map((path) => shortPath(path, result.root))
@@ -45,7 +45,7 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   }
   if (call.type === 'agent') {
     const task = oneLine(call.task ?? call.name, 120)
-    return did(`the sub-agent for "${task}" reported: ${condensed(text, longestReport)}`)
+    return did(`the sub-agent for "${task}" reported: ${condensed(text, maxReport)}`)
   }
   if (call.type === 'read' && call.path !== undefined)
     return { type: 'opened', text: `read ${shortPath(call.path, result.root)}` }
@@ -65,16 +65,16 @@ function did(text: string): Step {
 }
 
 function look(what: string, output: string): Step | undefined {
-  const found = oneLine(output, longestLook)
+  const found = oneLine(output, maxLook)
   return found === '' ? undefined : { type: 'saw', text: `${what} → ${found}` }
 }
 
 /** A shorter name may be in a request by chance. */
-const shortestName = 6
+const minName = 6
 
 /** "Do what docs/plan.md says": the text of a file, page or command that the user named is part of the request. */
 function namedSource(call: ToolCall, { request, run }: StepResult): string | undefined {
-  const isNamed = (name: string) => name.length >= shortestName && request.includes(name)
+  const isNamed = (name: string) => name.length >= minName && request.includes(name)
   if (call.type === 'command') {
     // For a test or a commit, the result says more than the output.
     const isSource = run?.purpose === 'other' && isNamed(programOf(run.script.commands))
@@ -111,7 +111,7 @@ function shortPath(path: string, root = ''): string {
 /** The step where the user stopped the agent. */
 export const interrupted = 'was interrupted by the user'
 
-const longestDone = 160
+const maxDone = 160
 
 /** Of the steps, only the last change is kept, or else the last command, or else the last file that was read. */
 export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Exchange {
@@ -121,7 +121,7 @@ export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Excha
   ]
   const kinds = [/^(?:edited|wrote|committed) /, /^ran /, /^read /]
   const last = kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
-  return last === undefined ? exchange : { ...exchange, done: oneLine(last, longestDone) }
+  return last === undefined ? exchange : { ...exchange, done: oneLine(last, maxDone) }
 }
 
 /** "Now let me run the tests." says what the agent does next, and the step says that it did; not "Let me know if it works." */

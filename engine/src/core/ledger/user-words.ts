@@ -118,11 +118,11 @@ function describeCall(call: ToolCall): string {
 }
 
 const shortReply = 60
-const longestPointer = 200
+const maxPointer = 200
 
 /** What a reply is about: "yes" → the question before it; "skip 5" → item 5 of the agent's list. */
 export function questionBehind(reply: string, agentText: string): string | undefined {
-  if (reply.length > longestPointer || agentText === '') return undefined
+  if (reply.length > maxPointer || agentText === '') return undefined
   const items = itemsNamed(reply, agentText)
   const paragraphs = paragraphsOf(agentText)
   const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))

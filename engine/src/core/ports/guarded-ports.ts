@@ -5,7 +5,7 @@ import { noTokens, type Usage } from '../message/usage.ts'
 import { withoutSecrets } from '../text/secrets.ts'
 import type { HostCode } from './events.ts'
 import { callNow, errorText, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
-import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
+import { type Hooks, type HostHooks, noOutcome, readOutcome } from './hooks.ts'
 import { type FailureReason, type ModelAnswer, type ModelClient, type ModelFailure, noCapabilities } from './model.ts'
 import type { CompactionPorts } from './ports.ts'
 import {
@@ -20,7 +20,7 @@ import {
 import type { NoWorkspaceState, Workspace, WorkspaceState } from './workspace.ts'
 
 /** A hook that breaks has nothing to say; `problems` tells why. */
-export function guardedHooks(hooks: Hooks, wait: CompactionPorts['wait']): Hooks {
+export function guardedHooks(hooks: HostHooks, wait: CompactionPorts['wait']): Hooks {
   return {
     run: async (call, { signal } = {}) => {
       const options = { wait, timeoutMs: hostTimeoutMs, signal }

@@ -74,6 +74,15 @@ export type Hooks = {
   readonly run: (call: HookCall, options?: { readonly signal?: AbortSignalPort | undefined }) => Promise<HookOutcome>
 }
 
+/** The hooks of a host. A field that an outcome leaves out is empty, and no outcome means that no hook had anything to say. */
+export type HostHooks = {
+  /** Once the signal is aborted, the answer is ignored. */
+  readonly run: (
+    call: HookCall,
+    options?: { readonly signal?: AbortSignalPort | undefined },
+  ) => Promise<Partial<HookOutcome> | undefined>
+}
+
 export const noOutcome: HookOutcome = { instructions: [], context: [], messages: [], problems: [] }
 export const noHooks: Hooks = { run: async () => noOutcome }
 

@@ -17,7 +17,7 @@ const first = [
   'Pending tasks',
 ] as const
 
-/** The nine sections, in their order. With newer messages behind the summary the last two look back, not ahead. */
+/** The nine sections, in their order. If newer messages follow the summary, the last two look back, not ahead. */
 export function sectionTitles(variant: SummaryVariant = 'full'): readonly string[] {
   return variant === 'up-to'
     ? [...first, 'Work completed', 'Context for continuing work']

@@ -31,7 +31,7 @@ export type Searched = {
 
 export type Ranked = { readonly id: number; readonly score: number; readonly hasAll: boolean }
 
-/** The usual parameters of BM25. */
+/** The common parameters of BM25. */
 const [k1, b] = [1.2, 0.75]
 export const maxFrequencyWeight = k1 + 1
 
@@ -40,7 +40,7 @@ export function frequencyWeight(count: number, length: number): number {
   return (count * (k1 + 1)) / (count + k1 * (1 - b + b * length))
 }
 
-/** How much a term says that so many of all texts have. */
+/** The weight of a term by how many of all texts have it. */
 export function rarity(having: number, all: number): number {
   const known = Math.min(having, all)
   return Math.log(1 + (all - known + 0.5) / (known + 0.5))
@@ -119,7 +119,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0)
 }
 
-/** The usual constant of reciprocal rank fusion: the first few places of a list differ little. */
+/** The common constant of reciprocal rank fusion: the first few places of a list differ little. */
 const fusionOffset = 60
 
 /** Merges lists that are ordered by different measures: what is high in several comes first. */

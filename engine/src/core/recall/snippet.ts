@@ -26,7 +26,7 @@ function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {
 
 function patternOf(term: Term): RegExp {
   const words = wordsOf(term)
-  // Character pairs overlap: the first stands for all.
+  // Character pairs overlap: the first one is enough.
   const isPairs = words.length > 1 && words.every(isUnspaced)
   const typed = isPairs ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}')
   return new RegExp([typed, ...term.forms].join('|'), 'giu')

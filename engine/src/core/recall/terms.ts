@@ -43,7 +43,7 @@ export type Term = {
   readonly isPrefix: boolean
   /** In quotes, or with a star: matches must have it as typed. */
   readonly isExact: boolean
-  /** Other words that stand for it: its inflections. */
+  /** Its inflections, which match too. */
   readonly forms: readonly string[]
 }
 

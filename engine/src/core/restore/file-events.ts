@@ -63,8 +63,8 @@ export type Unsure = {
 /** Takes messages in order and returns what each did. */
 export type FileWalk = (message: ViewMessage, record?: JsonObject) => FileNews
 
-/** A call that was stopped gets no result, and is forgotten after so many others. */
-const mostOpenCalls = 256
+/** A call that was stopped gets no result. It is forgotten after this many others. */
+const maxOpenCalls = 256
 
 export function createFileWalk(named: NamedKinds = {}): FileWalk {
   const calls = new Map<string, ToolUseBlock>()
@@ -85,7 +85,7 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
       const answered = { call, result: block, raw: objectAt(record, 'toolUseResult') }
       touches.push(...(script ? scriptTouches(script, answered) : toolTouches(answered)))
     }
-    dropOldest(calls, mostOpenCalls)
+    dropOldest(calls, maxOpenCalls)
     return { touches, unsure }
   }
 }
@@ -175,7 +175,7 @@ function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: 
   if (kind === 'edited_text_file') return [{ type: 'changed', by: 'client', path, edits: [] }]
   const touch = { type: 'read', by: 'client', path } as const
   if (kind === 'files') {
-    // What was restored after an earlier compaction: an excerpt says so behind the path.
+    // What was restored after an earlier compaction: the title of an excerpt says so after the path.
     const [title, ...lines] = stringAt(attachment, 'content')?.split('\n') ?? []
     const isWhole = title === `File ${path}`
     return [{ ...touch, isWhole, shown: () => (isWhole ? { start: 1, lines } : undefined) }]

@@ -7,10 +7,10 @@ import type { RestoreInput, Restorer } from './restorer.ts'
 import { stretchesOf } from './shown.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'
 
-const mostFiles = 5
+const maxFiles = 5
 /** This many are named if they cannot be restored; further ones fill the room that is left. */
 const recent = 8
-const mostTried = 28
+const maxTried = 28
 const perFile = 5_000
 const budget = 50_000
 
@@ -22,7 +22,7 @@ export const restoreFiles: Restorer = {
     const notRestored: NotRestored[] = []
     let left = room
     for (const [at, file] of wanted(input).entries()) {
-      if (pieces.length === mostFiles) break
+      if (pieces.length === maxFiles) break
       const found = await pieceOf(file, input, Math.min(perFile, left))
       if ('why' in found) notRestored.push(...(at < recent ? [found] : []))
       else {
@@ -43,7 +43,7 @@ function wanted(input: RestoreInput): readonly TouchedFile[] {
   const isNext = (path: string) => isNamed(path, input.next ?? '')
   const rank = ({ path, isEarlier, isEdited }: TouchedFile) =>
     (isNext(path) ? 0 : isEarlier ? 4 : 2) + (isEdited ? 0 : 1)
-  return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostTried)
+  return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxTried)
 }
 
 /** By its name, which must not be a part of a longer one. */
@@ -90,7 +90,7 @@ type Large = {
 
 const around = 8
 /** Fewer lines are not worth showing. */
-const leastLines = 5
+const minLines = 5
 /** As many lines as fit: the places that were changed, discussed or read last, with some lines around them. */
 function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large): Piece | undefined {
   const lines = text.replace(/\n$/, '').split('\n')
@@ -110,7 +110,7 @@ function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large
     if (excerpt(middle).tokens <= room) fits = middle
     else tooMany = middle
   }
-  return fits < Math.min(leastLines, order.length) || fits === 0 ? undefined : excerpt(fits)
+  return fits < Math.min(minLines, order.length) || fits === 0 ? undefined : excerpt(fits)
 }
 
 function numbersIn([from, to]: Lines): readonly number[] {
@@ -165,7 +165,7 @@ function discussedIn(lines: readonly string[], text: string): readonly Lines[] {
 }
 
 /** A larger block is shown in part. */
-const largestBlock = 80
+const maxBlock = 80
 
 /** The outermost block around these lines that is not too large, by its indentation: mostly the function. */
 function blockAround(lines: readonly string[], place: Lines): Lines {
@@ -178,7 +178,7 @@ function blockAround(lines: readonly string[], place: Lines): Lines {
     const isOutside = (line: string) => indent(line) < depth
     const start = lines.slice(0, from - 1).findLastIndex(isOutside) + 1
     const end = lines.findIndex((line, at) => at >= to && isOutside(line)) + 1
-    if (start === 0 || end === 0 || end - start >= largestBlock) return [from, to]
+    if (start === 0 || end === 0 || end - start >= maxBlock) return [from, to]
     ;[from, to] = [start, /^\s*(?:[)}\]]|end\b|<\/)/.test(lines[end - 1] ?? '') ? end : end - 1]
   }
 }

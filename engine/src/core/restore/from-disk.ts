@@ -119,18 +119,18 @@ function rulesRead(touched: readonly TouchedFile[], root: string | undefined): r
   return touched.map(({ path }) => path).filter((path) => isRuleFile(path) && !isOfRoot(path))
 }
 
-const mostFiles = 8
-const mostFolders = 12
+const maxFiles = 8
+const maxFolders = 12
 
 /** Where rules for these files may be: their folders and the folders above, up to the root, nearest first. */
 export function rulePlaces(touched: readonly TouchedFile[], root: string | undefined): readonly string[] {
   if (root === undefined) return []
   const folders = new Set<string>()
-  for (const { path } of touched.slice(0, mostFiles)) {
+  for (const { path } of touched.slice(0, maxFiles)) {
     const parts = pathKey(path, root).split('/').slice(0, -1)
     // Not outside the root.
     if (parts[0] === '' || parts.includes('..')) continue
     for (let depth = parts.length; depth > 0; depth--) folders.add(parts.slice(0, depth).join('/'))
   }
-  return [...folders].slice(0, mostFolders).flatMap((folder) => names.map((name) => `${folder}/${name}`))
+  return [...folders].slice(0, maxFolders).flatMap((folder) => names.map((name) => `${folder}/${name}`))
 }

@@ -76,12 +76,12 @@ export const restoreTools = restorerOf('tools', 20_000, ({ state: { deferredTool
 })
 
 /** More tools of one server are counted: a page of names tells nobody which to load. */
-const mostOfServer = 5
+const maxOfServer = 5
 
 function toolLines(tools: readonly string[]): readonly string[] {
   const byServer = groupBy(tools, (tool) => /^mcp__.+?__/.exec(tool)?.[0] ?? '')
   return [...byServer].flatMap(([server, own]) =>
-    server === '' || own.length <= mostOfServer ? own : [`${server}…: ${own.length} tools of this server`],
+    server === '' || own.length <= maxOfServer ? own : [`${server}…: ${own.length} tools of this server`],
   )
 }
 
@@ -103,7 +103,7 @@ export const restoreHost = restorerOf('host', 10_000, ({ state, countTokens }) =
 )
 
 /** A shorter part of a skill is no help. */
-const leastPart = 200
+const minPart = 200
 
 const perSkill = 5_000
 const skillBudget = 25_000
@@ -156,7 +156,7 @@ function skillPiece(skill: Skill, countTokens: RestoreInput['countTokens'], room
   const title = `${titleOf(skill)}${path === undefined ? '' : ` (${path})`}`
   const marker = path === undefined ? '[cut: invoke the skill again for the rest]' : `[cut: the rest is in ${path}]`
   const tokens = room - countTokens(title) - 2
-  if (tokens < leastPart && countTokens(text) > tokens) return undefined
+  if (tokens < minPart && countTokens(text) > tokens) return undefined
   const cut = markedHeadWithin(text, { tokens, countTokens, marker })
   if (cut === '') return undefined
   const state = { skill: { name, ...(path === undefined ? {} : { path }), isRunning: isInUse(skill) } }

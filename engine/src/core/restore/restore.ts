@@ -39,7 +39,7 @@ export type RestoreOptions = {
 
 const between = 2
 /** Room is set aside for the headings of this many pieces of one restorer. */
-const mostPieces = 5
+const maxPieces = 5
 
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
   const { budget, restorers = defaultRestorers } = options
@@ -50,7 +50,7 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
   const notRestored: NotRestored[] = []
   let left = budget - frame
   for (const restorer of restorers) {
-    const room = left - mostPieces * (countInside(`# ${restorer.kind}\n`) + between)
+    const room = left - maxPieces * (countInside(`# ${restorer.kind}\n`) + between)
     const brought = await bring(restorer, input, Math.max(0, Math.min(restorer.budget, room)))
     notRestored.push(...brought.notRestored)
     for (const piece of brought.pieces) {
@@ -74,14 +74,14 @@ export function pieceText({ title, text }: Pick<Piece, 'title' | 'text'>): strin
   return `${title}\n${text}`
 }
 
-const mostNames = 12
+const maxNames = 12
 
 /** Names what was not restored, so that the agent does not assume it has seen it; once for each reason. */
 export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
   if (notRestored.length === 0) return undefined
-  const reasons = groupBy(notRestored.slice(0, mostNames), ({ why }) => why)
+  const reasons = groupBy(notRestored.slice(0, maxNames), ({ why }) => why)
   const names = [...reasons].map(([why, missing]) => `- ${missing.map(({ what }) => what).join(', ')}: ${why}`)
-  const more = notRestored.length - mostNames
+  const more = notRestored.length - maxNames
   return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 

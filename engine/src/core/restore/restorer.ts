@@ -25,7 +25,7 @@ export type BackgroundAgent = {
 
 /** What a host knows about its session besides the conversation, and a compaction must not lose. */
 export type SessionState = {
-  /** Only a list of the host's own: the summary says how the conversation's list stands. */
+  /** Only a list of the host's own: the summary has the conversation's list. */
   readonly todos: readonly Todo[]
   readonly plan?: {
     readonly path?: string

@@ -13,11 +13,11 @@ export type StateBook = {
   readonly state: () => SessionState
 }
 
-const mostCalls = 256
+const maxCalls = 256
 /** A shorter result on one line only says that a skill starts. */
-const shortestSkill = 120
+const minSkill = 120
 /** A skill counts as running until this many messages of the user later. */
-const mostRequests = 3
+const maxRequests = 3
 
 export function createStateBook(): StateBook {
   return new Book()
@@ -55,7 +55,7 @@ class Book implements StateBook {
       if (isToolUse(block)) this.noteCall(block.id, toolCall(block))
       if (isToolResult(block)) this.noteResult(block, objectAt(record, 'toolUseResult'))
     }
-    dropOldest(this.calls, mostCalls)
+    dropOldest(this.calls, maxCalls)
   }
 
   state(): SessionState {
@@ -75,7 +75,7 @@ class Book implements StateBook {
   private skillsNow(): readonly Skill[] {
     const all = [...this.skills.values()]
     const latest = Math.max(...all.map(({ requests }) => requests))
-    const isRunning = (then: number) => then === latest && this.requests - then < mostRequests
+    const isRunning = (then: number) => then === latest && this.requests - then < maxRequests
     return all.toReversed().map(({ skill, requests }) => (isRunning(requests) ? { ...skill, isRunning: true } : skill))
   }
 
@@ -121,7 +121,7 @@ class Book implements StateBook {
 
   /** Some agents return the text of a skill as the result; others only say that it starts, and send the text later. */
   private noteLoaded(name: string | undefined, content: string): void {
-    const isText = content.length >= shortestSkill || content.trim().includes('\n')
+    const isText = content.length >= minSkill || content.trim().includes('\n')
     if (name !== undefined && isText) this.noteSkill({ name, content })
   }
 
@@ -227,7 +227,7 @@ class Book implements StateBook {
     }
     const skill = objectAt(state, 'skill')
     if (skill && !this.skills.has(stringAt(skill, 'name') ?? '')) {
-      // They stand in the context latest first.
+      // The context has them latest first.
       const later = [...this.skills]
       this.skills.clear()
       this.noteSkill({ ...skill, content: text }, { isOld: skill.isRunning === false || later.length > 0 })
@@ -236,7 +236,7 @@ class Book implements StateBook {
     for (const agent of arrayAt(state, 'agents').filter(isObject)) {
       const [id, type = 'agent', description = ''] = ['id', 'type', 'description'].map((key) => stringAt(agent, key))
       const is = agent.state === 'finished-unreported' ? agent.state : 'running'
-      // What had finished before that compaction was told once.
+      // An agent that had finished before that compaction was reported then.
       if (id !== undefined && agent.state !== 'finished' && !this.agents.has(id))
         this.agents.set(id, { id, type, description, state: is })
     }

@@ -11,7 +11,7 @@ export type TouchedFile = {
   readonly isEdited: boolean
   /** Touched last before the user spoke for the third-last time: probably not what is being worked on now. */
   readonly isEarlier?: true
-  /** Texts that were put into it, newest last: where they stand now is where the work is. */
+  /** Texts that were inserted, newest last: where they are now is where the work is. */
   readonly inserted: readonly string[]
   /** Lines that were read, newest last. */
   readonly seen: readonly Lines[]
@@ -24,9 +24,9 @@ export type TouchedOptions = {
 }
 
 /** How many places in one file are remembered. */
-const mostPlaces = 8
+const maxPlaces = 8
 
-/** As many as the summary never shortens: a short reply goes on with what was asked before it. */
+/** As many as the summary never shortens: a short reply continues what was asked before it. */
 const openMessages = 3
 
 function isSaid({ origin, content }: ViewMessage): boolean {
@@ -53,7 +53,7 @@ export function touchedFiles(messages: readonly ViewMessage[], options: TouchedO
   return [...files.values()].toReversed()
 }
 
-/** A path as somebody in a folder further down would write it stands for the one file that it is the end of. */
+/** `lib/a.ts`, written in the folder /p/src, is /p/src/lib/a.ts, if no other file ends like that. */
 function wholePaths(paths: readonly string[]): (path: string) => string {
   const isAbsolute = (path: string) => /^(?:[/~\\]|[A-Za-z]:)/.test(path)
   const plain = (path: string) => path.replaceAll('\\', '/')
@@ -79,8 +79,8 @@ function afterTouch(known: TouchedFile | undefined, touch: FileTouch): TouchedFi
   return {
     path,
     isEdited: isEdited || (touch.type === 'changed' && touch.by !== 'client'),
-    inserted: [...inserted, ...texts].slice(-mostPlaces),
-    seen: [...seen, ...lines].slice(-mostPlaces),
+    inserted: [...inserted, ...texts].slice(-maxPlaces),
+    seen: [...seen, ...lines].slice(-maxPlaces),
   }
 }
 

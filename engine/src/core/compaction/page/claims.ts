@@ -8,11 +8,11 @@ import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 export type Annotated = { readonly text: string; readonly found: readonly string[] }
 
 /** A longer line is not prose. */
-const longestLine = 4_000
+const maxLine = 4_000
 
 function annotated(text: string, mark: (line: string, found: string[]) => string): Annotated {
   const found: string[] = []
-  const lines = text.split('\n').map((line) => (line.length > longestLine ? line : mark(line, found)))
+  const lines = text.split('\n').map((line) => (line.length > maxLine ? line : mark(line, found)))
   return { text: lines.join('\n'), found }
 }
 
@@ -60,10 +60,10 @@ function isSentence(quote: string): boolean {
   return isConsent(quote) || quote.split(/\s+/).length >= 3 || /[\u3040-\u30ff\u4e00-\u9fff]{4}/.test(quote)
 }
 
-const longestLead = 400
+const maxLead = 400
 
 function isAttributed(line: string, { at, end }: { readonly at: number; readonly end: number }): boolean {
-  const before = line.slice(Math.max(0, at - longestLead), at)
+  const before = line.slice(Math.max(0, at - maxLead), at)
   const sentence = before.slice(Math.max(...['.', '!', '?'].map((mark) => before.lastIndexOf(mark))) + 1)
   if (toAnother.test(sentence)) return false
   return toTheUser.test(sentence) || afterQuote.test(line.slice(end, end + 60))

@@ -181,7 +181,7 @@ function quoted(text: string): string {
   return text.includes('\n') ? `\n<user-message>\n${text}\n</user-message>` : `"${text}"`
 }
 
-const longestAbout = 800
+const maxAbout = 800
 
 /** How something was said: without and with what it is about. */
 export const leads: Readonly<Record<Exchange['kind'], readonly [alone: string, before: string]>> = {
@@ -195,7 +195,7 @@ export const leads: Readonly<Record<Exchange['kind'], readonly [alone: string, b
 
 export function leadOf({ kind, about = '' }: Exchange): string {
   const [alone, before] = leads[kind]
-  const what = neutralize(condensed(about, longestAbout)).replace(/\s*\n\s*/g, ' ')
+  const what = neutralize(condensed(about, maxAbout)).replace(/\s*\n\s*/g, ' ')
   const lead = what === '' ? alone : `${before}${what}`
   return lead === '' ? '' : `(${lead})`
 }

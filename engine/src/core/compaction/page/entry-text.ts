@@ -25,14 +25,14 @@ type Detail = {
 }
 
 const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, saw: 0, statement: 0, action: 0, source: 0 }
-const longestWords = 6_000
+const maxWords = 6_000
 /** An action of at most this many characters is shown on one line. */
 const briefAction = 160
 
 /** Levels of detail, lowest first. `share` caps how much of the remaining room one entry may take. */
 const levels: readonly (readonly [more: Partial<Detail> | 'said' | 'did', share: number])[] = [
   [{ words: 600, report: 400 }, 1],
-  [{ words: longestWords, report: 1_200 }, 1],
+  [{ words: maxWords, report: 1_200 }, 1],
   [{ source: 1_200 }, 0.3],
   [{ report: 6_000 }, 0.3],
   [{ report: 2_400 }, 1],
@@ -72,7 +72,7 @@ export function entriesWithin(
   }
   const isSince = ({ entry }: ShownEntry) => entry.exchange.last >= since
   const newestFirst = [...all.values()].filter(isSince).toReversed()
-  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: longestWords, report: 1_200 }, left / 3)
+  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: maxWords, report: 1_200 }, left / 3)
   // The next agent continues where this one stopped. A summary says where that was.
   const current = newestFirst.find(({ entry }) => (entry.exchange.steps ?? []).length > 0)
   if (current && alreadySaid === '') {

@@ -8,8 +8,8 @@ const minExchanges = 4
 /** `parseGate`, `gate_open`, `hinge.css`, `v2`: the last part of a path, without marks around it. */
 const term = /[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/gu
 const name = /_|\p{Ll}\p{Lu}|[\p{L}\d]\.\p{L}|\p{L}-?\d|\d-?\p{L}/u
-const shortestTerm = 4
-const longestTerm = 40
+const minTerm = 4
+const maxTerm = 40
 
 /**
  * Of each exchange the term that it has often and the others rarely, unless the page has it:
@@ -47,7 +47,7 @@ function countsIn({ text, about = '', report = '', steps = [] }: Exchange): Read
   const found = new Map<string, Count>()
   for (const [word, times] of spellings) {
     const key = word.toLowerCase()
-    if (word.length < shortestTerm || word.length > longestTerm || /^[\d.-]+$/.test(word) || isCommonWord(key)) continue
+    if (word.length < minTerm || word.length > maxTerm || /^[\d.-]+$/.test(word) || isCommonWord(key)) continue
     found.set(key, { text: found.get(key)?.text ?? word, count: (found.get(key)?.count ?? 0) + times })
   }
   return found

@@ -33,7 +33,7 @@ type Candidate = { readonly line: number; readonly number: number | undefined; r
 const numbered = /^[ \t]{0,3}(?:#{1,6}[ \t]*)?(?:\*\*|__)?[ \t]*(\d)[.):][ \t]*(\S.*)$/
 /** A title without a number must look like a heading: `## Errors`, `**Errors**`. */
 const unnumbered = /^[ \t]{0,3}(?:#{1,6}[ \t]+|\*\*|__)(\S.*)$/
-const longestTitle = 100
+const maxTitle = 100
 
 export function readSections(text: string): readonly Section[] {
   const lines = text.split('\n')
@@ -75,7 +75,7 @@ function candidatesIn(lines: readonly string[]): readonly Candidate[] {
     const title = rest ?? unnumbered.exec(text)?.[1]
     if (title === undefined) continue
     const number = digit === undefined || digit === '0' ? undefined : Number(digit)
-    found.push({ line, number, title: title.slice(0, longestTitle) })
+    found.push({ line, number, title: title.slice(0, maxTitle) })
   }
   return found
 }
@@ -93,7 +93,7 @@ function headings(candidates: readonly Candidate[]): readonly Heading[] {
     }),
   )
   if (titled.length >= 3) return titled
-  const isTitleLike = ({ title }: Candidate) => title.length < longestTitle && /(?::|\*\*|__)[ \t]*$/.test(title)
+  const isTitleLike = ({ title }: Candidate) => title.length < maxTitle && /(?::|\*\*|__)[ \t]*$/.test(title)
   const counted = candidates.filter((candidate) => candidate.number !== undefined && isTitleLike(candidate))
   const inOrder = rising(counted.map(({ line, number }) => ({ line, number: number ?? 1 })))
   return inOrder.length === 9 ? inOrder : titled

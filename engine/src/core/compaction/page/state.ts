@@ -38,7 +38,7 @@ export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput):
     ...under('Todo list:', todos, todoLine),
     ...under('Commands that verify the work:', runs, (run) => {
       const [before, since] = [runs[runs.indexOf(run) - 1], sinceText(run, ledger)]
-      const isSame = since.length > longestSince && before !== undefined && sinceText(before, ledger) === since
+      const isSame = since.length > maxSince && before !== undefined && sinceText(before, ledger) === since
       return `${commandLine(run)}${isSame ? ' (the same changed since)' : since}`
     }),
     ...running.slice(-most.commands).map(({ text }) => `- Started and not seen to end: ${code(text)}`),
@@ -69,10 +69,10 @@ function repositoryLines({ branch, staged, unstaged, untracked, statusLast, touc
   const lines = branch === undefined ? [] : [`Branch: ${line(branch, 100)}.`]
   if (statusLast < 0 || touchedLast >= statusLast) return lines
   const lists = { staged, 'not staged': unstaged, untracked }
-  const told = Object.entries(lists).flatMap(([name, paths]) =>
+  const shown = Object.entries(lists).flatMap(([name, paths]) =>
     paths.length === 0 ? [] : [`${name}: ${paths.map((path) => line(path, 120)).join(', ')}`],
   )
-  return [...lines, `Working tree: ${told.length === 0 ? 'clean' : told.join('; ')}.`]
+  return [...lines, `Working tree: ${shown.length === 0 ? 'clean' : shown.join('; ')}.`]
 }
 
 /** What the agent changed since it last committed. Somebody else may have committed it. */
@@ -128,7 +128,7 @@ function commandLine({ text, ended, exit, outcome, time }: CommandFact): string 
 }
 
 /** A longer remark that is the same as on the line before is replaced with "(the same changed since)". */
-const longestSince = 40
+const maxSince = 40
 
 function sinceText({ last }: CommandFact, ledger: Ledger): string {
   const changed = changedSince(last, ledger)
