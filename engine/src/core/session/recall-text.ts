@@ -3,9 +3,8 @@
 
 import { defined, isObject, type JsonObject, numberAt, stringAt } from '../message/json.ts'
 import { pointedId, recalledNotice } from '../prompts/recall.ts'
-import { clipped, headWithin } from '../text/cut.ts'
+import { clipped, headWithin, wellFormed } from '../text/cut.ts'
 import { hashText } from '../text/hash.ts'
-import { wellFormed } from '../text/well-formed.ts'
 import { type TextKind, textKinds } from '../transcript/format/record-texts.ts'
 
 /** What a search knows about a text. An archive knows everything; a session only what it is and when it was said. */

@@ -1,8 +1,7 @@
 // Opens a session of a store, and writes, reads and searches its records while it is open. If the store answers later,
 // records are queued in order and sent in the background; flush() waits for them. After a failure exactly the same records are
 // sent again, so that none is stored twice.
-import { defined, type JsonObject, stringAt } from '../message/json.ts'
-import { toJson } from '../message/to-json.ts'
+import { defined, type JsonObject, stringAt, toJson } from '../message/json.ts'
 import { errorText, guarded } from '../ports/guarded.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import {
