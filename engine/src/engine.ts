@@ -5,13 +5,7 @@ import { Collapser } from './core/collapse/collapser.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
-import {
-  guardedFiles,
-  guardedHooks,
-  guardedRestore,
-  guardedWorkspace,
-  redactedFile,
-} from './core/ports/guarded-ports.ts'
+import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall, HostHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
@@ -306,8 +300,7 @@ function runtimeFor(
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
   const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
-  const hosted = engine.files && guardedFiles(engine.files, guard)
-  const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
+  const given = engine.files && guardedFiles(engine.files, guard, redact)
   const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
   const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
