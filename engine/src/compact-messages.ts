@@ -136,7 +136,6 @@ async function compactPlain<M extends PlainMessage>(
       newId: () => crypto.randomUUID(),
       model: guardedModel(options.model ?? offline(), guard),
       hooks: guardedHooks(options.hooks ?? noHooks, wait),
-      files: { read: async () => ({ type: 'missing' }) },
       redact: options.redact && guardedRedact(options.redact, guard),
       summaryPrompt: options.summaryPrompt && guardedSummaryPrompt(options.summaryPrompt, guard),
       emit,

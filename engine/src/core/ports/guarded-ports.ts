@@ -14,6 +14,7 @@ import {
   nothingRestored,
   type Redact,
   type Restore,
+  redactedFile,
 } from './restore.ts'
 import type { NoWorkspaceState, Workspace, WorkspaceState } from './workspace.ts'
 
@@ -34,7 +35,7 @@ export function guardedHooks(hooks: HostHooks, wait: CompactionPorts['wait']): H
 const fileTimeoutMs = 10_000
 
 /** While a read hangs no other is begun: a compaction that restores many files would wait for each of them. */
-export function guardedFiles(files: FileStore, guard: Guard): FileStore {
+export function guardedFiles(files: FileStore, guard: Guard, redact: GuardedRedact | undefined): FileStore {
   const hanging = new Set<object>()
   return {
     read: async (path) => {
@@ -51,7 +52,7 @@ export function guardedFiles(files: FileStore, guard: Guard): FileStore {
       const otherwise: FileRead = { type: 'refused', why: 'it could not be read' }
       const file = await guard.read('files', read, { isValid: isFileRead, timeoutMs: fileTimeoutMs, otherwise })
       if (!isOver) hanging.add(read)
-      return file
+      return redactedFile(file, redact)
     },
   }
 }

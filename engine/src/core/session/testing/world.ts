@@ -15,7 +15,6 @@ import {
   type ModelRequest,
   noCapabilities,
 } from '../../ports/model.ts'
-import type { FileStore } from '../../ports/restore.ts'
 import { noPosition } from '../../ports/session-store.ts'
 import { completeSettings, readEnvironment } from '../../settings/resolve.ts'
 import type { EngineSettings } from '../../settings/table.ts'
@@ -105,8 +104,6 @@ export function answerOf(
   }
 }
 
-const noFiles: FileStore = { read: async () => ({ type: 'missing' }) }
-
 /** Waits are over at once. A deadline, which only matters where something hangs, lasts until it is called off. */
 const shortWait: Runtime['ports']['wait'] = (milliseconds, signal) =>
   new Promise((resolve) => {
@@ -140,7 +137,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
       }),
       ...options.mechanisms,
     },
-    ports: { now, newId, wait, hooks, files: noFiles, emit, summaryPrompt: options.summaryPrompt },
+    ports: { now, newId, wait, hooks, emit, summaryPrompt: options.summaryPrompt },
     guard,
     ask: options.ask,
     learned,
