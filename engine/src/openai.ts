@@ -5,12 +5,13 @@ import { type AdapterOptions, type AdapterSessions, adapterSessions, joinedSessi
 import type { Converter } from './adapters/history/converter.ts'
 import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
 import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
-import { toolDefinition, usageWithCache } from './adapters/parts.ts'
+import { toolDefinition } from './adapters/parts.ts'
 import { textOf } from './core/message/block.ts'
 import { chatUsage } from './core/message/chat-completions.ts'
-import { defined, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
+import { defined, type JsonObject, objectAt, stringAt } from './core/message/json.ts'
 import type { TokenCounts } from './core/message/usage.ts'
 import type { ModelClient } from './core/ports/model.ts'
+import { responsesUsage } from './models/openai/responses.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export { type OpenAIOptions, openai } from './models/openai/client.ts'
@@ -62,7 +63,7 @@ export function everlong(options: OpenAISdkOptions): OpenAISdk {
     converter: itemConverter('responses'),
     grouped: groupItems,
     flat: (groups) => groups.flat(),
-    usageOf: responsesUsage,
+    usageOf: (answer) => (objectAt(answer, 'usage') ? responsesUsage(answer) : undefined),
   })
   return { chat: chat.run, responses: responses.run, ...joinedSessions(chat.sessions, responses.sessions) }
 }
@@ -128,15 +129,4 @@ function textIn(message: object): string {
 
 function asText(part: unknown): object {
   return { type: 'text', text: stringAt(part, 'text') ?? '' }
-}
-
-function responsesUsage(answer: unknown): TokenCounts | undefined {
-  const usage = objectAt(answer, 'usage')
-  return usageWithCache(
-    defined({
-      input: numberAt(usage, 'input_tokens'),
-      output: numberAt(usage, 'output_tokens'),
-      cacheRead: numberAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens'),
-    }),
-  )
 }

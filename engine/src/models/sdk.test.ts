@@ -37,7 +37,7 @@ function sdkClient(sdk: Partial<Sdk>, capabilities = {}) {
 
 describe('loading an SDK', () => {
   test('that is not installed is a refusal that says what to install', async () => {
-    const { client } = sdkClient({ make: missing })
+    const client = sdkClient({ make: missing })
     const refusal = {
       type: 'failed',
       reason: 'refused',
@@ -99,7 +99,7 @@ describe('without a key', () => {
 
 test('what the host says comes before what the provider said, and that before the catalog', async () => {
   let asked = 0
-  const { client } = sdkClient(
+  const client = sdkClient(
     {
       catalog: () => ({ ...noCapabilities, window: 1, maxOutput: 1, promptCache: true }),
       describe: async (_, model) => (asked++ === 0 && model === 'm' ? { window: 2, maxOutput: 2 } : undefined),

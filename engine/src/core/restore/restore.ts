@@ -1,9 +1,9 @@
 // Restores context after a compaction. Restorers run in order of importance, each within its own budget and all of them
 // within a common one. The same state gives the same bytes.
 
-import { groupBy } from '../message/group-by.ts'
-import { contextFrame } from '../message/reminder.ts'
+import { groupBy } from '../message/maps.ts'
 import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
+import { contextFrame } from '../text/neutralize.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
 import {

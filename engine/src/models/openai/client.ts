@@ -40,7 +40,7 @@ export type OpenAILike = {
 export function openai(options: OpenAIOptions): ModelClient {
   const apiKey = options.apiKey ?? (options.baseURL === undefined ? undefined : 'none')
   const isResponses = options.api === 'responses'
-  const { client } = createSdkClient<OpenAILike>(
+  return createSdkClient<OpenAILike>(
     { ...options, ...defined({ apiKey }) },
     {
       provider: 'openai',
@@ -67,7 +67,6 @@ export function openai(options: OpenAIOptions): ModelClient {
       },
     },
   )
-  return client
 }
 
 /** What servers call it; the API itself has no word for a window. */
