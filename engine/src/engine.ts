@@ -1,6 +1,7 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 import { Collapser } from './core/collapse/collapse.ts'
+import type { Mechanisms } from './core/mechanisms/mechanism.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
@@ -15,7 +16,7 @@ import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { bareHost, guardedFunctions, guardedState, type HostFunctions, type HostPorts } from './core/session/host.ts'
 import { requestBase } from './core/session/input.ts'
-import { defaultMechanisms, loadedMechanism, type Mechanisms } from './core/session/mechanisms.ts'
+import { defaultMechanisms, loadedMechanism } from './core/session/mechanisms.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import { leftInQueue, queuedEntries, withQueued } from './core/session/queue.ts'
 import { Restoring } from './core/session/restoring.ts'

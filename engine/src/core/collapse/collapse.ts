@@ -9,7 +9,7 @@ import {
   type PlanningMechanism,
   type RunningMechanism,
 } from '../mechanisms/mechanism.ts'
-import { type Part, partsOf, planRanges, replacementOf } from '../mechanisms/ranges.ts'
+import { partsOf, planRanges, replacementOf } from '../mechanisms/ranges.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { turnsOf } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
@@ -22,9 +22,7 @@ import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Staging } from './stage.ts'
-
-export type Staged = { readonly from: string; readonly to: string; readonly text: string }
+import type { Span, Staged, Staging } from './stage.ts'
 
 /** Shares of the effective window at which staged summaries are used, and at which the next request waits for one. */
 export const commitAt = 0.9
@@ -67,18 +65,10 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
   }
 }
 
-/** From something a person asked to the answer that ends it. */
-export type Span = {
-  readonly from: string
-  readonly to: string
-  readonly parts: readonly Part[]
-  readonly tokens: number
-}
-
-const leastSpan = 2_000
+const minSpanTokens = 2_000
 
 /** Oldest first; none with anything pinned or with a summary. The newest one is not finished. */
-export function finishedSpans(view: View, weigher: Weigher, least: number = leastSpan): readonly Span[] {
+export function finishedSpans(view: View, weigher: Weigher, minTokens: number = minSpanTokens): readonly Span[] {
   const parts = partsOf(view)
   const turns = turnsOf(parts, ({ origin }) => isRequest(origin)).slice(0, -1)
   return turns.flatMap(({ start, end }): readonly Span[] => {
@@ -89,7 +79,7 @@ export function finishedSpans(view: View, weigher: Weigher, least: number = leas
     const isAlone = parts[start - 1]?.at !== first.at && parts[end]?.at !== last.at
     if (!isRequest(first.origin) || last.role !== 'assistant' || !isPlain || !isAlone) return []
     const tokens = own.reduce((sum, { piece }) => sum + weigher.message(piece), 0)
-    return tokens < least ? [] : [{ from: first.uuid, to: last.uuid, parts: own, tokens: Math.round(tokens) }]
+    return tokens < minTokens ? [] : [{ from: first.uuid, to: last.uuid, parts: own, tokens: Math.round(tokens) }]
   })
 }
 
@@ -97,7 +87,7 @@ export function finishedSpans(view: View, weigher: Weigher, least: number = leas
 const stageFrom = 0.5
 
 /** After this many failures in a row nothing is staged until the next compaction. */
-const mostFailures = 3
+const maxFailures = 3
 
 export class Collapser implements BackgroundWorker {
   private waiting: readonly Staged[] = []
@@ -140,7 +130,7 @@ export class Collapser implements BackgroundWorker {
   private look(runtime: Runtime): void {
     this.runtime = runtime
     const { conversation, gauge, closing } = runtime
-    if (this.running || closing.signal.aborted || this.failures >= mostFailures) return
+    if (this.running || closing.signal.aborted || this.failures >= maxFailures) return
     const { size, effectiveWindow } = gauge.explanation()
     if (size.tokens < effectiveWindow.value * stageFrom) return
     const span = finishedSpans(conversation.view(), gauge.weigher()).find(({ from }) => !this.seen.has(from))
@@ -158,10 +148,10 @@ export class Collapser implements BackgroundWorker {
     const { size, effectiveWindow, blocking, isBlocking } = explanation
     // In a small window the blocking limit comes before the share at which a request waits.
     if (collapseState(explanation) !== 'wait' && !isBlocking) return
-    const most = Math.min(effectiveWindow.value * waitAt, blocking.value)
+    const maxTokens = Math.min(effectiveWindow.value * waitAt, blocking.value)
     const isEnough = () => {
       const plan = collapse(this.waiting).plan(view, situation)
-      return plan.type !== 'declined' && size.tokens - plan.freed < most
+      return plan.type !== 'declined' && size.tokens - plan.freed < maxTokens
     }
     if (this.runtime) this.look(this.runtime)
     while (this.running && !isEnough()) await this.running

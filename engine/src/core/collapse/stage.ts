@@ -1,6 +1,7 @@
-// Summarizes one finished span for collapse, with or without a model. What the person asked stays verbatim. Apart from
+// Summarizes one finished span for collapse, with or without a model. What the person asked stays verbatim. It is not in
 // collapse.ts, because a session loads it only when it stages one.
 import { createLedger } from '../ledger/ledger.ts'
+import type { Part } from '../mechanisms/ranges.ts'
 import { textOf } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import { isRequest } from '../message/message.ts'
@@ -13,7 +14,16 @@ import { recallPointer } from '../prompts/recall.ts'
 import { repairRequest } from '../request/repair.ts'
 import { condensed } from '../text/condense.ts'
 import { withoutMiddle } from '../text/cut.ts'
-import type { Span, Staged } from './collapse.ts'
+
+/** From something a person asked to the answer that ends it. */
+export type Span = {
+  readonly from: string
+  readonly to: string
+  readonly parts: readonly Part[]
+  readonly tokens: number
+}
+
+export type Staged = { readonly from: string; readonly to: string; readonly text: string }
 
 export type StageInput = {
   readonly span: Span
@@ -28,11 +38,11 @@ export type Staging =
   | { readonly type: 'staged'; readonly staged: Staged; readonly usage: TokenCounts }
   | { readonly type: 'failed'; readonly reason: string; readonly usage: TokenCounts }
 
-const mostOutput = 1_500
-const mostSteps = 10
-const longestStep = 160
-const longestRequest = 2_000
-const longestAnswer = 1_500
+const outputLimit = 1_500
+const maxSteps = 10
+const maxStepLength = 160
+const maxRequestLength = 2_000
+const maxAnswerLength = 1_500
 
 export async function stageCollapse(input: StageInput): Promise<Staging> {
   const { span, client, model, countTokens, redact, signal } = input
@@ -47,7 +57,7 @@ export async function stageCollapse(input: StageInput): Promise<Staging> {
       model,
       system: collapseSystem,
       messages: [...messages, { role: 'user', content: collapsePrompt }],
-      maxTokens: Math.min(mostOutput, client.capabilities(model).maxOutput ?? mostOutput),
+      maxTokens: Math.min(outputLimit, client.capabilities(model).maxOutput ?? outputLimit),
     },
     defined({ signal }),
   )
@@ -73,15 +83,18 @@ function stagedAs({ span }: StageInput, summary: string, usage: TokenCounts): St
 function cutMiddle(text: string, uuid: string | undefined): string {
   const whole = uuid === undefined ? 'in the transcript' : `at ${recallPointer(uuid)}`
   const marker = (missing: number) => `\n[… ${missing} characters left out: the whole text is ${whole} …]\n`
-  return withoutMiddle(text, { most: longestRequest, headShare: 0.5, marker })
+  return withoutMiddle(text, { most: maxRequestLength, headShare: 0.5, marker })
 }
 
 function offlineSummary({ span }: StageInput): string {
   const book = createLedger()
   for (const { piece } of span.parts) book.add(piece)
   const last = book.ledger().exchanges.at(-1)
-  const steps = (last?.steps ?? []).filter(({ type }) => type === 'did').slice(-mostSteps)
-  return [condensed(last?.report ?? '', longestAnswer), ...steps.map(({ text }) => `- ${condensed(text, longestStep)}`)]
+  const steps = (last?.steps ?? []).filter(({ type }) => type === 'did').slice(-maxSteps)
+  return [
+    condensed(last?.report ?? '', maxAnswerLength),
+    ...steps.map(({ text }) => `- ${condensed(text, maxStepLength)}`),
+  ]
     .filter((part) => part !== '')
     .join('\n')
 }

@@ -18,6 +18,14 @@ import type { Weigher } from './measure.ts'
 
 export type Mechanism = PlanningMechanism | RunningMechanism
 
+/** The two lists of a session. */
+export type Mechanisms = {
+  /** Before each request. At most one acts, besides the additive ones. */
+  readonly reduce: readonly Mechanism[]
+  /** When the context is full, or a person asks for it. The last one should never fail. */
+  readonly compact: readonly Mechanism[]
+}
+
 export type PlanningMechanism = {
   readonly name: string
   /** Pure: the same view and situation give the same plan, and neither is changed. */

@@ -6,6 +6,7 @@ import type {
   CompactRange,
   Mechanism,
   MechanismContext,
+  Mechanisms,
   Outcome,
   RunningMechanism,
 } from '../mechanisms/mechanism.ts'
@@ -21,13 +22,6 @@ import type { ModelChoice } from './gauge.ts'
 import { earlyTarget } from './may-compact.ts'
 import { type Runtime, summarizer } from './runtime.ts'
 import { buildRequest } from './turn.ts'
-
-export type Mechanisms = {
-  /** Before each request. At most one acts, besides the additive ones. */
-  readonly reduce: readonly Mechanism[]
-  /** When the context is full, or a person asks for it. The last one should never fail. */
-  readonly compact: readonly Mechanism[]
-}
 
 /** Mechanisms that belong to one session: they know its notes and its staged summaries. */
 export type SessionMechanisms = {

@@ -1,5 +1,6 @@
 // Everything a session works with. No field is ever assigned again: what changes is inside the part that owns it.
 import { modelFacts } from '../catalog/models.ts'
+import type { Mechanisms } from '../mechanisms/mechanism.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
 import { defined } from '../message/json.ts'
 import { billedCounts, noTokens } from '../message/usage.ts'
@@ -15,8 +16,6 @@ import type { Settings } from '../settings/table.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
-import type { Retainer } from './host.ts'
-import type { Mechanisms } from './mechanisms.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
 /** Ask mode: undefined, or no answer in time, means no. */
@@ -40,7 +39,8 @@ export type Runtime = {
   /** For calls of host code that have no port of their own. */
   readonly guard: Guard
   readonly ask?: Ask | undefined
-  readonly retainer?: Retainer | undefined
+  /** Pins the messages that the host wants to keep verbatim. */
+  readonly retainer?: ((conversation: Conversation) => void) | undefined
   readonly cleanUps: CleanUps
   readonly background: readonly BackgroundWorker[]
   /** Stopped when the session is closed. */

@@ -1,6 +1,6 @@
 // A session in memory for tests: a clock that stands still, predictable ids, a model that says what it is told.
 import { Collapser } from '../../collapse/collapse.ts'
-import type { RunningMechanism } from '../../mechanisms/mechanism.ts'
+import type { Mechanisms, RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
@@ -22,7 +22,7 @@ import type { Entry } from '../../transcript/format/entry.ts'
 import { type ConversationInput, createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
-import { defaultMechanisms, type Mechanisms } from '../mechanisms.ts'
+import { defaultMechanisms } from '../mechanisms.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type OwnSession } from '../session.ts'
 
