@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
+import type { Origin } from '../message/message.ts'
 
 import { createStateBook, type StateBook } from './state-book.ts'
 
