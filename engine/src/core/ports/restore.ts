@@ -1,7 +1,8 @@
 // What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be restored.
 // And files as restoring sees them: from the disk, or rebuilt from a transcript.
-import { groupBy } from '../message/group-by.ts'
+
 import type { JsonObject } from '../message/json.ts'
+import { groupBy } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
 
 export type RestoreRequest = {

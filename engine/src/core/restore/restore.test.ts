@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { contextFrame } from '../message/reminder.ts'
 import { type FilePart, type FileRead, type FileStore, missingText, pieceText } from '../ports/restore.ts'
+import { contextFrame } from '../text/neutralize.ts'
 import { restoreAgents } from './listed.ts'
 import { defaultRestorers, restoreContext } from './restore.ts'
 import { emptyState, type RestoreInput, type Restorer, type SessionState } from './restorer.ts'

@@ -1,8 +1,8 @@
 // Restores context after a compaction. Restorers run in order of importance, each within its own budget and all of them
 // within a common one. The same state gives the same bytes.
 
-import { contextFrame } from '../message/reminder.ts'
 import { missingText, type NotRestored, type Piece, pieceText, type Restoration } from '../ports/restore.ts'
+import { contextFrame } from '../text/neutralize.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
 import {

@@ -1,8 +1,8 @@
 // Reads a session's state from Claude Code records: plan, skills and commands, background agents, announced tools, rule
 // files, and what an earlier compaction of ours restored. The ledger has the todo list, the view has the pins.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
-import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { dropOldest } from '../message/maps.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { pathsOf, type ToolCall, toolCall } from '../tools/call.ts'
 import { type BackgroundAgent, emptyState, type SessionState, type Skill } from './restorer.ts'
