@@ -14,8 +14,7 @@ export {
   textOf,
 } from './core/message/block.ts'
 export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
-export { isRequest, type ViewMessage } from './core/message/message.ts'
-export { pairHalfOf } from './core/message/pairing.ts'
+export { isRequest, pairHalfOf, type ViewMessage } from './core/message/message.ts'
 export { shapeOf } from './core/message/shape.ts'
 export type { AbortSignalPort } from './core/ports/model.ts'
 export { checkRequest } from './core/request/check-request.ts'

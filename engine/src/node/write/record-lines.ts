@@ -1,6 +1,5 @@
 // Serializes records, or explains why it cannot: a record that would read back differently is refused, never adjusted.
-import { isObject, type JsonObject } from '../../core/message/json.ts'
-import { toJson } from '../../core/message/to-json.ts'
+import { isObject, type JsonObject, toJson } from '../../core/message/json.ts'
 
 export type LineRules = {
   readonly knows: (uuid: string) => boolean
