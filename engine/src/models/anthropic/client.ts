@@ -2,9 +2,8 @@
 // peer. The same request gives the same bytes: keys in one order, nothing added that was not asked for.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { defined, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
-import type { ModelCapabilities, ModelClient, ModelRequest } from '../../core/ports/model.ts'
+import { type ModelCapabilities, type ModelClient, type ModelRequest, noCapabilities } from '../../core/ports/model.ts'
 import { legalRequest } from '../../core/request/legal-request.ts'
-import { noCapabilities } from '../ports.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { MessageAccumulator } from './accumulate.ts'
 

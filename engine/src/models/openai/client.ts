@@ -2,8 +2,7 @@
 // completions, which every server has, or the Responses API. The SDK is an optional peer.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
-import type { ModelCapabilities, ModelClient } from '../../core/ports/model.ts'
-import { noCapabilities } from '../ports.ts'
+import { type ModelCapabilities, type ModelClient, noCapabilities } from '../../core/ports/model.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { ChatAccumulator } from './accumulate.ts'
 import { type ChatDefaults, chatBody } from './body.ts'
