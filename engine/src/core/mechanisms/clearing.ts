@@ -42,7 +42,7 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
 
 type Changes = {
   readonly edits: readonly Edit[]
-  /** Thinking behind the first change, which the model bound to the prefix, and the entry behind which it goes. */
+  /** Thinking after the first change that the model bound to the prefix. It is removed from the entry `after` on. */
   readonly bound: readonly PlannedItem[]
   readonly after: string | undefined
   /** What changes too and frees nothing. */
@@ -135,13 +135,13 @@ export function sums(
   items: readonly Pick<PlannedItem, 'message' | 'frees'>[],
 ): Pick<Plan, 'freed' | 'worth'> {
   const exact = items.reduce((sum, { frees }) => sum + frees, 0)
-  const behind = situation.weigher.from(view.messages, firstMessage(items))
+  const fromFirst = situation.weigher.from(view.messages, firstMessage(items))
   const freed = Math.round(exact)
   const compaction = compactionAhead(situation)
   const isForecast = situation.growth !== undefined && situation.expectedTurns === undefined
   const worth = worthIn(situation, {
     freed,
-    suffix: Math.max(0, Math.round(behind - exact)),
+    suffix: Math.max(0, Math.round(fromFirst - exact)),
     ...(isForecast ? { carried: carriedSoFar(items), coldShare: situation.coldShare } : {}),
     ...(compaction ? { compaction } : {}),
   })

@@ -42,7 +42,7 @@ export function viewScale(view: View, options: SizeOptions & { readonly size: Co
   return sizeScale(view.messages, { ...options, trusted: isCleared ? new Map() : view.trusted })
 }
 
-/** No answer has reported the size since the newest reduction: what that one left, or at most what it began with, counts. */
+/** No answer has reported the size since the newest reduction: the size that it left counts, or at most the size before it. */
 function sinceReduction(
   size: ContextSize,
   view: View,
@@ -57,10 +57,11 @@ function sinceReduction(
     return { tokens, reported: 0, estimated: tokens, source: 'estimate' }
   }
   const own = size.source === 'estimate' ? less(size, serverCleared(view), options) : size
-  const most = own.tokens <= before ? own.tokens : before + added()
-  if (own.tokens <= most) return own
-  const reported = Math.min(own.reported, most)
-  return { ...own, tokens: most, reported, estimated: most - reported }
+  if (own.tokens <= before) return own
+  const maxTokens = before + added()
+  if (own.tokens <= maxTokens) return own
+  const reported = Math.min(own.reported, maxTokens)
+  return { ...own, tokens: maxTokens, reported, estimated: maxTokens - reported }
 }
 
 /** As above, if the view that the answer was given on is known: what it reported, minus what is gone since. */

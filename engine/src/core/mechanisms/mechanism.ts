@@ -94,8 +94,8 @@ export type PlannedItem = {
 
 /** What becomes of thinking that the model bound to the prefix. */
 export type ThinkingOutcome =
-  | 'untouched' // the model does not bind it, or there is none behind the change
-  | 'removed' // whole, all of it, behind the change
+  | 'untouched' // the model does not bind it, or there is none after the change
+  | 'removed' // all of it after the change
   | 'delegated' // the server edits, and its signatures stay good
 
 type Change = {

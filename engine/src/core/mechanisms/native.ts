@@ -73,9 +73,10 @@ function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Si
   return [{ type: 'clear_thinking_20251015', keep }]
 }
 
-/** The API takes no smaller trigger. */
-const leastTrigger = 50_000
-const usualSummary = 8_000
+/** The API accepts no smaller trigger. */
+const minTrigger = 50_000
+/** About what a summary of the server takes. */
+const summaryTokens = 8_000
 
 export type ServerCompactionInput = {
   /** Input tokens. Default: the threshold of automatic compaction. */
@@ -97,11 +98,11 @@ export function serverCompaction(input: ServerCompactionInput = {}): PlanningMec
         return declined(name, 'client-unable', 'The model does not summarize on the server.')
       }
       if (messages.length === 0) return declined(name, 'nothing-to-do', 'There is no conversation yet.')
-      const trigger = Math.max(leastTrigger, input.trigger ?? explanation.autoCompactThreshold.value)
+      const trigger = Math.max(minTrigger, input.trigger ?? explanation.autoCompactThreshold.value)
       const newest = messages.findLast(({ role }) => role === 'assistant')
       const isSummarized = blocksOf(newest?.content).some(({ type }) => type === 'compaction')
       const isDue = explanation.size.tokens > trigger && !isSummarized
-      const freed = isDue ? Math.max(0, explanation.size.tokens - usualSummary) : 0
+      const freed = isDue ? Math.max(0, explanation.size.tokens - summaryTokens) : 0
       const edit = {
         type: 'compact_20260112',
         trigger: { type: 'input_tokens', value: trigger },

@@ -164,7 +164,7 @@ export function planRanges(view: View, situation: Situation, input: RangePlanInp
   })
 }
 
-/** An interrupted call can be written behind the results of its round; the view shows it before them. Times tell. */
+/** An interrupted call can be written after the results of its round, but the view shows it before them. Times decide. */
 function lastWritten(parts: readonly Part[]): Part | undefined {
   const last = parts.at(-1)
   if (last?.origin !== 'tool-result') return last

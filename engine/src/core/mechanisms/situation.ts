@@ -65,16 +65,18 @@ export function situationOf(view: View, input: SituationInput): Situation {
   }
 }
 
-const mostTurns = 200
-const usualTurns = 20
+/** Forecasts look at most this many requests ahead. */
+const maxTurns = 200
+/** Requests to come, if nothing is known. */
+const defaultTurns = 20
 
 /** Requests until the next compaction, or else until the context is full again. A guess if nothing is known. */
 function turnsAhead(situation: Situation, freed: number): number {
   const { expectedTurns, growth, explanation } = situation
   if (expectedTurns !== undefined) return expectedTurns
-  if (growth === undefined || growth <= 0) return usualTurns
+  if (growth === undefined || growth <= 0) return defaultTurns
   const room = explanation.limit.value - explanation.size.tokens + (isCompactionComing(situation) ? 0 : freed)
-  return Math.min(mostTurns, Math.max(1, Math.ceil(room / growth)))
+  return Math.min(maxTurns, Math.max(1, Math.ceil(room / growth)))
 }
 
 export function worthIn(situation: Situation, sum: Omit<WorthInput, 'turns' | 'cache' | 'price'>): Worth {
@@ -82,16 +84,16 @@ export function worthIn(situation: Situation, sum: Omit<WorthInput, 'turns' | 'c
   return worthOf({ ...sum, turns: turnsAhead(situation, sum.freed), cache, price: model?.price })
 }
 
-/** Tokens of a summary, and of what a first compaction leaves besides system prompt and tools. */
-const usualSummary = 6_000
-const usualLeft = 8_000
+/** Typical tokens of a summary, and of everything that a first compaction leaves besides system prompt and tools. */
+const summaryTokens = 6_000
+const leftTokens = 8_000
 
 /** The next compaction. Undefined if none comes, too little is known, or it is too far away to count. */
 export function compactionAhead(situation: Situation): CompactionAhead | undefined {
   const { explanation } = situation
   const costs = isCompactionComing(situation) ? compactionCosts(situation) : undefined
   const at = explanation.limit.value
-  if (!costs || (at - explanation.size.tokens) / costs.growth > mostTurns) return undefined
+  if (!costs || (at - explanation.size.tokens) / costs.growth > maxTurns) return undefined
   const { fixed, perToken, growth } = costs
   return { at, after: Math.min(costs.after, at), cost: fixed + perToken * at, growth }
 }
@@ -104,9 +106,9 @@ export function compactionCosts({ growth, base, model, cache, coldShare, isCompa
   if (growth === undefined || base === undefined) return undefined
   const { read } = cachePrices
   const write = writePrice(cache)
-  const after = isCompacted ? base : base + usualLeft
+  const after = isCompacted ? base : base + leftTokens
   const outputPrice = model?.price ? model.price.output / model.price.input : 5
-  const fixed = usualSummary * outputPrice + after * write
+  const fixed = summaryTokens * outputPrice + after * write
   return { after, fixed, perToken: read, growth, rent: read + coldShare * (write - read) }
 }
 
@@ -121,14 +123,14 @@ export function isInDanger(situation: Situation): boolean {
   return isBlocking || size.tokens >= (warning.value + limit.value) / 2
 }
 
-/** Freeing so much makes a due compaction unnecessary, which costs more than any cache. */
+/** Whether freeing this much makes a due compaction unnecessary. A compaction costs more than writing any cache again. */
 export function sparesCompaction({ explanation, target }: Situation, freed: number): boolean {
   return explanation.isAboveThreshold && explanation.size.tokens - freed < target
 }
 
-/** The share of cold requests in real sessions. It counts as much as a session of `usualLength` answers. */
-const usualColdShare = { short: 0.03, long: 0.007 } as const
-const usualLength = 50
+/** The share of cold requests in real sessions. It weighs as much as `typicalAnswers` answers of this session. */
+const typicalColdShare = { short: 0.03, long: 0.007 } as const
+const typicalAnswers = 50
 
 /** Growth is a mean: a median would miss the few large results that make up most of it. */
 function paceOf({ messages }: View, lifetime: number) {
@@ -153,11 +155,11 @@ function paceOf({ messages }: View, lifetime: number) {
     timed.answers++
     last = time
   }
-  const usual = lifetime > cacheLifetimes.short ? usualColdShare.long : usualColdShare.short
+  const typical = lifetime > cacheLifetimes.short ? typicalColdShare.long : typicalColdShare.short
   const growth = grown.tokens / grown.steps
   return {
     growth: growth > 0 ? growth : undefined,
     base,
-    coldShare: (timed.cold + usual * usualLength) / (timed.answers + usualLength),
+    coldShare: (timed.cold + typical * typicalAnswers) / (timed.answers + typicalAnswers),
   }
 }

@@ -97,7 +97,7 @@ export function offlineUpdates(ledger: Ledger, limit: TokenLimit): readonly Upda
   }))
 }
 
-const longestReport = 1_200
+const maxReportLength = 1_200
 
 function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>> {
   const { exchanges, rules, errors, commits, files, todos } = ledger
@@ -110,7 +110,7 @@ function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>>
       ...(latest ? [`- Latest request: "${oneLine(latest.text, 1_200)}"`] : []),
       ...(latest?.report === undefined
         ? []
-        : [`- The agent last reported: ${condensed(latest.report, longestReport)}`]),
+        : [`- The agent last reported: ${condensed(latest.report, maxReportLength)}`]),
       ...open.map(({ text, status }) => `- Open: ${oneLine(text, 240)} (${status})`),
       ...stateLines({ ledger: { ...ledger, todos: [] }, shown: '' }),
     ],
@@ -126,7 +126,7 @@ function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>>
     'Key results': exchanges
       .toReversed()
       .flatMap(({ text, report }) =>
-        report === undefined ? [] : [`- "${oneLine(text, 120)}": ${condensed(report, longestReport)}`],
+        report === undefined ? [] : [`- "${oneLine(text, 120)}": ${condensed(report, maxReportLength)}`],
       ),
     Worklog: newest(commits).map(({ hash, title }) => `- commit ${hash} "${oneLine(title, 160)}"`),
   }

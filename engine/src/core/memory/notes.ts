@@ -13,7 +13,7 @@ export type Notes = readonly NoteSection[]
 export const sectionLimit = 2_000
 const totalLimit = 12_000
 
-/** Reads `# Heading`, an italic line, and what follows. What stands before the first heading belongs to nothing and goes. */
+/** Reads `# Heading`, an italic line, and what follows. Text before the first heading is dropped. */
 export function parseNotes(text: string): Notes {
   const parts = text.replaceAll('\r\n', '\n').split(/^# /m).slice(1)
   return parts.map((part) => {
@@ -65,7 +65,7 @@ export function updated(notes: Notes, updates: readonly Update[]): Notes {
 
 /**
  * Somebody changed the file while we worked on it: of each section the version that changed wins; where both did, theirs
- * stays and what is new in ours stands behind it.
+ * stays, followed by the new lines of ours.
  */
 export function merged(base: Notes, theirs: Notes, ours: Notes): Notes {
   const bodyIn = (notes: Notes, heading: string) => notes.find((section) => section.heading === heading)?.body
@@ -111,7 +111,7 @@ export type MemoryProgress = {
 
 export const noProgress: MemoryProgress = { failures: 0 }
 
-/** After so many failures in a row it is not tried again in this session. */
+/** After this many failures in a row no notes are taken in this session. */
 export const maxExtractionFailures = 3
 
 export function isDue(

@@ -36,14 +36,14 @@ export type MemoryPlanInput = {
   readonly path: string
   /** The last summarized message; undefined when no extraction of this process has been. */
   readonly lastSeen: string | undefined
-  /** Which message of the view an entry stands in; -1 when in none. */
+  /** The message of the view that has an entry; -1 if there is none. */
   readonly indexOf: (uuid: string) => number
   /** The conversation was opened again: the notes are older than this process, and budget alone decides what stays. */
   readonly isResumed: boolean
   readonly threshold: number
   readonly countTokens: (text: string) => number
   readonly weigh: (message: ViewMessage) => number
-  /** System prompt, tools, and what will be put back afterwards. */
+  /** System prompt, tools, and what will be restored. */
   readonly overhead: number
   /** How much stays verbatim. */
   readonly keep?: Settings['sessionMemory']['keep']
@@ -75,10 +75,10 @@ export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
   return { type: 'planned', keepFrom, summary }
 }
 
-const leastTokens = 1_500
-const leastShare = 0.02
+const minTokens = 1_500
+const minShare = 0.02
 /** Notes that were taken after a request have some of its words. */
-const leastMentioned = 0.25
+const minMentioned = 0.25
 
 /** Whether the notes say too little to take the place of these messages. */
 function tooThin(
@@ -88,13 +88,13 @@ function tooThin(
 ): string | undefined {
   const tokens = countTokens(summary)
   const source = weightOf(replaced, { weigh })
-  if (tokens < leastTokens && tokens < source * leastShare) {
+  if (tokens < minTokens && tokens < source * minShare) {
     return `The notes have ${tokens} tokens, and would take the place of ${Math.round(source)}.`
   }
   const request = replaced.findLast(({ origin }) => isRequest(origin))
   const words = contentWords(typedText(textOf(request?.content ?? '')).slice(0, 2_000))
   const noted = new Set(contentWords(summary))
-  if (words.length < 4 || words.filter((word) => noted.has(word)).length >= words.length * leastMentioned)
+  if (words.length < 4 || words.filter((word) => noted.has(word)).length >= words.length * minMentioned)
     return undefined
   return 'The notes do not mention the newest request that they would replace.'
 }
@@ -128,7 +128,7 @@ function hasText({ content }: ViewMessage): boolean {
   return blocksOf(content).some(isText)
 }
 
-/** Behind the newest summary; what stands before it was summarized already. */
+/** After the newest summary. Everything before it is summarized already. */
 function firstAfterBoundary(messages: readonly ViewMessage[]): number {
   return messages.findLastIndex(({ origin }) => origin === 'summary') + 1
 }

@@ -57,7 +57,7 @@ export function guardedFiles(files: FileStore, guard: Guard, redact: GuardedReda
   }
 }
 
-/** A function of the host's that returns at once. An error or a wrong result is reported, and the result is undefined. */
+/** A function of the host that returns at once. An error or a wrong result is reported, and the result is undefined. */
 export function guardedFunction<In, Out>(
   code: HostCode,
   call: (input: In) => Out,

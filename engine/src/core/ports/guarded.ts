@@ -55,7 +55,7 @@ export async function guarded<T>(call: () => T | Promise<T>, options: GuardOptio
   return result
 }
 
-/** Undefined as soon as the signal is aborted; the work then goes on unheeded. */
+/** Undefined as soon as the signal is aborted; the work then continues, and its result is ignored. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignalPort | undefined): Promise<T | undefined> {
   if (!signal) return work
   return new Promise((resolve, reject) => {
@@ -66,12 +66,12 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignalPort | unde
   })
 }
 
-const longestProblem = 300
+const maxProblemLength = 300
 
 /** One line, whatever was thrown. */
 export function errorText(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : describeValue(error)
-  return text.slice(0, longestProblem)
+  return text.slice(0, maxProblemLength)
 }
 
 /** Code that should return at once: what it throws, or what a promise it returns rejects with, goes to `onProblem`. */
@@ -124,7 +124,7 @@ export type Listeners = {
   readonly add: (listener: Listener) => () => void
 }
 
-/** A listener that throws or rejects stops nobody: the others are told. `source` is added to every event. */
+/** A listener that throws or rejects stops nobody: the others still get the event. `source` is added to every event. */
 export function createListeners(first: Listener | undefined, source: EventSource = {}): Listeners {
   const all = new Set(first ? [first] : [])
   const emit = (event: EngineEvent): void => {

@@ -1,4 +1,4 @@
-// Hooks: what they are told at fixed points, and what they may answer. node/hooks runs them.
+// Hooks: what they get at fixed points, and what they may return. node/hooks runs them.
 import { isObject, type JsonObject } from '../message/json.ts'
 import type { AbortSignalPort } from './model.ts'
 

@@ -83,7 +83,7 @@ export function reasonOf(failure: Exclude<Appended, { readonly type: 'stored' }>
 
 export type ListOptions = {
   readonly user?: string
-  /** Only ids behind this one, for the next page. */
+  /** Only ids after this one, for the next page. */
   readonly after?: string
   /** Default: 1,000. */
   readonly limit?: number
@@ -98,7 +98,7 @@ export type SessionInfo = {
   readonly isHeld: boolean
 }
 
-/** Sessions by id, all of a user, or those that nobody holds and that have not changed for so many days. */
+/** Sessions by id, all of a user, or those that nobody holds and that have not changed for this number of days. */
 export type Erasure =
   | { readonly sessions: readonly string[] }
   | { readonly user: string }

@@ -95,12 +95,12 @@ function more({ items, count }: Capped<unknown>): readonly string[] {
 }
 
 const shortHash = 7
-const longestTitle = 120
+const maxTitleLength = 120
 
 function shownCommit({ hash, title }: Commit): string {
   const text = title.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   // A generic type in a title stays readable; a tag does not stay a tag.
-  return `${hash.slice(0, shortHash)} "${clipped(text, longestTitle)
+  return `${hash.slice(0, shortHash)} "${clipped(text, maxTitleLength)
     .replace(/<(?=[/!?a-z])/gi, '< ')
     .replaceAll('"', "'")}"`
 }

@@ -174,13 +174,13 @@ export function startInBackground(runtime: Runtime): BackgroundCompaction | unde
 type Verdict = Awaited<ReturnType<Gate>>
 
 /** The share of the threshold with `background: true`. A summary is usually written before the last fifth is used. */
-const defaultHeadStart = 0.8
+const defaultBackgroundShare = 0.8
 
 /** The same guards as for any automatic compaction, as if the threshold were reached already. */
 function isDue(runtime: Runtime): boolean {
   const { background } = runtime.settings
   if (background === false) return false
-  const from = background === true ? defaultHeadStart : background.from
+  const from = background === true ? defaultBackgroundShare : background.from
   const explanation = runtime.gauge.explanation()
   const { size, autoCompactThreshold: threshold, autoCompact } = explanation
   if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false

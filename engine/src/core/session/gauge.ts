@@ -228,7 +228,7 @@ export class Gauge {
     return { model, provider, ...defined({ learnedWindow }) }
   }
 
-  /** Notes a limit that the provider told us. One that cannot be a window, or that no settings could work with, is ignored. */
+  /** Remembers a limit that the provider named. One that cannot be a window, or that no settings could work with, is ignored. */
   learnLimit({ limit, model = this.choice.name }: { readonly limit: number; readonly model?: string }): void {
     const { learned, ports } = this.input
     const { client, name } = this.choice

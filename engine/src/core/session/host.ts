@@ -95,7 +95,7 @@ export function guardedState(host: HostState, guard: Guard): HostState {
   }
 }
 
-/** Options of an engine that are functions of the host's. */
+/** The options of an engine that are functions. */
 export type HostFunctions = {
   /**
    * Extends the instructions for a summary by a text, or replaces them by what a function makes of them. The nine sections

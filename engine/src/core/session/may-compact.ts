@@ -84,7 +84,7 @@ export function paysToCompact(view: View, situation: Situation): boolean {
   const { cache, explanation } = situation
   const { tokens } = explanation.size
   const started = sizeBeforeTurn(view)
-  // What the turn that has ended has read is cleared without a compaction.
+  // Results that the last turn read are cleared without a compaction.
   const spent = costs.rent * carriedAbove(view, { above: costs.after, now: started ?? tokens })
   const isGoodMoment = started !== undefined && cache.type === 'warm'
   return spent >= (costs.fixed + costs.perToken * tokens) * (isGoodMoment ? 1 : 2)
@@ -103,7 +103,7 @@ function carriedAbove({ messages }: View, { above, now }: { readonly above: numb
   return sum
 }
 
-/** Between two turns: the size that the context had when the one that has ended began. */
+/** Between two turns: the size of the context when the last turn began. */
 function sizeBeforeTurn({ messages }: View): number | undefined {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
   if (messages.findLastIndex(({ origin }) => isRequest(origin)) < last) return undefined
@@ -112,15 +112,15 @@ function sizeBeforeTurn({ messages }: View): number | undefined {
   return first?.usage && contextTokens(first.usage)
 }
 
-/** For a whole summary, and for what code adds to it. With less, each compaction would forget what the one before knew. */
-const roomToTell = 8_000
+/** Tokens for a whole summary and what code adds to it. With less, each compaction would forget what the one before it knew. */
+const handoverRoom = 8_000
 
-/** What a compaction before the threshold must get below: a share of the size now, but with room for all it has to tell. */
+/** The size that a compaction before the threshold must get below: a share of the present size, with room for a summary. */
 export function earlyTarget(view: View, situation: Situation, overhead: number): number {
   const { weigher, explanation, target } = situation
   const unseen = unseenResults(view)
   const weight = unseen === undefined ? 0 : weigher.from(view.messages, unseen - 1)
   const share = target / explanation.autoCompactThreshold.value
-  const least = withMargin(overhead + weight + roomToTell)
-  return Math.min(target, Math.max(least, Math.floor(explanation.size.tokens * share)))
+  const minTarget = withMargin(overhead + weight + handoverRoom)
+  return Math.min(target, Math.max(minTarget, Math.floor(explanation.size.tokens * share)))
 }

@@ -27,8 +27,8 @@ export function stripMedia(runtime: Runtime, refused?: ModelFailure): boolean {
   const { sources, pins } = conversation.view()
   const all = sources.flatMap(({ pieces }) => pieces).filter(({ content }) => mediaIn(content) > 0)
   const free = all.filter(({ uuid }) => uuid !== undefined && !pins.includes(uuid))
-  const most = refused ? refused.media?.limit : mediaLimit(modelFacts(gauge.model().name))
-  const counted = most === undefined ? undefined : overLimit(free, { most, pinned: countIn(all) - countIn(free) })
+  const max = refused ? refused.media?.limit : mediaLimit(modelFacts(gauge.model().name))
+  const counted = max === undefined ? undefined : overLimit(free, { max, pinned: countIn(all) - countIn(free) })
   // We may count less than the limit and still be refused: the provider counts the pages of documents.
   const { going, keep }: Going = counted ?? { going: refused ? free.slice(0, Math.max(1, free.length - 1)) : [] }
   if (going.length === 0) return false
@@ -54,14 +54,14 @@ type Going = { readonly going: Pieces; readonly keep?: number }
 
 function overLimit(
   free: Pieces,
-  { most, pinned }: { readonly most: number; readonly pinned: number },
+  { max, pinned }: { readonly max: number; readonly pinned: number },
 ): Going | undefined {
   let left = pinned + countIn(free)
   const newest = free.at(-1)
-  if (left <= most || !newest) return undefined
-  const keep = Math.max(0, most - pinned)
+  if (left <= max || !newest) return undefined
+  const keep = Math.max(0, max - pinned)
   if (mediaIn(newest.content) > keep) return { going: free, keep }
-  const target = Math.floor(most * shareLeft)
+  const target = Math.floor(max * shareLeft)
   const going = free.slice(0, -1).filter(({ content }) => {
     const isGoing = left > target
     if (isGoing) left -= mediaIn(content)
@@ -85,7 +85,7 @@ export function shortenUnseen(runtime: Runtime): readonly Tried[] {
   const results = unseenUnpinned(view).map((result) => ({ result, tokens: weigher.block(result) }))
   const room = target * unseenShare
   if (withMargin(results.reduce((sum, { tokens }) => sum + tokens, 0)) <= room) return []
-  const most = fairShare(
+  const max = fairShare(
     results.map(({ tokens }) => tokens),
     (room * 3) / 4,
   )
@@ -94,8 +94,8 @@ export function shortenUnseen(runtime: Runtime): readonly Tried[] {
   const edits: Edit[] = []
   let freed = 0
   for (const { result, tokens } of results) {
-    if (tokens <= most) continue
-    const keep = charactersIn(most, result, weigher)
+    if (tokens <= max) continue
+    const keep = charactersIn(max, result, weigher)
     const left = weigher.block({ ...result, content: shortenedResult(result, { keep, recall: settings.recall }) })
     if (left >= tokens) continue
     freed += tokens - left
@@ -116,7 +116,7 @@ function unseenUnpinned(view: View): readonly ToolResultBlock[] {
     .flatMap(({ content }) => blocksOf(content).filter(isToolResult))
 }
 
-/** The most that each may have so that together they fit. */
+/** The maximum for each, so that together they fit. */
 function fairShare(tokens: readonly number[], room: number): number {
   const sorted = tokens.toSorted((a, b) => a - b)
   let left = room
@@ -128,11 +128,11 @@ function fairShare(tokens: readonly number[], room: number): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** How many characters of its texts may stay so that the result has `most` tokens. */
-function charactersIn(most: number, result: ToolResultBlock, weigher: Weigher): number {
+/** How many characters of its texts may stay so that the result has `max` tokens. */
+function charactersIn(max: number, result: ToolResultBlock, weigher: Weigher): number {
   const texts = blocksOf(result.content).filter(isText)
   const characters = texts.reduce((sum, { text }) => sum + text.length, 0)
   const weight = weigher.content(texts)
-  const room = Math.max(0, most - (weigher.block(result) - weight))
+  const room = Math.max(0, max - (weigher.block(result) - weight))
   return Math.max(minKept, Math.floor((characters * room) / weight))
 }

@@ -82,9 +82,9 @@ export function recallTool(
         if (text === undefined) return failed('Nothing in this session has this id. Search for it first.')
         return { text: readingText({ id, text, cards: [{ id }] }, request.read, style), isError: false }
       }
-      const { words, limit: most = 10 } = request.query
+      const { words, limit: max = 10 } = request.query
       if (words === undefined) return failed('Give "query" to search, or "read" with an id.')
-      const found = await session.recall(words, { limit: Math.max(1, Math.min(100, most)) })
+      const found = await session.recall(words, { limit: Math.max(1, Math.min(100, max)) })
       return { text: searchText(found, style), isError: false }
     },
   }

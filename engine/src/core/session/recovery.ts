@@ -66,14 +66,14 @@ export function reportRecovery({ gauge, ports }: Runtime, steps: readonly Tried[
 }
 
 /** With less room than this there is no point in asking for an answer. */
-const leastOutput = 1_024
+const minOutput = 1_024
 
 /** Input and output together were too much: less output may be enough. */
 function lowerOutput({ runtime, failure, steps }: Attempt): Remedy | undefined {
   const { actual, limit, maxTokens } = failure.overflow ?? {}
   if (actual === undefined || limit === undefined || maxTokens === undefined) return undefined
   const room = limit - actual
-  const isEnough = room >= leastOutput
+  const isEnough = room >= minOutput
   const why = isEnough
     ? `${formatNumber(maxTokens)} → ${formatNumber(room)} tokens of output.`
     : `Only ${formatNumber(Math.max(0, room))} tokens are left.`

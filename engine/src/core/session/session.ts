@@ -1,47 +1,25 @@
 // The session of session-api.ts. It keeps calls in order and passes each on to the function that does the work.
 import { turnsIn } from '../mechanisms/measure.ts'
-import type { SnipInput } from '../mechanisms/ranges.ts'
 import { defined, stringAt } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
-import type { HookCall, HookOutcome } from '../ports/hooks.ts'
-import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model.ts'
+import type { HookCall } from '../ports/hooks.ts'
+import type { ModelRequest } from '../ports/model.ts'
 import { type Compacted, type Failed, failed } from '../ports/outcome.ts'
 import { runHooks } from '../ports/ports.ts'
 import { StoreError } from '../ports/session-store.ts'
 import { compactionOff } from '../settings/resolve.ts'
 import { endingNow, predictCompaction } from '../tokens/predict.ts'
 import { type BackgroundCompaction, compactNow, startInBackground } from './compact.ts'
-import type { ModelChoice } from './gauge.ts'
-import {
-  type AnswerInput,
-  type CompactOptions,
-  compactInput,
-  type MessageInput,
-  parseAnswer,
-  parseMessages,
-  type RequestInput,
-  requestBase,
-  snipInput,
-} from './input.ts'
-import {
-  clearContext,
-  type EditOutcome,
-  editEntry,
-  type Switched,
-  snipRange,
-  switchModel,
-  type UndoOutcome,
-  undoNewest,
-} from './manual-edits.ts'
-import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from './prepare.ts'
+import { compactInput, parseAnswer, parseMessages, requestBase, snipInput } from './input.ts'
+import { clearContext, editEntry, snipRange, switchModel, undoNewest } from './manual-edits.ts'
+import { type Blocked, prepareTurn, type Ready } from './prepare.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
-import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from './recovery.ts'
-import type { CleanUp, Runtime } from './runtime.ts'
-import type { Preparation, Session, SessionExplanation, Turn, TurnOptions } from './session-api.ts'
-import { afterChange, type Tracking, type UsageByPurpose } from './tracking.ts'
+import { failureIfEmpty, isAboutLength, recover, reportRecovery } from './recovery.ts'
+import type { Runtime } from './runtime.ts'
+import type { Preparation, Session } from './session-api.ts'
+import { afterChange } from './tracking.ts'
 import { type RecordInput, recordAnswer } from './turn.ts'
 
 /** Everything but what needs the store. */
@@ -90,7 +68,7 @@ class ManagedSession implements OwnSession {
     this.queue.flush()
   }
 
-  add = (messages: MessageInput | readonly MessageInput[]): readonly string[] =>
+  add: Session['add'] = (messages) =>
     parseMessages(messages).flatMap((message) => {
       // A host that adds the answer itself will not record another one.
       if (message.role === 'assistant') this.pending = undefined
@@ -99,7 +77,7 @@ class ManagedSession implements OwnSession {
       return uuids
     })
 
-  prepare = (options: PrepareOptions = {}): Promise<Ready | Blocked> =>
+  prepare: Session['prepare'] = (options = {}) =>
     this.run(async () => {
       this.pending = undefined
       this.queue.flush()
@@ -117,7 +95,7 @@ class ManagedSession implements OwnSession {
       return applied ? withBackground(prepared, applied) : prepared
     })
 
-  record = (input: AnswerInput): string => {
+  record: Session['record'] = (input) => {
     const answer = parseAnswer(input)
     const { runtime, pending, sent } = this
     const uuid = runtime.ports.newId()
@@ -136,7 +114,7 @@ class ManagedSession implements OwnSession {
 
   abandonRequest = (): void => this.requestEnded()
 
-  send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {
+  send: Session['send'] = async ({ onPrepared, ...options } = {}) => {
     const { runtime } = this
     const send = async (request: ModelRequest) =>
       failureIfEmpty(runtime, await runtime.gauge.model().client.send(request, options))
@@ -169,7 +147,7 @@ class ManagedSession implements OwnSession {
     return { type: 'answered', answer: last, uuid, prepared, compactions }
   }
 
-  recover = (failure: ModelFailure, { signal }: PrepareOptions = {}): Promise<Recovery> =>
+  recover: Session['recover'] = (failure, { signal } = {}) =>
     this.run(async () => {
       const recovery = await recover(this.runtime, failure, signal)
       if (recovery.type === 'recovered') this.requestSent(recovery.request)
@@ -177,7 +155,7 @@ class ManagedSession implements OwnSession {
       return recovery
     })
 
-  compact = (options: CompactOptions = {}): Promise<Compacted | Failed> =>
+  compact: Session['compact'] = (options = {}) =>
     this.run(async () => {
       const { instructions, from, upTo, signal } = compactInput(options)
       this.showImported()
@@ -188,7 +166,7 @@ class ManagedSession implements OwnSession {
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
     })
 
-  explain = (): SessionExplanation => {
+  explain: Session['explain'] = () => {
     const { conversation, gauge, memoryState, warnings: unusable = [] } = this.runtime
     const explanation = gauge.explanation()
     const turns = turnsIn(conversation.view(), conversation.record) ?? []
@@ -198,20 +176,18 @@ class ManagedSession implements OwnSession {
     return { ...explanation, warnings, ...defined({ prediction, sessionMemory: memoryState?.() }) }
   }
 
-  messages = (): readonly ViewMessage[] => this.runtime.conversation.view().messages
-  tracking = (): Tracking => this.runtime.tracker.now()
-  spent = (): UsageByPurpose => this.runtime.usage.total()
-  cleanUp = (owner: CleanUp): (() => void) => this.runtime.cleanUps.register(owner)
-  runHooks = (call: HookCall, options?: { readonly signal?: AbortSignalPort | undefined }): Promise<HookOutcome> =>
-    runHooks(this.runtime.ports, call, options?.signal)
+  messages: Session['messages'] = () => this.runtime.conversation.view().messages
+  tracking: Session['tracking'] = () => this.runtime.tracker.now()
+  spent: Session['spent'] = () => this.runtime.usage.total()
+  cleanUp: Session['cleanUp'] = (owner) => this.runtime.cleanUps.register(owner)
+  runHooks: Session['runHooks'] = (call, options) => runHooks(this.runtime.ports, call, options?.signal)
 
-  undo = (): Promise<UndoOutcome> => this.run(() => undoNewest(this.runtime))
-  snip = (input: SnipInput): Promise<EditOutcome> => this.run(async () => snipRange(this.runtime, snipInput(input)))
-  pin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
-  unpin = (uuid: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
-  clear = (): Promise<void> => this.run(() => clearContext(this.runtime))
-  rewind = (to: string): Promise<EditOutcome> => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
-  /** Listens to the events of one type, or to all. Returns a function that ends it. */
+  undo: Session['undo'] = () => this.run(() => undoNewest(this.runtime))
+  snip: Session['snip'] = (input) => this.run(async () => snipRange(this.runtime, snipInput(input)))
+  pin: Session['pin'] = (uuid) => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
+  unpin: Session['unpin'] = (uuid) => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+  clear: Session['clear'] = () => this.run(() => clearContext(this.runtime))
+  rewind: Session['rewind'] = (to) => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
   on: Session['on'] = (
     first: EngineEvent['type'] | ((event: EngineEvent) => void),
     second?: (event: never) => void,
@@ -221,14 +197,14 @@ class ManagedSession implements OwnSession {
     return add((event) => void (event.type === first && second?.(event as never)))
   }
 
-  useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
+  useModel: Session['useModel'] = (choice, { signal } = {}) =>
     this.run(async () => {
       await this.cancelBackground()
       const client = guardedModel(choice.client, this.runtime.guard)
       return switchModel(this.runtime, { ...choice, client }, signal)
     })
 
-  configure = (base: RequestInput): void => {
+  configure: Session['configure'] = (base) => {
     this.runtime.gauge.configure(requestBase(base))
     this.runtime.tracker.changeBreaker(afterChange)
   }
@@ -258,7 +234,7 @@ class ManagedSession implements OwnSession {
     }
   }
 
-  /** Writes a background compaction that is finished; one that is still running goes on. */
+  /** Writes a background compaction that is finished; one that is still running continues. */
   private async applyBackground(): Promise<Compacted | Failed | undefined> {
     const { background } = this
     if (!background?.isReady()) return undefined

@@ -165,7 +165,7 @@ export class StoredSession {
     }
   }
 
-  /** The result of a write, or a failure if the store does not answer. The write goes on, and the next call waits for it. */
+  /** The result of a write, or a failure if the store does not answer. The write continues, and the next call waits for it. */
   private async inTime(writing: Promise<StoreResult>): Promise<StoreResult> {
     const called = await guarded(() => writing, { wait: this.ports.wait, timeoutMs: maxWaitMs })
     if (called.type === 'returned') return called.value

@@ -65,19 +65,19 @@ const maxKept = 0.5
 /** The first of the newest messages that are kept. A person who compacts says what to keep. */
 function firstKept(context: MechanismContext, keep: Keep): number | undefined {
   const { target, size, trigger, reason } = context
-  const most = Math.min(target, size)
-  if (reason === 'overflow') return newestMessages(context, most * keptInRecovery)
+  const max = Math.min(target, size)
+  if (reason === 'overflow') return newestMessages(context, max * keptInRecovery)
   if (keep === undefined || keep === 0 || trigger !== 'auto') return undefined
-  const room = most * maxKept
+  const room = max * maxKept
   return typeof keep === 'number'
     ? newestMessages(context, room, keep)
     : newestMessages(context, Math.min(keep.tokens, room))
 }
 
 /** As many of the newest messages as fit into `room` tokens; none if even the newest round is too large. */
-function newestMessages({ view, situation }: MechanismContext, room: number, most?: number): number | undefined {
+function newestMessages({ view, situation }: MechanismContext, room: number, max?: number): number | undefined {
   const { messages } = view
-  const first = most === undefined ? 1 : Math.max(1, messages.length - most)
+  const first = max === undefined ? 1 : Math.max(1, messages.length - max)
   let weight = 0
   let start = messages.length
   for (const message of messages.slice(first).toReversed()) {

@@ -95,7 +95,7 @@ export type Tracking = {
   readonly cacheEdits: CacheEditState
   /** In ask mode: the host said no, or nothing. It is asked again after the next human message. */
   readonly isRefused: boolean
-  /** Whether the person was told that system prompt and tools alone are over the threshold. */
+  /** Whether a notice has said that system prompt and tools alone are over the threshold. */
   readonly isOverheadReported: boolean
   /** Tokens freed by snips since the newest answer. */
   readonly freedBySnips: number

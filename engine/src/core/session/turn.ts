@@ -39,10 +39,10 @@ export function buildRequest(
   const maxTokens = limits.length === 0 ? undefined : Math.min(...limits)
   const { messages: repaired, repairs } = requestMessages(view, { model })
   const isManual = base.thinking?.type === 'enabled'
-  const mended = isManual ? withThinkingFirst(repaired) : repaired
-  const { messages, isNative } = withProviderSummary(runtime, view, mended)
+  const complete = isManual ? withThinkingFirst(repaired) : repaired
+  const { messages, isNative } = withProviderSummary(runtime, view, complete)
   // Manual thinking cannot start in the middle of an answer; it is back with the next question.
-  const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
+  const thinking = isManual && continuesUnthought(complete) ? undefined : base.thinking
   const { betas, options } = serverParts(runtime, messages, {
     base,
     isNative,
@@ -60,7 +60,7 @@ export function buildRequest(
   if (!isMarked) return { request, repairs }
   // A provider that edits its cache in place keeps the prefix.
   const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
-  const anchors = anchorsIn(runtime, view, { messages: mended, ends }).map((at) => at + (isNative ? 1 : 0))
+  const anchors = anchorsIn(runtime, view, { messages: complete, ends }).map((at) => at + (isNative ? 1 : 0))
   // Most pauses longer than five minutes are shorter than an hour, and the head never changes.
   const head = settings.economy === 'thrifty' ? '1h' : lifetime
   return { request: withCacheMarks(request, { lifetime, head, anchors }), repairs }
@@ -79,8 +79,8 @@ function anchorsIn(
     const record = last === undefined ? undefined : conversation.record(last)
     return record ? actionOf(record) : last
   }
-  const isMended = messages.length !== view.messages.length
-  const newest = isMended ? -1 : view.sources.findLastIndex(({ edits }) => edits.length > 0)
+  const isRepaired = messages.length !== view.messages.length
+  const newest = isRepaired ? -1 : view.sources.findLastIndex(({ edits }) => edits.length > 0)
   const by = changedBy(view.sources[newest]?.edits ?? [])
   const older = view.sources.findLastIndex(
     ({ edits }, at) => at < newest && edits.length > 0 && changedBy(edits) !== by,
@@ -145,7 +145,7 @@ function serverParts(
 }
 
 /**
- * The server is told how many of the newest results to keep. Counts from the newest result that is left out, so that those
+ * The server gets the number of newest results to keep. Counts from the newest result that is left out, so that those
  * results stay out and nothing else is removed.
  */
 function stillLeftOut(
@@ -215,11 +215,11 @@ export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessag
 
 /** The server reports the whole history each time; it is written down when it differs from the last report. */
 function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean {
-  const told = appliedEdits(message)
-  if (told.length === 0) return false
+  const applied = appliedEdits(message)
+  if (applied.length === 0) return false
   const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
-  if (JSON.stringify(told[0]) === JSON.stringify(known)) return false
-  conversation.edit(told)
+  if (JSON.stringify(applied[0]) === JSON.stringify(known)) return false
+  conversation.edit(applied)
   return true
 }
 
