@@ -105,6 +105,13 @@ describe('a server', () => {
     expect(told).toMatchObject({ mine: 'yes', key: null })
   })
 
+  test('gets the values that its settings give, also for variables that every server inherits', async () => {
+    const own = { ...counter, env: { HOME: '/elsewhere' } }
+    const bench = await setBench({ ...allowed, mcpServers: { counter: own } })
+    const said = JSON.parse(await bench.say('McpCall', { tool: 'mcp__counter__who' }))
+    expect(said).toMatchObject({ home: '/elsewhere', mine: null })
+  })
+
   test('that crashes is a clear error, and is started again once', async () => {
     const bench = await setBench(allowed)
     const call = (tool: string, input = {}) => bench.say('McpCall', { tool: `mcp__counter__${tool}`, arguments: input })

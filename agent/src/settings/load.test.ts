@@ -188,3 +188,16 @@ test('nothing of a file with a mistake is used', () => {
 test('the settings of the engine must be an object', () => {
   expect(problemsIn({ user: { engine: null } })).toEqual(['~/settings.json: engine: null is not an object'])
 })
+
+test('in the home folder, the settings of the person are not read again as those of a project', () => {
+  const folder = join(root, String(++count))
+  const places = { home: join(folder, '.everlong'), folder }
+  mkdirSync(places.home, { recursive: true })
+  const file = join(places.home, 'settings.json')
+  writeFileSync(file, JSON.stringify(everything))
+  expect(loadSettings(places)).toEqual({ settings: everything, problems: [], withheld: [] })
+  trustFolder(places)
+  expect(loadSettings(places).settings).toEqual(everything)
+  writeFileSync(file, '{ "modle": "demo" }')
+  expect(loadSettings(places).problems).toHaveLength(1)
+})
