@@ -15,7 +15,6 @@ import type { Tokenizer } from '../tokens/estimate/counting.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import type { Conversation } from './conversation.ts'
 import type { Mechanisms } from './mechanisms.ts'
-import type { Ask } from './runtime.ts'
 
 export type EngineOptions = {
   readonly model: ModelClient
@@ -58,6 +57,9 @@ export type EngineOptions = {
   /** Counts the tokens of a text, in place of the estimator. What providers report still counts more. */
   readonly tokenizer?: Tokenizer
 }
+
+/** Ask mode: undefined, or no answer in time, means no. */
+export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
 
 export type EnginePorts = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
