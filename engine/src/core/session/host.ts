@@ -1,21 +1,28 @@
-// What an engine takes from the place it runs in, and the functions that a host passes. In a browser or on the edge the place
+// The options of an engine, and what it takes from the place it runs in. In a browser or on the edge the place
 // offers next to nothing (`bareHost`); everlong/node passes files, git, shell hooks, and what is kept next to a transcript.
+
+import type { Mechanisms } from '../mechanisms/mechanism.ts'
 import { isObject, type JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import type { EngineEvent } from '../ports/events.ts'
 import type { Guard } from '../ports/guarded.ts'
 import { guardedFunction, guardedRedact, guardedSummaryPrompt, type SummaryPrompt } from '../ports/guarded-ports.ts'
-import { type Hooks, noHooks } from '../ports/hooks.ts'
-import type { FileStore, GuardedRedact, Redact } from '../ports/restore.ts'
+import { type Hooks, type HostHooks, noHooks } from '../ports/hooks.ts'
+import type { ModelClient } from '../ports/model.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
+import type { FileStore, GuardedRedact, Redact, Restore } from '../ports/restore.ts'
 import type { Workspace } from '../ports/workspace.ts'
 import type { SessionState } from '../restore/restorer.ts'
 import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
 import type { Environment } from '../settings/resolve.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import type { Tokenizer } from '../tokens/estimate/counting.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Conversation } from './conversation.ts'
 import type { KeeperInput, MemoryKeeper } from './memory-keeper.ts'
+import type { Ask } from './runtime.ts'
 
 export type HostPorts = {
   readonly environment: Environment
@@ -95,8 +102,29 @@ export function guardedState(host: HostState, guard: Guard): HostState {
   }
 }
 
-/** The options of an engine that are functions. */
-export type HostFunctions = {
+export type EngineOptions = {
+  readonly model: ModelClient
+  readonly settings?: EngineSettings
+  readonly hooks?: HostHooks
+  /**
+   * Files of the workspace, for restoring. Default: what the conversation showed; with everlong/node, those below the
+   * working directory.
+   */
+  readonly files?: FileStore
+  /**
+   * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
+   * folder, unless `files` are the host's own or the session was recorded in another folder.
+   */
+  readonly workspace?: Workspace
+  /** Restores context after a compaction, in place of the engine's own: files, todos, plan, skills. */
+  readonly restore?: Restore
+  /** Replaces one or both lists of mechanisms. A function gets the defaults, which know the session's notes and files. */
+  readonly mechanisms?: Partial<Mechanisms> | ((defaults: Mechanisms) => Partial<Mechanisms>)
+  /** Ask mode: whether a compaction may run now. */
+  readonly ask?: Ask
+  readonly environment?: Environment
+  readonly onEvent?: (event: EngineEvent) => void
+  readonly ports?: Partial<EnginePorts>
   /**
    * Extends the instructions for a summary by a text, or replaces them by what a function makes of them. The nine sections
    * are checked and completed all the same.
@@ -116,7 +144,9 @@ export type HostFunctions = {
   readonly tokenizer?: Tokenizer
 }
 
-export function guardedFunctions({ summaryPrompt, retain, redact, tokenizer }: HostFunctions, guard: Guard) {
+export type EnginePorts = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
+
+export function guardedFunctions({ summaryPrompt, retain, redact, tokenizer }: EngineOptions, guard: Guard) {
   return {
     summaryPrompt: summaryPrompt && guardedSummaryPrompt(summaryPrompt, guard),
     redact: redact && guardedRedact(redact, guard),
@@ -129,7 +159,7 @@ export function guardedFunctions({ summaryPrompt, retain, redact, tokenizer }: H
 export type Retainer = (conversation: Conversation) => void
 
 /** Judges each message once. What was pinned before, perhaps by another process, is not pinned again. */
-function createRetainer(retain: NonNullable<HostFunctions['retain']>, guard: Guard): Retainer {
+function createRetainer(retain: NonNullable<EngineOptions['retain']>, guard: Guard): Retainer {
   const isRetained = guardedFunction('retain', retain, { guard, isValid: (result) => typeof result === 'boolean' })
   const judged = new Set<string>()
   return (conversation) => {
