@@ -1,9 +1,8 @@
 // The sessions of an adapter: which conversation a call belongs to, and how its session is started or opened. A call belongs
 // to the session or the id that the host names. Otherwise it belongs to the conversation that its messages continue, and any
 // other history gets a session of its own, so that two people who begin alike never share one.
-import type { AdapterCall, HistoryOf } from './adapters/history/call.ts'
 import type { Converter } from './adapters/history/converter.ts'
-import { ManagedHistory } from './adapters/history/managed-history.ts'
+import { type AdapterCall, type HistoryOf, ManagedHistory } from './adapters/history/managed-history.ts'
 import { defined } from './core/message/json.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
@@ -93,7 +92,7 @@ export function adapterSessions<Foreign, Host>(
     const restart = () => open(id, call)
     return { id, history: new ManagedHistory({ converter, session: await restart(), restart }) }
   }
-  const sessions = () => held.map(({ history }) => history.session as Session)
+  const sessions = () => held.map(({ history }) => history.session)
   const close = () =>
     mutex.run(async () => {
       if (session) return
@@ -115,7 +114,7 @@ export function adapterSessions<Foreign, Host>(
       }),
     sessions: {
       session: (id) => {
-        const named = held.find((one) => one.id === id)?.history.session as Session | undefined
+        const named = held.find((one) => one.id === id)?.history.session
         return named ?? sessions().find((own) => own.id === id)
       },
       sessions,

@@ -5,7 +5,10 @@ import { benches } from '../testing/with-bench.ts'
 
 const setBench = benches()
 const script = new URL('../testing/mcp-server.ts', import.meta.url).pathname
-const counter = { command: process.execPath, args: [script, 'stdio'], env: { MINE: 'yes' } }
+// Servers inherit few variables; with this one they start faster.
+const { NODE_COMPILE_CACHE } = process.env
+const env = { MINE: 'yes', ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) }
+const counter = { command: process.execPath, args: [script, 'stdio'], env }
 const allowed = { mcpServers: { counter }, permissions: { allow: ['mcp__counter'] } }
 
 describe('tools of a server', () => {

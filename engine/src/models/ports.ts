@@ -1,13 +1,10 @@
-// What a model client reaches outside of itself besides the network: time and chance, handed in so that tests decide; and
-// what a model can do that nobody knows.
+// What a model client needs besides the network: time and chance, passed in so that tests decide.
 import type { AbortSignalPort } from '../core/ports/model.ts'
-
-export { noCapabilities } from '../core/ports/model.ts'
 
 export type ModelPorts = {
   /** Milliseconds since 1970: servers name dates. */
   readonly now: () => number
-  /** Resolves after so many milliseconds, or at once when the signal is aborted. */
+  /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
   /** From 0 up to, but not including, 1. */
   readonly random: () => number

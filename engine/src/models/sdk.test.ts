@@ -1,10 +1,9 @@
 // Before anything is sent: a package that is not there, a key that is not there.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { ModelRequest } from '../core/ports/model.ts'
+import { type ModelRequest, noCapabilities } from '../core/ports/model.ts'
 import { MessageAccumulator } from './anthropic/accumulate.ts'
 import { anthropic } from './anthropic/client.ts'
 import { openai } from './openai/client.ts'
-import { noCapabilities } from './ports.ts'
 import { createSdkClient, loadedOnce } from './sdk.ts'
 
 const hello: ModelRequest = { source: 'turn', model: '', messages: [{ role: 'user', content: 'Hello' }] }

@@ -12,9 +12,8 @@ import {
 } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
 import type { ModelClient, ModelRequest } from '../../core/ports/model.ts'
-import type { HistoryOf } from '../history/call.ts'
 import { failureOf, isAbout } from '../history/failure.ts'
-import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
+import type { CallOptions, HistoryOf, ManagedHistory } from '../history/managed-history.ts'
 import { type MessageConversion, type MessageParam, marksItself } from './messages.ts'
 
 /** Middleware of the official SDK. */
@@ -159,7 +158,7 @@ async function observe({ context, history }: Call, response: Response): Promise<
   try {
     const usage = await usageIn(await context.parse(response))
     const counts = readUsage(usage)
-    if (counts) history.reportUsage(counts.iterations?.at(-1) ?? counts)
+    history.reportUsage(counts?.iterations?.at(-1) ?? counts)
   } catch (error) {
     context.logger.debug('everlong: the usage of an answer could not be read', error)
   }

@@ -4,13 +4,12 @@
 import { defined } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
-import type { AbortSignalPort, ModelRequest } from '../../core/ports/model.ts'
+import type { AbortSignalPort, ModelClient, ModelRequest } from '../../core/ports/model.ts'
 import type { ModelChoice } from '../../core/session/gauge.ts'
 import { countsRecord, type RequestInput } from '../../core/session/input.ts'
 import type { Blocked, Ready } from '../../core/session/prepare.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import type { Session } from '../../core/session/session-api.ts'
-import type { Entry } from '../../core/transcript/format/entry.ts'
 import {
   type Conversion,
   type Converted,
@@ -23,9 +22,6 @@ import {
 import { failureOf, isAbout } from './failure.ts'
 import { type GivenBack, giveBack } from './give-back.ts'
 import { seed } from './seed.ts'
-
-/** The part of a Session as the adapters need. */
-export type AdapterSession = Session & { readonly entries: () => Promise<Iterable<Entry>> }
 
 export type CallOptions = {
   /** System prompt, tools and limits of the request, which count for the size. */
@@ -58,9 +54,9 @@ export type Recovered<Foreign> = {
 
 export type HistoryOptions<Foreign> = {
   readonly converter: Converter<Foreign>
-  readonly session: AdapterSession
+  readonly session: Session
   /** Opens a new session for a history with another beginning. Without it, such a history is refused. */
-  readonly restart?: () => Promise<AdapterSession>
+  readonly restart?: () => Promise<Session>
 }
 
 /** The messages belong to another conversation than the session. */
@@ -74,7 +70,7 @@ type Sent = Converted & { readonly upTo: number }
 export class ManagedHistory<Foreign> {
   private readonly options: HistoryOptions<Foreign>
   private readonly mutex = createMutex(() => undefined)
-  private current: AdapterSession
+  private current: Session
   /** The whole history, including messages that have left the context. */
   private known: readonly Known<Foreign>[] = []
   private head: readonly Foreign[] = []
@@ -96,7 +92,7 @@ export class ManagedHistory<Foreign> {
     this.current = options.session
   }
 
-  get session(): AdapterSession {
+  get session(): Session {
     return this.current
   }
 
@@ -144,8 +140,8 @@ export class ManagedHistory<Foreign> {
   }
 
   /** The usage of the answer to the last request. It is recorded with the answer, when that is in the history. */
-  reportUsage(usage: TokenCounts): void {
-    this.usage = usage
+  reportUsage(usage: TokenCounts | undefined): void {
+    this.usage = usage ?? this.usage
   }
 
   /** Messages of a request for a summary, in the SDK's shape. */
@@ -287,3 +283,25 @@ export class ManagedHistory<Foreign> {
     return this.current.record({ content, ...(usage ? { usage: countsRecord(usage) } : {}) })
   }
 }
+
+/** A call of an SDK, as far as its conversation is found or started by it. */
+export type AdapterCall<Foreign, Host> = {
+  /** What the option `sessionId` of the host is called with. */
+  readonly host: Host
+  readonly messages: readonly Foreign[]
+  /** The conversation, if the call names it in the SDK's own way. */
+  readonly id?: string | undefined
+  /** Writes the summaries. Called when a session is started or opened. */
+  readonly client: () => ModelClient
+  /** The name of the model that is called. Default: that of the client. */
+  readonly model?: string | undefined
+  /** Whether the client asks the model that is called, rather than one of its own. */
+  readonly asksCalled?: boolean
+  /** The host sets marks for the prompt cache itself, of which a request may have four. */
+  readonly hasMarks?: boolean
+  /** Whether a request for a summary can read the conversation's prompt cache. Default true. */
+  readonly sharesCache?: boolean
+}
+
+/** The conversation that a call belongs to. A session is started or opened if there is none yet. */
+export type HistoryOf<Foreign, Host> = (call: AdapterCall<Foreign, Host>) => Promise<ManagedHistory<Foreign>>

@@ -261,11 +261,3 @@ function changeNames(names: Map<string, string>, delta: JsonObject, texts: reado
   for (const name of stringsAt(delta, 'removedNames')) names.delete(name)
   for (const [at, name] of stringsAt(delta, 'addedNames').entries()) names.set(name, texts[at] ?? name)
 }
-
-/** The deferred tools that a conversation has loaded: a search for tools answers with references to them. */
-export function discoveredTools(messages: readonly ViewMessage[]): readonly string[] {
-  const results = messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult))
-  const parts = results.flatMap((result) => arrayAt(result, 'content').filter(isObject))
-  const references = parts.filter(({ type }) => type === 'tool_reference')
-  return [...new Set(references.flatMap((part) => stringAt(part, 'tool_name') ?? []))]
-}
