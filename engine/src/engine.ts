@@ -7,7 +7,7 @@ import { createGuard, createListeners } from './core/ports/guarded.ts'
 import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
+import { defaultRecallLimit, type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import {
@@ -241,7 +241,7 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
   await session.runHooks(start)
   const { recall, read } = withQueued(stored, () => queuedEntries(runtime.conversation.standing()))
   return Object.assign(session, {
-    recall: (words: string, { limit = 10 } = {}) => recall(words, limit),
+    recall: (words: string, { limit = defaultRecallLimit } = {}) => recall(words, limit),
     read,
     entries: stored.entries,
     subagent: async (own: SessionOptions = {}) => {

@@ -1,7 +1,7 @@
 // Recall for queries of the Claude Agent SDK: searches and reads what the store has of a session, also tool results that were
 // shortened. It takes no lock, so it works while the session is being written.
 import { isObject } from '../../core/message/json.ts'
-import { noPosition, type SessionStore } from '../../core/ports/session-store.ts'
+import { defaultRecallLimit, noPosition, type SessionStore } from '../../core/ports/session-store.ts'
 import { recallTool } from '../../core/session/recall-tool.ts'
 import { recallIn } from '../../core/session/stored-session.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
@@ -23,7 +23,7 @@ export function agentRecallTool(store: SessionStore, key: () => AgentSessionKey 
     return own === undefined ? [] : entriesOf(store, own)
   }
   const { recall, read } = recallIn(entries)
-  const tool = recallTool({ recall: (words, { limit = 10 } = {}) => recall(words, limit), read })
+  const tool = recallTool({ recall: (words, { limit = defaultRecallLimit } = {}) => recall(words, limit), read })
   return {
     name: 'recall',
     description: tool.description,

@@ -2,6 +2,7 @@
 // and parts of texts, marked as data and never over the token limit.
 
 import { defined, isObject, type JsonObject, numberAt, stringAt } from '../message/json.ts'
+import { defaultRecallLimit } from '../ports/session-store.ts'
 import { pointedId, recalledNotice } from '../prompts/recall.ts'
 import { clipped, headWithin, wellFormed } from '../text/cut.ts'
 import { hashText } from '../text/hash.ts'
@@ -55,8 +56,8 @@ export function oneLine(text: string, most: number): string {
   return wellFormed(clipped(flat, most))
 }
 
-/** Tokens by which a text and its frame together can exceed the sum of both: the tags differ, and words meet. */
-const spare = 8
+/** Tokens by which an answer can exceed the sum of its text and frame: the two tags have other digits, and words meet. */
+const spare = 20
 
 export function searchText(result: RecallFound, style: AnswerStyle): string {
   if (result.matches.length === 0) return 'Nothing found. Try fewer or other words, prefix*, or fewer filters.'
@@ -166,7 +167,7 @@ export const searchProperties = {
   since: text('Only from this time on (ISO 8601).'),
   until: text('Only up to this time (ISO 8601).'),
   order: { type: 'string', enum: ['best', 'newest'], description: 'Which come first.' },
-  limit: whole('Maximum number of cards: default 10, at most 100.'),
+  limit: whole(`Maximum number of cards: default ${defaultRecallLimit}, at most 100.`),
 } as const
 
 export const readProperties = {

@@ -1,5 +1,7 @@
 // Recall as a tool that any host can give its model, for any session. It only reads, its answers are bounded, and it answers
 // every input.
+
+import { defaultRecallLimit } from '../ports/session-store.ts'
 import { recallPointer, sessionRecallDescription } from '../prompts/recall.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import {
@@ -82,9 +84,9 @@ export function recallTool(
         if (text === undefined) return failed('Nothing in this session has this id. Search for it first.')
         return { text: readingText({ id, text, cards: [{ id }] }, request.read, style), isError: false }
       }
-      const { words, limit: max = 10 } = request.query
+      const { words, limit: asked = defaultRecallLimit } = request.query
       if (words === undefined) return failed('Give "query" to search, or "read" with an id.')
-      const found = await session.recall(words, { limit: Math.max(1, Math.min(100, max)) })
+      const found = await session.recall(words, { limit: Math.max(1, Math.min(100, asked)) })
       return { text: searchText(found, style), isError: false }
     },
   }

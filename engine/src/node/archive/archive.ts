@@ -2,6 +2,7 @@
 // reads the transcripts; its database is a cache.
 import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { defaultRecallLimit } from '../../core/ports/session-store.ts'
 import { fuse } from '../../core/recall/rank.ts'
 import { snippetOf } from '../../core/recall/snippet.ts'
 import type { Term } from '../../core/recall/terms.ts'
@@ -143,8 +144,8 @@ async function searchByMeaning(run: Steps, query: SearchQuery, options: MeaningO
   return { ...result, ...rest }
 }
 
-function limitOf({ limit = 10 }: SearchQuery): number {
-  return Number.isNaN(limit) ? 10 : Math.min(100, Math.max(1, Math.floor(limit)))
+function limitOf({ limit = defaultRecallLimit }: SearchQuery): number {
+  return Number.isNaN(limit) ? defaultRecallLimit : Math.min(100, Math.max(1, Math.floor(limit)))
 }
 
 /** A few extra: forked or resumed sessions contain the same entries in several files. */
