@@ -1,7 +1,7 @@
 // Searches and reads entries without an index.
 import type { JsonObject } from '../message/json.ts'
 import type { Recalled, RecallMatch } from '../ports/session-store.ts'
-import { searchTexts } from '../recall/in-texts.ts'
+import { searchTexts } from '../recall/rank.ts'
 import { snippetOf } from '../recall/snippet.ts'
 import { parseTerms } from '../recall/terms.ts'
 import type { Entry } from '../transcript/format/entry.ts'
