@@ -4,6 +4,7 @@ import { fixed, text, toolUse } from '@everlong/simulator'
 import type { HookSettings } from 'everlong/node'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { subagentTool } from './subagent-tool.ts'
 import { agentStages } from './testing/agent-stage.ts'
 import { fill } from './testing/history.ts'
 import { defineTool } from './tool.ts'
@@ -105,6 +106,41 @@ test.each<[string, HookSettings, unknown]>([
   ['be broken', { PreToolUse: hook('exit 1') }, ['It ran.', false]],
 ])('hooks of tools may %s', async (_, hooks, result) => {
   expect(await resultUnder(hooks)).toEqual(result)
+})
+
+test('after a hook changed an input, the hooks of its result hear of the changed one', async () => {
+  let log = ''
+  const set = await stage({
+    script: fixed([toolUse('Plain'), text('Done.')]),
+    tools: [plain],
+    prepare: ({ folder }) => {
+      log = join(folder, 'hooks.jsonl')
+      writeFileSync(join(folder, 'hook.sh'), `cat >> '${log}'\n`)
+    },
+    settings: {
+      hooks: { PreToolUse: hook(`echo '${JSON.stringify(change)}'`), PostToolUse: hook('sh hook.sh') },
+    },
+  })
+  await set.agent.submit({ text: 'Run it.' })
+  const heard = JSON.parse(readFileSync(log, 'utf8')) as unknown
+  expect(heard).toMatchObject({ tool_input: { how: 'slowly' }, tool_response: 'It ran slowly.' })
+})
+
+test('when a sub-agent finishes, only the hooks of sub-agents run', async () => {
+  let log = ''
+  const set = await stage({
+    script: fixed([toolUse('Agent', { description: 'count', prompt: 'Count.' }), text('24'), text('There are 24.')]),
+    tools: [subagentTool({ tools: [] })],
+    prepare: ({ folder }) => {
+      log = join(folder, 'hooks.jsonl')
+      writeFileSync(join(folder, 'hook.sh'), `cat >> '${log}'\n`)
+    },
+    settings: { hooks: { Stop: hook('sh hook.sh'), SubagentStop: hook('sh hook.sh') } },
+  })
+  await set.agent.submit({ text: 'How many are there?' })
+  const lines = readFileSync(log, 'utf8').trim().split('\n')
+  const names = lines.map((line) => (JSON.parse(line) as Record<string, unknown>).hook_event_name)
+  expect(names).toEqual(['SubagentStop', 'Stop'])
 })
 
 test('a hook may refuse a prompt, or add to it', async () => {

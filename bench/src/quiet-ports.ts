@@ -19,7 +19,6 @@ export function quietPorts({
     newId,
     model,
     hooks: noHooks,
-    files: { read: async () => ({ type: 'missing' }) },
     emit: () => undefined,
     // Short waits are over at once; the one that keeps a connection alive ends with the work.
     wait: async (milliseconds, signal) => {

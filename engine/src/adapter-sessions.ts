@@ -1,9 +1,8 @@
 // The sessions of an adapter: which conversation a call belongs to, and how its session is started or opened. A call belongs
 // to the session or the id that the host names. Otherwise it belongs to the conversation that its messages continue, and any
 // other history gets a session of its own, so that two people who begin alike never share one.
-import type { AdapterCall, HistoryOf } from './adapters/history/call.ts'
 import type { Converter } from './adapters/history/converter.ts'
-import { ManagedHistory } from './adapters/history/managed-history.ts'
+import { type AdapterCall, type HistoryOf, ManagedHistory } from './adapters/history/managed-history.ts'
 import { defined } from './core/message/json.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
@@ -18,6 +17,11 @@ export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
    * in memory, until they are closed.
    */
   readonly store?: SessionStore
+  /**
+   * Makes the engine of each model. That of everlong/node adds files and git of the working directory, and in a folder
+   * notes and large results next to the transcript. Default: that of everlong.
+   */
+  readonly createEngine?: (options: EngineOptions & { readonly store?: SessionStore }) => Engine
   /** The conversation of a call, for all calls or by a function. Default: as the SDK's call names it. */
   readonly sessionId?: string | ((call: Call) => string | undefined)
   /** Whose session it is, for erasure from the store. */
@@ -141,11 +145,11 @@ function valueFor<Host>(
   return typeof given === 'function' ? given(host) : given
 }
 
-type Shared = Omit<EngineOptions, 'model'> & { readonly store?: SessionStore }
+type Shared = Pick<AdapterOptions<never>, 'createEngine' | 'store'> & Omit<EngineOptions, 'model'>
 type Starting = Pick<AdapterCall<never, never>, 'model' | 'asksCalled' | 'hasMarks' | 'sharesCache'>
 
 /** One engine for each model, because what is learned about a model is learned for all conversations. */
-function enginesByModel(shared: Shared) {
+function enginesByModel({ createEngine: create = createEngine, ...shared }: Shared) {
   const engines = new Map<string, Engine>()
   const created = (client: ModelClient, { asksCalled, hasMarks, sharesCache = true }: Starting) => {
     const settings = {
@@ -159,7 +163,7 @@ function enginesByModel(shared: Shared) {
         ...shared.settings?.summary,
       },
     }
-    return createEngine({ ...shared, settings, model: client })
+    return create({ ...shared, settings, model: client })
   }
   return (client: ModelClient, starting: Starting) => {
     const { model, hasMarks, sharesCache } = starting

@@ -89,7 +89,6 @@ function ownClient() {
     },
     capabilities: fromCatalog,
     send: (request, send) => made().send(request, send),
-    count: async (request, send) => (await made().count?.(request, send)) ?? noCount,
   }
   return {
     client,
@@ -101,5 +100,3 @@ function ownClient() {
     },
   }
 }
-
-const noCount = { type: 'failed', reason: 'refused', message: 'The client cannot count.', tries: 0 } as const

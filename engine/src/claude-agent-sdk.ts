@@ -22,7 +22,7 @@ import type { Compacted, Failed } from './core/ports/outcome.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { heldSession } from './core/session/open-session.ts'
 import type { Session } from './core/session/session-api.ts'
-import { createEngine, type EngineOptions } from './engine.ts'
+import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
 import { leftOutBy, standingRules } from './node/after-compaction.ts'
 import { memorySessions } from './stores/memory.ts'
@@ -30,6 +30,8 @@ import { memorySessions } from './stores/memory.ts'
 export type ClaudeAgentOptions = EngineOptions & {
   /** Keeps the sessions. Default: memory. */
   readonly store?: SessionStore
+  /** That of everlong/node adds files, git and notes on disk. Default: that of everlong. */
+  readonly createEngine?: (options: EngineOptions & { readonly store?: SessionStore }) => Engine
   /** Whose sessions are started, for erasure. */
   readonly user?: string
   /**
@@ -72,8 +74,9 @@ const owner = 'everlong'
 
 export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
   const { store = memorySessions(), user, projectKey, ownCompaction = 'allow', ...rest } = options
-  const { maxResultLength = defaultMaxResultLength, foldSessionSummary: fold, ...engineOptions } = rest
-  const engine = createEngine({ ...engineOptions, store })
+  const { maxResultLength = defaultMaxResultLength, foldSessionSummary: fold, ...others } = rest
+  const { createEngine: create = createEngine, ...engineOptions } = others
+  const engine = create({ ...engineOptions, store })
   const newId = engineOptions.ports?.newId ?? (() => crypto.randomUUID())
   const now = engineOptions.ports?.now ?? (() => Date.now())
   const wait = engineOptions.ports?.wait ?? systemPorts.wait

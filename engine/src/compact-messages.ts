@@ -4,7 +4,6 @@ import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
 import { defined, type JsonObject, objectAt, stringAt } from './core/message/json.ts'
 import type { Message } from './core/message/message.ts'
-import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
@@ -21,8 +20,8 @@ import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/mo
 import { type Failed, failed, type Tried } from './core/ports/outcome.ts'
 import type { Redact, Restore } from './core/ports/restore.ts'
 import { type CompactionSettings, compactionOff, type Environment } from './core/settings/resolve.ts'
-import { neutralizeReminders } from './core/text/neutralize.ts'
-import { wellFormed } from './core/text/well-formed.ts'
+import { wellFormed } from './core/text/cut.ts'
+import { contextFrame, neutralizeReminders } from './core/text/neutralize.ts'
 import type { Counting } from './core/tokens/estimate/counting.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
@@ -137,7 +136,6 @@ async function compactPlain<M extends PlainMessage>(
       newId: () => crypto.randomUUID(),
       model: guardedModel(options.model ?? offline(), guard),
       hooks: guardedHooks(options.hooks ?? noHooks, wait),
-      files: { read: async () => ({ type: 'missing' }) },
       redact: options.redact && guardedRedact(options.redact, guard),
       summaryPrompt: options.summaryPrompt && guardedSummaryPrompt(options.summaryPrompt, guard),
       emit,

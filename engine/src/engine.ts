@@ -5,13 +5,7 @@ import { Collapser } from './core/collapse/collapser.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
-import {
-  guardedFiles,
-  guardedHooks,
-  guardedRestore,
-  guardedWorkspace,
-  redactedFile,
-} from './core/ports/guarded-ports.ts'
+import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall, HostHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
@@ -53,6 +47,7 @@ import type { Transcript } from './core/session/transcript.ts'
 import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
 import { completeSettings, type Environment, readEnvironment } from './core/settings/resolve.ts'
 import type { EngineSettings, Settings } from './core/settings/table.ts'
+import type { Fold } from './core/transcript/view/fold.ts'
 import { systemPorts } from './models/ports.ts'
 import type { ReadSession } from './read-session.ts'
 import { inMemory } from './stores/memory.ts'
@@ -107,8 +102,11 @@ export type Engine = {
 }
 
 export type ReadOptions = SessionOptions & {
-  /** The state before this entry, by its uuid; before a boundary, what its compaction was given. Default: the end. */
-  readonly before?: string
+  /**
+   * The state before this entry, by its uuid or its index in `entries()`; before a boundary, what its compaction was
+   * given. Default: the end.
+   */
+  readonly before?: string | number
 }
 
 /**
@@ -216,11 +214,11 @@ export function createSessions(host: HostPorts, options: EngineOptions): Session
       const { hooks: _, ask: __, ...quiet } = shared.options
       return readSession({
         ...{ transcript, recall, model: options.model, settings: settings ?? {}, options: session },
-        open: ({ held, model, note, options: own, ...changed }) => {
+        open: ({ held, fold, model, note, options: own, ...changed }) => {
           const learned = { ...nothingLearned(), calibrations: note ? { [note.model]: note.calibration } : {} }
           const known = { learned, overhead: note?.overhead, host: bareHost(host.environment) }
           const reading = { ...shared, ...known, options: { ...quiet, ...changed, model } }
-          return sessionOn(reading, { store: inMemory, owner: undefined, held, id: held.id }, own)
+          return sessionOn(reading, { store: inMemory, owner: undefined, held, fold, id: held.id }, own)
         },
       })
     },
@@ -245,6 +243,8 @@ type Opened = {
   readonly store: Opener
   readonly owner: string | undefined
   readonly held: HeldSession
+  /** Of its entries, if somebody has made it. */
+  readonly fold?: Fold | undefined
   /** That its records carry. A sub-agent's are those of the session it belongs to. */
   readonly id: string
 }
@@ -281,17 +281,17 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
       const envelope = { ...(own.envelope ?? options.envelope), isSidechain: true, agentId }
       const place = { ...shared.ports, as: 'new', owner, parent: held.id } as const
       const agent = await openSession(store, subagentId(held.id, `agent-${agentId}`), place)
-      return sessionOn(shared, { ...opened, held: agent }, { ...options, ...own, envelope })
+      return sessionOn(shared, { ...opened, held: agent, fold: undefined }, { ...options, ...own, envelope })
     },
   })
 }
 
 function runtimeFor(
   { host, options: engine, warnings, learned, overhead, ports, cleanUps }: Shared,
-  { id, held, stored }: Opened & { readonly stored: StoredSession },
+  { id, held, fold, stored }: Opened & { readonly stored: StoredSession },
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Runtime {
-  const { entries, isWhole, path } = held
+  const { entries, path } = held
   const { environment = host.environment, model: client, ask } = engine
   const { model: name = client.model, envelope, state, startedBy: _, owner: __, user: ___, ...base } = options
   const settings = completeSettings(readEnvironment(engine.settings ?? {}, environment).settings)
@@ -300,8 +300,7 @@ function runtimeFor(
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
   const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
-  const hosted = engine.files && guardedFiles(engine.files, guard)
-  const given = hosted && { read: async (path: string) => redactedFile(await hosted.read(path), redact) }
+  const given = engine.files && guardedFiles(engine.files, guard, redact)
   const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
   const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
@@ -314,19 +313,20 @@ function runtimeFor(
     entries: stored.entries,
   })
   const written = createConversation({
-    store: stored,
     path,
-    sessionId: id,
     entries,
-    isWhole,
+    fold,
+    isWhole: held.isWhole,
+    store: stored,
+    sessionId: id,
     envelope: { userType: 'external', cwd, ...envelope },
-    now: ports.now,
-    newId: ports.newId,
-    watch: (record, message, how) => {
-      if (engine.restore) return // Nothing here is used then.
-      restoring.add(record, message)
-      if (message) see(message, record, how)
-    },
+    ...ports,
+    watch: engine.restore
+      ? undefined
+      : (record, message, how) => {
+          restoring.add(record, message)
+          if (message) see(message, record, how)
+        },
     onRewind: restoring.readAgain,
   })
   const onProblem = (reason: string) => emit({ type: 'results-not-stored', reason })
@@ -341,7 +341,7 @@ function runtimeFor(
     settings,
     warnings,
     environment,
-    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace, redact, summaryPrompt },
+    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), workspace, redact, summaryPrompt },
     restore: engine.restore
       ? guardedRestore(engine.restore, guard)
       : (request) => restoring.restore(request, conversation),

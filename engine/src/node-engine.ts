@@ -12,6 +12,7 @@ import {
   type ContinueOptions,
   createSessions,
   engineOn,
+  type ReadOptions,
   requireOptions,
   requireText,
 } from './engine.ts'
@@ -73,7 +74,7 @@ export function createEngine(given: EngineOptions & { readonly store?: SessionSt
   }
 }
 
-function readFile(path: string, before: string | undefined) {
+function readFile(path: string, before: ReadOptions['before']) {
   try {
     return readTranscript(path, { before })
   } catch (error) {

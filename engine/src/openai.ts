@@ -5,12 +5,13 @@ import { type AdapterOptions, type AdapterSessions, adapterSessions, joinedSessi
 import type { Converter } from './adapters/history/converter.ts'
 import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
 import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
-import { toolDefinition, usageWithCache } from './adapters/parts.ts'
+import { toolDefinition } from './adapters/parts.ts'
 import { textOf } from './core/message/block.ts'
 import { chatUsage } from './core/message/chat-completions.ts'
-import { defined, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
+import { defined, type JsonObject, objectAt } from './core/message/json.ts'
 import type { TokenCounts } from './core/message/usage.ts'
 import type { ModelClient } from './core/ports/model.ts'
+import { responsesUsage } from './models/openai/responses.ts'
 
 export { HistoryMismatchError } from './adapters/history/managed-history.ts'
 export { type OpenAIOptions, openai } from './models/openai/client.ts'
@@ -62,7 +63,7 @@ export function everlong(options: OpenAISdkOptions): OpenAISdk {
     converter: itemConverter('responses'),
     grouped: groupItems,
     flat: (groups) => groups.flat(),
-    usageOf: responsesUsage,
+    usageOf: (answer) => (objectAt(answer, 'usage') ? responsesUsage(answer) : undefined),
   })
   return { chat: chat.run, responses: responses.run, ...joinedSessions(chat.sessions, responses.sessions) }
 }
@@ -90,19 +91,19 @@ function managed<Base extends object, Foreign>(
     const messages = grouped(given)
     const { sessionId: id, model, signal } = call
     const history = await historyOf({ host: call, id, messages, client: () => client, model })
-    const answer = await history.run(messages, { base: baseOf(call, given), signal }, ({ messages: sent, maxTokens }) =>
+    const among = messages.filter(converter.isSystem).map((message) => textOf(converter.read(message).content))
+    const options = { base: baseOf(call, among), signal }
+    const answer = await history.run(messages, options, ({ messages: sent, maxTokens }) =>
       send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
     )
-    const usage = usageOf(answer)
-    if (usage) history.reportUsage(usage)
+    history.reportUsage(usageOf(answer))
     return answer
   }
   return { run, sessions }
 }
 
 /** The system prompt may lie among the messages. */
-function baseOf({ instructions, tools, maxTokens }: OpenAICall, messages: readonly object[]) {
-  const among = messages.filter(isInstruction).map(textIn)
+function baseOf({ instructions, tools, maxTokens }: OpenAICall, among: readonly string[]) {
   const system = [instructions ?? '', ...among].filter((part) => part !== '').join('\n\n')
   return {
     ...(system === '' ? {} : { system }),
@@ -114,29 +115,4 @@ function baseOf({ instructions, tools, maxTokens }: OpenAICall, messages: readon
 /** A tool of the Responses API has its fields at the top level. */
 function definitionOf(tool: object): object {
   return 'name' in tool && 'parameters' in tool ? toolDefinition(tool as JsonObject, tool.parameters) : tool
-}
-
-function isInstruction(message: object): boolean {
-  const role = stringAt(message, 'role')
-  return role === 'system' || role === 'developer'
-}
-
-function textIn(message: object): string {
-  const { content } = message as JsonObject
-  return typeof content === 'string' ? content : textOf(Array.isArray(content) ? content.map(asText) : [])
-}
-
-function asText(part: unknown): object {
-  return { type: 'text', text: stringAt(part, 'text') ?? '' }
-}
-
-function responsesUsage(answer: unknown): TokenCounts | undefined {
-  const usage = objectAt(answer, 'usage')
-  return usageWithCache(
-    defined({
-      input: numberAt(usage, 'input_tokens'),
-      output: numberAt(usage, 'output_tokens'),
-      cacheRead: numberAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens'),
-    }),
-  )
 }

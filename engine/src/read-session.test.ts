@@ -105,6 +105,23 @@ test('before a boundary it is what that compaction was given, and what its summa
   }
 })
 
+test('an entry can be named by its index, for a file and for records', async () => {
+  const { records, text } = talk()
+  for (const source of [records, written(text)]) {
+    const engine = createEngine({ model: offline() })
+    const entries = [...(await (await engine.read(source)).entries())]
+    for (const [at, { record }] of entries.entries()) {
+      const [byIndex, byUuid] = [
+        await engine.read(source, { before: at }),
+        await engine.read(source, { before: String(record.uuid) }),
+      ]
+      expect(byIndex.messages()).toEqual(byUuid.messages())
+    }
+    for (const before of [-1, 0.5, entries.length])
+      await expect(engine.read(source, { before })).rejects.toMatchObject({ name: 'StoreError', reason: 'missing' })
+  }
+})
+
 test('a plan says what a compaction would do, and does nothing', async () => {
   const session = await createEngine({ model: offline() }).read(talk().records)
   const before = session.messages()

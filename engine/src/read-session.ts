@@ -14,6 +14,7 @@ import type { Session, SessionOptions } from './core/session/session-api.ts'
 import { compactionJobAt, type Transcript } from './core/session/transcript.ts'
 import { completeSettings } from './core/settings/resolve.ts'
 import type { EngineSettings } from './core/settings/table.ts'
+import type { Fold } from './core/transcript/view/fold.ts'
 import { memorySession } from './stores/memory.ts'
 
 export type ReadSession = Session & {
@@ -36,6 +37,8 @@ export type ReadSession = Session & {
 /** What a session in memory is opened with. */
 export type ReadInput = {
   readonly held: HeldSession
+  /** Of its entries, for a session that adds nothing. */
+  readonly fold: Fold | undefined
   readonly model: ModelClient
   readonly options: SessionOptions
   readonly settings: EngineSettings
@@ -64,11 +67,11 @@ export async function readSession(input: ReadSessionInput): Promise<ReadSession>
   const model = note ? withNotedWindow(input.model, note) : input.model
   const settings = { ...note?.settings, ...input.settings }
   const own = { ...options, model: name, envelope: { ...envelope, ...options.envelope } }
-  const open = (changed: EngineSettings = {}) => {
+  const open = (fold: Fold | undefined, changed: EngineSettings = {}) => {
     const held = { ...memorySession(transcript.sessionId ?? 'unknown', entries), path: path || undefined, ...recall }
-    return input.open({ held, model, options: own, settings: { ...settings, ...changed }, restore, note })
+    return input.open({ held, fold, model, options: own, settings: { ...settings, ...changed }, restore, note })
   }
-  const session = await open()
+  const session = await open(transcript.fold)
   const { contextWindow } = session.explain()
   const { summary, recall: isRecalling } = completeSettings(settings)
   const job = (more: Partial<CompactionJob> = {}): CompactionJob => ({
@@ -81,7 +84,7 @@ export async function readSession(input: ReadSessionInput): Promise<ReadSession>
   return Object.assign(session, refusing, {
     prepare: async (prepare?: Parameters<Session['prepare']>[0]) => {
       // No model is asked: an automatic compaction is left out.
-      const copy = await open(settings.compaction === 'off' ? {} : { compaction: 'manual' })
+      const copy = await open(undefined, settings.compaction === 'off' ? {} : { compaction: 'manual' })
       return copy.prepare(prepare)
     },
     plan: async (given: CompactOptions = {}) => {

@@ -5,7 +5,10 @@ import { benches } from '../testing/with-bench.ts'
 
 const setBench = benches()
 const script = new URL('../testing/mcp-server.ts', import.meta.url).pathname
-const counter = { command: process.execPath, args: [script, 'stdio'], env: { MINE: 'yes' } }
+// Servers inherit few variables; with this one they start faster.
+const { NODE_COMPILE_CACHE } = process.env
+const env = { MINE: 'yes', ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) }
+const counter = { command: process.execPath, args: [script, 'stdio'], env }
 const allowed = { mcpServers: { counter }, permissions: { allow: ['mcp__counter'] } }
 
 describe('tools of a server', () => {
@@ -103,6 +106,13 @@ describe('a server', () => {
     })
     const told = JSON.parse(await bench.say('McpCall', { tool: 'mcp__counter__who' }))
     expect(told).toMatchObject({ mine: 'yes', key: null })
+  })
+
+  test('gets the values that its settings give, also for variables that every server inherits', async () => {
+    const own = { ...counter, env: { HOME: '/elsewhere' } }
+    const bench = await setBench({ ...allowed, mcpServers: { counter: own } })
+    const said = JSON.parse(await bench.say('McpCall', { tool: 'mcp__counter__who' }))
+    expect(said).toMatchObject({ home: '/elsewhere', mine: null })
   })
 
   test('that crashes is a clear error, and is started again once', async () => {

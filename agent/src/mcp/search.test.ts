@@ -22,3 +22,9 @@ test('a word in a name counts more than one in a description, and the limit hold
   expect(found('tool', 3)).toHaveLength(3)
   expect(found('tool', 25)).toHaveLength(25)
 })
+
+test('a tool that matches every word comes before one that matches a single word', () => {
+  const named = (name: string) => ({ name, server: 'a', tool: { name, inputSchema: { type: 'object' as const } } })
+  const branches = ['mcp__a__branch', 'mcp__a__create', 'mcp__git__create_branch'].map(named)
+  expect(searchTools(branches, 'create branch', 1).map(({ name }) => name)).toEqual(['mcp__git__create_branch'])
+})

@@ -207,6 +207,17 @@ describe('links and paths', () => {
     expect(await bench.say('Bash', { command: 'cat private/a.txt' })).toContain('the rule Read(private/**)')
   })
 
+  test('a rule that denies counts for the name of a link, too', async () => {
+    const rules = { deny: ['Read(/secrets/**)', 'Edit(/secrets/**)'] }
+    const bench = await setBench({ answer: never, permissions: rules, startMode: 'allow' })
+    mkdirSync(join(bench.outside, 'vault'))
+    writeFileSync(join(bench.outside, 'vault', 'a.txt'), 'secret\n')
+    symlinkSync('../vault', join(bench.folder, 'secrets'))
+    expect(await bench.say('Read', { file_path: 'secrets/a.txt' })).toContain('the rule Read(/secrets/**)')
+    expect(await bench.say('Write', write('secrets/b.txt'))).toContain('the rule Edit(/secrets/**)')
+    expect(bench.asked).toEqual([])
+  })
+
   test('a ring of links and a NUL are refused in words', async () => {
     const bench = await setBench()
     symlinkSync('b', join(bench.folder, 'a'))

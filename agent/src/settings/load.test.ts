@@ -64,6 +64,45 @@ test('in a trusted folder the project comes before the person, and what is local
   })
 })
 
+test('a project replaces single settings of the person and keeps the others of the same group', () => {
+  const places = placesWith({
+    user: {
+      retry: { minutes: 5 },
+      engine: {
+        target: 0.5,
+        autoCompactAt: { 'claude-opus': '70%' },
+        sessionMemory: false,
+        summary: { model: 'claude-haiku-4-5', offline: 'never' },
+        reductions: { weigh: false, bySize: { keep: 1, target: 9_000 } },
+      },
+    },
+    project: {
+      retry: {},
+      engine: {
+        autoCompactAt: { 'claude-haiku': '60%' },
+        sessionMemory: { growth: 7_000 },
+        summary: { offline: 'always' },
+        reductions: { bySize: { keep: 4 }, native: {} },
+      },
+    },
+    local: { engine: { reductions: { bySize: { minFreed: 10 } } } },
+  })
+  const expected = {
+    ...noSettings,
+    retry: { minutes: 5 },
+    engine: {
+      target: 0.5,
+      autoCompactAt: { 'claude-haiku': '60%' },
+      sessionMemory: { isOn: false, growth: 7_000 },
+      summary: { model: 'claude-haiku-4-5', offline: 'always' },
+      reductions: { weigh: false, bySize: { keep: 4, target: 9_000, minFreed: 10 }, native: {} },
+    },
+  }
+  expect(loadSettings(places).settings).toEqual(expected)
+  trustFolder(places)
+  expect(loadSettings(places).settings).toEqual(expected)
+})
+
 test('a folder that nobody trusts can be stricter and no more; what it would get is listed', () => {
   const places = placesWith({ project: everything })
   const { settings, withheld } = loadSettings(places)
@@ -187,4 +226,17 @@ test('nothing of a file with a mistake is used', () => {
 
 test('the settings of the engine must be an object', () => {
   expect(problemsIn({ user: { engine: null } })).toEqual(['~/settings.json: engine: null is not an object'])
+})
+
+test('in the home folder, the settings of the person are not read again as those of a project', () => {
+  const folder = join(root, String(++count))
+  const places = { home: join(folder, '.everlong'), folder }
+  mkdirSync(places.home, { recursive: true })
+  const file = join(places.home, 'settings.json')
+  writeFileSync(file, JSON.stringify(everything))
+  expect(loadSettings(places)).toEqual({ settings: everything, problems: [], withheld: [] })
+  trustFolder(places)
+  expect(loadSettings(places).settings).toEqual(everything)
+  writeFileSync(file, '{ "modle": "demo" }')
+  expect(loadSettings(places).problems).toHaveLength(1)
 })

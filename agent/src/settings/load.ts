@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EngineSettings } from 'everlong'
-import { checkSettings, isObject, type SettingProblem } from 'everlong/internal'
+import { checkSettings, isObject, mergeSettings, type SettingProblem } from 'everlong/internal'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
 import type { PermissionMode } from '../app.ts'
@@ -165,7 +165,7 @@ function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undef
   return schema instanceof z.ZodOptional ? schema.unwrap() : schema
 }
 
-/** The later settings come before the earlier ones; lists are joined. */
+/** `second` replaces single settings of `first`, also inside groups. Lists are joined. */
 function merged(first: Settings, second: Settings): Settings {
   const lists = ['allow', 'deny'] as const
   const joined = Object.fromEntries(
@@ -180,8 +180,9 @@ function merged(first: Settings, second: Settings): Settings {
     hooks: Object.fromEntries(
       events.map((event) => [event, [...(first.hooks[event] ?? []), ...(second.hooks[event] ?? [])]]),
     ),
+    ...(first.retry || second.retry ? { retry: { ...first.retry, ...second.retry } } : {}),
     mcpServers: { ...first.mcpServers, ...second.mcpServers },
-    engine: { ...first.engine, ...second.engine },
+    engine: mergeSettings(first.engine, second.engine),
   }
 }
 

@@ -89,7 +89,8 @@ function createTeller(sheet: Sheet, print: (lines: readonly string[]) => void): 
     if (state.retry && state.retry !== retry) print([retryLine(state.retry, state.retry.until - Date.now())])
     retry = state.retry
     const question = plainQuestion(state, sheet)
-    const key = question?.join('\n')
+    // The same words may be a new question.
+    const key = question && [state.asks[0]?.id, ...question].join('\n')
     if (question && key !== asked) print(['', ...question])
     asked = key
     const isBusy = state.agent?.isBusy ?? false

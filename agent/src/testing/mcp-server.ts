@@ -26,7 +26,12 @@ function testServer(): McpServer {
   }))
   server.registerTool('who', { description: 'Tells the environment.' }, () =>
     text(
-      JSON.stringify({ pid: process.pid, mine: process.env.MINE ?? null, key: process.env.ANTHROPIC_API_KEY ?? null }),
+      JSON.stringify({
+        pid: process.pid,
+        mine: process.env.MINE ?? null,
+        home: process.env.HOME ?? null,
+        key: process.env.ANTHROPIC_API_KEY ?? null,
+      }),
     ),
   )
   server.registerTool('grow', { description: 'Adds a tool.' }, () => {

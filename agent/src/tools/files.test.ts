@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { EngineSettings } from 'everlong'
 import { describe, expect, test } from 'vitest'
 import { benches } from '../testing/with-bench.ts'
 
@@ -92,6 +93,25 @@ describe('Read', () => {
     expect(await read()).toBe(numbered(1, 2))
     await bench.session.rewind(await firstUuid(bench.session))
     expect(await read()).toBe(numbered(1, 2))
+  })
+
+  test('sends a text again after its result was cleared', async () => {
+    const reductions: EngineSettings['reductions'] = {
+      ...{ reproducible: ['Read'], weigh: false, byCacheEdit: { trigger: 1_000 } },
+      microCompact: 'always',
+      bySize: { target: 1, minFreed: 1, keep: 1 },
+    }
+    const bench = await setBench({ stage: { engine: { settings: { reductions } } } })
+    const read = (name: string) => bench.say('Read', { file_path: name })
+    for (const name of ['a.txt', 'b.txt']) bench.write(name, lines(200))
+    bench.session.add({ role: 'user', content: 'Read them.' })
+    const shown = await read('a.txt')
+    expect(await read('b.txt')).toBe(shown)
+    await bench.session.prepare()
+    bench.session.abandonRequest()
+    expect(JSON.stringify(bench.session.messages())).toContain('[Old tool result content cleared]')
+    expect(await read('a.txt')).toBe(shown)
+    expect(await read('b.txt')).toContain('b.txt is unchanged since you read it')
   })
 
   test('shows no secret that the settings or the environment hold', async () => {

@@ -1,8 +1,13 @@
 // Fits the weights of the token estimator on open text and writes them into the engine. Same packages, same weights.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Automaton, buildAutomaton, hanCount, hanFirst } from '../../../engine/src/core/tokens/estimate/classes.ts'
-import { tokensOfLevel } from '../../../engine/src/core/tokens/estimate/estimate.ts'
+import {
+  type Automaton,
+  buildAutomaton,
+  hanCount,
+  hanFirst,
+  tokensOfLevel,
+} from '../../../engine/src/core/tokens/estimate/estimate.ts'
 import { root } from '../root.ts'
 import { samplesOf } from './corpus.ts'
 import { declarations } from './declarations.ts'

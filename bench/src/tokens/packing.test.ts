@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildAutomaton, hanCount } from '../../../engine/src/core/tokens/estimate/classes.ts'
 import {
+  buildAutomaton,
+  hanCount,
   letterBits,
   levelAt,
   scoreOfLevel,

@@ -261,10 +261,29 @@ test('what cannot be read is named, and the rest is shown', async () => {
   expect(await json(join(home, 'f'))).toMatchObject({ found: 1, read: 1, sessions: [{ path }] })
   const missing = await lost([path, join(home, 'none.jsonl')])
   expect([missing.exitCode, missing.stdout.includes('Could not be read')]).toEqual([1, true])
+  expect(missing.stdout).not.toContain('Read: the newest')
   expect((await lost([join(home, 'none.jsonl')])).stderr).toContain('does not exist')
   expect(await lost([join(home, 'f/other.jsonl')])).toMatchObject({
     exitCode: 1,
     stdout: '',
     stderr: expect.stringContaining('does not look like a transcript'),
   })
+})
+
+test('a path that is not there does not hide that only the newest sessions were read', async () => {
+  for (let at = 0; at < 3; at++) write(`many/${at}.jsonl`, compacted(talk()), 1_000 + at)
+  const { stdout } = await lost([join(home, 'many'), join(home, 'none.jsonl'), '--limit', '2'])
+  expect(stdout.replace(/\s+/g, ' ')).toContain('Read: the newest 2 of 3 sessions. --limit 0 reads all.')
+})
+
+test('a session that disappears before it is read is named, and is not one that was left out', async () => {
+  write('f/new.jsonl', compacted(talk()), 2_000)
+  const old = write('f/old.jsonl', compacted(talk()), 1_000)
+  const now = () => {
+    rmSync(old, { force: true })
+    return 0
+  }
+  const { exitCode, stdout } = await lost([join(home, 'f')], { isTTY: true, columns: 200, now })
+  expect([exitCode, stdout.includes(`Could not be read: ${old}`)]).toEqual([1, true])
+  expect(stdout).not.toContain('Read: the newest')
 })

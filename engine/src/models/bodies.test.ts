@@ -1,7 +1,7 @@
 // What goes over the wire for one conversation that has everything: request-shape snapshots of both providers.
 import { expect, test } from 'vitest'
 import type { ModelRequest } from '../core/ports/model.ts'
-import { countBody, messageBody } from './anthropic/client.ts'
+import { messageBody } from './anthropic/client.ts'
 import { chatBody } from './openai/body.ts'
 
 /** With what a view knows besides; none of it is the API's business. */
@@ -65,19 +65,6 @@ const request: ModelRequest = {
 
 test('the Messages API gets the request as it stands', () => {
   expect(JSON.stringify(messageBody(request, { model: 'claude-opus-5' }), null, 1)).toMatchSnapshot()
-})
-
-test('counting gets the prompt, and what changes it', () => {
-  expect(Object.keys(countBody(request, { model: 'claude-opus-5' }))).toEqual([
-    'model',
-    'system',
-    'tools',
-    'messages',
-    'thinking',
-    'context_management',
-    'tool_choice',
-    'betas',
-  ])
 })
 
 test('chat completions get what they have a place for', () => {

@@ -73,8 +73,7 @@ describe.each(clients)('the %s client', (_, make) => {
   })
 })
 
-test('counting and asking about a model do not wait for ever either', async () => {
+test('asking about a model does not wait for ever either', async () => {
   const client = anthropic({ ...base, fetch: stallingServer(200, 'application/json').fetch })
-  expect(await client.count?.(hello)).toMatchObject(silent)
   expect(await client.describe?.('m')).toMatchObject(silent)
 })

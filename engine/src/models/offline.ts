@@ -1,16 +1,16 @@
 // The clients without a server. offline() stands for no model, and says so: summaries and notes are then written by code.
 // recorded() answers summary requests with summaries that exist already.
 import { noTokens } from '../core/message/usage.ts'
-import type {
-  ModelAnswer,
-  ModelCapabilities,
-  ModelClient,
-  ModelFailure,
-  ModelRequest,
-  SendOptions,
+import {
+  type ModelAnswer,
+  type ModelCapabilities,
+  type ModelClient,
+  type ModelFailure,
+  type ModelRequest,
+  noCapabilities,
+  type SendOptions,
 } from '../core/ports/model.ts'
 import { estimateTokens } from '../core/tokens/estimate/estimate.ts'
-import { noCapabilities } from './ports.ts'
 
 const localCapabilities: ModelCapabilities = { ...noCapabilities, offline: true }
 

@@ -1,8 +1,5 @@
-// What a model client reaches outside of itself besides the network: time and chance, handed in so that tests decide; and
-// what a model can do that nobody knows.
+// What a model client needs besides the network: time and chance, passed in so that tests decide.
 import type { AbortSignalPort } from '../core/ports/model.ts'
-
-export { noCapabilities } from '../core/ports/model.ts'
 
 export type ModelPorts = {
   /** Milliseconds since 1970: servers name dates. */

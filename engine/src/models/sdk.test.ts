@@ -1,10 +1,9 @@
 // Before anything is sent: a package that is not there, a key that is not there.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { ModelRequest } from '../core/ports/model.ts'
+import { type ModelRequest, noCapabilities } from '../core/ports/model.ts'
 import { MessageAccumulator } from './anthropic/accumulate.ts'
 import { anthropic } from './anthropic/client.ts'
 import { openai } from './openai/client.ts'
-import { noCapabilities } from './ports.ts'
 import { createSdkClient, loadedOnce } from './sdk.ts'
 
 const hello: ModelRequest = { source: 'turn', model: '', messages: [{ role: 'user', content: 'Hello' }] }
@@ -37,7 +36,7 @@ function sdkClient(sdk: Partial<Sdk>, capabilities = {}) {
 
 describe('loading an SDK', () => {
   test('that is not installed is a refusal that says what to install', async () => {
-    const { client } = sdkClient({ make: missing })
+    const client = sdkClient({ make: missing })
     const refusal = {
       type: 'failed',
       reason: 'refused',
@@ -99,7 +98,7 @@ describe('without a key', () => {
 
 test('what the host says comes before what the provider said, and that before the catalog', async () => {
   let asked = 0
-  const { client } = sdkClient(
+  const client = sdkClient(
     {
       catalog: () => ({ ...noCapabilities, window: 1, maxOutput: 1, promptCache: true }),
       describe: async (_, model) => (asked++ === 0 && model === 'm' ? { window: 2, maxOutput: 2 } : undefined),

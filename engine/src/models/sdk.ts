@@ -1,7 +1,7 @@
 // What the clients on an SDK share: loading it with the first request, sending with retries, and knowing what its models
 // can do. The SDK's own retries are off, so that every retry is told.
 import { defined, type JsonObject } from '../core/message/json.ts'
-import type { ModelCapabilities, ModelClient, ModelFailure, SendOptions } from '../core/ports/model.ts'
+import type { ModelCapabilities, ModelClient, SendOptions } from '../core/ports/model.ts'
 import { type Fetch, keepingFetch } from './http.ts'
 import { type ModelPorts, systemPorts } from './ports.ts'
 import { defaultRetries, type FailedTry, type RetryPolicy, withRetries } from './retry.ts'
@@ -56,35 +56,22 @@ type Sdk<Client> = {
   readonly describe: (client: Client, model: string, per: PerRequest) => Promise<Partial<ModelCapabilities> | undefined>
 }
 
-type Once<Client> = <T extends { readonly type: string }>(
-  send: SendOptions,
-  run: (client: Client, per: PerRequest) => Promise<T>,
-) => Promise<T | ModelFailure>
-
 export function createSdkClient<Client>(
   options: ClientOptions<Client> & { readonly client?: { readonly baseURL?: string } },
   sdk: Sdk<Client>,
-): { readonly client: ModelClient; readonly once: Once<Client> } {
+): ModelClient {
   const { ports = systemPorts, silenceMs = defaultSilenceMs, apiKey, baseURL } = options
   const endpoint = options.client?.baseURL ?? baseURL ?? sdk.publicEndpoint
   const fetch = keepingFetch(options.fetch, { ports, silenceMs })
   const setup = { ...defined({ apiKey, baseURL }), fetch, maxRetries: 0, logLevel: 'off' } as const
   const load = loadedOnce(sdk.name, async () => options.client ?? sdk.make(setup))
   const call = createCaller(options, ports)
-  const once: Once<Client> = (send, run) =>
-    call(send, async (per) => {
-      try {
-        return await run(await load(), per)
-      } catch (error) {
-        return failedTry(error, { now: ports.now(), endpoint })
-      }
-    })
   const learned = new Map<string, Partial<ModelCapabilities>>()
   const capabilities = (named: string): ModelCapabilities => {
     const model = named || options.model
     return { ...sdk.catalog(model), ...learned.get(model), ...options.capabilities }
   }
-  const client: ModelClient = {
+  return {
     provider: sdk.provider,
     model: options.model,
     endpoint,
@@ -104,8 +91,12 @@ export function createSdkClient<Client>(
     describe: async (named, send = {}) => {
       const model = named || options.model
       if (!learned.has(model)) {
-        const asked = await once(send, async (loaded, per) => {
-          return { type: 'asked', about: await sdk.describe(loaded, model, per) } as const
+        const asked = await call(send, async (per) => {
+          try {
+            return { type: 'asked', about: await sdk.describe(await load(), model, per) } as const
+          } catch (error) {
+            return failedTry(error, { now: ports.now(), endpoint })
+          }
         })
         if (asked.type === 'failed') return asked
         const { about } = asked
@@ -115,7 +106,6 @@ export function createSdkClient<Client>(
       return { type: 'described', model, capabilities: capabilities(model) }
     },
   }
-  return { client, once }
 }
 
 /** Sends with retries, and an abort signal that platforms take for as much of one as core hands on. */

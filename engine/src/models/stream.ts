@@ -1,6 +1,6 @@
 // Reading a stream to its end, and what was thrown on the way as a failed try with a reason. What the other side throws is
 // told apart from a mistake of ours. Errors are known by their shape: SDKs and hosts have classes of their own.
-import { defined, isObject, numberAt } from '../core/message/json.ts'
+import { defined, isObject, type JsonObject, numberAt } from '../core/message/json.ts'
 import type { ModelAnswer, SendOptions } from '../core/ports/model.ts'
 import { readRefusal } from '../core/request/refusal.ts'
 import { headOf } from '../core/text/cut.ts'
@@ -22,6 +22,20 @@ export type Piece = { readonly type: 'text' | 'thinking' | 'json'; readonly text
 
 /** The stream ended before its answer did, or said what cannot be. */
 export class BrokenStream extends Error {}
+
+const statuses: Readonly<Record<string, number>> = { server_error: 500, rate_limit_exceeded: 429 }
+
+/** The server reported an error within the stream. Has the fields of the SDKs' errors. */
+export class RefusedStream extends Error {
+  readonly error: JsonObject
+  readonly status: number
+
+  constructor(message: string, error: JsonObject) {
+    super(message)
+    this.error = error
+    this.status = statuses[String(error.code)] ?? 400
+  }
+}
 
 export class MissingPackage extends Error {
   constructor(name: string) {
@@ -59,6 +73,7 @@ export async function readStream(
     return signal.aborted ? abortedTry : accumulator.answer()
   } catch (error) {
     if (error instanceof BrokenStream) return { type: 'try-failed', reason: 'transient', message: error.message }
+    if (error instanceof RefusedStream) return failedTry(error, { now: ports.now(), endpoint })
     throw error
   }
 }

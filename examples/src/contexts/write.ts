@@ -45,7 +45,6 @@ async function compacted({
       now: () => 0,
       newId: () => `id-${ids++}`,
       hooks: noHooks,
-      files: { read: async () => ({ type: 'missing' }) },
       emit: () => undefined,
       wait: async () => undefined,
     },

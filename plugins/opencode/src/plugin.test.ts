@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { PluginInput, SessionInfo, SessionMessage } from './opencode-api.ts'
 import { Everlong } from './plugin.ts'
 import { assistant, compaction, session, summary, user } from './testing.ts'
@@ -104,6 +104,27 @@ test('recall finds what was said in all sessions of the project, and nothing of 
   const elsewhere = await Everlong({ ...host({ [session]: talk }, { projectID: 'p2' }), worktree: '/home/me/other' })
   expect(await elsewhere.tool.recall?.execute({ query: 'column' })).toContain('Nothing found.')
   await elsewhere.dispose()
+})
+
+test('when reading the sessions takes too long, recall searches the newest, says so, and has the rest the next time', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const bird = (name: string) => [user(`u-${name}`, `The ${name} nests in April.`)]
+  const input = host({ ses_1: bird('heron'), ses_2: bird('stork'), ses_3: bird('crane') })
+  const { messages } = input.client.session
+  const slow: typeof messages = async (asked) => {
+    vi.advanceTimersByTime(6_000)
+    return messages(asked)
+  }
+  const session = { ...input.client.session, messages: slow }
+  const hooks = await Everlong({ ...input, client: { ...input.client, session } })
+  const first = await hooks.tool.recall?.execute({ query: 'nests' })
+  expect(first).toMatch(/^Not all sessions of the project have been read yet: ask again for the rest\.\n/)
+  expect(['heron', 'stork', 'crane'].filter((name) => first?.includes(name))).toEqual(['stork', 'crane'])
+  const second = await hooks.tool.recall?.execute({ query: 'nests' })
+  expect(second).not.toContain('Not all sessions')
+  expect(second).toContain('heron')
+  await hooks.dispose()
 })
 
 test('outside of repositories a project is its folder', async () => {

@@ -38,11 +38,7 @@ export async function compactForPi(
   const { now, wait } = systemPorts
   const result = await runCompaction(
     job,
-    {
-      ...{ now, wait, newId: randomUUID, model: client, hooks: noHooks, emit: () => undefined },
-      // Restoring reads what the session showed.
-      files: { read: async () => ({ type: 'missing' }) },
-    },
+    { now, wait, newId: randomUUID, model: client, hooks: noHooks, emit: () => undefined },
     { signal: event.signal },
   )
   if (result.type === 'failed') {

@@ -195,13 +195,9 @@ describe('the Anthropic client', () => {
     }
     const client = clientOf({ fetch, headers: { 'x-mine': 'yes' } })
     await client.send({ ...hello, betas: ['one', 'two', 'one'], options: { metadata: { user_id: 'u' } } })
-    await client.count?.({ ...hello, betas: ['one'], options: { metadata: { user_id: 'u' } } })
     const prompt = '{"model":"claude-sonnet-5","messages":[{"role":"user","content":"Hello"}]'
     const rest = '"max_tokens":200,"metadata":{"user_id":"u"},"stream":true}'
-    expect(seen).toEqual([
-      ['/v1/messages', 'one,two', 'yes', `${prompt},${rest}`],
-      ['/v1/messages/count_tokens', 'one,token-counting-2024-11-01', 'yes', `${prompt}}`],
-    ])
+    expect(seen).toEqual([['/v1/messages', 'one,two', 'yes', `${prompt},${rest}`]])
   })
 
   test('a request with one message more begins with the same bytes, and reads all of them from the cache', async () => {
@@ -224,14 +220,6 @@ describe('the Anthropic client', () => {
     const [before = '', after = ''] = bodies.map((body) => body.slice(0, body.indexOf('],"max_tokens"')))
     expect([after.startsWith(before), before.length > 8_000]).toEqual([true, true])
     expect([first.usage.cacheRead, second.usage.cacheRead]).toEqual([0, first.usage.cacheWrite])
-  })
-
-  test('counts tokens, as many as the answer then reports', async () => {
-    const request = { ...hello, tools: [tool], system: 'You read files.' }
-    const [counted, answer] = [await clientOf().count?.(request), await clientOf().send(request)]
-    if (answer.type === 'failed') throw new Error(answer.message)
-    expect(counted).toEqual({ type: 'counted', tokens: answer.usage.input })
-    expect(await clientOf().count?.({ ...hello, messages: [] })).toMatchObject({ type: 'failed', reason: 'invalid' })
   })
 
   test('knows models from the catalog, better once it has asked, and asks once', async () => {

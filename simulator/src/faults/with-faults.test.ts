@@ -107,6 +107,15 @@ describe('a stalled stream', () => {
     expect(await next).toMatchObject({ name: 'AbortError' })
   })
 
+  test('ends at once if the request was aborted before', async () => {
+    const control = new AbortController()
+    const faulty = withFaults(streaming, { rules: [{ fault: { type: 'stall', afterBytes: 20 } }] })
+    const response = await faulty(post({}, control.signal))
+    control.abort()
+    const { text, error } = await readAll(response)
+    expect([text, error]).toEqual([whole.slice(0, 20), expect.objectContaining({ name: 'AbortError' })])
+  })
+
   test('ends when the reader goes away', async () => {
     const response = await answerWith({ type: 'stall', afterBytes: 20 })
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()

@@ -53,6 +53,12 @@ describe('an overflow', () => {
     })
   })
 
+  test('of a request that is not streamed is no stream', async () => {
+    const headers = { 'x-everlong-overflow': 'stream' }
+    const { status, body } = await ask(simulator, base, { headers })
+    expect([status, body.type]).toEqual([400, 'error'])
+  })
+
   test('is told in the words of other providers on request', async () => {
     const told: Record<string, string> = {}
     for (const shape of overflowShapes) {

@@ -52,7 +52,6 @@ export function bench(records: readonly JsonObject[]): Bench {
       newId: () => `c${++ids}`,
       model,
       hooks,
-      files: { read: async () => ({ type: 'missing' }) },
       emit: (event) => {
         events.push(event)
         onEvent?.(event)

@@ -167,8 +167,6 @@ async function compact(input: CompactionJob, model: ModelClient, io: Io): Promis
         newId: randomUUID,
         model,
         hooks: noHooks,
-        // Restoring reads what the transcript showed; this machine's files are none of its business.
-        files: { read: async () => ({ type: 'missing' }) },
         emit: progress.tell,
         wait: systemPorts.wait,
       },

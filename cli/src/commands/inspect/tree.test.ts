@@ -34,6 +34,9 @@ test('results of parallel calls hang beside the trunk, each at its own call', as
     'tool-result: a.ts',
     'assistant: Done.',
   ])
+  // The size is on the first line of each answer, also where a result is between its lines.
+  const { lines } = await report<TreeReport>('tree', folder.write('tree.jsonl', records))
+  expect(lines.flatMap(({ tokens, text }) => (tokens === null ? [] : [text]))).toEqual(['hm', 'Done.'])
 })
 
 test('what was rewound hangs beside the trunk, before what took its place', async () => {

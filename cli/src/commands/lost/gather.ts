@@ -35,7 +35,7 @@ export async function gather(named: readonly string[], options: LostOptions): Pr
   const other = read.others.find((path) => named.includes(path))
   const report = reportOf({
     paths,
-    found: files.length - read.others.length,
+    found: files.length - read.others.length - read.unreadable.length,
     files: read.sessions,
     unreadable: [...unreadable, ...read.unreadable],
     installable: installableFor(read.sessions, io),

@@ -4,7 +4,7 @@ import type { LostFact, LostFile, LostType } from 'everlong/internal/node'
 export type LostReport = {
   /** The paths that were looked at. */
   readonly paths: readonly string[]
-  /** Sessions that were found, and how many of them were read. */
+  /** Sessions that were found, without those that cannot be read, and how many of them were read. */
   readonly found: number
   readonly read: number
   readonly counts: Readonly<Record<LostType, number>>

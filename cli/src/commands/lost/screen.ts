@@ -139,9 +139,7 @@ function caveats(report: LostReport, screen: Screen): readonly string[] {
     of('other-language') === 0
       ? ''
       : `${inSessions(of('other-language'), read)}you and the summary use different languages, so your words could not be compared.`,
-    read < found - unreadable.length
-      ? `Read: the newest ${count(read)} of ${counted(found, 'session')}. --limit 0 reads all.`
-      : '',
+    read < found ? `Read: the newest ${count(read)} of ${counted(found, 'session')}. --limit 0 reads all.` : '',
     unreadable.length === 0 ? '' : unreadableText(unreadable),
   ]
   return texts.filter((text) => text !== '').flatMap((text) => paragraph(text, screen, 'dim'))

@@ -1,10 +1,18 @@
 // A language model of the AI SDK as a model client: it writes the summaries, so that nobody has to set up a second way to
 // reach the same model.
 import { isBlock } from '../../core/message/block.ts'
+import { chatStopReason } from '../../core/message/chat-completions.ts'
 import { isObject, type JsonObject, stringAt } from '../../core/message/json.ts'
 import { noTokens } from '../../core/message/usage.ts'
-import type { ModelAnswer, ModelClient, ModelRequest, SendOptions, StreamEvent } from '../../core/ports/model.ts'
-import { type ModelPorts, noCapabilities, systemPorts } from '../../models/ports.ts'
+import {
+  type ModelAnswer,
+  type ModelClient,
+  type ModelRequest,
+  noCapabilities,
+  type SendOptions,
+  type StreamEvent,
+} from '../../core/ports/model.ts'
+import { type ModelPorts, systemPorts } from '../../models/ports.ts'
 import type { FailedTry } from '../../models/retry.ts'
 import { createCaller, type PerRequest } from '../../models/sdk.ts'
 import type { Converter } from '../history/converter.ts'
@@ -121,13 +129,6 @@ function streamed(model: Generating): (call: never) => Promise<object> {
   }
 }
 
-const stopReasons: Readonly<Record<string, string>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  'tool-calls': 'tool_use',
-  'content-filter': 'refusal',
-}
-
 function answerOf(result: object, model: string): ModelAnswer {
   const { content, finishReason, usage, response } = result as JsonObject
   const unified = isObject(finishReason) ? stringAt(finishReason, 'unified') : String(finishReason)
@@ -137,7 +138,7 @@ function answerOf(result: object, model: string): ModelAnswer {
     id: stringAt(response, 'id') ?? '',
     model: stringAt(response, 'modelId') ?? model,
     content: texts.map(({ text }) => ({ type: 'text', text: String(text) })),
-    stopReason: stopReasons[unified ?? ''] ?? String(unified),
+    stopReason: chatStopReason(String(unified).replaceAll('-', '_'), false),
     usage: usageOf(usage) ?? noTokens,
   }
 }

@@ -9,8 +9,7 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
 import { defined, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
-import { failureOf, isAbout } from '../history/failure.ts'
-import type { Prepared } from '../history/managed-history.ts'
+import type { Prepared, Recovered } from '../history/managed-history.ts'
 import { type AiHistory, type AiHistoryOf, requestInput } from './call.ts'
 import { type AiMessage, usageOf } from './messages.ts'
 
@@ -20,7 +19,7 @@ type Params = LanguageModelV4CallOptions
 
 export function createMiddleware(historyOf: AiHistoryOf<Params>): LanguageModelV4Middleware {
   /** The conversation of the parameters that we returned. */
-  const known = new WeakMap<Params, AiHistory>()
+  const known = new WeakMap<Params, { readonly history: AiHistory; readonly prepared: Prepared<AiMessage> }>()
   return {
     specificationVersion: 'v4',
     transformParams: async ({ params, model, type }) => {
@@ -32,20 +31,32 @@ export function createMiddleware(historyOf: AiHistoryOf<Params>): LanguageModelV
       const base = requestInput(messages, rest as JsonObject)
       const prepared = await history.prepare(messages, { base, signal: params.abortSignal })
       const reduced = withPrepared(params, prepared)
-      known.set(reduced, history)
+      known.set(reduced, { history, prepared })
       return reduced
     },
     wrapGenerate: async ({ doGenerate, params, model }) => {
-      const history = known.get(params)
-      if (!history) return doGenerate()
-      return generate({ history, params, model, first: doGenerate })
+      const { history, prepared } = known.get(params) ?? {}
+      if (!history || !prepared) return doGenerate()
+      const result = await history
+        .run<LanguageModelV4GenerateResult>([], { prepared, signal: params.abortSignal }, async (sent) => {
+          if (sent !== prepared) return model.doGenerate(withRecovered(params, sent))
+          const first = await doGenerate()
+          if (isFull(first)) throw new FullWindow(first)
+          return first
+        })
+        .catch((error: unknown) => {
+          if (error instanceof FullWindow) return error.result
+          throw error
+        })
+      history.reportUsage(usageOf(result.usage))
+      return result
     },
     wrapStream: async ({ doStream, params, model }) => {
-      const history = known.get(params)
+      const { history } = known.get(params) ?? {}
       if (!history) return doStream()
       const again = async (error: unknown) => {
-        const smaller = await smallerParams(history, params, error)
-        return smaller && model.doStream(smaller)
+        const recovered = await history.recover(error, { signal: params.abortSignal })
+        return recovered && model.doStream(withRecovered(params, recovered))
       }
       const first = await doStream().then(undefined, async (error: unknown) => {
         const second = await again(error)
@@ -54,7 +65,7 @@ export function createMiddleware(historyOf: AiHistoryOf<Params>): LanguageModelV
       })
       const stream = recoveringStream(first.stream, {
         again: async (error) => (await again(error))?.stream,
-        onUsage: (usage) => report(history, usage),
+        onUsage: (usage) => history.reportUsage(usageOf(usage)),
       })
       return { ...first, stream }
     },
@@ -102,36 +113,13 @@ function recoveringStream(stream: Parts, { again, onUsage }: Recovering): Parts 
   })
 }
 
-type Generation = {
-  readonly history: AiHistory
-  readonly params: Params
-  readonly model: LanguageModelV4
-  readonly first: () => PromiseLike<LanguageModelV4GenerateResult>
-}
+/** Read like an error of the provider's, so that the call is made once more. */
+class FullWindow extends Error {
+  readonly result: LanguageModelV4GenerateResult
 
-async function generate({ history, params, model, first }: Generation): Promise<LanguageModelV4GenerateResult> {
-  const done = (result: LanguageModelV4GenerateResult) => {
-    report(history, result.usage)
-    return result
-  }
-  let failure: unknown
-  try {
-    const result = await first()
-    if (!isFull(result)) return done(result)
-    failure = Object.assign(new Error('prompt is too long: the window was full before the answer began'), { result })
-  } catch (error) {
-    failure = error
-  }
-  const smaller = await smallerParams(history, params, failure)
-  const empty = objectAt(failure, 'result') as LanguageModelV4GenerateResult | undefined
-  if (!smaller) {
-    if (empty) return done(empty)
-    throw failure
-  }
-  try {
-    return done(await model.doGenerate(smaller))
-  } catch (second) {
-    throw empty === undefined && isAbout(failureOf(second)) === 'length' ? failure : second
+  constructor(result: LanguageModelV4GenerateResult) {
+    super('prompt is too long: the window was full before the answer began')
+    this.result = result
   }
 }
 
@@ -140,10 +128,7 @@ function isFull({ content, finishReason }: LanguageModelV4GenerateResult): boole
   return finishReason.raw === 'model_context_window_exceeded' && content.every(({ type }) => type === 'reasoning')
 }
 
-async function smallerParams(history: AiHistory, params: Params, error: unknown): Promise<Params | undefined> {
-  const recovered = await history.recover(error, { signal: params.abortSignal })
-  if (!recovered) return undefined
-  const { messages, maxTokens } = recovered
+function withRecovered(params: Params, { messages, maxTokens }: Recovered<AiMessage>): Params {
   return { ...params, prompt: promptOf(messages), ...defined({ maxOutputTokens: maxTokens ?? params.maxOutputTokens }) }
 }
 
@@ -155,11 +140,6 @@ function withPrepared(params: Params, { messages, outcome }: Prepared<AiMessage>
   if (!asks || outcome.type === 'blocked' || outcome.thinking !== undefined) return { ...params, prompt }
   const { thinking: _, ...rest } = anthropic ?? {}
   return { ...params, prompt, providerOptions: { ...params.providerOptions, anthropic: rest as never } }
-}
-
-function report(history: AiHistory, usage: unknown): void {
-  const counts = usageOf(usage)
-  if (counts) history.reportUsage(counts)
 }
 
 /** The types of the SDK and ours say the same of a message; ours leave more open. */

@@ -39,10 +39,7 @@ function generatingModel(model: unknown): Generating | undefined {
 
 /** No step gets the usage of the last step of a run, so the model reports it. */
 function reporting(model: Generating, history: AiHistory): object {
-  const report = (usage: unknown) => {
-    const counts = usageOf(usage)
-    if (counts) history.reportUsage(counts)
-  }
+  const report = (usage: unknown) => history.reportUsage(usageOf(usage))
   const stream = model.doStream?.bind(model)
   return withMethods(model, {
     doGenerate: async (call: never) => {

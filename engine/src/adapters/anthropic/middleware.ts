@@ -12,9 +12,8 @@ import {
 } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
 import type { ModelClient, ModelRequest } from '../../core/ports/model.ts'
-import type { HistoryOf } from '../history/call.ts'
 import { failureOf, isAbout } from '../history/failure.ts'
-import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
+import type { CallOptions, HistoryOf, ManagedHistory } from '../history/managed-history.ts'
 import { type MessageConversion, type MessageParam, marksItself } from './messages.ts'
 
 /** Middleware of the official SDK. */
@@ -159,7 +158,7 @@ async function observe({ context, history }: Call, response: Response): Promise<
   try {
     const usage = await usageIn(await context.parse(response))
     const counts = readUsage(usage)
-    if (counts) history.reportUsage(counts.iterations?.at(-1) ?? counts)
+    history.reportUsage(counts?.iterations?.at(-1) ?? counts)
   } catch (error) {
     context.logger.debug('everlong: the usage of an answer could not be read', error)
   }
@@ -184,10 +183,7 @@ function isStream(answer: unknown): answer is AsyncIterable<unknown> {
 type ChannelClient = {
   readonly baseURL: string
   readonly beta: {
-    readonly messages: {
-      readonly create: (body: never, options?: never) => Promise<AsyncIterable<unknown>>
-      readonly countTokens: (body: never, options?: never) => Promise<unknown>
-    }
+    readonly messages: { readonly create: (body: never, options?: never) => Promise<AsyncIterable<unknown>> }
   }
 }
 
@@ -196,27 +192,20 @@ type ChannelClient = {
  * `channel` gives the newest call: an older one may have been made with credentials that are no longer valid.
  */
 export function clientOver(channel: () => Channel): ChannelClient {
-  const post = async (path: string, body: JsonObject, options: unknown) => {
+  const create = async (body: JsonObject, options: unknown) => {
     const { request, next } = channel()
     const { betas, ...rest } = body
     const headers = new Headers(request.headers)
     if (Array.isArray(betas)) headers.set('anthropic-beta', betas.join(','))
     const signal = isObject(options) && options.signal instanceof AbortSignal ? options.signal : null
-    const url = request.url.replace(/\/v1\/messages(?=$|[?#])/, path)
-    const response = await next({ ...request, url, headers, signal, body: JSON.stringify(rest) })
+    const response = await next({ ...request, headers, signal, body: JSON.stringify({ ...rest, stream: false }) })
     const answer: unknown = await response.json()
     if (!response.ok) throw new RefusedRequest(response, answer)
-    return answer
+    return onlyEvent(answer)
   }
   return {
     baseURL: new URL(channel().request.url).origin,
-    beta: {
-      messages: {
-        create: async (body, options) =>
-          onlyEvent(await post('/v1/messages', { ...(body as JsonObject), stream: false }, options)),
-        countTokens: (body, options) => post('/v1/messages/count_tokens', body, options),
-      },
-    },
+    beta: { messages: { create } },
   }
 }
 

@@ -4,7 +4,7 @@
 import { defined } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
-import type { AbortSignalPort, ModelRequest } from '../../core/ports/model.ts'
+import type { AbortSignalPort, ModelClient, ModelRequest } from '../../core/ports/model.ts'
 import type { ModelChoice } from '../../core/session/gauge.ts'
 import { countsRecord, type RequestInput } from '../../core/session/input.ts'
 import type { Blocked, Ready } from '../../core/session/prepare.ts'
@@ -144,8 +144,8 @@ export class ManagedHistory<Foreign> {
   }
 
   /** The usage of the answer to the last request. It is recorded with the answer, when that is in the history. */
-  reportUsage(usage: TokenCounts): void {
-    this.usage = usage
+  reportUsage(usage: TokenCounts | undefined): void {
+    this.usage = usage ?? this.usage
   }
 
   /** Messages of a request for a summary, in the SDK's shape. */
@@ -287,3 +287,25 @@ export class ManagedHistory<Foreign> {
     return this.current.record({ content, ...(usage ? { usage: countsRecord(usage) } : {}) })
   }
 }
+
+/** A call of an SDK, as far as its conversation is found or started by it. */
+export type AdapterCall<Foreign, Host> = {
+  /** What the option `sessionId` of the host is called with. */
+  readonly host: Host
+  readonly messages: readonly Foreign[]
+  /** The conversation, if the call names it in the SDK's own way. */
+  readonly id?: string | undefined
+  /** Writes the summaries. Called when a session is started or opened. */
+  readonly client: () => ModelClient
+  /** The name of the model that is called. Default: that of the client. */
+  readonly model?: string | undefined
+  /** Whether the client asks the model that is called, rather than one of its own. */
+  readonly asksCalled?: boolean
+  /** The host sets marks for the prompt cache itself, of which a request may have four. */
+  readonly hasMarks?: boolean
+  /** Whether a request for a summary can read the conversation's prompt cache. Default true. */
+  readonly sharesCache?: boolean
+}
+
+/** The conversation that a call belongs to. A session is started or opened if there is none yet. */
+export type HistoryOf<Foreign, Host> = (call: AdapterCall<Foreign, Host>) => Promise<ManagedHistory<Foreign>>

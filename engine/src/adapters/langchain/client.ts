@@ -2,10 +2,11 @@
 // the same model. Its tokens stay out of the agent's stream.
 import type { BaseMessage } from '@langchain/core/messages'
 import { isText, textOf } from '../../core/message/block.ts'
+import { chatStopReason } from '../../core/message/chat-completions.ts'
 import { numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { noTokens } from '../../core/message/usage.ts'
-import type { ModelAnswer, ModelClient, ModelRequest } from '../../core/ports/model.ts'
-import { type ModelPorts, noCapabilities, systemPorts } from '../../models/ports.ts'
+import { type ModelAnswer, type ModelClient, type ModelRequest, noCapabilities } from '../../core/ports/model.ts'
+import { type ModelPorts, systemPorts } from '../../models/ports.ts'
 import type { FailedTry } from '../../models/retry.ts'
 import { createCaller, loadedOnce, type PerRequest } from '../../models/sdk.ts'
 import { failedTry } from '../history/failure.ts'
@@ -79,8 +80,6 @@ async function attempt(
   }
 }
 
-const stopReasons: Readonly<Record<string, string>> = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' }
-
 function answerOf(message: BaseMessage, model: string): ModelAnswer {
   const { response_metadata: metadata, id = '' } = message
   const reason = stringAt(metadata, 'stop_reason') ?? stringAt(metadata, 'finish_reason') ?? 'end_turn'
@@ -89,7 +88,7 @@ function answerOf(message: BaseMessage, model: string): ModelAnswer {
     id,
     model: stringAt(metadata, 'model') ?? model,
     content: readLangChainMessage(message).content.filter(isText),
-    stopReason: stopReasons[reason] ?? reason,
+    stopReason: chatStopReason(reason, false),
     usage: usageOf(message) ?? noTokens,
   }
 }

@@ -28,8 +28,7 @@ export function managedModel<Inner extends Model>(inner: Inner, parts: ManagedMo
   }
   const learn = (history: ManagedHistory<Group>, response: unknown) => {
     name ??= stringAt(objectAt(response, 'providerData'), 'model')
-    const usage = usageIn(response)
-    if (usage) history.reportUsage(usage)
+    history.reportUsage(usageIn(response))
   }
   const getResponse: Model['getResponse'] = async (request) => {
     const items = itemsOf(request)

@@ -1,8 +1,8 @@
 // A compaction as a record of another agent's session. Such an agent stores one text, so what was restored and the latest
 // request go into it after the summary.
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { wellFormed } from '../text/cut.ts'
 import { neutralizePiece } from '../text/neutralize.ts'
-import { wellFormed } from '../text/well-formed.ts'
 import type { Compaction } from './job.ts'
 
 /** The whole new context but for the kept messages, as one text. */

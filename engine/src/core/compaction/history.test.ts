@@ -3,7 +3,8 @@ import { emptyLedger } from '../ledger/facts.ts'
 import { toJson } from '../ledger/json.ts'
 import { viewOf } from '../mechanisms/testing/examples.ts'
 import type { JsonObject } from '../message/json.ts'
-import { historyOf, ledgerWith } from './history.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { discoveredTools, historyOf, ledgerWith } from './history.ts'
 import type { CompactionJob } from './job.ts'
 import { piecesOf } from './plan.ts'
 
@@ -145,4 +146,22 @@ describe('the ledger of a compaction', () => {
     // Somebody else's boundary carries nothing: there the kept messages are all that is known.
     expect(todosAfter({})).toEqual(['Old'])
   })
+})
+
+test('tools that a search referred to have been discovered, each once', () => {
+  const result = (...names: readonly string[]): ViewMessage => ({
+    role: 'user',
+    origin: 'tool-result',
+    content: [
+      {
+        type: 'tool_result',
+        tool_use_id: 't',
+        content: [
+          { type: 'text', text: 'found' },
+          ...names.map((tool_name) => ({ type: 'tool_reference', tool_name })),
+        ],
+      },
+    ],
+  })
+  expect(discoveredTools([result('WebFetch', 'Cron'), result('Cron')])).toEqual(['WebFetch', 'Cron'])
 })

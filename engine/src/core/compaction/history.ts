@@ -3,16 +3,15 @@
 import type { Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
-import { blocksOf, isText, textOf } from '../message/block.ts'
-import { groupBy } from '../message/group-by.ts'
-import { defined } from '../message/json.ts'
+import { blocksOf, isText, isToolResult, textOf } from '../message/block.ts'
+import { arrayAt, defined, isObject, stringAt } from '../message/json.ts'
+import { groupBy } from '../message/maps.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { ChainInfo, Tried } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { isContinuation } from '../prompts/continuation.ts'
-import { discoveredTools } from '../restore/state-book.ts'
 import { rememberedTurns, type TurnSize, turnSizes } from '../tokens/predict.ts'
 import { boundaryBefore, readCompaction } from '../transcript/format/compaction-records.ts'
 import type { CompactionJob, SizedJob } from './job.ts'
@@ -108,4 +107,12 @@ export function ledgerWith(
   }
   addQueued('')
   return book.ledger()
+}
+
+/** The deferred tools that a conversation has loaded: a search for tools answers with references to them. */
+export function discoveredTools(messages: readonly ViewMessage[]): readonly string[] {
+  const results = messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult))
+  const parts = results.flatMap((result) => arrayAt(result, 'content').filter(isObject))
+  const references = parts.filter(({ type }) => type === 'tool_reference')
+  return [...new Set(references.flatMap((part) => stringAt(part, 'tool_name') ?? []))]
 }

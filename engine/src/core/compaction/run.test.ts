@@ -69,7 +69,6 @@ async function compactionOf(
       newId: () => `id-${++ids}`,
       model,
       hooks: onHook ? { run: async (call) => onHook(call) } : noHooks,
-      files: { read: async () => ({ type: 'missing' }) },
       emit: (event) => {
         events.push(event)
         onEvent?.(event)

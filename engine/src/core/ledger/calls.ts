@@ -1,7 +1,7 @@
 // The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
-import { dropOldest } from '../message/drop-oldest.ts'
 import { defined, stringAt } from '../message/json.ts'
+import { dropOldest } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ActionsRun, actionsOf } from '../tools/actions.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'

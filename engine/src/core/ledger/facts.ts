@@ -1,9 +1,9 @@
 // What the ledger knows about a conversation, as plain data that JSON can carry. Times are counted in messages since the
 // ledger began, because the ledger has no clock.
 import type { Action } from '../tools/actions.ts'
-import type { Todo } from '../tools/todos.ts'
+import type { Todo } from '../tools/call.ts'
 
-export type { Todo } from '../tools/todos.ts'
+export type { Todo } from '../tools/call.ts'
 
 /** A file that the session changed. */
 export type FileFact = {

@@ -1,6 +1,6 @@
 // The todo list: as the agent's calls change it, and as the client shows it in attachments and beside messages.
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
-import { listedTodos, type Todo, type TodoChange } from '../tools/todos.ts'
+import { listedTodos, type Todo, type TodoChange } from '../tools/call.ts'
 import { caps, type State } from './state.ts'
 import { oneLine } from './text.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../message/block.ts'
 import type { ReductionSettings } from '../settings/resolve.ts'
 import type { AnsweredCall } from '../tokens/file-reads.ts'
-import { isVouched, type ToolCall, type ToolKind, toolCall } from '../tools/call.ts'
+import { isFromServer, type ToolCall, type ToolKind, toolCall } from '../tools/call.ts'
 import { clearedText } from '../transcript/format/messages.ts'
 import { clearedResult, withoutInput } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -36,7 +36,7 @@ export function clearableKind(
 ): ClearableKind | undefined {
   if (Object.hasOwn(toolKinds, name)) return toolKinds[name] ?? undefined
   if (reproducible.includes(name)) return kind ?? 'reproducible'
-  return isVouched(name) ? kind : undefined
+  return isFromServer(name) ? undefined : kind
 }
 
 /** Tools that are given what they write. */

@@ -3,7 +3,14 @@
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
-import { type ContextSize, contextSize, modelOf, type SizeOptions } from '../tokens/context-size.ts'
+import {
+  type ContextSize,
+  contextSize,
+  modelOf,
+  type SizeOptions,
+  type SizeScale,
+  sizeScale,
+} from '../tokens/context-size.ts'
 import {
   addMeasures,
   type Counting,
@@ -16,7 +23,6 @@ import {
   withMargin,
 } from '../tokens/estimate/counting.ts'
 import { rememberedTurns, type TurnSize, turnSizes } from '../tokens/predict.ts'
-import { type SizeScale, sizeScale } from '../tokens/size-scale.ts'
 import { boundaryBefore, readCompaction } from '../transcript/format/compaction-records.ts'
 import type { View } from '../transcript/view/fold.ts'
 

@@ -1,7 +1,7 @@
 // Snip, and what it shares with collapse: ranges of a view as entries of the transcript, and the plan that replaces them.
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
+import { type Stretch, widened } from '../message/cut-points.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { type Stretch, widened } from '../message/rounds.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { checkRequest } from '../request/check-request.ts'
 import { repairRequest } from '../request/repair.ts'
 import type { Block } from './block.ts'
-import { type CutMessage, cutAfter, cutBefore, legalCuts } from './cut-points.ts'
-import { roundsOf, turnsOf, widened } from './rounds.ts'
+import { type CutMessage, cutAfter, cutBefore, legalCuts, roundsOf, turnsOf, widened } from './cut-points.ts'
 import { shapeOf } from './shape.ts'
 
 const text: Block = { type: 'text', text: 'x' }

@@ -1,7 +1,7 @@
-// Where a conversation may be cut. A cut at index i lies before message i.
-import { blocksOf, isThinking } from './block.ts'
-import type { Message } from './message.ts'
-import { pairsOf } from './pairing.ts'
+// Where a conversation may be cut, and its rounds (an answer with the results of its calls) and turns (from one human message
+// to the next). A cut at index i lies before message i.
+import { blocksOf, isThinking, isToolResult } from './block.ts'
+import { type Message, pairsOf } from './message.ts'
 
 /** Pieces of one answer share an id. */
 export type CutMessage = Message & { readonly messageId?: string }
@@ -9,7 +9,7 @@ export type CutMessage = Message & { readonly messageId?: string }
 export type CutSet = (index: number) => boolean
 
 export type CutOptions = {
-  /** What will precede the part behind the cut. */
+  /** What will precede the part after the cut. */
   readonly before?: 'nothing' | 'user-message'
 }
 
@@ -49,7 +49,7 @@ export function cutBefore(cuts: CutSet, index: number): number | undefined {
   return undefined
 }
 
-/** The nearest index at or behind this one, up to the number of messages. */
+/** The nearest index at or after this one, up to the number of messages. */
 export function cutAfter(cuts: CutSet, from: { readonly index: number; readonly length: number }): number | undefined {
   for (let at = from.index; at <= from.length; at++) if (cuts(at)) return at
   return undefined
@@ -67,4 +67,46 @@ function insideOf(spans: readonly Span[], length: number): Uint8Array {
     depth += step
     return depth > 0 ? 1 : 0
   })
+}
+
+/** Without `end`. */
+export type Stretch = { readonly start: number; readonly end: number }
+
+export type Round = Stretch & {
+  /** 'prompt': user messages that no answer asked for. 'answer': an answer and what its calls brought back. */
+  readonly type: 'prompt' | 'answer'
+}
+
+export function roundsOf(messages: readonly CutMessage[]): readonly Round[] {
+  const rounds: Round[] = []
+  for (const [index, message] of messages.entries()) {
+    const last = rounds.at(-1)
+    if (last && goesOn(last, message, messages[last.start])) rounds[rounds.length - 1] = { ...last, end: index + 1 }
+    else rounds.push({ type: message.role === 'assistant' ? 'answer' : 'prompt', start: index, end: index + 1 })
+  }
+  return rounds
+}
+
+/** Results belong to the answer before them, and so do the other pieces of that answer. */
+function goesOn({ type }: Round, { role, content, messageId }: CutMessage, first: CutMessage | undefined): boolean {
+  if (role === 'user') return blocksOf(content).some(isToolResult) === (type === 'answer')
+  return type === 'answer' && messageId !== undefined && messageId === first?.messageId
+}
+
+/** A message can hold results and typed text at once: to cut at a turn, check the legal cuts as well. */
+export function turnsOf<M extends Message>(
+  messages: readonly M[],
+  isHuman: (message: M, index: number) => boolean,
+): readonly Stretch[] {
+  const starts = messages.flatMap((message, index) => (index === 0 || isHuman(message, index) ? [index] : []))
+  return starts.map((start, at) => ({ start, end: starts[at + 1] ?? messages.length }))
+}
+
+/** The smallest stretch around this one that splits no pair, answer or thinking. */
+export function widened(messages: readonly CutMessage[], { start, end }: Stretch): Stretch {
+  const cuts = legalCuts(messages, { before: 'user-message' })
+  return {
+    start: cutBefore(cuts, start) ?? 0,
+    end: cutAfter(cuts, { index: end, length: messages.length }) ?? messages.length,
+  }
 }

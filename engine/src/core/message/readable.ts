@@ -4,8 +4,7 @@ import { clipped } from '../text/cut.ts'
 import { neutralize, neutralizePiece } from '../text/neutralize.ts'
 import { type Block, isBlock, isMedia, isText, type TextBlock, textOf } from './block.ts'
 import { defined, isObject, type JsonObject, objectAt, stringAt } from './json.ts'
-import type { Role } from './message.ts'
-import { pairHalfOf } from './pairing.ts'
+import { pairHalfOf, type Role } from './message.ts'
 
 /** Block types of the Messages API, besides the calls and results of tools, which end in `tool_use` and `tool_result`. */
 const known = new Set([

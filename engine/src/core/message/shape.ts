@@ -1,7 +1,6 @@
 // A request on one line, for snapshots and for eyes: `u a[th tu2] u[tr2] a`. Text alone needs no bracket.
 import { type Block, blocksOf } from './block.ts'
-import type { Message } from './message.ts'
-import { pairHalfOf } from './pairing.ts'
+import { type Message, pairHalfOf } from './message.ts'
 
 const names: Readonly<Record<string, string>> = {
   text: 't',

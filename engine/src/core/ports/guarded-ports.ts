@@ -36,7 +36,7 @@ export function guardedHooks(hooks: HostHooks, wait: CompactionPorts['wait']): H
 const fileTimeoutMs = 10_000
 
 /** While a read hangs no other is begun: a compaction that restores many files would wait for each of them. */
-export function guardedFiles(files: FileStore, guard: Guard): FileStore {
+export function guardedFiles(files: FileStore, guard: Guard, redact: GuardedRedact | undefined): FileStore {
   const hanging = new Set<object>()
   return {
     read: async (path) => {
@@ -52,7 +52,7 @@ export function guardedFiles(files: FileStore, guard: Guard): FileStore {
       }
       const file = await guard.read('files', read, { isValid: isFileRead, timeoutMs: fileTimeoutMs })
       if (!isOver) hanging.add(read)
-      return file ?? { type: 'refused', why: 'it could not be read' }
+      return file ? redactedFile(file, redact) : { type: 'refused', why: 'it could not be read' }
     },
   }
 }

@@ -118,7 +118,6 @@ export type ModelClient = {
   readonly capabilities: (model: string) => ModelCapabilities
   /** Streams; an expected failure is a value. Retries what is transient, never an overflow. */
   readonly send: (request: ModelRequest, options?: SendOptions) => Promise<ModelAnswer | ModelFailure>
-  readonly count?: (request: ModelRequest, options?: SendOptions) => Promise<CountedTokens | ModelFailure>
   /** Asks the provider about a model, once; from then on `capabilities` knows it better than the catalog. */
   readonly describe?: (model: string, options?: SendOptions) => Promise<DescribedModel | ModelFailure>
 }
@@ -128,5 +127,3 @@ export type DescribedModel = {
   readonly model: string
   readonly capabilities: ModelCapabilities
 }
-
-export type CountedTokens = { readonly type: 'counted'; readonly tokens: number }

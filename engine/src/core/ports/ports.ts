@@ -2,7 +2,7 @@
 import type { Emit } from './events.ts'
 import type { Hooks } from './hooks.ts'
 import type { AbortSignalPort, ModelClient } from './model.ts'
-import type { FileStore, GuardedRedact } from './restore.ts'
+import type { GuardedRedact } from './restore.ts'
 import type { Workspace } from './workspace.ts'
 
 export type CompactionPorts = {
@@ -11,7 +11,6 @@ export type CompactionPorts = {
   readonly newId: () => string
   readonly model: ModelClient
   readonly hooks: Hooks
-  readonly files: FileStore
   /** Absent if there is none, as for a transcript from another machine. */
   readonly workspace?: Workspace | undefined
   /** Replaces the host's secrets in what a model writes. Those that Everlong knows by their form are replaced anyway. */

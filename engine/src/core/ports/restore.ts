@@ -1,6 +1,8 @@
 // What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be restored.
 // And files as restoring sees them: from the disk, or rebuilt from a transcript.
+
 import type { JsonObject } from '../message/json.ts'
+import { groupBy } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
 
 export type RestoreRequest = {
@@ -47,6 +49,22 @@ export type Restoration = Restored & {
 export type Restore = (request: RestoreRequest) => Promise<Restoration>
 
 export const nothingRestored: Restoration = { pieces: [], notRestored: [], tokens: 0 }
+
+/** A piece as it appears in the context. */
+export function pieceText({ title, text }: Pick<Piece, 'title' | 'text'>): string {
+  return `${title}\n${text}`
+}
+
+const maxNames = 12
+
+/** Names what was not restored, so that the agent does not assume it has seen it; once for each reason. */
+export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
+  if (notRestored.length === 0) return undefined
+  const reasons = groupBy(notRestored.slice(0, maxNames), ({ why }) => why)
+  const names = [...reasons].map(([why, missing]) => `- ${missing.map(({ what }) => what).join(', ')}: ${why}`)
+  const more = notRestored.length - maxNames
+  return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
+}
 
 /** Lines are counted from 1; a range contains both of its ends. */
 export type FilePart = {

@@ -1,6 +1,7 @@
 // The texts of session memory: what the notes look like when they are empty, and how a model is asked to keep them.
+
+import { wellFormed } from '../text/cut.ts'
 import { neutralizeNotes } from '../text/neutralize.ts'
-import { wellFormed } from '../text/well-formed.ts'
 
 export type NoteHead = { readonly heading: string; readonly hint: string }
 

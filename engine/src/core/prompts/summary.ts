@@ -1,7 +1,8 @@
 // What a model is asked when it is to write a summary: the whole conversation, or the part of it that a partial
 // compaction names, or one window of a history that is many times too long. Texts only; nothing here reads an answer.
+
+import { wellFormed } from '../text/cut.ts'
 import { neutralize, neutralizeReminders } from '../text/neutralize.ts'
-import { wellFormed } from '../text/well-formed.ts'
 
 /** full: everything. from: what comes after a point, earlier messages stay. up-to: what comes before, later ones stay. */
 export type SummaryVariant = 'full' | 'from' | 'up-to'

@@ -1,6 +1,5 @@
 // The part of a text that is shown with a match.
-import { headOf, tailOf } from '../text/cut.ts'
-import { wellFormed } from '../text/well-formed.ts'
+import { headOf, tailOf, wellFormed } from '../text/cut.ts'
 import { isUnspaced, type Term, wordsOf } from './terms.ts'
 
 const hitsPerTerm = 200

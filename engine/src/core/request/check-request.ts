@@ -1,10 +1,9 @@
 // The rules of the Messages API that a cut or an edit can break. It only reports; the repair goes on until it is silent.
 
 import { type Block, blocksOf, isBlank, isBlock, isText, isThinking } from '../message/block.ts'
-import type { Message } from '../message/message.ts'
-import { pairHalfOf, pairsOf } from '../message/pairing.ts'
+import { type Message, pairHalfOf, pairsOf } from '../message/message.ts'
 import { readableBlock } from '../message/readable.ts'
-import { wellFormedValue } from '../text/well-formed.ts'
+import { wellFormedValue } from '../text/cut.ts'
 
 const types = [
   'request-empty',

@@ -1,7 +1,10 @@
-// From the view to the messages of a request: repaired, and without thinking that is bound to another prefix.
+// From the view to the messages of a request: repaired, without thinking that is bound to another prefix, and with the
+// provider's own summary in place of its text where the model can read it.
 import { modelFacts } from '../catalog/models.ts'
-import { type Block, blocksOf, isThinking, isToolResult } from '../message/block.ts'
+import { type Block, blocksOf, isBlock, isThinking, isToolResult } from '../message/block.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
+import type { ModelClient } from '../ports/model.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Repaired, repairRequest } from './repair.ts'
 
@@ -51,4 +54,31 @@ export function withThinkingFirst(messages: readonly Message[]): readonly Messag
 
 function firstOf(message: Message | undefined): Block | undefined {
   return blocksOf(message?.content).find(({ type }) => type !== 'compaction')
+}
+
+/** Of the request for the provider's own compaction, and of every later one that carries its block. */
+export const onDemandBeta = 'compact-2026-09-04'
+
+/** Stored on the summary's record, beside its text. */
+export type ProviderSummary = {
+  readonly provider: string
+  readonly model: string
+  readonly block: Block
+  /** Follows the block, in place of the summary's text. */
+  readonly beside: string
+}
+
+/** The block stored on a summary's record, if this model can read it; every other model reads the summary as text. */
+export function providerSummaryIn(
+  record: JsonObject | undefined,
+  client: ModelClient,
+  model: string,
+): ProviderSummary | undefined {
+  const stored = objectAt(objectAt(record, 'everlong'), 'served')
+  const [provider, by, beside] = [stringAt(stored, 'provider'), stringAt(stored, 'model'), stringAt(stored, 'beside')]
+  const block = stored?.block
+  if (provider === undefined || by === undefined || beside === undefined || !isBlock(block)) return undefined
+  const isSame = by === model || (modelFacts(by) !== undefined && modelFacts(by) === modelFacts(model))
+  if (provider !== client.provider || !isSame) return undefined
+  return client.capabilities(model).compaction === 'on-demand' ? { provider, model: by, block, beside } : undefined
 }

@@ -9,9 +9,8 @@ import {
   type ToolResultBlock,
   textOf,
 } from '../message/block.ts'
-import { groupBy } from '../message/group-by.ts'
-import type { Message, Role } from '../message/message.ts'
-import { pairHalfOf } from '../message/pairing.ts'
+import { groupBy } from '../message/maps.ts'
+import { type Message, pairHalfOf, type Role } from '../message/message.ts'
 import { neutralize } from '../text/neutralize.ts'
 
 export type Repair = {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Block } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { shapeOf } from '../message/shape.ts'
-import { wellFormedValue } from '../text/well-formed.ts'
+import { wellFormedValue } from '../text/cut.ts'
 import { checkRequest } from './check-request.ts'
 import { type RepairOptions, repairRequest } from './repair.ts'
 

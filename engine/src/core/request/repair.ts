@@ -2,7 +2,7 @@
 import { type Block, blocksOf, isBlank, isText, isThinking, isToolResult } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { readableBlock } from '../message/readable.ts'
-import { wellFormedValue } from '../text/well-formed.ts'
+import { wellFormedValue } from '../text/cut.ts'
 import { checkRequest, endsInSpace, holdsEmptyText, isUnsigned, lacksId } from './check-request.ts'
 import {
   changeBlocks,

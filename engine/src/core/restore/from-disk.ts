@@ -2,7 +2,7 @@
 // Rule files are instructions for agents in the workspace (AGENTS.md, CLAUDE.md …) that apply to the files below them.
 // Those of the root come with the system prompt, the others only with the files.
 
-import { groupBy } from '../message/group-by.ts'
+import { groupBy } from '../message/maps.ts'
 import { type FileRead, type FileStore, type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
 import { pathKey } from '../tools/call.ts'

@@ -1,7 +1,8 @@
 // Restores what the host or the transcript already holds as text: the todo list, background agents, tools, instructions of
 // MCP servers, pinned messages, the host's own context, skills and slash commands.
-import { groupBy } from '../message/group-by.ts'
+
 import { defined, type JsonObject } from '../message/json.ts'
+import { groupBy } from '../message/maps.ts'
 import type { NotRestored, Piece, Restored } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'

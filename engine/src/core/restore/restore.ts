@@ -1,9 +1,8 @@
 // Restores context after a compaction. Restorers run in order of importance, each within its own budget and all of them
 // within a common one. The same state gives the same bytes.
 
-import { groupBy } from '../message/group-by.ts'
-import { contextFrame } from '../message/reminder.ts'
-import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
+import { missingText, type NotRestored, type Piece, pieceText, type Restoration } from '../ports/restore.ts'
+import { contextFrame } from '../text/neutralize.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
 import {
@@ -67,22 +66,6 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
   const names = missingText(notRestored)
   const isNamed = names !== undefined && countInside(`# not_restored\n${names}`) <= left
   return { tokens: budget - frame - left, pieces, notRestored: isNamed ? notRestored : [] }
-}
-
-/** A piece as it appears in the context. */
-export function pieceText({ title, text }: Pick<Piece, 'title' | 'text'>): string {
-  return `${title}\n${text}`
-}
-
-const maxNames = 12
-
-/** Names what was not restored, so that the agent does not assume it has seen it; once for each reason. */
-export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
-  if (notRestored.length === 0) return undefined
-  const reasons = groupBy(notRestored.slice(0, maxNames), ({ why }) => why)
-  const names = [...reasons].map(([why, missing]) => `- ${missing.map(({ what }) => what).join(', ')}: ${why}`)
-  const more = notRestored.length - maxNames
-  return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 
 /** A restorer that throws is a missing piece, not a failed compaction. */

@@ -2,8 +2,7 @@
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore, NotRestored, Piece, Restored } from '../ports/restore.ts'
-import type { NamedKinds } from '../tools/call.ts'
-import type { Todo } from '../tools/todos.ts'
+import type { NamedKinds, Todo } from '../tools/call.ts'
 import type { TouchedFile } from './touched.ts'
 
 /** A skill or, if its name starts with a slash, a slash command. */

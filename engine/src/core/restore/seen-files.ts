@@ -1,7 +1,8 @@
 // Files as a transcript last showed them: reads, writes and edits applied in order. It does not look at this machine's
 // disk, so it works for sessions from elsewhere, at any point in them.
-import { dropOldest } from '../message/drop-oldest.ts'
+
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { dropOldest } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/restore.ts'
 import { type NamedKinds, pathKey } from '../tools/call.ts'

@@ -1,7 +1,8 @@
 // What the tools of an open session showed of files, line by line. Only these lines are restored: a tool may have refused
 // to read a file, or replaced a secret in it, and neither says so in a form that code could rely on.
-import { dropOldest } from '../message/drop-oldest.ts'
+
 import type { JsonObject } from '../message/json.ts'
+import { dropOldest } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FilePart } from '../ports/restore.ts'
 import { type Lines, type NamedKinds, pathKey } from '../tools/call.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
-import type { Origin, ViewMessage } from '../message/message.ts'
+import type { Origin } from '../message/message.ts'
 
-import { createStateBook, discoveredTools, type StateBook } from './state-book.ts'
+import { createStateBook, type StateBook } from './state-book.ts'
 
 let count = 0
 
@@ -322,22 +322,4 @@ test('a note that there is no plan is not read back as the plan', () => {
     }),
   )
   expect(book.state().plan).toEqual({ isOn: true })
-})
-
-test('tools that a search referred to have been discovered, each once', () => {
-  const result = (...names: readonly string[]): ViewMessage => ({
-    role: 'user',
-    origin: 'tool-result',
-    content: [
-      {
-        type: 'tool_result',
-        tool_use_id: 't',
-        content: [
-          { type: 'text', text: 'found' },
-          ...names.map((tool_name) => ({ type: 'tool_reference', tool_name })),
-        ],
-      },
-    ],
-  })
-  expect(discoveredTools([result('WebFetch', 'Cron'), result('Cron')])).toEqual(['WebFetch', 'Cron'])
 })

@@ -1,8 +1,8 @@
 // Reads a session's state from Claude Code records: plan, skills and commands, background agents, announced tools, rule
 // files, and what an earlier compaction of ours restored. The ledger has the todo list, the view has the pins.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
-import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { dropOldest } from '../message/maps.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { pathsOf, type ToolCall, toolCall } from '../tools/call.ts'
 import { type BackgroundAgent, emptyState, type SessionState, type Skill } from './restorer.ts'
@@ -260,12 +260,4 @@ function serverKey(name: string): string {
 function changeNames(names: Map<string, string>, delta: JsonObject, texts: readonly string[]): void {
   for (const name of stringsAt(delta, 'removedNames')) names.delete(name)
   for (const [at, name] of stringsAt(delta, 'addedNames').entries()) names.set(name, texts[at] ?? name)
-}
-
-/** The deferred tools that a conversation has loaded: a search for tools answers with references to them. */
-export function discoveredTools(messages: readonly ViewMessage[]): readonly string[] {
-  const results = messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult))
-  const parts = results.flatMap((result) => arrayAt(result, 'content').filter(isObject))
-  const references = parts.filter(({ type }) => type === 'tool_reference')
-  return [...new Set(references.flatMap((part) => stringAt(part, 'tool_name') ?? []))]
 }

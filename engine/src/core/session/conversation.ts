@@ -35,12 +35,16 @@ export type ConversationInput = {
   readonly envelope: JsonObject
   /** What was there when it was opened, in file order. */
   readonly entries: readonly Entry[]
+  /** The fold of these entries, if somebody has made it. */
+  readonly fold?: Fold | undefined
   /** Whether that is everything. If not, it must include the live window. */
   readonly isWhole?: boolean | undefined
   readonly now: () => number
   readonly newId: () => string
   /** Gets every entry of this conversation that counts once, in order; `isLive` if it was added after the opening. */
-  readonly watch?: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
+  readonly watch?:
+    | ((record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void)
+    | undefined
   /** After a rewind, or the undo of one: gets the entries of this conversation that now count, in order. */
   readonly onRewind?: (entries: readonly Entry[]) => void
 }
@@ -66,8 +70,8 @@ class StoredConversation {
   constructor(input: ConversationInput) {
     this.input = input
     this.isWhole = input.isWhole ?? true
-    this.hold(input.entries)
-    for (const { record } of this.own()) input.watch?.(record, messageOf(record), { isLive: false })
+    this.hold(input.entries, input.fold)
+    if (input.watch) for (const { record } of this.own()) input.watch(record, messageOf(record), { isLive: false })
   }
 
   view = (): View => this.fold.view()
@@ -167,7 +171,9 @@ class StoredConversation {
     if (stored.type === 'store-failed') return stored
     this.appended += records.length
     for (const record of records) {
-      this.keep({ record, position: noPosition })
+      const entry = { record, position: noPosition }
+      this.keep(entry)
+      this.fold.add(entry)
       if (this.isOwn(record)) this.input.watch?.(record, messageOf(record), { isLive: true })
     }
     return stored
@@ -181,7 +187,6 @@ class StoredConversation {
   private keep(entry: Entry): void {
     const { type, message, uuid } = entry.record
     this.entries.push(entry)
-    this.fold.add(entry)
     if (type === 'assistant') this.answerIds.add(stringAt(message, 'id'))
     if (typeof uuid === 'string' && this.isOwn(entry.record)) this.tip = uuid
   }
@@ -194,11 +199,14 @@ class StoredConversation {
     return this.standing().filter(({ record }) => this.isOwn(record))
   }
 
-  private hold(entries: Iterable<Entry>): void {
+  private hold(entries: Iterable<Entry>, fold?: Fold): void {
     this.entries = []
-    this.fold = createFold()
+    this.fold = fold ?? createFold()
     this.answerIds = new Set()
-    for (const entry of entries) this.keep(entry)
+    for (const entry of entries) {
+      this.keep(entry)
+      if (!fold) this.fold.add(entry)
+    }
   }
 }
 

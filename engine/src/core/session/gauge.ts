@@ -12,7 +12,7 @@ import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { type Environment, resolveSettings, sizeSettingsIn } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
-import type { ContextSize, SizeOptions } from '../tokens/context-size.ts'
+import type { ContextSize, SizeOptions, SizeScale } from '../tokens/context-size.ts'
 import {
   type Calibration,
   type Calibrations,
@@ -25,7 +25,6 @@ import {
 } from '../tokens/estimate/counting.ts'
 import { type Explanation, minUsable, resolveWindows, type WindowFacts } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
-import type { SizeScale } from '../tokens/size-scale.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'

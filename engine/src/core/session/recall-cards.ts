@@ -1,8 +1,7 @@
 // Formats recall results: search cards and parts of texts, marked as data and never over the token limit.
 import { recalledNotice } from '../prompts/recall.ts'
-import { clipped, headWithin } from '../text/cut.ts'
+import { clipped, headWithin, wellFormed } from '../text/cut.ts'
 import { hashText } from '../text/hash.ts'
-import { wellFormed } from '../text/well-formed.ts'
 import type { ReadRequest } from './recall-input.ts'
 
 /** What a search knows about a text. An archive knows everything; a session only what it is and when it was said. */

@@ -1,8 +1,7 @@
 // A session of a store while it is open: it writes, reads and searches the records. If the store answers later, records are
 // queued in order and sent in the background; flush() waits for them. After a failure exactly the same records are sent
 // again, so that none is stored twice.
-import type { JsonObject } from '../message/json.ts'
-import { toJson } from '../message/to-json.ts'
+import { type JsonObject, toJson } from '../message/json.ts'
 import { appendTo } from '../ports/checked-store.ts'
 import { errorText, guarded } from '../ports/guarded.ts'
 import type { CompactionPorts } from '../ports/ports.ts'

@@ -106,7 +106,7 @@ export function transcriptOf(loaded: Loaded): Transcript {
 }
 
 /** As if each record were a line of a transcript; `path` is where they are stored, for the texts that name it, or empty. */
-export function transcriptOfRecords(records: readonly JsonObject[], path: string, before?: string): Transcript {
+export function transcriptOfRecords(records: readonly JsonObject[], path: string, before?: EntryName): Transcript {
   const reader = createTranscriptReader()
   const cutoff = createCutoff(before)
   const entries = records
@@ -193,8 +193,11 @@ export function createFacts() {
   }
 }
 
+/** An entry by its uuid, or by its place among all entries, from 0. */
+export type EntryName = string | number
+
 export type Cutoff = {
-  readonly before: string | undefined
+  readonly before: EntryName | undefined
   /** Call it with every record, in file order. */
   readonly includes: (record: JsonObject) => boolean
   readonly isReached: () => boolean
@@ -205,12 +208,14 @@ export type Cutoff = {
 /** Throws a StoreError if the entry to stop at is not there. */
 export function requireReached({ before, isReached }: Cutoff, where: string): void {
   if (before === undefined || isReached()) return
-  throw new StoreError(`No entry of ${where} has the uuid ${before}.`, { reason: 'missing' })
+  const name = typeof before === 'number' ? 'number' : 'uuid'
+  throw new StoreError(`No entry of ${where} has the ${name} ${before}.`, { reason: 'missing' })
 }
 
 /** Some clients write kept messages again after the summary: the compaction had those too. */
-export function createCutoff(before: string | undefined): Cutoff {
+export function createCutoff(before: EntryName | undefined): Cutoff {
   let isReached = false
+  let read = 0
   let isInCompaction = false
   let kept = new Set<unknown>()
   let summary: string | undefined
@@ -222,7 +227,10 @@ export function createCutoff(before: string | undefined): Cutoff {
     return false
   }
   const includes = (record: JsonObject) => {
-    if (!isReached) return before === undefined || record.uuid !== before || reach(record)
+    if (!isReached) {
+      const isNamed = typeof before === 'number' ? read++ === before : before !== undefined && record.uuid === before
+      return isNamed ? reach(record) : true
+    }
     if (!isInCompaction) return false
     if (record.isCompactSummary === true) summary ??= textOf(objectAt(record, 'message')?.content)
     isInCompaction = readBoundary(record) === undefined

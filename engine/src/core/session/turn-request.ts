@@ -8,11 +8,16 @@ import { arrayAt, defined, type JsonObject, objectAt, stringAt } from '../messag
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
-import { continuesUnthought, requestMessages, withThinkingFirst } from '../request/from-view.ts'
-import { onDemandBeta, providerSummaryIn } from '../request/provider-summary.ts'
+import {
+  continuesUnthought,
+  onDemandBeta,
+  providerSummaryIn,
+  requestMessages,
+  withThinkingFirst,
+} from '../request/from-view.ts'
 import type { Repair } from '../request/repair-pairs.ts'
+import { wellFormed, wellFormedValue } from '../text/cut.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
-import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { RequestBase } from './input.ts'

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { isTruthy, readEnvironment, resolveSettings } from './resolve.ts'
+import { type Environment, isTruthy, mergeSettings, readEnvironment, resolveSettings, variablesIn } from './resolve.ts'
+import { boolean, flag, setting, wholeNumber } from './rules.ts'
+import type { EngineSettings } from './table.ts'
 
 describe('settings', () => {
   test('truthy means 1, true, yes and on, in any case', () => {
@@ -117,9 +119,70 @@ describe('the environment', () => {
     expect(warnings).toEqual(['EVERLONG_AUTOCOMPACT_PCT is ignored: "0" is not a percentage above 0 and up to 100.'])
   })
 
+  describe('inside a group', () => {
+    const variables = variablesIn({
+      sessionMemory: {
+        or: boolean,
+        fields: {
+          isOn: setting(boolean, true, { environment: [flag('NOTES_OFF', false, true)] }),
+          keep: {
+            fields: { minMessages: setting(wholeNumber(2), 5, { environment: [{ type: 'number', name: 'KEEP' }] }) },
+          },
+        },
+      },
+    })
+
+    test.each<[EngineSettings['sessionMemory'], Environment, EngineSettings['sessionMemory'], object]>([
+      [undefined, { KEEP: '2' }, { keep: { minMessages: 2 } }, { 'sessionMemory.keep.minMessages': 'KEEP' }],
+      [
+        { growth: 1, keep: { minTokens: 2, minMessages: 9 } },
+        { KEEP: ' 1,000 ' },
+        { growth: 1, keep: { minTokens: 2, minMessages: 1_000 } },
+        { 'sessionMemory.keep.minMessages': 'KEEP' },
+      ],
+      [false, { KEEP: '3' }, { isOn: false, keep: { minMessages: 3 } }, { 'sessionMemory.keep.minMessages': 'KEEP' }],
+      [{ growth: 1 }, { NOTES_OFF: '1' }, { growth: 1, isOn: false }, { 'sessionMemory.isOn': 'NOTES_OFF' }],
+      [true, { NOTES_OFF: '1' }, true, {}],
+      [true, { KEEP: '', NOTES_OFF: 'no' }, true, {}],
+    ])('%j with %j is %j', (sessionMemory, environment, expected, sources) => {
+      expect(readEnvironment({ target: 0.5, sessionMemory }, environment, variables)).toEqual({
+        settings: { target: 0.5, sessionMemory: expected },
+        sources,
+        maxWindow: undefined,
+        warnings: [],
+      })
+    })
+
+    test.each(['1', '2.5', '-3', 'many'])(
+      '"%s" breaks the rule of the setting and is ignored with a warning',
+      (KEEP) => {
+        const given = { sessionMemory: { keep: { minMessages: 7 } } }
+        const { settings, sources, warnings } = readEnvironment(given, { KEEP }, variables)
+        expect([settings, sources]).toEqual([given, {}])
+        expect(warnings).toEqual([`KEEP is ignored: "${KEEP}" is not a whole number of at least 2.`])
+      },
+    )
+  })
+
   test('read twice gives the same', () => {
     const environment = { CLAUDE_CONTEXT_COLLAPSE: '1', EVERLONG_AUTOCOMPACT_PCT: '70', DISABLE_COMPACT: 'yes' }
     const once = readEnvironment({}, environment).settings
     expect(readEnvironment(once, environment).settings).toEqual(once)
   })
+})
+
+test.each<[EngineSettings, EngineSettings, EngineSettings]>([
+  [{ target: 0.5 }, { target: undefined, collapse: true }, { target: 0.5, collapse: true }],
+  [
+    { summary: { model: 'a', offline: 'never' } },
+    { summary: { model: 'b' } },
+    { summary: { model: 'b', offline: 'never' } },
+  ],
+  [{ sessionMemory: { growth: 1 } }, { sessionMemory: false }, { sessionMemory: { growth: 1, isOn: false } }],
+  [{}, { sessionMemory: false, reductions: { native: {} } }, { sessionMemory: false, reductions: { native: {} } }],
+  // One setting each, whose value is an object.
+  [{ keep: { tokens: 5 } }, { keep: 3 }, { keep: 3 }],
+  [{ reductions: { toolKinds: { a: 'read' } } }, { reductions: { toolKinds: {} } }, { reductions: { toolKinds: {} } }],
+])('%j merged with %j is %j', (first, second, expected) => {
+  expect(mergeSettings(first, second)).toEqual(expected)
 })

@@ -1,6 +1,7 @@
 // Settings in effect. One rule for all: environment variables come before settings, settings before defaults.
+import { isObject, type JsonObject } from '../message/json.ts'
 import { checkSettings, warningOf } from './check.ts'
-import { type Fields, type Mark, percent, readNumber, readPercent, tokens, type Variable } from './rules.ts'
+import { type Fields, type Mark, percent, type Rule, readNumber, readPercent, type Variable } from './rules.ts'
 import { type EngineSettings, type Settings, settingsTable } from './table.ts'
 
 export type Environment = { readonly [name: string]: string | undefined }
@@ -10,35 +11,77 @@ export type Sourced<T> = { readonly value: T; readonly source: string }
 export type ReadEnvironment = {
   /** With the values of variables. */
   readonly settings: EngineSettings
-  /** The variable of each setting that one was read for. */
+  /** The variable that set a setting, by the path of the setting: `summary.model`. */
   readonly sources: { readonly [name: string]: string }
   readonly maxWindow: Sourced<number> | undefined
   readonly warnings: readonly string[]
 }
 
-const withVariables = Object.entries<Fields[string]>(settingsTable).flatMap(([name, field]) =>
-  'fields' in field ? [] : (field.environment ?? []).map((variable) => ({ name, variable })),
-)
+type SettingVariable = { readonly path: readonly string[]; readonly rule: Rule<unknown>; readonly variable: Variable }
 
-/** The first variable of a setting that can be read counts. An empty one is as good as none. */
-export function readEnvironment(settings: EngineSettings, environment: Environment): ReadEnvironment {
-  const values: Record<string, unknown> = { ...settings }
+const settingVariables = variablesIn(settingsTable)
+
+export function variablesIn(fields: Fields, above: readonly string[] = []): readonly SettingVariable[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const path = [...above, name]
+    if ('fields' in field) return variablesIn(field.fields, path)
+    return (field.environment ?? []).map((variable) => ({ path, rule: field, variable }))
+  })
+}
+
+/** For each setting, the first variable with a valid value counts. Empty variables are ignored. */
+export function readEnvironment(
+  settings: EngineSettings,
+  environment: Environment,
+  variables = settingVariables,
+): ReadEnvironment {
+  let values: JsonObject = settings
   const sources: Record<string, string> = {}
   const warnings: string[] = []
   let maxWindow: Sourced<number> | undefined
-  for (const { name, variable } of withVariables) {
+  for (const { path, rule, variable } of variables) {
     const source = variable.name
+    const name = path.join('.')
     const text = environment[source]?.trim() ?? ''
     if (text === '' || sources[name] !== undefined) continue
-    const read = readVariable(variable, text)
+    const read = readVariable(variable, text, rule)
     if ('wants' in read) warnings.push(`${source} is ignored: "${text}" is not ${read.wants}.`)
     else if (variable.type === 'cap') maxWindow ??= { value: Number(read.value), source }
-    else if (read.value !== undefined && !isException(variable, values[name])) {
-      values[name] = read.value
+    else if (read.value !== undefined && !isException(variable, valueAt(values, path))) {
+      values = withValue(values, path, read.value)
       sources[name] = source
     }
   }
   return { settings: values, sources, maxWindow, warnings }
+}
+
+function valueAt(values: JsonObject, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => asGroup(value)[name], values)
+}
+
+function withValue(values: JsonObject, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
+  return { ...values, [name]: rest.length === 0 ? value : withValue(asGroup(values[name]), rest, value) }
+}
+
+/** The settings of a group. `sessionMemory: false` is short for `sessionMemory: { isOn: false }`. */
+function asGroup(value: unknown): JsonObject {
+  if (typeof value === 'boolean') return { isOn: value }
+  return isObject(value) ? value : {}
+}
+
+/** `second` replaces single settings of `first`, also inside groups. */
+export function mergeSettings(first: EngineSettings, second: EngineSettings): EngineSettings {
+  return mergeFields(settingsTable, first, second)
+}
+
+function mergeFields(fields: Fields, first: JsonObject, second: JsonObject): JsonObject {
+  const replaced = Object.entries(second).map(([name, value]) => {
+    const field = fields[name]
+    const isInBoth = first[name] !== undefined && value !== undefined
+    if (!isInBoth || field === undefined || !('fields' in field)) return [name, value ?? first[name]]
+    return [name, mergeFields(field.fields, asGroup(first[name]), asGroup(value))]
+  })
+  return { ...first, ...Object.fromEntries(replaced) }
 }
 
 /** DISABLE_AUTO_COMPACT does not turn on what a setting has turned off. */
@@ -46,10 +89,12 @@ function isException(variable: Variable, value: unknown): boolean {
   return variable.type === 'flag' && variable.unless !== undefined && value === variable.unless
 }
 
-function readVariable(variable: Variable, text: string): { readonly value: unknown } | { readonly wants: string } {
+type ReadVariable = { readonly value: unknown } | { readonly wants: string }
+
+function readVariable(variable: Variable, text: string, ruleOfSetting: Rule<unknown>): ReadVariable {
   if (variable.type === 'flag') return { value: isTruthy(text) ? variable.value : undefined }
   const isPercent = variable.type === 'percent'
-  const rule = isPercent ? percent : tokens
+  const rule = isPercent ? percent : ruleOfSetting
   const value = isPercent ? readPercent(text) : readNumber(text)
   if (!rule.accepts(value)) return rule
   return { value: isPercent ? `${value}%` : value }
@@ -75,14 +120,8 @@ export function compactionOff({ settings = {}, environment = {} }: CompactionOff
 
 /** `given` has been checked. */
 export function completeSettings(given: EngineSettings = {}): Settings {
-  const { economy, sessionMemory, cacheMarks = settingsTable.cacheMarks.default } = given
-  // Settings for notes turn them on, also in a thrifty session.
-  const memory = typeof sessionMemory === 'object' ? { isOn: true, ...sessionMemory } : { isOn: sessionMemory }
-  const settings = complete(
-    settingsTable,
-    { ...given, sessionMemory: memory },
-    economy === 'thrifty' ? 'thrifty' : 'default',
-  ) as Settings
+  const { economy, cacheMarks = settingsTable.cacheMarks.default } = given
+  const settings = complete(settingsTable, given, economy === 'thrifty' ? 'thrifty' : 'default') as Settings
   const { reductions } = settings
   const { minutes } = settingsTable.reductions.fields.byIdle.fields
   // Only a cache that lives for five minutes is cold after them.
@@ -95,7 +134,11 @@ function complete(fields: Fields, given: object, economy: 'default' | 'thrifty')
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
       const value = values[name]
-      if ('fields' in field) return [name, complete(field.fields, value ?? {}, economy)]
+      if ('fields' in field) {
+        // Settings of a group that can be turned off turn it on, also in a thrifty session.
+        const switched = field.or && isObject(value) ? { isOn: true } : {}
+        return [name, complete(field.fields, { ...switched, ...asGroup(value) }, economy)]
+      }
       return [name, value ?? (economy === 'thrifty' ? field.thrifty : undefined) ?? field.default]
     }),
   )

@@ -9,6 +9,7 @@ export type Rule<T> = { readonly wants: string; readonly accepts: (value: unknow
 export type Variable =
   /** Sets `value` if the variable is 1, true, yes or on, but not in place of `unless`. */
   | { readonly type: 'flag'; readonly name: string; readonly value: unknown; readonly unless?: unknown }
+  /** The number must follow the rule of the setting; a percentage is above 0 and up to 100. */
   | { readonly type: 'number' | 'percent'; readonly name: string }
   /** A number that can only make the setting smaller. */
   | { readonly type: 'cap'; readonly name: string }
@@ -27,7 +28,14 @@ export type Setting<T, Default = T | undefined> = Rule<T> &
     readonly each?: Rule<unknown>
   }
 
-export type Group<F> = { readonly fields: F; readonly or?: Rule<boolean> }
+export type Group<F> = {
+  readonly fields: F
+  /**
+   * For a group with a setting `isOn`: the group can be turned on and off as a whole. `name: false` is short for
+   * `name: { isOn: false }`, and an object without `isOn` turns the group on.
+   */
+  readonly or?: Rule<boolean>
+}
 
 export type Fields = { readonly [name: string]: Setting<unknown> | Group<Fields> }
 
@@ -135,7 +143,11 @@ export const texts: Rule<readonly string[]> = {
 }
 export const tokens = number('a whole number of tokens above 0', (value) => isCount(value) && value > 0)
 export const anyTokens = number('a whole number of tokens', isCount)
-export const count = number('a whole number', isCount)
+export const wholeNumber = (min = 0): Rule<number> =>
+  number(
+    min === 0 ? 'a whole number' : `a whole number of at least ${min}`,
+    (value) => Number.isSafeInteger(value) && value >= min,
+  )
 export const messages = number('a number of messages', isCount)
 export const distance = number('a number of tokens', (value) => value >= 0)
 export const minutes = number('a number of minutes', (value) => value >= 0)

@@ -110,7 +110,7 @@ export const settingsTable = {
       bySize: {
         fields: {
           /** The newest results, which stay. */
-          keep: setting(rules.count, 3),
+          keep: setting(rules.wholeNumber(), 3),
           /** Tokens of tool results that may stay. */
           target: setting(rules.anyTokens, 40_000, { thrifty: 10_000 }),
           /** Freeing less is not worth breaking the cache. */
@@ -122,15 +122,15 @@ export const settingsTable = {
           /** After a pause of this length the cache is cold, and results are cleared. With `cacheMarks: '1h'` always 60. */
           minutes: setting(rules.minutes, 60, { thrifty: 5 }),
           /** The newest results, which stay. */
-          keep: setting(rules.count, 5, { thrifty: 3 }),
+          keep: setting(rules.wholeNumber(), 5, { thrifty: 3 }),
         },
       },
       byCacheEdit: {
         fields: {
           /** The number of results from which on they are cleared, where the provider edits its cache. */
-          trigger: setting(rules.count, 12, { thrifty: 6 }),
+          trigger: setting(rules.wholeNumber(), 12, { thrifty: 6 }),
           /** The newest results, which stay. */
-          keep: setting(rules.count, 5, { thrifty: 8 }),
+          keep: setting(rules.wholeNumber(), 5, { thrifty: 8 }),
         },
       },
       native: {
@@ -165,7 +165,7 @@ export const settingsTable = {
       /** Tokens by which the conversation must have grown since the last notes. */
       growth: setting(rules.anyTokens, 5_000),
       /** Tool calls since the last notes, unless the turn had none. */
-      toolCalls: setting(rules.count, 3),
+      toolCalls: setting(rules.wholeNumber(), 3),
       keep: {
         fields: {
           /** Tokens that at least stay verbatim when the notes become the summary. */
@@ -173,7 +173,7 @@ export const settingsTable = {
           /** Tokens that at most stay verbatim. */
           maxTokens: setting(rules.anyTokens, 40_000),
           /** Messages with text that at least stay verbatim. */
-          minMessages: setting(rules.count, 5),
+          minMessages: setting(rules.wholeNumber(), 5),
         },
       },
     },

@@ -44,7 +44,7 @@ export function gist(text: string, most: number): string {
   return kept.length === 0 ? condensed(text, most) : kept.join(' ').replace(/;$/, '')
 }
 
-/** Not behind the label of a list item (1. A.) or an abbreviation: what stands there is the start of something. */
+/** Not after the label of a list item (1. A.) or an abbreviation, which do not end a sentence. */
 export const sentenceEnd = /(?<=[.!?。！？])(?<!(?:^|[\s*_(])(?:\d{1,3}|[A-Za-z]|vs|e\.g|i\.e|cf|etc)\.)\s+/m
 
 /** Tables and fenced blocks whole, other lines one by one, or in sentences if a line is longer than `longest`. */

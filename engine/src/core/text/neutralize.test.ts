@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { truncationMarker } from '../compaction/ask/request.ts'
-import { contextFrame } from '../message/reminder.ts'
 import { collapsedText } from '../prompts/collapse.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
@@ -9,7 +8,7 @@ import { recalledNotice } from '../prompts/recall.ts'
 import { carriedText, partBegins, sectionTitles } from '../prompts/summary.ts'
 import { resultAsText, useAsText } from '../request/repair-pairs.ts'
 import { clearedText } from '../transcript/format/messages.ts'
-import { neutralize, neutralizeReminders } from './neutralize.ts'
+import { contextFrame, neutralize, neutralizeReminders } from './neutralize.ts'
 
 const firstLine = (text: string) => text.split('\n')[0] ?? ''
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { wellFormed, wellFormedValue } from './well-formed.ts'
+import { wellFormed, wellFormedValue } from './cut.ts'
 
 test('half characters are replaced wherever they stand, in keys too', () => {
   expect(wellFormed('a\ud800b😀')).toBe('a\ufffdb😀')

@@ -1,7 +1,8 @@
 // When the next compaction will happen, and where compactions would have happened.
+
+import { turnsOf } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import { turnsOf } from '../message/rounds.ts'
 import { contextTokens } from '../message/usage.ts'
 
 /** The context size at the end of a turn, and its time if known. */

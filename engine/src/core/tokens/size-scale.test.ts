@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
-import { contextSize } from './context-size.ts'
+import { contextSize, sizeScale } from './context-size.ts'
 import { countTokens } from './estimate/counting.ts'
-import { sizeScale } from './size-scale.ts'
 
 const words = (count: number) => 'parse the record '.repeat(count)
 const asked = (count: number): ViewMessage => ({ role: 'user', origin: 'human', content: words(count) })

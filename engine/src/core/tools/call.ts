@@ -1,8 +1,59 @@
-// Turns a tool call of any agent into one typed value. A field that is missing or of the wrong type is absent.
+// Turns a tool call of any agent into one typed value. A field that is missing or of the wrong type is absent. For a new
+// agent, add the names of its tools to the rows of `names`, and other fields to the lists of keys.
 import { arrayAt, defined, isObject, numberAt, stringAt, stringsAt } from '../message/json.ts'
-import { isFromServer, type ToolJob, toolJob } from './names.ts'
 import { type PatchedFile, readPatch, type TextEdit } from './patch.ts'
-import { readTodos, type TodoChange } from './todos.ts'
+
+/** Case, digits and separators do not matter. An editor does several jobs: its `command` says which. */
+const names = {
+  read: 'Read read_file read_many_files read_text_file view view_file open_file fs_read cat',
+  'read-notebook': 'NotebookRead',
+  'view-image': 'view_image',
+  write: 'Write write_file write_to_file create_file fs_write',
+  edit: 'Edit MultiEdit edit_file replace replace_in_file search_replace search_and_replace insert_content apply_diff fs_edit',
+  'edit-notebook': 'NotebookEdit',
+  editor: 'str_replace_based_edit_tool str_replace_editor editor',
+  patch: 'apply_patch patch',
+  shell:
+    'Bash PowerShell shell shell_command local_shell local_shell_call container.exec exec_command execute_bash execute_command run_command run_shell_command run_terminal_cmd',
+  grep: 'Grep grep_search ripgrep search_files search_file_content codebase_search',
+  glob: 'Glob LS list list_dir list_directory list_files find find_files file_search',
+  outline: 'list_code_definition_names',
+  'web-fetch': 'WebFetch fetch_url',
+  'web-search': 'WebSearch google_web_search',
+  todo: 'TodoWrite TaskCreate TaskUpdate TaskList update_plan write_todos update_todo_list',
+  'enter-plan': 'EnterPlanMode',
+  'exit-plan': 'ExitPlanMode',
+  question: 'AskUserQuestion ask_followup_question ask_user question',
+  agent: 'Task Agent spawn_agent new_task',
+  skill: 'Skill',
+} as const
+
+export type ToolJob = keyof typeof names
+
+/** `read_file`, `ReadFile` and `readFile` are one name, and so are `bash` and `bash_20250124`. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]/g, '')
+}
+
+/** As written, which is the fast way, and plain. */
+const jobs: ReadonlyMap<string, ToolJob> = new Map(
+  Object.entries(names).flatMap(([job, row]) =>
+    row.split(' ').flatMap((name) => [name, plain(name)].map((key) => [key, job as ToolJob] as const)),
+  ),
+)
+
+/** An MCP server may name a tool as it likes, so its tools never speak for the user or the agent. */
+const notForServers: ReadonlySet<ToolJob> = new Set(['todo', 'enter-plan', 'exit-plan', 'question', 'agent', 'skill'])
+
+/** By the name alone. The prefix of an MCP server (`mcp__server__tool`) is ignored. */
+export function toolJob(name: string): ToolJob | undefined {
+  const job = jobs.get(name) ?? jobs.get(plain(name.split('__').at(-1) ?? name))
+  return job !== undefined && isFromServer(name) && notForServers.has(job) ? undefined : job
+}
+
+export function isFromServer(name: string): boolean {
+  return name.includes('__')
+}
 
 export const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
 
@@ -75,11 +126,6 @@ export function pathKey(path: string, root: string | undefined): string {
   if (root === undefined || root === '') return plain
   const folder = root.endsWith('/') || root.endsWith('\\') ? root : `${root}${root.includes('\\') ? '\\' : '/'}`
   return plain.startsWith(folder) ? plain.slice(folder.length) : plain
-}
-
-/** A server's tool may answer anything. */
-export function isVouched(name: string): boolean {
-  return !isFromServer(name)
 }
 
 type Details = ToolCall extends infer Call
@@ -229,4 +275,43 @@ function firstAt<T>(keys: readonly string[], at: (key: string) => T | undefined)
     if (found !== undefined) return found
   }
   return undefined
+}
+
+export type TodoStatus = 'pending' | 'in-progress' | 'done'
+export type Todo = { readonly id: string; readonly text: string; readonly status: TodoStatus }
+
+export type TodoChange =
+  | { readonly type: 'list-replaced'; readonly todos: readonly Todo[] }
+  | { readonly type: 'item-added'; readonly text: string }
+  | {
+      readonly type: 'item-changed'
+      readonly id: string
+      readonly text?: string
+      readonly status?: TodoStatus | 'gone'
+    }
+
+export function readTodos(input: unknown): TodoChange | undefined {
+  const items = isObject(input) ? [input.todos, input.plan].find(Array.isArray) : undefined
+  if (items) return { type: 'list-replaced', todos: listedTodos(items) }
+  const id = stringAt(input, 'taskId') ?? stringAt(input, 'id')
+  const subject = stringAt(input, 'subject') ?? stringAt(input, 'title')
+  if (id === undefined) return subject === undefined ? undefined : { type: 'item-added', text: subject }
+  const status = stringAt(input, 'status')
+  const changed = status === undefined ? undefined : status === 'deleted' ? ('gone' as const) : statusOf(status)
+  return { type: 'item-changed', id, ...defined({ text: subject, status: changed }) }
+}
+
+const textKeys = ['content', 'step', 'subject', 'text', 'description']
+
+export function listedTodos(items: readonly unknown[]): readonly Todo[] {
+  return items.filter(isObject).map((item, index) => ({
+    id: stringAt(item, 'id') ?? String(numberAt(item, 'id') ?? index + 1),
+    text: textKeys.map((key) => stringAt(item, key)).find((text) => text !== undefined) ?? '',
+    status: statusOf(stringAt(item, 'status')),
+  }))
+}
+
+function statusOf(status: string | undefined): TodoStatus {
+  if (/complete|done/.test(status ?? '')) return 'done'
+  return /progress|active/.test(status ?? '') ? 'in-progress' : 'pending'
 }

@@ -1,10 +1,9 @@
-// A model behind the Messages API, through the official SDK: streams, counts, asks about models. The SDK is an optional
+// A model behind the Messages API, through the official SDK: streams, and asks about models. The SDK is an optional
 // peer. The same request gives the same bytes: keys in one order, nothing added that was not asked for.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { defined, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
-import type { ModelCapabilities, ModelClient, ModelRequest } from '../../core/ports/model.ts'
+import { type ModelCapabilities, type ModelClient, type ModelRequest, noCapabilities } from '../../core/ports/model.ts'
 import { legalRequest } from '../../core/request/legal-request.ts'
-import { noCapabilities } from '../ports.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { MessageAccumulator } from './accumulate.ts'
 
@@ -26,16 +25,13 @@ export type AnthropicOptions = SdkOptions & {
 export type AnthropicLike = {
   readonly baseURL?: string
   readonly beta: {
-    readonly messages: {
-      readonly create: (body: never, options?: never) => PromiseLike<unknown>
-      readonly countTokens: (body: never, options?: never) => PromiseLike<unknown>
-    }
+    readonly messages: { readonly create: (body: never, options?: never) => PromiseLike<unknown> }
     readonly models?: { readonly retrieve: (id: string, params?: never, options?: never) => PromiseLike<unknown> }
   }
 }
 
 export function anthropic(options: AnthropicOptions): ModelClient {
-  const { client, once } = createSdkClient<AnthropicLike>(options, {
+  return createSdkClient<AnthropicLike>(options, {
     provider: 'anthropic',
     name: '@anthropic-ai/sdk',
     publicEndpoint: 'https://api.anthropic.com',
@@ -47,65 +43,31 @@ export function anthropic(options: AnthropicOptions): ModelClient {
     describe: async ({ beta }, model, per) =>
       fromModelInfo(await beta.models?.retrieve(model, {} as never, per as never)),
   })
-  return {
-    ...client,
-    count: async (request, send = {}) => {
-      const body = countBody(request, options)
-      return once(send, async ({ beta }, per) => {
-        const counted = await beta.messages.countTokens(body as never, per as never)
-        return { type: 'counted', tokens: numberAt(counted, 'input_tokens') ?? 0 } as const
-      })
-    },
-  }
 }
 
 type BodyDefaults = Pick<AnthropicOptions, 'model' | 'maxTokens'>
 
 /** Enough for an answer, and little enough that earlier models, which refuse input + output over the window, have room. */
-const usualMaxTokens = 32_000
+const defaultMaxTokens = 32_000
 
 export function messageBody(given: ModelRequest, defaults: BodyDefaults): JsonObject {
   const request = legalRequest(given)
-  const { maxOutput = usualMaxTokens } = modelFacts(request.model || defaults.model) ?? {}
+  const { system, tools, thinking, betas = [] } = request
+  const model = request.model || defaults.model
+  const { maxOutput = defaultMaxTokens } = modelFacts(model) ?? {}
   return {
-    ...promptOf(request, defaults),
-    max_tokens: request.maxTokens ?? defaults.maxTokens ?? Math.min(usualMaxTokens, maxOutput),
+    ...defined({
+      model,
+      system,
+      tools,
+      messages: request.messages.map(({ role, content }) => ({ role, content })),
+      thinking,
+    }),
+    max_tokens: request.maxTokens ?? defaults.maxTokens ?? Math.min(defaultMaxTokens, maxOutput),
     ...request.options,
     stream: true,
-    ...betasOf(request),
+    ...(betas.length === 0 ? {} : { betas: [...new Set(betas)] }),
   }
-}
-
-/** Counting takes the prompt and what changes it, and refuses the rest. */
-const countedOptions = [
-  'cache_control',
-  'compaction',
-  'context_management',
-  'mcp_servers',
-  'output_config',
-  'speed',
-  'tool_choice',
-]
-
-export function countBody(given: ModelRequest, defaults: BodyDefaults): JsonObject {
-  const request = legalRequest(given)
-  const options = Object.entries(request.options ?? {}).filter(([key]) => countedOptions.includes(key))
-  return { ...promptOf(request, defaults), ...Object.fromEntries(options), ...betasOf(request) }
-}
-
-function promptOf(request: ModelRequest, defaults: BodyDefaults): JsonObject {
-  const { system, tools, thinking } = request
-  return defined({
-    model: request.model || defaults.model,
-    system,
-    tools,
-    messages: request.messages.map(({ role, content }) => ({ role, content })),
-    thinking,
-  })
-}
-
-function betasOf({ betas = [] }: ModelRequest): JsonObject {
-  return betas.length === 0 ? {} : { betas: [...new Set(betas)] }
 }
 
 /** A model that the catalog does not know may sit behind somebody's gateway: it is asked for nothing special. */

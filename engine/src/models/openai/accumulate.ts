@@ -14,7 +14,7 @@ import {
 import type { ModelAnswer } from '../../core/ports/model.ts'
 import { type Accumulator, BrokenStream, type Piece } from '../stream.ts'
 
-type Call = { id: string; name: string; json: string }
+export type Call = { id: string; name: string; json: string }
 
 export class ChatAccumulator implements Accumulator {
   private id = ''
@@ -56,14 +56,7 @@ export class ChatAccumulator implements Accumulator {
   answer(): ModelAnswer {
     const { id, model, finish, usage, thinking } = this
     if (finish === undefined) throw new BrokenStream('the stream ended before the answer did')
-    const unread: Record<string, string> = {}
-    const calls = [...this.calls.values()].map((call, index): Block => {
-      // The answer's own id tells it apart from calls of other answers, which are counted from 0 as well.
-      const own = call.id || ['call', index, id].filter((part) => part !== '').join('_')
-      const input = call.json.trim() === '' ? {} : parseObject(call.json)
-      if (input === undefined) unread[own] = call.json
-      return { type: 'tool_use', id: own, name: call.name, input: input ?? {} }
-    })
+    const { calls, unread } = readCalls([...this.calls.values()], id)
     const text = this.text + this.refusal
     return {
       type: 'answer',
@@ -76,13 +69,25 @@ export class ChatAccumulator implements Accumulator {
       ],
       stopReason: this.refusal === '' ? chatStopReason(finish, calls.length > 0) : 'refusal',
       usage: chatUsage(usage),
-      extra: {
-        finish_reason: finish,
-        usage: usage ?? null,
-        ...(Object.keys(unread).length > 0 ? { unread_inputs: unread } : {}),
-      },
+      extra: { finish_reason: finish, usage: usage ?? null, ...unread },
     }
   }
+}
+
+/** Arguments that are no JSON object were cut off with the answer: the call stays sendable, and `unread` has the text. */
+export function readCalls(
+  given: readonly Call[],
+  answerId: string,
+): { readonly calls: readonly Block[]; readonly unread: JsonObject } {
+  const unread: Record<string, string> = {}
+  const calls = given.map(({ id, name, json }, index): Block => {
+    // The answer's own id tells it apart from calls of other answers, which are counted from 0 as well.
+    const own = id || ['call', index, answerId].filter((part) => part !== '').join('_')
+    const input = json.trim() === '' ? {} : parseObject(json)
+    if (input === undefined) unread[own] = json
+    return { type: 'tool_use', id: own, name, input: input ?? {} }
+  })
+  return { calls, unread: Object.keys(unread).length > 0 ? { unread_inputs: unread } : {} }
 }
 
 /** Calls come in pieces by index. Some servers send whole calls and no index: then an id of its own begins a new one. */

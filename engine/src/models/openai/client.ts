@@ -2,8 +2,7 @@
 // completions, which every server has, or the Responses API. The SDK is an optional peer.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
-import type { ModelCapabilities, ModelClient } from '../../core/ports/model.ts'
-import { noCapabilities } from '../ports.ts'
+import { type ModelCapabilities, type ModelClient, noCapabilities } from '../../core/ports/model.ts'
 import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { ChatAccumulator } from './accumulate.ts'
 import { type ChatDefaults, chatBody } from './body.ts'
@@ -40,7 +39,7 @@ export type OpenAILike = {
 export function openai(options: OpenAIOptions): ModelClient {
   const apiKey = options.apiKey ?? (options.baseURL === undefined ? undefined : 'none')
   const isResponses = options.api === 'responses'
-  const { client } = createSdkClient<OpenAILike>(
+  return createSdkClient<OpenAILike>(
     { ...options, ...defined({ apiKey }) },
     {
       provider: 'openai',
@@ -67,7 +66,6 @@ export function openai(options: OpenAIOptions): ModelClient {
       },
     },
   )
-  return client
 }
 
 /** What servers call it; the API itself has no word for a window. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { BrokenStream } from '../stream.ts'
+import { openai } from './client.ts'
 import { ResponsesAccumulator } from './responses.ts'
 
 const message = (...content: readonly JsonObject[]): JsonObject => ({ type: 'message', role: 'assistant', content })
@@ -13,6 +14,8 @@ const response = (more: JsonObject): JsonObject => ({
   output: [said],
   ...more,
 })
+
+const fail = () => Promise.reject(new Error('not called'))
 
 function answerOf(...events: readonly unknown[]) {
   const accumulator = new ResponsesAccumulator()
@@ -44,6 +47,47 @@ describe('a response', () => {
     expect(() => answerOf(begun, ...events)).toThrow(
       expect.objectContaining({ message: error.message, status: 400, error: expect.objectContaining(error) }),
     )
+  })
+
+  test('that failed is a value for the caller; what the server calls temporary is sent again', async () => {
+    const sentFor = async (code: string) => {
+      let sent = 0
+      const failed = {
+        type: 'response.failed',
+        response: response({ status: 'failed', error: { code, message: 'No.' } }),
+      }
+      const create = async function* () {
+        sent++
+        yield failed
+      }
+      const client = openai({
+        model: 'm',
+        api: 'responses',
+        client: { chat: { completions: { create: fail } }, responses: { create: async () => create() } },
+        ports: { now: () => 0, random: () => 0, wait: async () => undefined },
+      })
+      const { type } = await client.send({
+        source: 'compact',
+        model: 'm',
+        messages: [{ role: 'user', content: 'Hi.' }],
+      })
+      return [type, sent]
+    }
+    expect(await sentFor('invalid_prompt')).toEqual(['failed', 1])
+    expect(await sentFor('server_error')).toEqual(['failed', 3])
+    expect(await sentFor('rate_limit_exceeded')).toEqual(['failed', 3])
+  })
+
+  test('keeps the arguments of a call that were cut off, as text', () => {
+    const call = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{"path": "/a' }
+    const whole = { ...call, call_id: 'd', arguments: '{"path":"/a"}' }
+    expect(answerOf(response({ status: 'incomplete', output: [call, whole] }))).toMatchObject({
+      content: [
+        { type: 'tool_use', id: 'c', input: {} },
+        { type: 'tool_use', id: 'd', input: { path: '/a' } },
+      ],
+      extra: { unread_inputs: { c: '{"path": "/a' } },
+    })
   })
 
   test('that has no end is a broken stream', () => {

@@ -1,20 +1,12 @@
 // The Responses API: the body of a request, and the answer that the events of its stream become. Nothing is stored on the
 // server. Reasoning stays there: a summary needs none of it back.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
-import {
-  arrayAt,
-  defined,
-  isObject,
-  type JsonObject,
-  numberAt,
-  objectAt,
-  parseObject,
-  stringAt,
-} from '../../core/message/json.ts'
+import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
 import { noTokens, type TokenCounts } from '../../core/message/usage.ts'
 import type { ModelAnswer, ModelRequest } from '../../core/ports/model.ts'
-import { type Accumulator, BrokenStream, type Piece } from '../stream.ts'
+import { type Accumulator, BrokenStream, type Piece, RefusedStream } from '../stream.ts'
+import { type Call, readCalls } from './accumulate.ts'
 import { type ChatDefaults, partOf, textFor, toolOf } from './body.ts'
 
 export function responsesBody(request: ModelRequest, defaults: Omit<ChatDefaults, 'maxTokensField'>): JsonObject {
@@ -86,26 +78,27 @@ export class ResponsesAccumulator implements Accumulator {
     const { status } = response
     if (status === 'failed') throw failureIn(response)
     const output = arrayAt(response, 'output').filter(isObject)
-    const calls = output.filter(({ type }) => type === 'function_call')
+    const id = stringAt(response, 'id') ?? ''
+    const { calls, unread } = readCalls(output.filter(({ type }) => type === 'function_call').map(callOf), id)
     const parts = output.filter(({ type }) => type === 'message').flatMap((item) => arrayAt(item, 'content'))
     const texts = parts.map((part) => stringAt(part, 'text') ?? stringAt(part, 'refusal') ?? '')
     const isRefused = parts.some((part) => stringAt(part, 'type') === 'refusal')
     const done = calls.length > 0 ? 'tool_use' : isRefused ? 'refusal' : 'end_turn'
     return {
       type: 'answer',
-      id: stringAt(response, 'id') ?? '',
+      id,
       model: stringAt(response, 'model') ?? '',
-      content: [...texts.filter((text) => text !== '').map((text) => ({ type: 'text', text })), ...calls.map(callOf)],
+      content: [...texts.filter((text) => text !== '').map((text) => ({ type: 'text', text })), ...calls],
       stopReason: status === 'incomplete' ? reasonIn(response) : done,
-      usage: usageIn(objectAt(response, 'usage')),
+      usage: responsesUsage(response),
+      extra: unread,
     }
   }
 }
 
-/** With the fields of the SDK's errors, so that an overflow is known as one. */
-function failureIn(response: JsonObject): Error {
+function failureIn(response: JsonObject): RefusedStream {
   const error = objectAt(response, 'error') ?? {}
-  return Object.assign(new Error(stringAt(error, 'message') ?? 'The response failed.'), { status: 400, error })
+  return new RefusedStream(stringAt(error, 'message') ?? 'The response failed.', error)
 }
 
 function reasonIn(response: JsonObject): string {
@@ -113,12 +106,14 @@ function reasonIn(response: JsonObject): string {
   return reason === 'content_filter' ? 'refusal' : 'max_tokens'
 }
 
-function callOf(item: JsonObject): Block {
-  const input = parseObject(stringAt(item, 'arguments') ?? '') ?? {}
-  return { type: 'tool_use', id: stringAt(item, 'call_id') ?? '', name: stringAt(item, 'name') ?? '', input }
+function callOf(item: JsonObject): Call {
+  const [id = '', name = '', json = ''] = ['call_id', 'name', 'arguments'].map((field) => stringAt(item, field))
+  return { id, name, json }
 }
 
-function usageIn(usage: JsonObject | undefined): TokenCounts {
+/** Cached tokens are part of the input here. */
+export function responsesUsage(response: unknown): TokenCounts {
+  const usage = objectAt(response, 'usage')
   const cacheRead = numberAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens') ?? 0
   const input = Math.max(0, (numberAt(usage, 'input_tokens') ?? 0) - cacheRead)
   return { ...noTokens, input, cacheRead, output: numberAt(usage, 'output_tokens') ?? 0 }

@@ -1,5 +1,5 @@
 // Finds pieces by words and filters: which ones, in which order. FTS5 says how often a text has a word for its length;
-// core/recall/rank.ts makes the order.
+// core/recall/rank.ts makes the order. User input never reaches FTS5 as syntax: each word or phrase is a string.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import {
@@ -14,7 +14,6 @@ import { parseTerms, type Term, wordsOf } from '../../core/recall/terms.ts'
 import type { SearchQuery } from '../../core/session/recall-input.ts'
 import { type TextKind, textKinds } from '../../core/transcript/format/record-texts.ts'
 import { sessionOf } from './files.ts'
-import { matchAll, matchAny, matchesOf } from './match.ts'
 
 /** Whether the first match has all words (in some form, without "the", "what" and the like) or some; 'none' without words. */
 export type Matched = 'all' | 'any' | 'none'
@@ -262,4 +261,22 @@ function matchesGlob(text: string, [first = '', ...rest]: readonly string[]): bo
     at = found + part.length
   }
   return at <= text.length - last.length
+}
+
+/** An FTS5 string, in which only the quote has a meaning. */
+function stringOf(text: string): string {
+  return `"${text.replaceAll('"', ' ')}"`
+}
+
+/** One expression for each form of the term, as typed first. */
+export function matchesOf({ text, isPrefix, forms }: Term): readonly string[] {
+  return [`${stringOf(text)}${isPrefix ? ' *' : ''}`, ...forms.map(stringOf)]
+}
+
+export function matchAny(terms: readonly Term[]): string {
+  return terms.flatMap(matchesOf).join(' OR ')
+}
+
+export function matchAll(terms: readonly Term[]): string {
+  return terms.map((term) => `(${matchAny([term])})`).join(' AND ')
 }

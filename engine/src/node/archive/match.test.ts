@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { indexable, parseTerms } from '../../core/recall/terms.ts'
 import { openDatabase } from './database.ts'
-import { matchAll, matchAny } from './match.ts'
+import { matchAll, matchAny } from './find.ts'
 
 /** Whether a text, put into the index, is found by what is typed. */
 function finds(text: string, typed: string): boolean {

@@ -1,7 +1,7 @@
 // Finds what an id refers to and reads it from its file, byte for byte. Ids are untrusted: they are only compared, never
 // used as a path or SQL.
 import { readFileSync } from 'node:fs'
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
@@ -34,11 +34,23 @@ export type PieceRow = {
   readonly path: string | null
 }
 
+/** Preparing a query takes a hundred times as long as running it. */
+const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>()
+
+/** `where` must be one of a few constant texts: each is prepared once and kept as long as the database. */
 export function piecesWhere(sql: DatabaseSync, where: string, ...values: SQLInputValue[]): readonly PieceRow[] {
+  const own = prepared.get(sql) ?? new Map<string, StatementSync>()
+  prepared.set(sql, own)
+  const statement = own.get(where) ?? prepareWhere(sql, where)
+  own.set(where, statement)
+  return statement.all(...values) as PieceRow[]
+}
+
+function prepareWhere(sql: DatabaseSync, where: string): StatementSync {
   const pieces = `SELECT p.*, s.name, s.type, s.format, c.tool_use_id, c.tool,
       (SELECT path FROM touched WHERE touched.call = p.call LIMIT 1) AS path
     FROM pieces p JOIN sources s ON s.id = p.source LEFT JOIN calls c ON c.id = p.call`
-  return sql.prepare(`${pieces} WHERE ${where}`).all(...values) as PieceRow[]
+  return sql.prepare(`${pieces} WHERE ${where}`)
 }
 
 /** Results in transcripts before stored ones; of duplicates the first counts. */

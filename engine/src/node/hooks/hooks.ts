@@ -12,8 +12,7 @@ import { headOf } from '../../core/text/cut.ts'
 import { systemPorts } from '../../models/ports.ts'
 import { makeSessionFolder, sessionFolder } from '../session/session-folder.ts'
 import { replaceFile } from '../write/whole-file.ts'
-import { mergeOutcomes, outcomeOf } from './outcome.ts'
-import { runCommand } from './run-command.ts'
+import { mergeOutcomes, outcomeOf, runCommand } from './run-command.ts'
 import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
 
 /** Errors and timeouts are reported, never fatal. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { noOutcome } from '../../core/ports/hooks.ts'
-import { mergeOutcomes, outcomeOf } from './outcome.ts'
+import { mergeOutcomes, outcomeOf } from './run-command.ts'
 import { commandsFor } from './settings.ts'
 
 const printed = (stdout: string) => ({

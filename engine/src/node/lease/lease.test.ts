@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { temporaryFolders, watchedDisk } from '../testing/sessions.ts'
 import { type Disk, nodeDisk, type Opening, systemError } from '../write/disk.ts'
 import { acquireLease, type Lease, type LeaseResult } from './lease.ts'
-import type { nodeProcesses } from './processes.ts'
+import type { nodeProcesses } from './lock-file.ts'
 
 const start = Date.parse('2026-01-02T03:04:05.000Z')
 

@@ -6,12 +6,12 @@ import {
   type LockPlace,
   type LockRecord,
   lockChain,
+  nodeProcesses,
   readLock,
   replaceLock,
   sweepLock,
   takeLock,
 } from './lock-file.ts'
-import { nodeProcesses } from './processes.ts'
 
 export const nodeLeasePorts = {
   now: () => Date.now(),

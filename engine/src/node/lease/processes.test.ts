@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { nodeProcesses } from './processes.ts'
+import { nodeProcesses } from './lock-file.ts'
 
 const { isDead, self } = nodeProcesses
 const here = self()

@@ -129,7 +129,6 @@ test.for([1500, 3000, 6000])(
         newId: () => 'id',
         model: offline(),
         hooks: noHooks,
-        files: { read: async () => ({ type: 'missing' }) },
         emit: () => undefined,
         wait: async () => undefined,
       },

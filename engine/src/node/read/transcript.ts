@@ -5,6 +5,7 @@ import {
   type Cutoff,
   createCutoff,
   createFacts,
+  type EntryName,
   requireReached,
   type Transcript,
   transcriptOf,
@@ -19,7 +20,7 @@ import { forEachLine, type Line } from './lines.ts'
 
 export type ReadOptions = {
   /** Only what precedes this entry; for a boundary, what its compaction worked on. */
-  readonly before?: string | undefined
+  readonly before?: EntryName | undefined
   /** Bytes at the end of the file whose entries are kept whole. Default: 64 MB. */
   readonly wholeBytes?: number | undefined
   /** Reads the facts on the way, for callers that will ask for them: otherwise a large file is read once more. */

@@ -41,7 +41,6 @@ async function compactionOf(path: string): Promise<readonly JsonObject[]> {
       newId: () => `c${++ids}`,
       model: offline(),
       hooks: noHooks,
-      files: { read: async () => ({ type: 'missing' }) },
       emit: () => undefined,
       wait: async () => undefined,
     },

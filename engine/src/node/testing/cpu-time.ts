@@ -5,3 +5,13 @@ export function cpuTime(run: () => void): number {
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1000
 }
+
+/**
+ * The lowest of up to three ratios of processor times, for comparison with a limit. Noise mostly makes a ratio larger, so one
+ * below the limit is enough.
+ */
+export function lowestRatio(limit: number, ratio: () => number): number {
+  let lowest = Number.POSITIVE_INFINITY
+  for (let attempt = 0; attempt < 3 && lowest >= limit; attempt++) lowest = Math.min(lowest, ratio())
+  return lowest
+}

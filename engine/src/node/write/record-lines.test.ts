@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toLines } from './record-lines.ts'
+import { toLines } from './writer.ts'
 
 const rules = { knows: (uuid: string) => uuid === 'old' }
 const problemOf = (records: readonly unknown[]) => {

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { corrupt, generateWithTruth, serialize, session } from '../../testing/index.ts'
-import { fsck } from '../read/fsck.ts'
 import { openLive } from '../read/live-file.ts'
-import { repair } from './repair.ts'
+import { fsck, repair } from './repair.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-repair-'))
 process.env.EVERLONG_CACHE_DIR = join(folder, 'cache')

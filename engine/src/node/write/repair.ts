@@ -1,9 +1,11 @@
-// Writes a repaired copy of a transcript: one record per line, without torn text and duplicates, cycles cut, orphans
+// Reports what is wrong with a transcript, and writes a repaired copy of a transcript: one record per line, without torn text and duplicates, cycles cut, orphans
 // attached to the entry before them. The original is never touched, and whole records are copied as they are.
 import { decodeLine } from '../../core/transcript/format/decode.ts'
-import type { Scan } from '../../core/transcript/tree/scan.ts'
+import { type Finding, findingsOf, type Tally, tallyOf } from '../../core/transcript/report/findings.ts'
+import { isTranscript, type Scan } from '../../core/transcript/tree/scan.ts'
 import { scanFile } from '../read/entries.ts'
-import { forEachLine, type Line } from '../read/lines.ts'
+import { forEachLine, type Line, type LineOptions } from '../read/lines.ts'
+import { openLive } from '../read/live-file.ts'
 import { type Exists, writeNewFile } from './whole-file.ts'
 
 export type RepairReport = {
@@ -61,4 +63,28 @@ function withParent(text: string, parentUuid: string | null): string {
   const record = JSON.parse(text)
   const everlong = { ...record.everlong, parentUuidBeforeRepair: record.parentUuid }
   return JSON.stringify({ ...record, parentUuid, everlong })
+}
+
+export type FsckReport = {
+  readonly path: string
+  readonly isTranscript: boolean
+  readonly findings: readonly Finding[]
+  readonly errors: number
+  readonly notes: number
+  readonly repaired: { readonly records: number; readonly live: Tally }
+}
+
+export function fsck(path: string, options: LineOptions = {}): FsckReport {
+  const scan = scanFile(path, options)
+  const live = tallyOf(openLive(path).entries)
+  const findings = findingsOf(scan, scan.problems, live)
+  const errors = findings.filter((finding) => finding.severity === 'error').length
+  return {
+    path,
+    isTranscript: isTranscript(scan),
+    findings,
+    errors,
+    notes: findings.length - errors,
+    repaired: { records: scan.records - scan.table.duplicates.length, live },
+  }
 }

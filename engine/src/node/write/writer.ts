@@ -1,7 +1,7 @@
 // The single writer of a session. It appends records so that a crash at any byte loses at most the record being
 // written. It never changes written records and never writes without the lease.
 import { dirname, join, resolve } from 'node:path'
-import type { JsonObject } from '../../core/message/json.ts'
+import { isObject, type JsonObject, toJson } from '../../core/message/json.ts'
 import {
   acquireLease,
   type Holder,
@@ -12,7 +12,6 @@ import {
   nodeLeasePorts,
 } from '../lease/lease.ts'
 import { type Disk, type DiskProblem, diskProblem, ignoring, systemError, tolerating, writeWhole } from './disk.ts'
-import { type RecordRefused, toLines } from './record-lines.ts'
 import { copyWholeRecords } from './whole-file.ts'
 
 export type WriterOptions = LeaseOptions & {
@@ -222,4 +221,50 @@ function revert(open: OpenFile, part: Uint8Array): 'nothing' | 'part' {
     return 'nothing'
   })
   return left ?? 'part'
+}
+
+type LineRules = {
+  readonly knows: (uuid: string) => boolean
+  /** Takes uuids and parents as they are, for a copy of a session that others wrote. */
+  readonly isCopy?: boolean | undefined
+}
+
+type RecordLines = { readonly type: 'lines'; readonly text: string; readonly uuids: readonly string[] } | RecordRefused
+
+/** Says which record it is, what is wrong with it and what to do. */
+type RecordRefused = { readonly type: 'refused'; readonly message: string }
+
+/** A record that would read back differently is refused, never adjusted. */
+export function toLines(records: readonly unknown[], { knows, isCopy }: LineRules): RecordLines {
+  const uuids = new Set<string>()
+  const lines: string[] = []
+  for (const [index, record] of records.entries()) {
+    const refused = (why: string): RecordRefused => ({ type: 'refused', message: `Record ${index}: ${why}` })
+    if (!isObject(record))
+      return refused('it is not an object and would not read back the same. Use plain JSON values.')
+    const line = toJson(record)
+    if (typeof line !== 'string') {
+      return refused(`${line.where || 'it'} ${line.why} and would not read back the same. Use plain JSON values.`)
+    }
+    const problem = isCopy ? undefined : uuidProblem(record, (uuid) => uuids.has(uuid) || knows(uuid))
+    if (problem !== undefined) return refused(problem)
+    if (typeof record.uuid === 'string') uuids.add(record.uuid)
+    lines.push(line, '\n')
+  }
+  return { type: 'lines', text: lines.join(''), uuids: [...uuids] }
+}
+
+function uuidProblem(record: JsonObject, knows: (uuid: string) => boolean): string | undefined {
+  for (const field of ['uuid', 'parentUuid', 'logicalParentUuid'] as const) {
+    const value = record[field]
+    if (value === undefined || (value === null && field !== 'uuid')) continue
+    if (typeof value !== 'string')
+      return `${field} is not a string. Give a uuid, or null for a record without a parent.`
+    if (field === 'uuid' && knows(value))
+      return `the uuid ${value} is in the session already. Give each record a new one.`
+    if (field !== 'uuid' && !knows(value)) {
+      return `${field} ${value} is not a record of this session. Write that record first; if it was in the file when it was opened, \`knows\` must return true for it.`
+    }
+  }
+  return undefined
 }

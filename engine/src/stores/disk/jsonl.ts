@@ -1,6 +1,7 @@
-// Sessions as transcripts in one folder: FOLDER/ID.jsonl, with sub-agents in FOLDER/ID/subagents.
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+// Sessions as transcripts in one folder: FOLDER/ID.jsonl, and FOLDER/ID/subagents/NAME.jsonl for sub-agents, at any depth.
+// Links are never followed: they could lead anywhere.
+import { existsSync, lstatSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { defined, parseObject, stringAt } from '../../core/message/json.ts'
 import { checkNewSessionId, transcriptName } from '../../core/ports/session-id.ts'
 import type {
@@ -12,14 +13,14 @@ import type {
   SessionStore,
   StoredRecord,
 } from '../../core/ports/session-store.ts'
+import { discardCaches } from '../../node/archive/archive.ts'
 import { isLeaseHeld } from '../../node/lease/lease.ts'
 import { forEachEntry } from '../../node/read/entries.ts'
-import { makeFolderBelow, sessionFolder } from '../../node/session/session-folder.ts'
+import { filesIn, itemsIn, makeFolderBelow, resultsName, sessionFolder } from '../../node/session/session-folder.ts'
+import { ignoring } from '../../node/write/disk.ts'
 import { replaceFile } from '../../node/write/whole-file.ts'
 import { listed, toErase } from '../rules.ts'
-import { eraseTranscripts } from './erase.ts'
 import { openTranscript, storeErrorOf } from './file.ts'
-import { isTranscript, parentIn, sessionIdOf, transcriptPath, transcriptsIn } from './tree.ts'
 
 export type JsonlOptions = {
   /** It is created if it is missing. */
@@ -125,4 +126,76 @@ function erase(folder: string, which: Erasure): number {
     throw storeErrorOf(error, ' Not everything was erased.')
   }
   return chosen.size
+}
+
+const extension = '.jsonl'
+
+/** Undefined if no file in the folder can have this id. Folders may contain more ids than a new session may have. */
+function transcriptPath(folder: string, id: string): string | undefined {
+  const names = id.split('/')
+  const isSafe = names.every((name) => name !== '' && name !== '.' && name !== '..' && !/[\\:\0]/.test(name))
+  return isSafe ? `${join(folder, ...names)}${extension}` : undefined
+}
+
+function sessionIdOf(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join('/').slice(0, -extension.length)
+}
+
+function parentIn(id: string): string | undefined {
+  return /^(.+)\/subagents\/[^/]+$/s.exec(id)?.[1]
+}
+
+/** All transcripts, wherever they are below the folder. */
+function transcriptsIn(folder: string): readonly string[] {
+  return itemsIn(folder).flatMap((item) => {
+    const path = join(folder, item.name)
+    if (item.isFile()) return item.name.endsWith(extension) ? [path] : []
+    return item.isDirectory() && item.name !== resultsName ? transcriptsIn(path) : []
+  })
+}
+
+/** Whether there is a transcript that no link leads to. */
+function isTranscript(folder: string, path: string): boolean {
+  const found = ignoring(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'], () => lstatSync(path))
+  if (found?.isFile() !== true) return false
+  for (let level = dirname(path); level !== folder && level.length > folder.length; level = dirname(level))
+    if (lstatSync(level).isSymbolicLink()) return false
+  return true
+}
+
+/**
+ * With what is kept next to them, locks and caches. A transcript that stays is never removed, wherever it is. Writers that
+ * still have one open get an error at their next append.
+ */
+function eraseTranscripts(gone: ReadonlySet<string>, staying: ReadonlySet<string>): void {
+  for (const path of gone) {
+    discardCaches(path)
+    rmSync(path, { force: true })
+  }
+  for (const path of gone) removeFolder(sessionFolder(path), staying)
+  for (const folder of new Set([...gone].map(dirname)))
+    for (const file of filesIn(folder)) if (gone.has(lockedBy(file) ?? '')) rmSync(file, { force: true })
+}
+
+/** The transcript whose lock this is, or a file that a taking of the lock left. */
+function lockedBy(file: string): string | undefined {
+  const name = /^(.+\.jsonl)\.lock(\..+)?$/s.exec(basename(file))?.[1]
+  return name === undefined ? undefined : join(dirname(file), name)
+}
+
+/** Without the transcripts in it that stay, and without what belongs to these. */
+function removeFolder(folder: string, staying: ReadonlySet<string>): void {
+  const found = lstatSync(folder, { throwIfNoEntry: false })
+  if (!found || found.isFile()) return
+  if (![...staying].some((path) => path.startsWith(`${folder}${sep}`))) {
+    rmSync(folder, { recursive: true, force: true })
+    return
+  }
+  const kept = new Set([...staying].map(sessionFolder))
+  for (const item of itemsIn(folder)) {
+    const path = join(folder, item.name)
+    if (staying.has(path) || kept.has(path) || staying.has(lockedBy(path) ?? '')) continue
+    if (item.isDirectory()) removeFolder(path, staying)
+    else rmSync(path, { force: true })
+  }
 }

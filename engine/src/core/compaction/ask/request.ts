@@ -7,7 +7,7 @@ import type { Message, ViewMessage } from '../../message/message.ts'
 import type { ModelRequest } from '../../ports/model.ts'
 import { summarizerSystem } from '../../prompts/summary.ts'
 import { markedBlocks } from '../../request/cache-marks.ts'
-import { onDemandBeta } from '../../request/provider-summary.ts'
+import { onDemandBeta } from '../../request/from-view.ts'
 import { repairRequest } from '../../request/repair.ts'
 
 /**

@@ -2,8 +2,8 @@
 // a history many times too long is read in windows, oldest first. Works on values; nothing is sent from here.
 import { createLedger } from '../../ledger/ledger.ts'
 import { type Block, isText, isToolResult, isToolUse, textOf } from '../../message/block.ts'
+import { roundsOf } from '../../message/cut-points.ts'
 import type { Message } from '../../message/message.ts'
-import { roundsOf } from '../../message/rounds.ts'
 import type { Overflow } from '../../ports/model.ts'
 import { carriedText } from '../../prompts/summary.ts'
 import { type TokenLimit, withoutMiddle } from '../../text/cut.ts'

@@ -3,7 +3,7 @@ import type { ActionFact, ErrorFact, Exchange, Ledger, Rule } from '../../ledger
 import { rulesIn, sentencesOf, withoutPasted } from '../../ledger/rules.ts'
 import { interrupted } from '../../ledger/steps.ts'
 import type { Action } from '../../tools/actions.ts'
-import { toolJob } from '../../tools/names.ts'
+import { toolJob } from '../../tools/call.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { isConsent } from '../page/claims.ts'
 import { isPassedOver } from '../page/state.ts'

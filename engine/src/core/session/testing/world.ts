@@ -16,7 +16,6 @@ import {
   type ModelRequest,
   noCapabilities,
 } from '../../ports/model.ts'
-import type { FileStore } from '../../ports/restore.ts'
 import { noPosition } from '../../ports/store.ts'
 import { completeSettings, readEnvironment } from '../../settings/resolve.ts'
 import type { EngineSettings } from '../../settings/table.ts'
@@ -106,8 +105,6 @@ export function answerOf(
   }
 }
 
-const noFiles: FileStore = { read: async () => ({ type: 'missing' }) }
-
 /** Waits are over at once. A deadline, which only matters where something hangs, lasts until it is called off. */
 const shortWait: Runtime['ports']['wait'] = (milliseconds, signal) =>
   new Promise((resolve) => {
@@ -141,7 +138,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
       }),
       ...options.mechanisms,
     },
-    ports: { now, newId, wait, hooks, files: noFiles, emit, summaryPrompt: options.summaryPrompt },
+    ports: { now, newId, wait, hooks, emit, summaryPrompt: options.summaryPrompt },
     guard,
     ask: options.ask,
     learned,

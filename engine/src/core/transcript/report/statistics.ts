@@ -1,5 +1,5 @@
 // Statistics of many sessions: how often they are compacted and by which mechanism, how summaries grow, tokens used.
-import { groupBy } from '../../message/group-by.ts'
+import { groupBy } from '../../message/maps.ts'
 import { addCounts, billedCounts, noTokens, type TokenCounts, totalOf } from '../../message/usage.ts'
 import type { Epoch, Scan } from '../tree/scan.ts'
 

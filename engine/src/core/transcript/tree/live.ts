@@ -1,6 +1,6 @@
 // The live window: the entries since the last compaction that the next request is made of, in their order. Always
 // computed from the whole tree.
-import { groupBy } from '../../message/group-by.ts'
+import { groupBy } from '../../message/maps.ts'
 import { type Head, isPostCompact, isSpoken } from '../format/entry.ts'
 import { nothingUndone, type Standing } from './changes.ts'
 import {

@@ -2,8 +2,8 @@
 // from the user's side until the next answer becomes the message after it, results first. Same pieces, same bytes.
 import { type Block, blocksOf, isMedia, isToolResult, textOf } from '../../message/block.ts'
 import type { Origin, ViewMessage } from '../../message/message.ts'
-import { contextFrame } from '../../message/reminder.ts'
 import { contextTokens } from '../../message/usage.ts'
+import { contextFrame } from '../../text/neutralize.ts'
 
 export type Source = {
   /** The entries, in order. A message that replaces a range names all entries of the range. */

@@ -1,5 +1,5 @@
 // The pieces of a view: the message of each entry after its edits, and for each range that an edit replaced, the replacement.
-import { groupBy } from '../../message/group-by.ts'
+import { groupBy } from '../../message/maps.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { headOf } from '../../text/cut.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'

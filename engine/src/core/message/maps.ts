@@ -1,3 +1,5 @@
+// What `Map` and `Set` lack.
+
 /** `Map.groupBy`, which Node 20 does not have. */
 export function groupBy<T, K = string>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
   const groups = new Map<K, T[]>()
@@ -8,4 +10,12 @@ export function groupBy<T, K = string>(items: readonly T[], keyOf: (item: T) => 
     else groups.set(key, [item])
   }
   return groups
+}
+
+/** Forgets the oldest, so that a session of any length stays small. */
+export function dropOldest(of: Map<string, unknown> | Set<string>, most: number): void {
+  for (const key of of.keys()) {
+    if (of.size <= most) return
+    of.delete(key)
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { contextFrame } from './reminder.ts'
+import { contextFrame } from './neutralize.ts'
 
 const framed = (inside: string) =>
   `<system-reminder>\nContext that may or may not be relevant:\n\n${inside}\n</system-reminder>`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dropOldest } from './drop-oldest.ts'
+import { dropOldest } from './maps.ts'
 
 test('the newest stay, in their order, and never more than are wanted', () => {
   fc.assert(

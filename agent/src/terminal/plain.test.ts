@@ -1,0 +1,42 @@
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import type { Controller } from './controller.ts'
+import { show } from './plain.ts'
+import { asked } from './state/hear.ts'
+import { firstState, type TerminalState } from './state/state.ts'
+import { createStore } from './store.ts'
+
+/** What the plain view prints as these states follow each other. */
+async function printedFor(states: readonly TerminalState[]): Promise<string> {
+  const store = createStore(firstState)
+  const stdout = new PassThrough()
+  const never = new Promise<never>(() => undefined)
+  const agent = { answer: () => undefined }
+  const controller = { agent, ready: never, ended: never } as unknown as Controller
+  const view = show({ store, controller, stdin: new PassThrough() as never, stdout: stdout as never })
+  for (const state of states) store.update(() => state, 'now')
+  await view.end()
+  stdout.end()
+  return text(stdout)
+}
+
+const request = { toolUseId: 't1', tool: 'Bash', title: 'Run npm test' }
+const asking = (...ids: readonly number[]) =>
+  ids.reduce((state, id) => asked(state, id, { type: 'permission', request }), firstState)
+const questionsIn = (printed: string) => printed.match(/^Permission: Run npm test$/gm)?.length
+
+test('a question is printed once, and again when it is asked again', async () => {
+  expect(questionsIn(await printedFor([asking(1), { ...asking(1), hint: 'x' }]))).toBe(1)
+  expect(questionsIn(await printedFor([asking(1), firstState, asking(2)]))).toBe(2)
+})
+
+test('a list to choose from is printed each time it is opened', async () => {
+  const overlay = { type: 'picker', title: 'Which session?', choices: [], filter: '', selected: 0 } as const
+  const printed = await printedFor([{ ...firstState, overlay }, firstState, { ...firstState, overlay }])
+  expect(printed.match(/^Which session\?$/gm)).toHaveLength(2)
+})
+
+test('of two questions in the same words, the second is printed after the first was answered', async () => {
+  expect(questionsIn(await printedFor([asking(1, 2), asking(2)]))).toBe(2)
+})
