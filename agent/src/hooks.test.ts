@@ -78,6 +78,7 @@ async function resultUnder(hooks: HookSettings): Promise<unknown> {
 const deny = { hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'not here' } }
 const change = { hookSpecificOutput: { updatedInput: { how: 'slowly' } } }
 const spoil = { hookSpecificOutput: { updatedInput: { how: 5 } } }
+const warn = { hookSpecificOutput: { additionalContext: 'It may be slow.' } }
 const add = { hookSpecificOutput: { additionalContext: 'It was slow.' } }
 
 test.each<[string, HookSettings, unknown]>([
@@ -96,6 +97,11 @@ test.each<[string, HookSettings, unknown]>([
     'add to a result',
     { PostToolUse: hook(`echo '${JSON.stringify(add)}'`) },
     ['It ran.\n[From a hook] It was slow.', false],
+  ],
+  [
+    'add to it before and after the call',
+    { PreToolUse: hook(`echo '${JSON.stringify(warn)}'`), PostToolUse: hook(`echo '${JSON.stringify(add)}'`) },
+    ['It ran.\n[From a hook] It may be slow.\n[From a hook] It was slow.', false],
   ],
   ['change an input', { PreToolUse: hook(`echo '${JSON.stringify(change)}'`) }, ['It ran slowly.', false]],
   [
@@ -124,6 +130,33 @@ test('after a hook changed an input, the hooks of its result hear of the changed
   await set.agent.submit({ text: 'Run it.' })
   const heard = JSON.parse(readFileSync(log, 'utf8')) as unknown
   expect(heard).toMatchObject({ tool_input: { how: 'slowly' }, tool_response: 'It ran slowly.' })
+})
+
+test('hooks know the tool of a server by its own name, and see and change its own input', async () => {
+  let log = ''
+  const called: unknown[] = []
+  const call = defineTool({
+    name: 'McpCall',
+    description: 'Calls a tool of a server.',
+    input: z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) }),
+    run: (given) => {
+      called.push(given)
+      return 'It ran.'
+    },
+  })
+  const set = await stage({
+    script: fixed([toolUse('McpCall', { tool: 'mcp__files__find', arguments: { how: 'fast' } }), text('Done.')]),
+    tools: [call],
+    prepare: ({ folder }) => {
+      log = join(folder, 'hooks.jsonl')
+      writeFileSync(join(folder, 'hook.sh'), `cat >> '${log}'\necho '${JSON.stringify(change)}'\n`)
+    },
+    settings: { hooks: { PreToolUse: hook('sh hook.sh', 'mcp__files__.*') } },
+  })
+  await set.agent.submit({ text: 'Run it.' })
+  const heard = JSON.parse(readFileSync(log, 'utf8')) as unknown
+  expect(heard).toMatchObject({ tool_name: 'mcp__files__find', tool_input: { how: 'fast' } })
+  expect(called).toEqual([{ tool: 'mcp__files__find', arguments: { how: 'slowly' } }])
 })
 
 test('when a sub-agent finishes, only the hooks of sub-agents run', async () => {

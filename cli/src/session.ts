@@ -137,21 +137,10 @@ export function explainSession({ messages, edited, ...known }: Sized, measured: 
   return explanation
 }
 
-/** What the session itself counted with, where an engine of ours wrote it. */
-export function noteIn(path: string): ContextNote | undefined {
-  return readContextNote(openLive(path).read)
-}
-
-/** The same, and the window that a client wrote down. */
-export function knownIn(path: string): Pick<Sized, 'note' | 'recordedWindow'> {
-  const { read } = openLive(path)
-  return { note: readContextNote(read), recordedWindow: recordedWindow(read) }
-}
-
-/** Of the view, with what was edited since the newest answer taken off. */
-export function sizeOf({ path, answered, view }: Transcript, { model }: Pick<WindowChoice, 'model'> = {}): ContextSize {
+/** Of the view, without what was removed by edits since the newest answer. */
+export function sizeOf({ note, answered, view }: Transcript, { model }: Pick<WindowChoice, 'model'> = {}): ContextSize {
   const choice = model === undefined ? {} : { model }
-  return editedSize(answered, view, groundsOf({ note: noteIn(path) }, { ...choice, env: {} }))
+  return editedSize(answered, view, groundsOf({ note }, { ...choice, env: {} }))
 }
 
 /** The same for screens on which a setting that cannot work is only one problem among others. */

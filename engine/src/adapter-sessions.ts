@@ -92,7 +92,7 @@ export function adapterSessions<Foreign, Host>(
     const restart = () => open(id, call)
     return { id, history: new ManagedHistory({ converter, session: await restart(), restart }) }
   }
-  const sessions = () => held.map(({ history }) => history.session as Session)
+  const sessions = () => held.map(({ history }) => history.session)
   const close = () =>
     mutex.run(async () => {
       if (session) return
@@ -114,7 +114,7 @@ export function adapterSessions<Foreign, Host>(
       }),
     sessions: {
       session: (id) => {
-        const named = held.find((one) => one.id === id)?.history.session as Session | undefined
+        const named = held.find((one) => one.id === id)?.history.session
         return named ?? sessions().find((own) => own.id === id)
       },
       sessions,

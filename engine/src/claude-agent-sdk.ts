@@ -24,7 +24,8 @@ import { heldSession } from './core/session/open-session.ts'
 import type { Session } from './core/session/session-api.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
-import { leftOutBy, standingRules } from './node/after-compaction.ts'
+import { leftOutBy, rulesText } from './node/after-compaction.ts'
+import { readLedger } from './node/read/ledger-file.ts'
 import { memorySessions } from './stores/memory.ts'
 
 export type ClaudeAgentOptions = EngineOptions & {
@@ -116,7 +117,7 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
       },
     },
     hooks: agentHooks({
-      rulesIn: standingRules,
+      rulesIn: (transcript) => rulesText(readLedger(transcript).ledger),
       missingFrom: leftOutBy,
       keep,
       maxResultLength,

@@ -540,6 +540,25 @@ describe('automatic compaction with keep', () => {
 })
 
 describe('messages of chat completions', () => {
+  test('keep a PDF and the input of a custom tool', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start()
+    const file = { filename: 'order.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' }
+    session.add({ role: 'user', content: [{ type: 'file', file }] })
+    const call = { id: 'call_1', type: 'custom', custom: { name: 'patch', input: '*** Begin Patch' } }
+    session.record({ choices: [{ message: { role: 'assistant', content: null, tool_calls: [call] } }] })
+    expect(session.messages().map(({ content }) => content)).toEqual([
+      [
+        {
+          type: 'document',
+          source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+          title: 'order.pdf',
+        },
+      ],
+      [{ type: 'tool_use', id: 'call_1', name: 'patch', input: { input: '*** Begin Patch' } }],
+    ])
+    await session.close()
+  })
+
   test('are added and recorded as they come, and go out in the shape of the Messages API', async () => {
     const session = await createEngine({ model: offline(), environment: {} }).start({
       tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }],

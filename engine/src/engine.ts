@@ -3,23 +3,20 @@
 
 import { Collapser } from './core/collapse/collapser.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
-import type { Emit, EngineEvent } from './core/ports/events.ts'
+import type { Emit } from './core/ports/events.ts'
 import { createGuard, createListeners } from './core/ports/guarded.ts'
 import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
-import type { HookCall, HostHooks } from './core/ports/hooks.ts'
+import type { HookCall } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import type { CompactionPorts } from './core/ports/ports.ts'
-import type { FileStore, Restore } from './core/ports/restore.ts'
 import { subagentId } from './core/ports/session-id.ts'
 import type { HeldSession, SessionStore } from './core/ports/session-store.ts'
-import type { Workspace } from './core/ports/workspace.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
-import { guardedFunctions, type HostFunctions } from './core/session/host-functions.ts'
+import { type EngineOptions, type EnginePorts, guardedFunctions } from './core/session/host-functions.ts'
 import { bareHost, type HostPorts } from './core/session/host-ports.ts'
 import { requestBase } from './core/session/input.ts'
 import { loadedMechanism } from './core/session/load-compaction.ts'
-import { defaultMechanisms, type Mechanisms } from './core/session/mechanisms.ts'
+import { defaultMechanisms } from './core/session/mechanisms.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import {
   type Opener,
@@ -32,50 +29,20 @@ import {
 import { leftInQueue, queuedEntries } from './core/session/queue.ts'
 import { type Recall, withQueued } from './core/session/recall.ts'
 import { guardedState, Restoring } from './core/session/restoring.ts'
-import {
-  type Ask,
-  type CleanUp,
-  createCleanUps,
-  createRuntime,
-  hooksInto,
-  type Runtime,
-} from './core/session/runtime.ts'
+import { type CleanUp, createCleanUps, createRuntime, hooksInto, type Runtime } from './core/session/runtime.ts'
 import { createSession, type OwnSession } from './core/session/session.ts'
 import type { Session, SessionOptions } from './core/session/session-api.ts'
 import { StoredSession } from './core/session/stored-session.ts'
 import type { Transcript } from './core/session/transcript.ts'
 import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
-import { completeSettings, type Environment, readEnvironment } from './core/settings/resolve.ts'
-import type { EngineSettings, Settings } from './core/settings/table.ts'
+import { completeSettings, readEnvironment } from './core/settings/resolve.ts'
+import type { Settings } from './core/settings/table.ts'
 import type { Fold } from './core/transcript/view/fold.ts'
 import { systemPorts } from './models/ports.ts'
 import type { ReadSession } from './read-session.ts'
 import { inMemory } from './stores/memory.ts'
 
-export type EngineOptions = HostFunctions & {
-  readonly model: ModelClient
-  readonly settings?: EngineSettings
-  readonly hooks?: HostHooks
-  /**
-   * Files of the workspace, for restoring. Default: what the conversation showed; with everlong/node, those below the
-   * working directory.
-   */
-  readonly files?: FileStore
-  /**
-   * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
-   * folder, unless `files` are the host's own or the session was recorded in another folder.
-   */
-  readonly workspace?: Workspace
-  /** Restores context after a compaction, in place of the engine's own: files, todos, plan, skills. */
-  readonly restore?: Restore
-  /** Replaces one or both lists of mechanisms. A function gets the defaults, which know the session's notes and files. */
-  readonly mechanisms?: Partial<Mechanisms> | ((defaults: Mechanisms) => Partial<Mechanisms>)
-  /** Ask mode: whether a compaction may run now. */
-  readonly ask?: Ask
-  readonly environment?: Environment
-  readonly onEvent?: (event: EngineEvent) => void
-  readonly ports?: Partial<Ports>
-}
+export type { EngineOptions } from './core/session/host-functions.ts'
 
 export type ContinueOptions = SessionOptions & {
   /** When there is no such session: refuse (the default), or start it. */
@@ -232,11 +199,9 @@ type Shared = {
   readonly learned: Learned
   /** Tokens of the system prompt and the tools, where a session is only read and noted them. */
   readonly overhead?: number | undefined
-  readonly ports: Ports
+  readonly ports: EnginePorts
   readonly cleanUps: Set<CleanUp>
 }
-
-type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
 /** A session that was taken for writing, and the store it is in. */
 type Opened = {

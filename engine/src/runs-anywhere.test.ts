@@ -138,7 +138,7 @@ test('estimateTokens stays below 17 kB, 11 kB gzipped', async () => {
  */
 const ceilings = [
   { name: 'compact', first: [29, 16], compacting: [225, 97], all: [239, 103] },
-  { name: 'createEngine', first: [249, 102], compacting: [396, 165], all: [419, 174] },
+  { name: 'createEngine', first: [249, 103], compacting: [396, 165], all: [420, 174] },
 ] as const
 
 test.each(ceilings)('$name stays below $first kB in the first load, $all kB with everything', async (ceiling) => {

@@ -186,7 +186,7 @@ test('the next request of any session is taken, whatever the model', { timeout: 
           const told = await ask(simulator, ready.body, { headers })
           expect([told.status, told.body.error]).toEqual([200, undefined])
           taken++
-        } else expect(ready.why).toBe('nothing-to-send')
+        } else expect(ready.reason).toBe('nothing-to-send')
         await session.close()
       },
     ),

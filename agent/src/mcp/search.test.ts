@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { searchTools } from './search.ts'
+import { foundText, searchTools } from './search.ts'
+import type { Server } from './servers.ts'
 
 const tools = Array.from({ length: 25 }, (_, at) => ({
   name: `mcp__a__tool_${at}`,
@@ -27,4 +28,12 @@ test('a tool that matches every word comes before one that matches a single word
   const named = (name: string) => ({ name, server: 'a', tool: { name, inputSchema: { type: 'object' as const } } })
   const branches = ['mcp__a__branch', 'mcp__a__create', 'mcp__git__create_branch'].map(named)
   expect(searchTools(branches, 'create branch', 1).map(({ name }) => name)).toEqual(['mcp__git__create_branch'])
+})
+
+test('only servers of the tools that were found have their say', () => {
+  const server = (name: string) => ({ name, instructions: () => `Use ${name} with care.` }) as Server
+  const matches = tools.slice(0, 1)
+  const text = foundText({ servers: [server('a'), server('b')], tools, matches, query: 'tool_0', problems: [] })
+  expect(text).toMatch(/^About a: Use a with care\.\n\nmcp__a__tool_0\n/)
+  expect(text).not.toContain('Use b with care.')
 })

@@ -1,4 +1,4 @@
-import { utimesSync, writeFileSync } from 'node:fs'
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { setFolder } from '../testing/folder.ts'
@@ -57,4 +57,9 @@ test('a copy has an id of its own in every record, and a title that says so', ()
   const summary = listSessions(folder).find((session) => session.path === copy)
   expect(summary).toMatchObject({ title: 'Parser work (copy)', firstPrompt: 'One.' })
   expect(titleOf(path)).toBe('Parser work')
+  const idsIn = (file: string) => [...readFileSync(file, 'utf8').matchAll(/"sessionId":"([^"]+)"/g)].map(([, id]) => id)
+  expect([idsIn(path), idsIn(copy)]).toEqual([
+    ['a', 'a'],
+    [summary?.id, summary?.id],
+  ])
 })

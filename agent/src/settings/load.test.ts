@@ -228,6 +228,12 @@ test('the settings of the engine must be an object', () => {
   expect(problemsIn({ user: { engine: null } })).toEqual(['~/settings.json: engine: null is not an object'])
 })
 
+test('a folder that nobody trusts can turn plan mode on', () => {
+  const places = placesWith({ user: { permissions: { mode: 'allow' } }, project: { permissions: { mode: 'plan' } } })
+  const { settings, withheld } = loadSettings(places)
+  expect([settings.permissions.mode, withheld]).toEqual(['plan', []])
+})
+
 test('in the home folder, the settings of the person are not read again as those of a project', () => {
   const folder = join(root, String(++count))
   const places = { home: join(folder, '.everlong'), folder }

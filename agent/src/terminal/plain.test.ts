@@ -40,3 +40,10 @@ test('a list to choose from is printed each time it is opened', async () => {
 test('of two questions in the same words, the second is printed after the first was answered', async () => {
   expect(questionsIn(await printedFor([asking(1, 2), asking(2)]))).toBe(2)
 })
+
+test('each retry is printed once', async () => {
+  const retrying = (attempt: number) => ({ ...firstState, retry: { attempt, why: 'Overloaded', until: 0 } })
+  const [first, second] = [retrying(1), retrying(2)]
+  const printed = await printedFor([first, { ...first, hint: 'x' }, second])
+  expect(printed.match(/Overloaded/g)).toHaveLength(2)
+})

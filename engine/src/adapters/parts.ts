@@ -1,7 +1,8 @@
 // What the converters share: content read from another shape and written back. A block that still says the same comes back
 // as the very part it was read from, so that fields we know nothing of survive.
 import { type Block, blocksOf, isToolResult, isToolUse, type ToolResultBlock } from '../core/message/block.ts'
-import { defined, isObject, type JsonObject, objectAt, parseObject, stringAt } from '../core/message/json.ts'
+import { inputOf } from '../core/message/chat-completions.ts'
+import { defined, isObject, type JsonObject, objectAt, stringAt } from '../core/message/json.ts'
 import type { Message } from '../core/message/message.ts'
 import { noTokens, type TokenCounts } from '../core/message/usage.ts'
 import { headOf } from '../core/text/cut.ts'
@@ -64,6 +65,12 @@ export function writeRuns<Foreign>(
   })
 }
 
+/** The parts of a content, each with our block for it. */
+export function readParts(content: unknown, blockOf: (part: JsonObject) => Block): readonly ReadPart<unknown>[] {
+  const parts = Array.isArray(content) ? content : blocksOf(content)
+  return parts.map((part) => ({ block: blockOf(isObject(part) ? part : { value: part }), part }))
+}
+
 export function textBlock(text: string): Block {
   return { type: 'text', text }
 }
@@ -81,34 +88,12 @@ export function describedPart(type: string, value: unknown): Block {
 
 const maxDescription = 2_000
 
-/** An image at an address, or in a data URL. */
-export function imageAt(url: string): Block {
-  return { type: 'image', source: sourceAt(url) }
-}
-
-/** The Messages API reads PDFs only; undefined for the data of any other file. */
-export function documentAt(url: string, title: string | undefined): Block | undefined {
-  const source = sourceAt(url)
-  if ('media_type' in source && source.media_type !== 'application/pdf') return undefined
-  return { type: 'document', source, ...(title === undefined ? {} : { title }) }
-}
-
-function sourceAt(url: string): JsonObject {
-  const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
-  return data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data }
-}
-
 /** The address of an image or a document, a data URL if it has none; undefined when it has neither. */
 export function urlOf(block: Block): string | undefined {
   const source = objectAt(block, 'source')
   const data = stringAt(source, 'data')
   if (source?.type !== 'base64' || data === undefined) return stringAt(source, 'url')
   return `data:${stringAt(source, 'media_type') ?? 'application/octet-stream'};base64,${data}`
-}
-
-/** The arguments of a call as an object; the text itself where it is no JSON object. */
-export function inputOf(words: string): JsonObject {
-  return parseObject(words) ?? { arguments: words }
 }
 
 /** The inverse of `inputOf`. */

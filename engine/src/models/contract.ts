@@ -1,5 +1,5 @@
-// The contract that every model client keeps, as a helper for tests, ours and those of people who write a client of their
-// own. It asks, aborts and provokes, and tells which promises were broken. It knows the seam and no provider.
+// Tests any model client, ours and those of hosts: sends requests, aborts some, provokes failures, and reports which promises
+// were broken.
 import { isBlock, isText } from '../core/message/block.ts'
 import { deepFrozen } from '../core/message/json.ts'
 import type {
@@ -77,11 +77,11 @@ function checkShape({ id, model, content, stopReason, usage, extra }: ModelAnswe
 }
 
 function checkEvents({ content }: ModelAnswer, events: readonly StreamEvent[], must: Must): void {
-  const told = events.flatMap((event) => (event.type === 'text' ? event.text : [])).join('')
+  const streamed = events.flatMap((event) => (event.type === 'text' ? event.text : [])).join('')
   const text = content.flatMap((block) => (isText(block) ? block.text : [])).join('')
-  must(told === text, 'the text that was told is the text of the answer')
+  must(streamed === text, 'the streamed text is the text of the answer')
   const progress = events.flatMap((event) => (event.type === 'progress' ? event.outputTokens : []))
-  must(progress.length > 0 && (progress.at(-1) ?? 0) > 0, 'progress is told')
+  must(progress.length > 0 && (progress.at(-1) ?? 0) > 0, 'progress is reported')
   const isRising = progress.every((tokens, index) => tokens >= (progress[index - 1] ?? 0))
   must(isRising, 'progress does not go back')
 }
@@ -101,7 +101,7 @@ async function checkAborts({ client, sent }: ModelContractInput, request: ModelR
   const before = sent?.().length
   const events: StreamEvent[] = []
   const never = await client.send(request, { signal: early, onEvent: (event) => events.push(event) })
-  must(isAborted(never) && events.length === 0, 'aborted before it began, it says so and tells nothing')
+  must(isAborted(never) && events.length === 0, 'aborted before it began, it says so and streams nothing')
   must(sent?.().length === before, 'aborted before it began, it sends nothing')
   const signal = watchedSignal()
   const after: StreamEvent[] = []
@@ -113,7 +113,7 @@ async function checkAborts({ client, sent }: ModelContractInput, request: ModelR
     },
   })
   must(isAborted(cut), 'aborted in the middle, it says so')
-  must(after.length === 0, 'aborted in the middle, it tells nothing more')
+  must(after.length === 0, 'aborted in the middle, it streams nothing more')
   must(signal.listeners() === 0, 'nobody listens to the signal after an abort')
 }
 

@@ -1,4 +1,4 @@
-// The clients without a server. offline() stands for no model, and says so: summaries and notes are then written by code.
+// Clients without a server. offline() is for hosts without a model: code writes summaries and notes.
 // recorded() answers summary requests with summaries that exist already.
 import { noTokens } from '../core/message/usage.ts'
 import {

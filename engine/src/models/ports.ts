@@ -4,7 +4,7 @@ import type { AbortSignalPort } from '../core/ports/model.ts'
 export type ModelPorts = {
   /** Milliseconds since 1970: servers name dates. */
   readonly now: () => number
-  /** Resolves after so many milliseconds, or at once when the signal is aborted. */
+  /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
   /** From 0 up to, but not including, 1. */
   readonly random: () => number

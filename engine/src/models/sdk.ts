@@ -1,5 +1,5 @@
 // What the clients on an SDK share: loading it with the first request, sending with retries, and knowing what its models
-// can do. The SDK's own retries are off, so that every retry is told.
+// can do. The SDK's own retries are off, so that every retry is reported.
 import { defined, type JsonObject } from '../core/message/json.ts'
 import type { ModelCapabilities, ModelClient, SendOptions } from '../core/ports/model.ts'
 import { type Fetch, keepingFetch } from './http.ts'
@@ -11,9 +11,9 @@ export type SdkOptions = {
   readonly fetch?: Fetch
   readonly headers?: Readonly<Record<string, string>>
   readonly retry?: Partial<RetryPolicy>
-  /** A server that sends nothing for so long, headers or body, is given up on: five minutes unless told. */
+  /** How long a server may send nothing, headers or body, before the request fails. Default: five minutes. */
   readonly silenceMs?: number
-  /** Comes before what the catalog and the provider say: for gateways that can do more, or less. */
+  /** Overrides what the catalog and the provider say, for gateways that can do more or less. */
   readonly capabilities?: Partial<ModelCapabilities>
   readonly ports?: ModelPorts
 }
@@ -27,7 +27,7 @@ type ClientOptions<Client> = SdkOptions & {
   readonly client?: Client
 }
 
-/** Handed to the SDK with each request. Its own types know only the blocks of their day, so nothing is checked there. */
+/** Passed to the SDK with each request. Its types do not know newer blocks, so they are not used. */
 export type PerRequest = {
   readonly signal: AbortSignal
   readonly maxRetries: 0
@@ -108,7 +108,7 @@ export function createSdkClient<Client>(
   }
 }
 
-/** Sends with retries, and an abort signal that platforms take for as much of one as core hands on. */
+/** Sends with retries. The signal of core is not an AbortSignal, so each request gets one that follows it. */
 export function createCaller({ headers, retry }: SdkOptions, ports: ModelPorts) {
   const policy = { ...defaultRetries, ...retry }
   return async <T extends { readonly type: string }>(

@@ -1,5 +1,5 @@
-// Reading a stream to its end, and what was thrown on the way as a failed try with a reason. What the other side throws is
-// told apart from a mistake of ours. Errors are known by their shape: SDKs and hosts have classes of their own.
+// Reads a stream to its end. An error of the server is a failed try with a reason; a mistake of ours is thrown. Errors are
+// recognized by their shape, because SDKs and hosts have classes of their own.
 import { defined, isObject, type JsonObject, numberAt } from '../core/message/json.ts'
 import type { ModelAnswer, SendOptions } from '../core/ports/model.ts'
 import { readRefusal } from '../core/request/refusal.ts'
@@ -9,18 +9,18 @@ import { bodyOfRefusal } from './http.ts'
 import type { ModelPorts } from './ports.ts'
 import { type FailedTry, retryHeaders } from './retry.ts'
 
-/** Made of the events of one stream. `add` and `answer` throw BrokenStream for what cannot be. */
+/** Makes an answer of the events of one stream. `add` and `answer` throw BrokenStream if they do not fit together. */
 export type Accumulator = {
   readonly add: (event: unknown) => Piece | undefined
-  /** Nothing that matters can come any more: a connection that goes now takes nothing with it. */
+  /** The answer is whole, also if the connection breaks now. */
   readonly isComplete: () => boolean
   readonly answer: () => ModelAnswer
 }
 
-/** What an event adds to what people see; `json` is shown to nobody and counted all the same. */
+/** What an event adds to the answer. `json` is counted, but not shown. */
 export type Piece = { readonly type: 'text' | 'thinking' | 'json'; readonly text: string }
 
-/** The stream ended before its answer did, or said what cannot be. */
+/** The stream ended before its answer did, or its events do not fit together. */
 export class BrokenStream extends Error {}
 
 const statuses: Readonly<Record<string, number>> = { server_error: 500, rate_limit_exceeded: 429 }

@@ -8,16 +8,10 @@ import { compactionJobAt, type Transcript } from '../core/session/transcript.ts'
 import { readBoundary } from '../core/transcript/format/boundary.ts'
 import { messageOf } from '../core/transcript/format/messages.ts'
 import { forEachEntry } from './read/entries.ts'
-import { readLedger } from './read/ledger-file.ts'
 import { readTranscript } from './read/transcript.ts'
 
 /** Claude Code moves longer texts to a file and shows the model only their start. */
 const longest = 9_500
-
-/** Empty when there are none. Throws if the transcript cannot be read. */
-export function standingRules(transcript: string): string {
-  return rulesText(readLedger(transcript).ledger)
-}
 
 /** The user's standing rules, word for word. Empty when there are none. */
 export function rulesText({ rules }: Pick<Ledger, 'rules'>): string {

@@ -106,6 +106,36 @@ test('recall finds what was said in all sessions of the project, and nothing of 
   await elsewhere.dispose()
 })
 
+test('a session that went on is read again, and one that did not is not', async () => {
+  const said = { ses_1: [user('u1', 'The heron nests in April.')], ses_2: [user('u2', 'The stork nests in May.')] }
+  let more: SessionMessage[] = []
+  let updated = 0
+  const asked: string[] = []
+  const input = host(said)
+  const session: PluginInput['client']['session'] = {
+    list: async () => {
+      const { data = [] } = await input.client.session.list()
+      return {
+        data: data.map((each) =>
+          each.id === 'ses_1' ? { ...each, time: { updated: 1_794_805_000_000 + updated } } : each,
+        ),
+      }
+    },
+    messages: async (given) => {
+      asked.push(given.path.id)
+      const { data = [] } = await input.client.session.messages(given)
+      return { data: given.path.id === 'ses_1' ? [...data, ...more] : data }
+    },
+  }
+  const hooks = await Everlong({ ...input, client: { ...input.client, session } })
+  expect(await hooks.tool.recall?.execute({ query: 'pelican' })).toContain('Nothing found.')
+  more = [user('u3', 'The pelican nests in June.')]
+  updated = 60_000
+  expect(await hooks.tool.recall?.execute({ query: 'pelican' })).toContain('The pelican nests in June.')
+  expect(asked).toEqual(['ses_1', 'ses_2', 'ses_1'])
+  await hooks.dispose()
+})
+
 test('when reading the sessions takes too long, recall searches the newest, says so, and has the rest the next time', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())

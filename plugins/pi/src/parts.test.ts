@@ -132,6 +132,13 @@ test('undo goes back to before the compaction, and asks where messages followed'
   expect(targets).toEqual(['e1'])
 })
 
+test('undo says so where nothing is before the compaction', async () => {
+  const branch = branchOf({ type: 'compaction', summary: 's', firstKeptEntryId: 'e0', tokensBefore: 9 })
+  const navigateTree = async () => Promise.reject(new Error('nowhere to go'))
+  const context = { ...testContext({ branch }).context, waitForIdle: async () => undefined, navigateTree }
+  expect(await undoLast(context)).toBe('There is nothing before the compaction to go back to.')
+})
+
 test('undo brings back all results that were cleared together, and no older ones', async () => {
   const content = [{ type: 'text', text: '[Old tool result content cleared]' }]
   const clear = (targetId: string) => ({ type: 'context_edit', targetId, replacement: { content } })

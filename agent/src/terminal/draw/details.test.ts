@@ -18,3 +18,10 @@ test('details are drawn once for each width, and again after the terminal was re
   expect(linesOf(detail, sheetOf(120))).toEqual(wide)
   expect(linesOf(detailOf('other'), sheetOf(120))).toContain('other')
 })
+
+test('what a failed call said is named an error', () => {
+  const linesOf = createDetailLines()
+  const failed: Detail = { type: 'call', call: { ...call, output: 'No such file.', isError: true } }
+  expect(linesOf(failed, sheetOf(80)).slice(-3)).toEqual(['Error', 'No such file.', ''])
+  expect(linesOf(detailOf('a.ts'), sheetOf(80)).slice(-3)).toEqual(['Output', 'a.ts', ''])
+})

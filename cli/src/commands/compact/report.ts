@@ -248,12 +248,11 @@ function reportOf(session: Transcript, result: Compaction, options: Asked): Comp
 function written({ report, session, records }: MadeCompaction, { out, before }: Asked): Outcome<CompactReport> {
   if (out === undefined) return gathered(report)
   return writing(out, () => {
-    const wrote = writeNewTranscript(out, (write) => {
+    const isNew = writeNewTranscript(out, (write) => {
       forEachRecordAt(session, { before }, write)
       for (const record of records) write(record)
     })
-    if (wrote.type === 'refused')
-      return failed(`${visible(out)} exists and is not overwritten. Give --out another name.`)
+    if (!isNew) return failed(`${visible(out)} exists and is not overwritten. Give --out another name.`)
     return gathered({ ...report, out })
   })
 }

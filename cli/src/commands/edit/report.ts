@@ -8,7 +8,7 @@ import { type Edit, snip } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
-import { groundsOf, noteIn, sizeOf } from '../../session.ts'
+import { groundsOf, sizeOf } from '../../session.ts'
 
 /** What the user asked for. Entries are named by uuid. */
 export type RequestedEdit =
@@ -58,8 +58,8 @@ function snipped(
   { command: _, ...range }: Extract<RequestedEdit, { readonly command: 'snip' }>,
   { now, io }: Moment,
 ): readonly Edit[] | string {
-  const { view, path } = file
-  const grounds = groundsOf({ note: noteIn(path) }, { env: io.env })
+  const { view } = file
+  const grounds = groundsOf(file, { env: io.env })
   const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
   if (plan.type === 'declined') return visible(plan.why)
   if (plan.type !== 'reduced') throw new Error('A snip is always edits of the transcript.')

@@ -27,7 +27,8 @@ import {
 import { type Edit, type Mechanism, microByIdle, microBySize } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, type Outcome, orNoTranscript, reading } from '../../outcome.ts'
-import { explainSession, groundsOf, knownIn, type Measured, sizeOf, type WindowChoice } from '../../session.ts'
+import { recordedWindow } from '../../recorded-window.ts'
+import { explainSession, groundsOf, type Measured, sizeOf, type WindowChoice } from '../../session.ts'
 
 export type MicroOptions = WindowChoice & {
   /** By name, with or without `micro-`; all of them when none is named. */
@@ -105,10 +106,10 @@ export function shortName(name: string): string {
 }
 
 function plan(file: Transcript, asked: Asked): MicroReport {
-  const { view, path } = file
+  const { view, path, note, entries } = file
   const now = asked.now ?? asked.io.now()
   const measured: Measured = { ...asked, env: asked.io.env }
-  const known = knownIn(path)
+  const known = { note, recordedWindow: recordedWindow(entries) }
   const { model, warning, size } = explainSession({ messages: view.messages, edited: file, ...known }, measured)
   const names = (asked.mechanism ?? mechanismNames).map(shortName)
   const chosen = reductions.filter(({ name }) => names.includes(shortName(name)))

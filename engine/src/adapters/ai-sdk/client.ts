@@ -103,8 +103,8 @@ async function tried(
 ): Promise<ModelAnswer | FailedTry> {
   try {
     const answer = answerOf(await generate(), model)
-    const told = answer.content.map(({ text }): StreamEvent => ({ type: 'text', text: String(text) }))
-    for (const event of [...told, { type: 'progress', outputTokens: answer.usage.output } as const]) {
+    const texts = answer.content.map(({ text }): StreamEvent => ({ type: 'text', text: String(text) }))
+    for (const event of [...texts, { type: 'progress', outputTokens: answer.usage.output } as const]) {
       if (!signal?.aborted) onEvent?.(event)
     }
     return signal?.aborted ? { type: 'try-failed', reason: 'aborted', message: 'aborted' } : answer

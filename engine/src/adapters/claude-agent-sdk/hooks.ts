@@ -24,9 +24,9 @@ const instructions =
   'Quote what the user wants done or not done from now on, and the latest request, word for word. Say what is finished, what is under way, what failed and how it was fixed, and the exact next step. Call nothing tested or approved unless the conversation shows it.'
 
 export function agentHooks(parts: HookParts): AgentHooks {
-  /** By session: texts that wait for the next message, and rules that were told. */
+  /** By session: texts that wait for the next message, and rules that the model was given. */
   const waiting = new Map<string, string>()
-  const told = new Map<string, string>()
+  const given = new Map<string, string>()
   const deliver =
     (hookEventName: 'UserPromptSubmit' | 'PostToolBatch') =>
     async ({ session_id }: HookInput): Promise<HookOutput> => {
@@ -43,13 +43,13 @@ export function agentHooks(parts: HookParts): AgentHooks {
     SessionStart: hooked(async ({ session_id, transcript_path, source }) => {
       const text = source === 'compact' ? parts.rulesIn(transcript_path) : ''
       if (text === '') return nothing
-      told.set(session_id, text)
+      given.set(session_id, text)
       return { hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: text } }
     }),
     PostCompact: hooked(async (input) => {
       const { session_id, transcript_path } = input
-      const compacted = { summary: stringAt(input, 'compact_summary') ?? '', given: told.get(session_id) ?? '' }
-      told.delete(session_id)
+      const compacted = { summary: stringAt(input, 'compact_summary') ?? '', given: given.get(session_id) ?? '' }
+      given.delete(session_id)
       const text = parts.missingFrom(transcript_path, compacted)
       if (text !== '') waiting.set(session_id, text)
       return nothing

@@ -10,7 +10,6 @@ import { countsRecord, type RequestInput } from '../../core/session/input.ts'
 import type { Blocked, Ready } from '../../core/session/prepare.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import type { Session } from '../../core/session/session-api.ts'
-import type { Entry } from '../../core/transcript/format/entry.ts'
 import {
   type Conversion,
   type Converted,
@@ -23,9 +22,6 @@ import {
 import { failureOf, isAbout } from './failure.ts'
 import { type GivenBack, giveBack } from './give-back.ts'
 import { seed } from './seed.ts'
-
-/** The part of a Session as the adapters need. */
-export type AdapterSession = Session & { readonly entries: () => Promise<Iterable<Entry>> }
 
 export type CallOptions = {
   /** System prompt, tools and limits of the request, which count for the size. */
@@ -58,9 +54,9 @@ export type Recovered<Foreign> = {
 
 export type HistoryOptions<Foreign> = {
   readonly converter: Converter<Foreign>
-  readonly session: AdapterSession
+  readonly session: Session
   /** Opens a new session for a history with another beginning. Without it, such a history is refused. */
-  readonly restart?: () => Promise<AdapterSession>
+  readonly restart?: () => Promise<Session>
 }
 
 /** The messages belong to another conversation than the session. */
@@ -74,7 +70,7 @@ type Sent = Converted & { readonly upTo: number }
 export class ManagedHistory<Foreign> {
   private readonly options: HistoryOptions<Foreign>
   private readonly mutex = createMutex(() => undefined)
-  private current: AdapterSession
+  private current: Session
   /** The whole history, including messages that have left the context. */
   private known: readonly Known<Foreign>[] = []
   private head: readonly Foreign[] = []
@@ -96,7 +92,7 @@ export class ManagedHistory<Foreign> {
     this.current = options.session
   }
 
-  get session(): AdapterSession {
+  get session(): Session {
     return this.current
   }
 

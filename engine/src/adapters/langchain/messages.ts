@@ -2,16 +2,16 @@
 // with other content, so ids, artifacts, metadata and names survive. Never changes a message that was given.
 import type { BaseMessage } from '@langchain/core/messages'
 import { type Block, blocksOf, isText, isToolUse } from '../../core/message/block.ts'
+import { documentAt, imageAt } from '../../core/message/chat-completions.ts'
 import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
 import { type Converted, type Converter, isSame, type OriginOf } from '../history/converter.ts'
 import {
   describedPart,
-  documentAt,
-  imageAt,
   onlyText,
   type ReadPart,
+  readParts,
   textBlock,
   urlOf,
   usageWithCache,
@@ -66,9 +66,10 @@ function isResult({ type }: BaseMessage): boolean {
 /** Without calls, which are in `tool_calls`, and without parts that only the provider reads. */
 function readContent(content: unknown): readonly ReadPart<unknown>[] {
   const parts = Array.isArray(content) ? content : blocksOf(content)
-  return parts
-    .filter((part) => !isCallPart(part) && !isSilentPart(part))
-    .map((part) => ({ block: blockOf(isObject(part) ? part : { value: part }), part }))
+  return readParts(
+    parts.filter((part) => !isCallPart(part) && !isSilentPart(part)),
+    blockOf,
+  )
 }
 
 function callsOf(message: BaseMessage): readonly JsonObject[] {

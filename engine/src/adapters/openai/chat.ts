@@ -1,16 +1,15 @@
 // Messages of chat completions, read into ours and written back. What did not change comes back as it was: annotations,
 // names, audio, the exact bytes of a call's arguments.
 import { type Block, blocksOf, isText, isThinking, isToolUse, textOf } from '../../core/message/block.ts'
+import { fromChatCall, fromChatPart } from '../../core/message/chat-completions.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Converted, Converter } from '../history/converter.ts'
 import {
   describedPart,
-  documentAt,
-  imageAt,
-  inputOf,
   type MakeParts,
   onlyText,
   type ReadPart,
+  readParts,
   textBlock,
   urlOf,
   wordsOf,
@@ -56,33 +55,16 @@ function resultOf(message: JsonObject): Block {
 }
 
 function readContent(content: unknown): readonly ReadPart<unknown>[] {
-  const parts = Array.isArray(content) ? content : blocksOf(content)
-  return parts.map((part) => ({ block: blockOf(isObject(part) ? part : { value: part }), part }))
-}
-
-function blockOf(part: JsonObject): Block {
-  const text = stringAt(part, 'text')
-  if (part.type === 'text' && text !== undefined) return textBlock(text)
-  const refusal = stringAt(part, 'refusal')
-  if (part.type === 'refusal' && refusal !== undefined) return textBlock(refusal)
-  const url = part.type === 'image_url' ? stringAt(objectAt(part, 'image_url'), 'url') : undefined
-  if (url !== undefined) return imageAt(url)
-  const file = part.type === 'file' ? objectAt(part, 'file') : undefined
-  const data = stringAt(file, 'file_data')
-  const document = data === undefined ? undefined : documentAt(data, stringAt(file, 'filename'))
-  return document ?? describedPart(stringAt(part, 'type') ?? 'part', part)
+  return readParts(content, (part) => {
+    const text = part.type === 'text' ? stringAt(part, 'text') : undefined
+    if (text !== undefined) return textBlock(text)
+    return fromChatPart(part) ?? describedPart(stringAt(part, 'type') ?? 'part', part)
+  })
 }
 
 function readCalls(message: JsonObject): readonly ReadPart<JsonObject>[] {
   const calls = arrayAt(message, 'tool_calls').filter(isObject)
-  return calls.map((part) => ({ block: callOf(part), part }))
-}
-
-function callOf(call: JsonObject): Block {
-  const custom = objectAt(call, 'custom')
-  const made = custom ?? objectAt(call, 'function')
-  const input = custom ? { input: custom.input } : inputOf(stringAt(made, 'arguments') ?? '')
-  return { type: 'tool_use', id: stringAt(call, 'id') ?? '', name: stringAt(made, 'name') ?? 'unknown', input }
+  return calls.map((part) => ({ block: fromChatCall(part), part }))
 }
 
 function writeSaid(blocks: readonly Block[], before: JsonObject | undefined): JsonObject {

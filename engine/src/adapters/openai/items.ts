@@ -2,20 +2,10 @@
 // written back. The items of one answer (reasoning, text, calls) are one message of ours. What did not change comes back
 // as the very item, with its id and its encrypted reasoning.
 import { type Block, blocksOf, isText, isThinking, isToolUse, textOf } from '../../core/message/block.ts'
+import { documentAt, imageAt, inputOf } from '../../core/message/chat-completions.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import { type Converted, type Converter, isSame, type OriginOf } from '../history/converter.ts'
-import {
-  describedPart,
-  documentAt,
-  imageAt,
-  inputOf,
-  type ReadPart,
-  textBlock,
-  urlOf,
-  wordsOf,
-  writeParts,
-  writeRuns,
-} from '../parts.ts'
+import { describedPart, type ReadPart, readParts, textBlock, urlOf, wordsOf, writeParts, writeRuns } from '../parts.ts'
 
 /** The spelling: of the Responses API, or of the OpenAI Agents SDK. */
 export type Dialect = 'responses' | 'agents'
@@ -129,8 +119,7 @@ function resultOf(item: JsonObject): Block {
 }
 
 function readContent(content: unknown): readonly ReadPart<unknown>[] {
-  const parts = Array.isArray(content) ? content : blocksOf(content)
-  return parts.map((part) => ({ block: blockOf(isObject(part) ? part : { value: part }), part }))
+  return readParts(content, blockOf)
 }
 
 const textTypes = new Set(['text', 'input_text', 'output_text', 'refusal'])

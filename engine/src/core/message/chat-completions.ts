@@ -1,13 +1,13 @@
 // Reads messages, answers and tools of chat completions as those of the Messages API. What cannot be read is left out.
 import { type Block, blocksOf } from './block.ts'
-import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from './json.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from './json.ts'
 import { noTokens, type Usage } from './usage.ts'
 
-/** What only chat completions have: calls beside the content, results as messages, images by `image_url`. */
+/** What only chat completions have: calls beside the content, results as messages, images by `image_url`, files. */
 export function isChatMessage(message: JsonObject): boolean {
   if (message.role === 'tool') return typeof message.tool_call_id === 'string'
   if (Array.isArray(message.tool_calls)) return true
-  return blocksOf(message.content).some(({ type }) => type === 'image_url')
+  return blocksOf(message.content).some(({ type }) => type === 'image_url' || type === 'file')
 }
 
 export function fromChatContent(message: JsonObject): string | readonly Block[] {
@@ -17,29 +17,53 @@ export function fromChatContent(message: JsonObject): string | readonly Block[] 
   }
   const calls = message.role === 'assistant' ? arrayAt(message, 'tool_calls') : []
   if (calls.length === 0) return partsOf(message.content)
-  return [...blocksOf(partsOf(message.content)), ...calls.flatMap(toolUse)]
+  const named = calls.filter(isObject).filter(({ id }) => typeof id === 'string')
+  return [...blocksOf(partsOf(message.content)), ...named.map(fromChatCall)]
 }
 
 function partsOf(content: unknown): string | readonly Block[] {
-  return typeof content === 'string' ? content : blocksOf(content).map(partOf)
+  return typeof content === 'string' ? content : blocksOf(content).map((part) => fromChatPart(part) ?? part)
 }
 
-function partOf(part: Block): Block {
-  if (part.type === 'refusal') return { type: 'text', text: stringAt(part, 'refusal') ?? '' }
-  const url = part.type === 'image_url' ? (stringAt(objectAt(part, 'image_url'), 'url') ?? '') : undefined
-  if (url === undefined) return part
-  const [, media_type, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
-  const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type, data }
-  return { type: 'image', source }
+/** A refusal, an image or a file; undefined for any other part. */
+export function fromChatPart(part: JsonObject): Block | undefined {
+  const refusal = part.type === 'refusal' ? stringAt(part, 'refusal') : undefined
+  if (refusal !== undefined) return { type: 'text', text: refusal }
+  const url = part.type === 'image_url' ? stringAt(objectAt(part, 'image_url'), 'url') : undefined
+  if (url !== undefined) return imageAt(url)
+  const file = part.type === 'file' ? objectAt(part, 'file') : undefined
+  const data = stringAt(file, 'file_data')
+  return data === undefined ? undefined : documentAt(data, stringAt(file, 'filename'))
 }
 
-function toolUse(call: unknown): readonly Block[] {
-  const made = objectAt(call, 'function')
-  const id = stringAt(call, 'id')
-  if (id === undefined) return []
-  const words = stringAt(made, 'arguments') ?? '{}'
-  const input = parseObject(words) ?? { arguments: words }
-  return [{ type: 'tool_use', id, name: stringAt(made, 'name') ?? 'unknown', input }]
+/** An image at an address, or in a data URL. */
+export function imageAt(url: string): Block {
+  return { type: 'image', source: sourceAt(url) }
+}
+
+/** The Messages API reads PDFs only; undefined for the data of any other file. */
+export function documentAt(url: string, title: string | undefined): Block | undefined {
+  const source = sourceAt(url)
+  if ('media_type' in source && source.media_type !== 'application/pdf') return undefined
+  return { type: 'document', source, ...(title === undefined ? {} : { title }) }
+}
+
+function sourceAt(url: string): JsonObject {
+  const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
+  return data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data }
+}
+
+/** Of a function, or of a custom tool, which takes a text. */
+export function fromChatCall(call: JsonObject): Block {
+  const custom = objectAt(call, 'custom')
+  const made = custom ?? objectAt(call, 'function')
+  const input = custom ? { input: custom.input } : inputOf(stringAt(made, 'arguments') ?? '{}')
+  return { type: 'tool_use', id: stringAt(call, 'id') ?? '', name: stringAt(made, 'name') ?? 'unknown', input }
+}
+
+/** The arguments of a call as an object; the text itself where it is no JSON object. */
+export function inputOf(words: string): JsonObject {
+  return parseObject(words) ?? { arguments: words }
 }
 
 /** Undefined if it is no chat completion. */

@@ -1,15 +1,44 @@
-// Functions of the host's: how to ask for a summary, what to keep verbatim, what is secret, how to count tokens. One that
-// fails is reported, and the session continues without its answer.
+// The options of an engine, and those of them that are functions of the host's: how to ask for a summary, what to keep
+// verbatim, what is secret, how to count tokens. One that fails is reported, and the session continues without its answer.
 import type { ViewMessage } from '../message/message.ts'
+import type { EngineEvent } from '../ports/events.ts'
 import type { Guard } from '../ports/guarded.ts'
 import { guardedFunction, guardedRedact, guardedSummaryPrompt, type SummaryPrompt } from '../ports/guarded-ports.ts'
-import type { Redact } from '../ports/restore.ts'
+import type { HostHooks } from '../ports/hooks.ts'
+import type { ModelClient } from '../ports/model.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
+import type { FileStore, Redact, Restore } from '../ports/restore.ts'
+import type { Workspace } from '../ports/workspace.ts'
+import type { Environment } from '../settings/resolve.ts'
+import type { EngineSettings } from '../settings/table.ts'
 import type { Tokenizer } from '../tokens/estimate/counting.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import type { Conversation } from './conversation.ts'
+import type { Mechanisms } from './mechanisms.ts'
 
-/** Options of an engine that are functions of the host's. */
-export type HostFunctions = {
+export type EngineOptions = {
+  readonly model: ModelClient
+  readonly settings?: EngineSettings
+  readonly hooks?: HostHooks
+  /**
+   * Files of the workspace, for restoring. Default: what the conversation showed; with everlong/node, those below the
+   * working directory.
+   */
+  readonly files?: FileStore
+  /**
+   * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
+   * folder, unless `files` are the host's own or the session was recorded in another folder.
+   */
+  readonly workspace?: Workspace
+  /** Restores context after a compaction, in place of the engine's own: files, todos, plan, skills. */
+  readonly restore?: Restore
+  /** Replaces one or both lists of mechanisms. A function gets the defaults, which know the session's notes and files. */
+  readonly mechanisms?: Partial<Mechanisms> | ((defaults: Mechanisms) => Partial<Mechanisms>)
+  /** Ask mode: whether a compaction may run now. */
+  readonly ask?: Ask
+  readonly environment?: Environment
+  readonly onEvent?: (event: EngineEvent) => void
+  readonly ports?: Partial<EnginePorts>
   /**
    * Extends the instructions for a summary by a text, or replaces them by what a function makes of them. The nine sections
    * are checked and completed all the same.
@@ -29,7 +58,12 @@ export type HostFunctions = {
   readonly tokenizer?: Tokenizer
 }
 
-export function guardedFunctions({ summaryPrompt, retain, redact, tokenizer }: HostFunctions, guard: Guard) {
+/** Ask mode: undefined, or no answer in time, means no. */
+export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
+
+export type EnginePorts = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
+
+export function guardedFunctions({ summaryPrompt, retain, redact, tokenizer }: EngineOptions, guard: Guard) {
   return {
     summaryPrompt: summaryPrompt && guardedSummaryPrompt(summaryPrompt, guard),
     redact: redact && guardedRedact(redact, guard),
@@ -42,7 +76,7 @@ export function guardedFunctions({ summaryPrompt, retain, redact, tokenizer }: H
 export type Retainer = (conversation: Conversation) => void
 
 /** Judges each message once. What was pinned before, perhaps by another process, is not pinned again. */
-function createRetainer(retain: NonNullable<HostFunctions['retain']>, guard: Guard): Retainer {
+function createRetainer(retain: NonNullable<EngineOptions['retain']>, guard: Guard): Retainer {
   const isRetained = guardedFunction('retain', retain, { guard, isValid: (result) => typeof result === 'boolean' })
   const judged = new Set<string>()
   return (conversation) => {

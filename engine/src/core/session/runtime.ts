@@ -15,12 +15,9 @@ import type { Settings } from '../settings/table.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { Conversation } from './conversation.ts'
 import { Gauge, type GaugeInput } from './gauge.ts'
-import type { Retainer } from './host-functions.ts'
+import type { Ask, Retainer } from './host-functions.ts'
 import type { Mechanisms } from './mechanisms.ts'
 import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
-
-/** Ask mode: undefined, or no answer in time, means no. */
-export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
 
 export type Runtime = {
   /** Owns the records and the view. */

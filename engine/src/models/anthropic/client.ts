@@ -1,4 +1,4 @@
-// A model behind the Messages API, through the official SDK: streams, and asks about models. The SDK is an optional
+// A model of the Messages API, through the official SDK: streams, and asks about models. The SDK is an optional
 // peer. The same request gives the same bytes: keys in one order, nothing added that was not asked for.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { defined, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
@@ -9,10 +9,10 @@ import { MessageAccumulator } from './accumulate.ts'
 
 export type AnthropicOptions = SdkOptions & {
   readonly model: string
-  /** Else `ANTHROPIC_API_KEY` and whatever else the SDK looks for. */
+  /** Default: `ANTHROPIC_API_KEY`, or another source that the SDK knows. */
   readonly apiKey?: string
   readonly baseURL?: string
-  /** Of requests that name no limit: 32,000 unless told, or the model's own if that is less. */
+  /** For requests without a limit. Default: 32,000, or the model's maximum if that is less. */
   readonly maxTokens?: number
   /**
    * A client of the SDK that the host has made: another backend, another way to sign in. `apiKey`, `baseURL`, `fetch` and
@@ -70,7 +70,7 @@ export function messageBody(given: ModelRequest, defaults: BodyDefaults): JsonOb
   }
 }
 
-/** A model that the catalog does not know may sit behind somebody's gateway: it is asked for nothing special. */
+/** A model that the catalog does not know may be one of a gateway: it is asked for nothing special. */
 export function fromCatalog(model: string): ModelCapabilities {
   const facts = modelFacts(model)
   if (facts === undefined) return { ...noCapabilities, promptCache: true }

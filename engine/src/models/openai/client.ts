@@ -1,4 +1,4 @@
-// A model behind any OpenAI-compatible server, through the official SDK: hosted, a gateway, or one on this machine. Chat
+// A model of any OpenAI-compatible server, through the official SDK: hosted, a gateway, or one on this machine. Chat
 // completions, which every server has, or the Responses API. The SDK is an optional peer.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
@@ -14,9 +14,9 @@ export type OpenAIOptions = SdkOptions & {
   readonly api?: 'chat' | 'responses'
   /** Up to and including `/v1`, where the server has it. Left out: the SDK's own. */
   readonly baseURL?: string
-  /** Else `OPENAI_API_KEY`. With a `baseURL` none is needed: local servers ask for none. */
+  /** Default: `OPENAI_API_KEY`. With a `baseURL` none is needed: local servers ask for none. */
   readonly apiKey?: string
-  /** Of requests that name no limit; left out, the server decides. */
+  /** For requests without a limit. Default: the server decides. */
   readonly maxTokens?: number
   /** What a limit is called: `max_tokens`, which every server knows, except at OpenAI itself. */
   readonly maxTokensField?: ChatDefaults['maxTokensField']

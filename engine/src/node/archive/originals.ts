@@ -2,12 +2,12 @@
 // used as a path or SQL.
 import { readFileSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { blocksOf, isToolResult } from '../../core/message/block.ts'
-import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
+import { type JsonObject, parseObject, stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/reader.ts'
 import { type TextKind, textsOf } from '../../core/transcript/format/record-texts.ts'
 import { readBytes } from '../read/lines.ts'
+import { resultBlock } from '../write/keep-results.ts'
 
 /** A piece; of a record without text, all there is. */
 export type PieceRow = {
@@ -248,13 +248,6 @@ export function readResult(lookup: Lookup, toolUseId: string): OriginalResult | 
     record,
     apart: outside && readApart(lookup, outside),
   }
-}
-
-export function resultBlock(record: JsonObject, toolUseId: string): JsonObject | undefined {
-  return blocksOf(objectAt(record, 'message')?.content).find(
-    (block) =>
-      (isToolResult(block) || block.type.endsWith('tool_result')) && stringAt(block, 'tool_use_id') === toolUseId,
-  )
 }
 
 function readApart({ pathOf }: Lookup, { name }: PieceRow): OriginalResult['apart'] {

@@ -3,10 +3,9 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { blocksOf, isText, isToolResult, textOf } from '../../core/message/block.ts'
-import type { JsonObject } from '../../core/message/json.ts'
+import { type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Conversation } from '../../core/session/conversation.ts'
 import type { View } from '../../core/transcript/view/fold.ts'
-import { resultBlock } from '../archive/originals.ts'
 import { makeSessionFolder, resultsFolder } from '../session/session-folder.ts'
 import { type Disk, type DiskProblem, diskProblem, nodeDisk } from './disk.ts'
 import { createFile } from './whole-file.ts'
@@ -63,6 +62,14 @@ export function originalResults(
     const block = blocks.find((found) => found !== undefined)
     return block ? [{ toolUseId, content: block.content }] : []
   })
+}
+
+/** The block of a record that holds the result of this call. */
+export function resultBlock(record: JsonObject, toolUseId: string): JsonObject | undefined {
+  return blocksOf(objectAt(record, 'message')?.content).find(
+    (block) =>
+      (isToolResult(block) || block.type.endsWith('tool_result')) && stringAt(block, 'tool_use_id') === toolUseId,
+  )
 }
 
 export function storeResults(transcript: string, results: readonly ToolResult[], disk: Disk = nodeDisk): StoredResults {

@@ -6,7 +6,7 @@ import { isTranscript, type Scan } from '../../core/transcript/tree/scan.ts'
 import { scanFile } from '../read/entries.ts'
 import { forEachLine, type Line, type LineOptions } from '../read/lines.ts'
 import { openLive } from '../read/live-file.ts'
-import { type Exists, writeNewFile } from './whole-file.ts'
+import { writeNewFile } from './whole-file.ts'
 
 export type RepairReport = {
   readonly records: number
@@ -18,8 +18,7 @@ export type RepairReport = {
 
 export type RepairOutcome =
   | ({ readonly type: 'repaired' } & RepairReport)
-  | Exists
-  | { readonly type: 'refused'; readonly reason: 'no-records'; readonly path: string }
+  | { readonly type: 'refused'; readonly reason: 'exists' | 'no-records'; readonly path: string }
 
 export function repair(from: string, to: string): RepairOutcome {
   const scan = scanFile(from)
@@ -28,7 +27,7 @@ export function repair(from: string, to: string): RepairOutcome {
   const dropped = new Set(isOurs ? scan.table.duplicates : [])
   const parents = isOurs ? repairedParents(scan) : new Map<number, string | null>()
   const counts = { records: 0, linesMended: 0 }
-  const exists = writeNewFile(to, (write) => {
+  const isNew = writeNewFile(to, (write) => {
     let row = 0
     forEachLine(from, (line) => {
       const texts = recordTexts(line)
@@ -42,7 +41,8 @@ export function repair(from: string, to: string): RepairOutcome {
       }
     })
   })
-  return exists ?? { type: 'repaired', ...counts, duplicatesDropped: dropped.size, parentsMended: parents.size }
+  if (!isNew) return { type: 'refused', reason: 'exists', path: to }
+  return { type: 'repaired', ...counts, duplicatesDropped: dropped.size, parentsMended: parents.size }
 }
 
 function recordTexts({ buffer, start, end }: Line): readonly string[] {

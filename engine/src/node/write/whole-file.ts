@@ -54,27 +54,17 @@ function writeDraft(path: string, bytes: Uint8Array, { disk = nodeDisk, flush = 
   }
 }
 
-export type Exists = { readonly type: 'refused'; readonly reason: 'exists'; readonly path: string }
-
-export type NewTranscript = { readonly type: 'written'; readonly records: number } | Exists
-
-export function writeNewTranscript(path: string, give: (write: (record: JsonObject) => void) => void): NewTranscript {
-  let records = 0
-  const exists = writeNewFile(path, (write) =>
-    give((record) => {
-      records++
-      write(`${JSON.stringify(record)}\n`)
-    }),
-  )
-  return exists ?? { type: 'written', records }
+/** One record on each line. False if the name is taken; nothing changes then. */
+export function writeNewTranscript(path: string, give: (write: (record: JsonObject) => void) => void): boolean {
+  return writeNewFile(path, (write) => give((record) => write(`${JSON.stringify(record)}\n`)))
 }
 
 const batchSize = 500
 
-/** Undefined on success. It never overwrites a file. */
-export function writeNewFile(path: string, give: (write: (text: string) => void) => void): Exists | undefined {
+/** Of a text in parts. */
+export function writeNewFile(path: string, give: (write: (text: string) => void) => void): boolean {
   const file = ignoring(['EEXIST'], () => nodeDisk.open(path, 'create-only'))
-  if (file === undefined) return { type: 'refused', reason: 'exists', path }
+  if (file === undefined) return false
   let pending: string[] = []
   const flush = (): void => {
     writeWhole({ disk: nodeDisk, file }, Buffer.from(pending.join('')))
@@ -85,7 +75,7 @@ export function writeNewFile(path: string, give: (write: (text: string) => void)
       if (pending.push(text) === batchSize) flush()
     })
     flush()
-    return undefined
+    return true
   } catch (error) {
     remove(nodeDisk, path)
     throw error

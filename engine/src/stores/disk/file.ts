@@ -166,7 +166,7 @@ function alreadyThere(path: string, records: readonly StoredRecord[], expected: 
 
 /** From the archive, or by reading the file where this Node has no SQLite. */
 export function recallOnDisk(path: string): Recall {
-  if (!hasSqlite()) return recallIn(() => allEntries(path))
+  const plain = recallIn(() => allEntries(path))
   const withArchive = async <T>(use: (archive: Archive) => T): Promise<T> => {
     const archive = openArchive(path)
     try {
@@ -176,7 +176,8 @@ export function recallOnDisk(path: string): Recall {
     }
   }
   return {
-    recall: (words, limit) => withArchive((archive) => archive.search({ words, limit })),
-    read: (id) => withArchive((archive) => archive.read(id)?.text),
+    recall: (words, limit) =>
+      hasSqlite() ? withArchive((archive) => archive.search({ words, limit })) : plain.recall(words, limit),
+    read: (id) => (hasSqlite() ? withArchive((archive) => archive.read(id)?.text) : plain.read(id)),
   }
 }

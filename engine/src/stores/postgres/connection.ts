@@ -152,17 +152,6 @@ export function sessionTables({ schema, tenant, run, leaseMs }: Tables, id: stri
   return { schema, leaseMs, id, key: `${tenant}\n${id}`, run: (text, values) => run(text, [id, ...values]) }
 }
 
-const refusedLogin = 'refused the login. Check user and password in the URL.'
-
-/** What a failure of the database means, for a person and for a program. */
-type Failure = { readonly why: string; readonly reason: StoreErrorReason }
-
-/** SQLSTATE codes and classes, and codes of the system. */
-const known: readonly (readonly [RegExp, StoreErrorReason, string])[] = [
-  [/^3D000$/, 'invalid', 'has no such database. Create it, or correct the URL.'],
-  [/^53100$/, 'unavailable', 'has no disk space left.'],
-]
-
 /** By what the statement does: the words of the database may be in any language. */
 function missingPermission(statement: string): string {
   const isCreating = /^\s*CREATE\b/.test(statement)
@@ -171,6 +160,7 @@ function missingPermission(statement: string): string {
     : 'does not permit this. Grant the role USAGE on the schema, SELECT, INSERT, UPDATE and DELETE on its tables, and USAGE on its sequence.'
 }
 
+/** SQLSTATE codes and classes, and codes of the system. */
 const temporary =
   /^(08|57P0|40001|40P01|53|55P03|25006|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOENT)/
 
@@ -179,29 +169,27 @@ const temporaryWords = /connection terminated|timeout|connection ended|client wa
 
 type Place = { readonly where: string; readonly statement: string }
 
-function storeErrorOf(error: unknown, place: Place): StoreError {
+/** What a failure of the database means, for a person and for a program. */
+function storeErrorOf(error: unknown, { where, statement }: Place): StoreError {
   // These carry the URL with its password.
   if (error instanceof URIError || stringAt(error, 'code') === 'ERR_INVALID_URL') return invalidUrl()
-  const { why, reason } = failureOf(error, place)
-  // The words of a refused login name the user, which a mistyped URL may have taken from the password.
-  const isLogin = why.includes(refusedLogin)
-  const cause = isLogin ? Object.assign(new Error('The login was refused.'), { code: stringAt(error, 'code') }) : error
-  return new StoreError(why, { reason, cause })
-}
-
-function failureOf(error: unknown, { where, statement }: Place): Failure {
-  const cause = firstOf(error)
-  const code = stringAt(cause, 'code') ?? ''
-  const text = errorText(cause)
-  const place = `PostgreSQL ${where}`
-  if (/^28/.test(code)) return { why: `${place} ${refusedLogin} (${code})`, reason: 'denied' }
-  if (code === '42501') return { why: `${place} ${missingPermission(statement)} (${text})`, reason: 'denied' }
-  const [, reason, advice] = known.find(([pattern]) => pattern.test(code)) ?? []
-  if (reason) return { why: `${place} ${advice} (${text})`, reason }
+  const first = firstOf(error)
+  const code = stringAt(first, 'code') ?? ''
+  const text = errorText(first)
+  const failed = (why: string, reason: StoreErrorReason, cause = error) =>
+    new StoreError(`PostgreSQL ${where} ${why}`, { reason, cause })
+  if (/^28/.test(code)) {
+    // The words of a refused login name the user, which a mistyped URL may have taken from the password.
+    const cause = Object.assign(new Error('The login was refused.'), { code })
+    return failed(`refused the login. Check user and password in the URL. (${code})`, 'denied', cause)
+  }
+  if (code === '42501') return failed(`${missingPermission(statement)} (${text})`, 'denied')
+  if (code === '3D000') return failed(`has no such database. Create it, or correct the URL. (${text})`, 'invalid')
+  if (code === '53100') return failed(`has no disk space left. (${text})`, 'unavailable')
   const whole = `${text}${code ? ` (${code})` : ''}.`
   const isTemporary = temporary.test(code) || (code === '' && temporaryWords.test(text))
-  if (isTemporary) return { why: `${place} cannot be reached or is busy: ${whole}`, reason: 'unavailable' }
-  return { why: `${place} reported: ${whole}`, reason: 'failed' }
+  if (isTemporary) return failed(`cannot be reached or is busy: ${whole}`, 'unavailable')
+  return failed(`reported: ${whole}`, 'failed')
 }
 
 /** A host with several addresses fails with an error for each. */

@@ -10,8 +10,9 @@ import { rowOf, storedId } from './row.ts'
 export async function takeSession(tables: SessionTables, options: OpenOptions): Promise<OpenResult> {
   const { id } = tables
   const { as, owner = 'everlong' } = options
-  const taken = as === 'new' ? await create(tables, options, owner) : await take(tables, owner)
-  if (taken) {
+  const [row] = as === 'new' ? await create(tables, options, owner) : await take(tables, owner)
+  if (row) {
+    const taken = { head: Number(row.head), fence: String(row.fence) }
     const held = holding(tables, taken)
     try {
       const window = await windowOf(tables, taken.head)
@@ -37,26 +38,23 @@ export const isFree = '(lease_until IS NULL OR lease_until < clock_timestamp())'
 
 const lease = (place: string) => `clock_timestamp() + ${place}::float8 * interval '1 millisecond'`
 
-async function create(tables: SessionTables, { user, parent }: OpenOptions, owner: string): Promise<Taken | undefined> {
-  const { schema, run, leaseMs } = tables
-  const [row] = await run(
+function create({ schema, run, leaseMs }: SessionTables, { user, parent }: OpenOptions, owner: string) {
+  return run(
     `INSERT INTO ${schema}.session (tenant, id, user_id, parent, owner, fence, lease_until)
      VALUES ($1, $2, $3, $4, $5, nextval('${schema}.fence'), ${lease('$6')})
      ON CONFLICT DO NOTHING RETURNING head, fence`,
     [user ?? null, parent ?? null, owner, leaseMs],
   )
-  return row && { head: Number(row.head), fence: String(row.fence) }
 }
 
 /** Of several that try at once, the row lets one in; the others then see its lease. */
-async function take({ schema, run, leaseMs }: SessionTables, owner: string): Promise<Taken | undefined> {
-  const [row] = await run(
+function take({ schema, run, leaseMs }: SessionTables, owner: string) {
+  return run(
     `UPDATE ${schema}.session SET fence = nextval('${schema}.fence'), owner = $3, lease_until = ${lease('$4')}
      WHERE tenant = $1 AND id = $2 AND ${isFree}
      RETURNING head, fence`,
     [owner, leaseMs],
   )
-  return row && { head: Number(row.head), fence: String(row.fence) }
 }
 
 async function stateOf({ schema, run }: SessionTables) {

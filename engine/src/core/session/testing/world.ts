@@ -22,9 +22,10 @@ import type { EngineSettings } from '../../settings/table.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { type ConversationInput, createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
+import type { Ask } from '../host-functions.ts'
 import type { RequestBase } from '../input.ts'
 import { defaultMechanisms, type Mechanisms } from '../mechanisms.ts'
-import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
+import { createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type OwnSession } from '../session.ts'
 
 export type MemoryStore = Omit<ConversationInput['store'], 'entries'> & {

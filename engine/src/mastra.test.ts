@@ -1,9 +1,9 @@
-// Against Mastra's calls as its types describe them. The package itself is used in examples/src/adapters/mastra.test.ts,
+// Against Mastra's calls as its types describe them. The package itself is used in examples/src/adapters/mastra.ts,
 // where it is installed.
 import { describe, expect, test } from 'vitest'
-import { everlong, type MastraOptions } from '../../mastra.ts'
-import { offline } from '../../models/offline.ts'
-import { fakeModel, tooLong } from '../ai-sdk/testing/fake-model.ts'
+import { fakeModel, tooLong } from './adapters/ai-sdk/testing/fake-model.ts'
+import { everlong, type MastraOptions } from './mastra.ts'
+import { offline } from './models/offline.ts'
 
 type Said = { readonly role: string; readonly content: string | readonly object[] }
 
