@@ -1,7 +1,7 @@
 // Hooks for queries of the Claude Agent SDK: its own summaries are asked to keep what matters, what they leave out comes back
 // with the next message and standing rules at once, and large tool results are shortened with their originals kept.
 import { isObject, stringAt } from '../../core/message/json.ts'
-import { shortenedResult } from '../../core/transcript/view/edited.ts'
+import { shortenedResult } from '../../core/transcript/view/effects.ts'
 import type { AgentHooks, HookInput, HookOutput } from './types.ts'
 
 export type HookParts = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inflectionsOf, isFunctionWord } from './english.ts'
+import { inflectionsOf, isFunctionWord } from './terms.ts'
 
 test.each([
   ['paint', ['paints', 'painted', 'painting']],

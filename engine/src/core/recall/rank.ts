@@ -1,5 +1,6 @@
 // The order of search results, the same for every store: rare words count more than common ones (BM25), what is said
 // around a text counts a little, and so does the rest of its session.
+import { indexable, type Term, wordsOf } from './terms.ts'
 
 /** A text that has a term. */
 export type Hit = {
@@ -128,4 +129,66 @@ export function fuse(lists: readonly (readonly number[])[]): readonly number[] {
   for (const list of lists)
     for (const [at, id] of list.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (fusionOffset + at + 1))
   return [...scores].toSorted(([a, ofA], [b, ofB]) => ofB - ofA || b - a).map(([id]) => id)
+}
+
+export type Searchable = {
+  readonly text: string
+  /** The number of the entry that the text is a part of. */
+  readonly place: number
+}
+
+/**
+ * Search without an index: every text is read. Returns the texts that have a term, best first. Rarity and length are measured
+ * among those texts, so that a store may pass in only those.
+ */
+export function searchTexts<T extends Searchable>(texts: Iterable<T>, terms: readonly Term[]): readonly T[] {
+  const counters = terms.map(counterOf)
+  const found: { readonly text: T; readonly counts: readonly number[] }[] = []
+  for (const text of texts) {
+    const composed = text.text.normalize('NFC')
+    const low = composed.toLowerCase()
+    if (!counters.some(({ mayOccur }) => mayOccur(low))) continue
+    const searched = indexable(composed).toLowerCase()
+    const counts = counters.map(({ count, mayOccur }) => (mayOccur(low) ? count(searched) : 0))
+    if (counts.some((count) => count > 0)) found.push({ text, counts })
+  }
+  const average = found.reduce((sum, { text }) => sum + text.text.length, 0) / Math.max(1, found.length)
+  const termHits = terms.map((term, nth) => {
+    const hits = found.flatMap(({ text, counts }, id): readonly Hit[] => {
+      const count = counts[nth] ?? 0
+      if (count === 0) return []
+      return [
+        { id, session: 0, file: 0, place: text.place, weight: frequencyWeight(count, text.text.length / average) },
+      ]
+    })
+    return { hits, texts: hits.length, isRequired: term.isExact }
+  })
+  const ranked = rank(termHits, { texts: found.length, sessions: new Map([[0, found.length]]) })
+  return ranked.flatMap(({ id }) => found[id]?.text ?? [])
+}
+
+type Counter = {
+  /** A cheap test that never misses a text with the term. */
+  readonly mayOccur: (lowText: string) => boolean
+  readonly count: (searched: string) => number
+}
+
+const inWord = String.raw`[\p{L}\p{N}\p{M}\p{Co}]`
+const between = String.raw`[^\p{L}\p{N}\p{Co}]+`
+
+function counterOf(term: Term): Counter {
+  const words = wordsOf(term).map((word) => word.toLowerCase())
+  const alternatives = [words.join(between), ...term.forms].join('|')
+  const pattern = new RegExp(`(?<!${inWord})(?:${alternatives})${term.isPrefix ? '' : `(?!${inWord})`}`, 'gu')
+  const start = commonStart([words[0] ?? '', ...term.forms])
+  return {
+    mayOccur: (low) => low.includes(start),
+    count: (searched) => searched.match(pattern)?.length ?? 0,
+  }
+}
+
+function commonStart([first = '', ...others]: readonly string[]): string {
+  let length = first.length
+  while (others.some((other) => !other.startsWith(first.slice(0, length)))) length--
+  return first.slice(0, length)
 }

@@ -25,13 +25,16 @@ export function requestMessages(view: View, choices: RequestChoices = {}): Repai
 /** Answers whose thinking is void on a model that binds it: given on another prefix, or by another model. */
 function voidedIn({ messages, changed }: View, model: string | undefined): ReadonlySet<number> {
   if (model === undefined) return changed
-  const facts = modelFacts(model)
-  // Answers name their model more exactly than requests do: a date does not make it another one.
-  const isOther = (own: string) => own !== model && (facts === undefined || modelFacts(own) !== facts)
-  const others = new Set(messages.map((message) => message.model).filter((own) => own !== undefined && isOther(own)))
+  const named = new Set(messages.map((message) => message.model))
+  const others = new Set([...named].filter((own) => own !== undefined && !isSameModel(own, model)))
   if (others.size === 0) return changed
   const foreign = messages.flatMap(({ role, model: own }, at) => (role === 'assistant' && others.has(own) ? [at] : []))
   return new Set([...changed, ...foreign])
+}
+
+/** Answers name their model more exactly than requests do: a date does not make it another one. */
+function isSameModel(one: string, other: string): boolean {
+  return one === other || (modelFacts(one) !== undefined && modelFacts(one) === modelFacts(other))
 }
 
 /** Whether a request continues an answer that began without thinking: there the API refuses manual thinking. */
@@ -78,7 +81,6 @@ export function providerSummaryIn(
   const [provider, by, beside] = [stringAt(stored, 'provider'), stringAt(stored, 'model'), stringAt(stored, 'beside')]
   const block = stored?.block
   if (provider === undefined || by === undefined || beside === undefined || !isBlock(block)) return undefined
-  const isSame = by === model || (modelFacts(by) !== undefined && modelFacts(by) === modelFacts(model))
-  if (provider !== client.provider || !isSame) return undefined
+  if (provider !== client.provider || !isSameModel(by, model)) return undefined
   return client.capabilities(model).compaction === 'on-demand' ? { provider, model: by, block, beside } : undefined
 }

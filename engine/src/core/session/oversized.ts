@@ -11,7 +11,7 @@ import type { ModelFailure } from '../ports/model.ts'
 import type { Tried } from '../ports/outcome.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import type { Edit } from '../transcript/format/edits.ts'
-import { mediaIn, minKept, shortenedResult, withoutMedia } from '../transcript/view/edited.ts'
+import { mediaIn, minKept, shortenedResult, withoutMedia } from '../transcript/view/effects.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Runtime, reduceView, writeReduction } from './runtime.ts'
 

@@ -1,13 +1,13 @@
 // Searches and reads entries without an index.
 import type { JsonObject } from '../message/json.ts'
 import type { Recalled, RecallMatch } from '../ports/session-store.ts'
-import { searchTexts } from '../recall/in-texts.ts'
+import { searchTexts } from '../recall/rank.ts'
 import { snippetOf } from '../recall/snippet.ts'
 import { parseTerms } from '../recall/terms.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { type RecordText, textsOf } from '../transcript/format/record-texts.ts'
 
-export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10): Recalled {
+export function recallFrom(entries: Iterable<Entry>, words: string, limit: number): Recalled {
   return recallAt(numbered(entries), words, limit)
 }
 

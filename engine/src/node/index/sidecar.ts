@@ -19,7 +19,7 @@ import {
   resolvePending,
   rowOf,
   typeAt,
-} from '../../core/transcript/tree/entry-table.ts'
+} from '../../core/transcript/tree/graph.ts'
 import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine, type Line } from '../read/lines.ts'
 import { replaceFile } from '../write/whole-file.ts'

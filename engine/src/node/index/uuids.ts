@@ -1,6 +1,6 @@
 // Rows by uuid, packed: 16 bytes for each uuid and 8 for its slot. A map of strings would take most of the time and the
 // memory of an index. Ids of another form are kept in a map.
-import type { IdRows } from '../../core/transcript/tree/entry-table.ts'
+import type { IdRows } from '../../core/transcript/tree/graph.ts'
 
 const wordsPerId = 4
 export const idLength = 36

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { readHead } from '../../core/transcript/format/entry.ts'
 import { tallyOf } from '../../core/transcript/report/findings.ts'
-import { isSidechainAt, typeAt } from '../../core/transcript/tree/entry-table.ts'
+import { isSidechainAt, typeAt } from '../../core/transcript/tree/graph.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
 import {
   clientStyles,

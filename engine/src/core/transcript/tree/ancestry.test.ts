@@ -3,8 +3,7 @@ import { corrupt, generateWithTruth, keptLayouts, session } from '../../../testi
 import type { JsonObject } from '../../message/json.ts'
 import { editRecord } from '../format/edits.ts'
 import { originOf } from '../format/messages.ts'
-import { ancestryOf } from './ancestry.ts'
-import { createScanner } from './scan.ts'
+import { ancestryOf, createScanner } from './scan.ts'
 
 function scan(records: readonly JsonObject[]) {
   const scanner = createScanner()

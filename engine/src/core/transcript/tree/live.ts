@@ -5,14 +5,16 @@ import { type Head, isPostCompact, isSpoken } from '../format/entry.ts'
 import { nothingUndone, type Standing } from './changes.ts'
 import {
   addHead,
+  type BoundaryAt,
+  buildGraph,
   createEntryTable,
   type EntryTable,
+  type Graph,
   isSidechainAt,
   resolvePending,
   rowOf,
   typeAt,
-} from './entry-table.ts'
-import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
+} from './graph.ts'
 
 /** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
 export type HeadTree = {

@@ -1,5 +1,6 @@
 // One pass over the entries of a transcript: counts, graph, answers, turns, and epochs (the parts between compactions). It
 // keeps no contents, only a row for each entry.
+
 import { textOf } from '../../message/block.ts'
 import { type JsonObject, stringAt } from '../../message/json.ts'
 import { isRequest } from '../../message/message.ts'
@@ -9,15 +10,18 @@ import { type AnswerLine, originOf, readAnswerLine, saidIn } from '../format/mes
 import { type Change, changeAt, type Standing, standingOf } from './changes.ts'
 import {
   addHead,
+  type BoundaryAt,
+  buildGraph,
   createEntryTable,
   type EntryTable,
+  type Graph,
   isSidechainAt,
+  logicalParentAt,
   noParent,
   resolvePending,
   rowOf,
   typeAt,
-} from './entry-table.ts'
-import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
+} from './graph.ts'
 
 export type Compaction = {
   readonly uuid: string
@@ -230,4 +234,26 @@ function epochsOf(
     const undone = out.has(start) ? { isUndone: true as const } : {}
     return { ...epoch, openedBy: epoch.openedBy && { ...epoch.openedBy, kept, ...undone }, roots, orphans }
   })
+}
+
+/**
+ * The ancestry of an entry: the messages that led to it, back to the first one, across all compactions.
+ * Rows, oldest first, with the entry itself last; empty if the file has no such entry. Each step goes to the logical parent if
+ * that comes before the entry, else to the parent. A boundary without either goes to the entry before it. Kept messages
+ * appear once, where they were first written.
+ */
+export function ancestryOf(
+  { table, boundaries, rewinds }: Pick<Scan, 'table' | 'boundaries' | 'rewinds'>,
+  uuid: string,
+): readonly number[] {
+  // The tree as if no compaction had happened.
+  const out = new Set(boundaries.map(({ row }) => row))
+  const { parents } = buildGraph(table, boundaries, { out, rewinds })
+  const rows = new Set<number>()
+  for (let row = rowOf(table, uuid); row >= 0 && !rows.has(row); ) {
+    rows.add(row)
+    const logical = logicalParentAt(table, row)
+    row = logical >= 0 ? logical : (parents[row] ?? noParent)
+  }
+  return [...rows].reverse()
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Block } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
-import { withoutInput, withoutThinking } from './edited.ts'
+import { withoutInput, withoutThinking } from './effects.ts'
 
 const answer = (...content: readonly Block[]): ViewMessage => ({ role: 'assistant', origin: 'assistant', content })
 
