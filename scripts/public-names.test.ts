@@ -1,13 +1,23 @@
 // The list of public names is docs/api/README.md; `npm run check` compares it with the entries.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkNames, engine, entries, namesIn } from './public-names.ts'
+import { checkNames, engine, entries, maxInAll, maxInMain, namesIn } from './public-names.ts'
+import { root } from './steps.ts'
 
 test('the lists are what the modules export', async () => {
   for (const [, source] of entries) {
     const module = (await import(join(engine, source))) as object
     expect(Object.keys(module).toSorted()).toEqual(namesIn(source).values)
   }
+})
+
+test('AGENTS.md has the limits that are checked', () => {
+  const text = readFileSync(join(root, 'AGENTS.md'), 'utf8').replaceAll(/\s+/g, ' ')
+  expect(text).toContain(`\`index.ts\` for every host (at most ${maxInMain} names, free of Node)`)
+  expect(text).toContain(
+    `All public entries together have at most ${maxInAll} names, not counting \`everlong/testing\``,
+  )
 })
 
 const fine = {

@@ -35,9 +35,9 @@ export function namesIn(source: string): { readonly values: readonly string[]; r
 
 type Names = { readonly subpath: string; readonly names: readonly string[] }
 
-const maxInMain = 49
+export const maxInMain = 49
 /** Without everlong/testing. */
-const maxInAll = 150
+export const maxInAll = 150
 
 /** What is wrong with the public names, one sentence each. `index` is docs/api/README.md. */
 export function checkNames(given: {

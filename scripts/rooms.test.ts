@@ -14,6 +14,18 @@ describe('the room check', () => {
     ])
   })
 
+  test('lets a new store use Node and its driver, and no other store', () => {
+    const path = 'engine/src/stores/new-store/deep/a.ts'
+    const allowed = ['node:fs', 'some-driver', '../../rules.ts', '../../../node/files.ts', '../b.ts']
+    expect(problems(path, allowed.map((name) => `import { x } from '${name}'`).join('\n'))).toEqual([])
+    expect(problems(path, "import { x } from '../../postgres/postgres.ts'")).toEqual([
+      'imports engine/src/stores/postgres/postgres.ts, which is not open to engine/src/stores/new-store',
+    ])
+    expect(problems('engine/src/stores/copy.ts', "import { x } from 'some-driver'")).toEqual([
+      'imports the package some-driver, which engine/src/stores may not lean on',
+    ])
+  })
+
   test('refuses Node, the clock, randomness and module state in core', () => {
     const text = "import { readFileSync } from 'node:fs'\nlet last = Date.now() + Math.random()"
     expect(problems('engine/src/core/tokens/a.ts', text)).toEqual([

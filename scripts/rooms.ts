@@ -1,7 +1,10 @@
 // Who may import what, as a table, and the pure check that holds it. See docs/architecture.md for the why.
 import { posix } from 'node:path'
 
-/** A room is the longest of these prefixes that a file lies under. What it may import: rooms, then packages. */
+/**
+ * A file belongs to the deepest of these folders; `*` is any folder without a row of its own. What it may import: rooms, then
+ * packages.
+ */
 type Room = { readonly rooms: readonly string[]; readonly packages?: readonly string[] }
 
 const core = 'engine/src/core'
@@ -50,8 +53,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'engine/src/adapters/testing': { rooms: [core, 'engine/src/adapters'], packages: ['fast-check'] },
   'engine/src/stores': { rooms: [core] },
-  'engine/src/stores/disk': { rooms: [core, 'engine/src/node', 'engine/src/stores'], packages: ['node:'] },
-  'engine/src/stores/postgres': { rooms: [core, 'engine/src/stores'], packages: ['node:', 'pg'] },
+  // Each store by itself. A driver is an optional peer of the engine.
+  'engine/src/stores/*': { rooms: [core, 'engine/src/node', 'engine/src/stores/rules.ts'], packages: ['*'] },
   'engine/src/stores/testing': { rooms: ['engine/src'], packages: ['node:', 'pg'] },
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
@@ -97,15 +100,14 @@ export function checkRooms(sources: readonly Source[]): readonly Violation[] {
 }
 
 function checkFile(source: Source, imports: readonly string[]): readonly Violation[] {
-  const found: Violation[] = []
-  const say = (problem: string) => found.push({ path: source.path, problem })
-  const name = roomOf(source.path)
-  const room = name === undefined ? undefined : rooms[name]
+  const violations: Violation[] = []
+  const say = (problem: string) => violations.push({ path: source.path, problem })
+  const found = roomOf(source.path)
   const isTest = source.path.endsWith('.test.ts')
-  if (name === undefined || room === undefined) say('is in no room of scripts/rooms.ts')
+  if (found === undefined) say('is in no room of scripts/rooms.ts')
   else if (!isTest) {
     for (const target of imports) {
-      const problem = mayImport({ name, room, target })
+      const problem = mayImport({ ...found, target })
       if (problem) say(problem)
     }
   }
@@ -115,25 +117,29 @@ function checkFile(source: Source, imports: readonly string[]): readonly Violati
   }
   const lines = source.text.split('\n').length
   if (lines > longestFile && !isTest) say(`has ${lines} lines: ${longestFile} is the end`)
-  return found
+  return violations
 }
 
-function mayImport(at: { readonly name: string; readonly room: Room; readonly target: string }): string | undefined {
+function mayImport(at: NamedRoom & { readonly target: string }): string | undefined {
   const isPackage = !at.target.includes('/') || !at.target.endsWith('.ts')
   if (isPackage) {
     const packages = at.room.packages ?? []
     if (packages.includes('*') || packages.some((allowed) => at.target.startsWith(allowed))) return undefined
     return `imports the package ${at.target}, which ${at.name} may not lean on`
   }
-  if (roomOf(at.target) === at.name) return undefined
-  if (at.room.rooms.some((allowed) => at.target.startsWith(`${allowed}/`))) return undefined
+  if (roomOf(at.target)?.name === at.name) return undefined
+  if (at.room.rooms.some((allowed) => at.target === allowed || at.target.startsWith(`${allowed}/`))) return undefined
   return `imports ${at.target}, which is not open to ${at.name}`
 }
 
-function roomOf(path: string): string | undefined {
-  return Object.keys(rooms)
-    .filter((room) => path.startsWith(`${room}/`))
-    .toSorted((a, b) => b.length - a.length)[0]
+type NamedRoom = { readonly name: string; readonly room: Room }
+
+function roomOf(path: string): NamedRoom | undefined {
+  for (let name = posix.dirname(path); name !== '.' && name !== '/'; name = posix.dirname(name)) {
+    const room = rooms[name] ?? rooms[`${posix.dirname(name)}/*`]
+    if (room) return { name, room }
+  }
+  return undefined
 }
 
 /** What a file imports: paths from the root for relative imports, the package's name for others. */

@@ -27,7 +27,7 @@ import {
   sessionIdOf,
 } from './core/session/open-session.ts'
 import { leftInQueue, queuedEntries } from './core/session/queue.ts'
-import { type Recall, withQueued } from './core/session/recall.ts'
+import { defaultRecallLimit, type Recall, withQueued } from './core/session/recall.ts'
 import { guardedState, Restoring } from './core/session/restoring.ts'
 import { type CleanUp, createCleanUps, createRuntime, hooksInto, type Runtime } from './core/session/runtime.ts'
 import { createSession, type OwnSession } from './core/session/session.ts'
@@ -238,7 +238,7 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
   await session.runHooks(start)
   const { recall, read } = withQueued(stored, () => queuedEntries(runtime.conversation.standing()))
   return Object.assign(session, {
-    recall: (words: string, { limit = 10 } = {}) => recall(words, limit),
+    recall: (words: string, { limit = defaultRecallLimit } = {}) => recall(words, limit),
     read,
     entries: stored.entries,
     subagent: async (own: SessionOptions = {}) => {

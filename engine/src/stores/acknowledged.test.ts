@@ -1,7 +1,5 @@
 // What a caller was told is stored is stored: after a kill, and before a model sees it.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { SessionStore } from '../core/ports/session-store.ts'
@@ -9,48 +7,28 @@ import { scripted } from '../core/session/testing/world.ts'
 import { createEngine } from '../engine.ts'
 import { jsonlSessions } from './disk/jsonl.ts'
 import { memorySessions } from './memory.ts'
+import { everyStore, storeAt } from './testing/every-store.ts'
 import type { KilledWriterInput } from './testing/killed-writer.ts'
-import { postgresForTests } from './testing/postgres-server.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'everlong-acknowledged-'))
-const server = await postgresForTests()
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  await server?.stop()
-})
+const { places, folder, stop } = await everyStore()
+afterAll(stop)
 
-type Case = { readonly place: KilledWriterInput['place']; readonly store: SessionStore; readonly id: string }
+const transcripts = join(folder, 'transcripts')
 
-const cases: readonly (readonly [string, Case])[] = [
-  [
-    'a file',
-    {
-      place: { path: join(folder, 'own', 'killed.jsonl') },
-      store: jsonlSessions({ folder: join(folder, 'own') }),
-      id: 'killed',
-    },
-  ],
-  [
-    'a folder of sessions',
-    { place: { folder: join(folder, 'many') }, store: jsonlSessions({ folder: join(folder, 'many') }), id: 'killed' },
-  ],
-  ...(server
-    ? [
-        [
-          'PostgreSQL',
-          { place: { url: server.url, schema: 'killed' }, store: server.store({ schema: 'killed' }), id: 'killed' },
-        ] as const,
-      ]
-    : []),
+const cases: readonly (readonly [string, KilledWriterInput['place']])[] = [
+  ['a transcript', { path: join(transcripts, 'killed.jsonl') }],
+  ...places.map(([name, newPlace]) => [name, newPlace()] as const),
 ]
 
-test.each(cases)('everything acknowledged is in %s after a kill', async (_, { place, store, id }) => {
+test.each(cases)('everything acknowledged is in %s after a kill', async (_, place) => {
+  const store = 'path' in place ? jsonlSessions({ folder: transcripts }) : storeAt(place)
   const input: KilledWriterInput = { place, messages: 300 }
   const script = join(import.meta.dirname, 'testing', 'killed-writer.ts')
   const { stdout, stderr, signal } = spawnSync(process.execPath, [script, JSON.stringify(input)], { encoding: 'utf8' })
   expect([signal, stderr]).toEqual(['SIGKILL', expect.not.stringContaining('Error')])
   const acknowledged = stdout.split('\n').filter((line) => line !== '')
-  const stored = new Set(await textsOf(store, id, ({ uuid }) => uuid))
+  const stored = new Set(await textsOf(store, 'killed', ({ uuid }) => uuid))
+  await store.close()
   expect(acknowledged.filter((uuid) => !stored.has(uuid))).toEqual([])
   expect(acknowledged.length).toBeGreaterThanOrEqual(300)
 })

@@ -3,7 +3,7 @@
 import { isObject } from '../../core/message/json.ts'
 import type { SessionStore } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
-import { recallIn } from '../../core/session/recall.ts'
+import { defaultRecallLimit, recallIn } from '../../core/session/recall.ts'
 import { recallTool } from '../../core/session/recall-tool.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { ownSubpath, storedId } from './session-store.ts'
@@ -24,7 +24,7 @@ export function agentRecallTool(store: SessionStore, key: () => AgentSessionKey 
     return own === undefined ? [] : entriesOf(store, own)
   }
   const { recall, read } = recallIn(entries)
-  const tool = recallTool({ recall: (words, { limit = 10 } = {}) => recall(words, limit), read })
+  const tool = recallTool({ recall: (words, { limit = defaultRecallLimit } = {}) => recall(words, limit), read })
   return {
     name: 'recall',
     description: tool.description,

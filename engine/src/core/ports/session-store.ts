@@ -1,13 +1,19 @@
-// Where sessions are stored, many of them: in memory, as files in a folder, in a database. Sessions only grow, and one
-// writer at a time holds each. stores/contract.ts checks an implementation.
+// The port for stores of sessions: in memory, as files in a folder, in a database. Sessions only grow, and one writer at a
+// time holds each. testing/stores/contract.ts checks an implementation.
 import type { JsonObject } from '../message/json.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { StoreErrorReason, StoreResult } from './store.ts'
 
-/** `id` is the record's uuid, or one made up by the writer. A retry sends the same ids. */
+/**
+ * `id` is the record's uuid, or a new id if it has none. A retry sends the same ids. Otherwise ids are unique within a session: a
+ * store may refuse an append that repeats an id (with the reason `invalid`). The contract does not test repeated ids.
+ */
 export type StoredRecord = { readonly id: string; readonly record: JsonObject }
 
-/** Every call but `append` throws a StoreError when the store cannot be used: unreachable, no permission, full disk. */
+/**
+ * When the store cannot be used (unreachable, no permission, full disk), calls throw a StoreError. Two calls of a held session
+ * never throw: `append` returns the failure, and `release` ignores it.
+ */
 export type SessionStore = {
   /** Takes the session for writing. */
   readonly open: (id: string, options: OpenOptions) => Promise<OpenResult>

@@ -52,8 +52,8 @@ export function oneLine(text: string, most: number): string {
   return wellFormed(clipped(flat, most))
 }
 
-/** Tokens by which a text and its frame together can exceed the sum of both: the tags differ, and words meet. */
-const spare = 8
+/** Tokens by which an answer can exceed the sum of its text and frame: the two tags have other digits, and words meet. */
+const spare = 20
 
 export function searchText(result: RecallFound, style: AnswerStyle): string {
   if (result.matches.length === 0) return 'Nothing found. Try fewer or other words, prefix*, or fewer filters.'

@@ -11,7 +11,7 @@ const entriesOf = (text: string) =>
 test('a snippet holds no half characters, neither cut by us nor said by somebody', () => {
   const text = `${'😀'.repeat(100)} heron ${'😀'.repeat(300)} \ud83d`
   for (const shift of ['', 'x']) {
-    const { matches } = recallFrom(entriesOf(`${shift}${text}`), 'heron')
+    const { matches } = recallFrom(entriesOf(`${shift}${text}`), 'heron', 10)
     expect(matches.map(({ snippet }) => snippet.isWellFormed())).toEqual([true])
     expect(matches[0]?.snippet).toContain('😀 heron 😀')
   }
@@ -19,8 +19,8 @@ test('a snippet holds no half characters, neither cut by us nor said by somebody
 
 test('of a pasted book only the first words are looked for', () => {
   const book = Array.from({ length: 1000 }, (_, at) => `word${at}`)
-  expect(recallFrom(entriesOf(book[31] ?? ''), book.join(' ')).matches).toHaveLength(1)
-  expect(recallFrom(entriesOf(book[32] ?? ''), book.join(' ')).matches).toHaveLength(0)
+  expect(recallFrom(entriesOf(book[31] ?? ''), book.join(' '), 10).matches).toHaveLength(1)
+  expect(recallFrom(entriesOf(book[32] ?? ''), book.join(' '), 10).matches).toHaveLength(0)
 })
 
 test('a question finds its answer as it does in an archive: other forms, rare words, phrases, parts of names', () => {
@@ -33,7 +33,7 @@ test('a question finds its answer as it does in an archive: other forms, rare wo
   ]
   const records = texts.reduce((builder, text) => builder.user(text), session()).records
   const entries = records.map((record) => ({ record, position: { line: 1, offset: 0, length: 1, nth: 0 } }))
-  const found = (words: string) => recallFrom(entries, words).matches.map(({ id }) => id)
+  const found = (words: string) => recallFrom(entries, words, 10).matches.map(({ id }) => id)
   expect(found('When did Melanie paint the sunrises?')).toEqual(['u2'])
   expect(found('why does the parser build fail?')[0]).toBe('u3')
   expect(found('"the parser"')).toEqual(['u4'])

@@ -7,7 +7,7 @@ import { parseTerms } from '../recall/terms.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { type RecordText, textsOf } from '../transcript/format/record-texts.ts'
 
-export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10): Recalled {
+export function recallFrom(entries: Iterable<Entry>, words: string, limit: number): Recalled {
   return recallAt(numbered(entries), words, limit)
 }
 

@@ -2,6 +2,7 @@
 import { defined, isObject, type JsonObject, numberAt, stringAt } from '../message/json.ts'
 import { pointedId } from '../prompts/recall.ts'
 import { type TextKind, textKinds } from '../transcript/format/record-texts.ts'
+import { defaultRecallLimit } from './recall.ts'
 
 export type SearchQuery = {
   /**
@@ -53,7 +54,7 @@ export const searchProperties = {
   since: text('Only from this time on (ISO 8601).'),
   until: text('Only up to this time (ISO 8601).'),
   order: { type: 'string', enum: ['best', 'newest'], description: 'Which come first.' },
-  limit: whole('Maximum number of cards: default 10, at most 100.'),
+  limit: whole(`Maximum number of cards: default ${defaultRecallLimit}, at most 100.`),
 } as const
 
 export const readProperties = {

@@ -53,6 +53,23 @@ test.each([
   expect(await recallTool(silent).run(input)).toEqual({ text, isError: true })
 })
 
+test('no answer is longer than allowed, whatever digits its tags have', async () => {
+  const text = Array.from({ length: 400 }, (_, at) => `${at}: the blue zeppelin landed in field ${at * 7}`).join('\n')
+  const { run } = recallTool({ ...silent, read: async () => text }, { maxTokens: 600 })
+  const sizes: number[] = []
+  // These have tags of many tokens.
+  for (const [id, from_line] of [
+    ['id-7', 165],
+    ['id-204', 43],
+    ['id-216', 317],
+    ['id-219', 126],
+    ['id-280', 203],
+  ])
+    sizes.push(estimateTokens((await run({ read: id, from_line })).text))
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(600)
+  expect(Math.min(...sizes)).toBeGreaterThan(500)
+})
+
 test('no text ends its own marks, not even one that knows how they are made', async () => {
   const asked = async (text: string) =>
     (await recallTool({ ...silent, read: async () => text }).run({ read: 'x' })).text

@@ -2,6 +2,7 @@
 // every input.
 import { recallPointer, sessionRecallDescription } from '../prompts/recall.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
+import { defaultRecallLimit } from './recall.ts'
 import { type AnswerStyle, readingText, searchText } from './recall-cards.ts'
 import { parseRecall, readProperties, searchProperties } from './recall-input.ts'
 import type { Session } from './session-api.ts'
@@ -76,9 +77,9 @@ export function recallTool(
         if (text === undefined) return failed('Nothing in this session has this id. Search for it first.')
         return { text: readingText({ id, text, cards: [{ id }] }, request.read, style), isError: false }
       }
-      const { words, limit: most = 10 } = request.query
+      const { words, limit: asked = defaultRecallLimit } = request.query
       if (words === undefined) return failed('Give "query" to search, or "read" with an id.')
-      const found = await session.recall(words, { limit: Math.max(1, Math.min(100, most)) })
+      const found = await session.recall(words, { limit: Math.max(1, Math.min(100, asked)) })
       return { text: searchText(found, style), isError: false }
     },
   }

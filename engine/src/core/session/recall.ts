@@ -2,6 +2,9 @@
 import type { HeldSession } from '../ports/session-store.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 
+/** Results of a search, unless the caller sets a limit. */
+export const defaultRecallLimit = 10
+
 export type Recall = Pick<HeldSession, 'recall' | 'read'>
 
 /** Recall without an index: every search reads all entries. Its code is loaded by the first one. */

@@ -6,6 +6,7 @@ import { basename, join, resolve } from 'node:path'
 import { fuse } from '../../core/recall/rank.ts'
 import { snippetOf } from '../../core/recall/snippet.ts'
 import type { Term } from '../../core/recall/terms.ts'
+import { defaultRecallLimit } from '../../core/session/recall.ts'
 import type { SearchQuery } from '../../core/session/recall-input.ts'
 import { cacheFolder, cachePlace } from '../index/cache-place.ts'
 import { indexFolder } from '../index/sidecar.ts'
@@ -144,8 +145,8 @@ async function searchByMeaning(run: Steps, query: SearchQuery, options: MeaningO
   return { ...result, ...rest }
 }
 
-function limitOf({ limit = 10 }: SearchQuery): number {
-  return Number.isNaN(limit) ? 10 : Math.min(100, Math.max(1, Math.floor(limit)))
+function limitOf({ limit = defaultRecallLimit }: SearchQuery): number {
+  return Number.isNaN(limit) ? defaultRecallLimit : Math.min(100, Math.max(1, Math.floor(limit)))
 }
 
 /** A few extra: forked or resumed sessions contain the same entries in several files. */

@@ -4,7 +4,7 @@ import type { Appended, HeldSession, OpenOptions, OpenResult, StoredRecord } fro
 import { StoreError } from '../../core/ports/store.ts'
 import { isAlreadyStored } from '../rules.ts'
 import { codeOf, type SessionTables } from './connection.ts'
-import { entriesFrom, readIn, recallIn, windowOf } from './read.ts'
+import { entriesFrom, readIn, recallByIndex, windowOf } from './read.ts'
 import { rowOf, storedId } from './row.ts'
 
 export async function takeSession(tables: SessionTables, options: OpenOptions): Promise<OpenResult> {
@@ -97,7 +97,7 @@ function holding(tables: SessionTables, { head, fence }: Taken): Holding {
       return { type: 'refused', why: `The session ${tables.id} is closed. Open it again to write.`, reason: 'closed' }
     },
     all: () => entriesFrom(tables),
-    recall: (words, limit) => recallIn(tables, words, limit),
+    recall: (words, limit) => recallByIndex(tables, words, limit),
     read: (id) => readIn(tables, id),
     release: async () => {
       if (isReleased) return

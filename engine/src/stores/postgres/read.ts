@@ -111,7 +111,7 @@ const mostOfTerm = 1_000
 const mostRead = 100
 
 /** The index chooses entries of this session, and their texts decide. */
-export async function recallIn(tables: SessionTables, words: string, limit: number): Promise<Recalled> {
+export async function recallByIndex(tables: SessionTables, words: string, limit: number): Promise<Recalled> {
   const terms = parseTerms(words)
   if (terms.length === 0) return { matches: [], more: false }
   const chosen = await candidates(tables, terms)

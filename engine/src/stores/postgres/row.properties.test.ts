@@ -62,7 +62,7 @@ test('whatever a search in memory finds by whole words, the index lets through',
     fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), fc.nat(), (words, at) => {
       const record = { type: 'user', uuid: 'u', message: { role: 'user', content: words.join(' ') } }
       const asked = words[at % words.length] ?? ''
-      const isFound = recallFrom([{ record, position: noPosition }], asked).matches.length > 0
+      const isFound = recallFrom([{ record, position: noPosition }], asked, 10).matches.length > 0
       const queries = parseTerms(asked).map((term) => queryFor(term, 'session'))
       if (isFound) expect(queries.filter((query) => matches(query, wordsOf(record, 'session')))).not.toEqual([])
     }),

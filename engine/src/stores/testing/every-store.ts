@@ -1,15 +1,33 @@
-// Every kind of store, for tests that hold on all of them: memory, a folder, and PostgreSQL where it can be started.
+// Every kind of store, for tests that hold on all of them: memory, a folder, and PostgreSQL where it can be started. A new store
+// is added here and in no other list.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SessionStore } from '../../core/ports/session-store.ts'
 import { jsonlSessions } from '../disk/jsonl.ts'
 import { memorySessions } from '../memory.ts'
+import { postgres } from '../postgres/postgres.ts'
 import { postgresForTests } from './postgres-server.ts'
 
+/** Where a store is that several processes can open. It is JSON, so that a test can pass it to another process. */
+export type StorePlace =
+  | { readonly type: 'folder'; readonly folder: string }
+  | { readonly type: 'postgres'; readonly url: string; readonly schema: string }
+
+export function storeAt(place: StorePlace): SessionStore {
+  switch (place.type) {
+    case 'folder':
+      return jsonlSessions({ folder: place.folder })
+    case 'postgres':
+      return postgres({ url: place.url, schema: place.schema })
+  }
+}
+
 export type EveryStore = {
-  /** By name; each call makes an empty one. */
+  /** By name; each call makes an empty one. `stop` closes them. */
   readonly stores: readonly (readonly [string, () => SessionStore])[]
+  /** Those that several processes can open; each call makes the place of an empty one. */
+  readonly places: readonly (readonly [string, () => StorePlace])[]
   /** A temporary folder for the test's own files too. */
   readonly folder: string
   readonly stop: () => Promise<void>
@@ -18,14 +36,25 @@ export type EveryStore = {
 export async function everyStore(): Promise<EveryStore> {
   const folder = mkdtempSync(join(tmpdir(), 'everlong-stores-'))
   const server = await postgresForTests()
+  let schemas = 0
+  const places: [string, () => StorePlace][] = [
+    ['a folder', () => ({ type: 'folder', folder: mkdtempSync(join(folder, 'sessions-')) })],
+  ]
+  if (server) places.push(['PostgreSQL', () => ({ type: 'postgres', url: server.url, schema: `every_${++schemas}` })])
+  const opened: SessionStore[] = []
+  const open = (store: SessionStore) => {
+    opened.push(store)
+    return store
+  }
   return {
     folder,
+    places,
     stores: [
       ['memory', () => memorySessions()],
-      ['a folder', () => jsonlSessions({ folder: mkdtempSync(join(folder, 'sessions-')) })],
-      ...(server ? [['PostgreSQL', () => server.store()] as const] : []),
+      ...places.map(([name, place]) => [name, () => open(storeAt(place()))] as const),
     ],
     stop: async () => {
+      await Promise.all(opened.map((store) => store.close()))
       rmSync(folder, { recursive: true, force: true })
       await server?.stop()
     },

@@ -6,14 +6,11 @@ import type { Session } from '../../core/session/session-api.ts'
 import { offline } from '../../models/offline.ts'
 import { createEngine } from '../../node-engine.ts'
 import { mulberry32 } from '../../testing/random.ts'
-import { jsonlSessions } from '../disk/jsonl.ts'
-import { postgres } from '../postgres/postgres.ts'
+import { type StorePlace, storeAt } from './every-store.ts'
 
 export type KilledWriterInput = {
-  readonly place:
-    | { readonly path: string }
-    | { readonly folder: string }
-    | { readonly url: string; readonly schema: string }
+  /** A transcript, or a store. */
+  readonly place: { readonly path: string } | StorePlace
   readonly messages: number
 }
 
@@ -39,8 +36,7 @@ async function write({ place, messages }: KilledWriterInput): Promise<void> {
 function sessionAt(place: KilledWriterInput['place'], onStored: (id: string) => void): Promise<Session> {
   const engine = { model: offline(), settings: { sessionMemory: false } } as const
   if ('path' in place) return createEngine(engine).start({ path: place.path })
-  const store = 'folder' in place ? jsonlSessions({ folder: place.folder }) : postgres(place)
-  return createEngine({ ...engine, store: watched(store, onStored) }).start({ id: 'killed' })
+  return createEngine({ ...engine, store: watched(storeAt(place), onStored) }).start({ id: 'killed' })
 }
 
 function watched(store: SessionStore, onStored: (id: string) => void): SessionStore {
