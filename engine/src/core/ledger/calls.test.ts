@@ -374,3 +374,35 @@ describe('todos', () => {
     expect(kept).toEqual([...listed.slice(5, 60), ...listed.slice(65)].map(({ content }) => content))
   })
 })
+
+describe('the outcome of a run', () => {
+  const steps = (...parts: readonly (Said | readonly Said[])[]) =>
+    ledgerOf(human('Go'), ...parts).exchanges[0]?.steps?.map(({ text }) => text.replace(/^.* → /, ''))
+
+  test('is not a line that the same program also printed when it ended the other way', () => {
+    expect(
+      steps(
+        shell('lint check a.ts', 'a.ts is fine\nChecked in 4 folders'),
+        shell('lint check b.ts', 'b.ts: the door hangs\nChecked in 4 folders', 1),
+        shell('build && lint check b.ts', 'built\nChecked in 4 folders\nb.ts is fine'),
+      ),
+    ).toEqual(['ok: Checked in 4 folders', 'failed: b.ts: the door hangs', 'ok: b.ts is fine'])
+    // Another program says nothing about it.
+    expect(steps(shell('lint a.ts', 'Checked'), shell('pack a.ts', 'Checked', 1))).toEqual([
+      'ok: Checked',
+      'failed: Checked',
+    ])
+  })
+
+  test.each([
+    ['eslint src/a.ts', 'tsc && eslint src/a.ts', true],
+    ['eslint src/a.ts', 'eslint', true],
+    ['eslint src/a.ts', 'eslint src/b.ts', false],
+    ['eslint src/a.ts', 'eslint src', false],
+    ['git push --force', 'git push', false],
+    ['npm test -- gate', 'npm test', true],
+  ])('%s failed; that %s succeeds fixes it: %s', (failed, succeeded, isFixed) => {
+    const { errors } = ledgerOf(shell(failed, 'error: no door', 1), shell(succeeded, 'done'))
+    expect(errors).toMatchObject([{ what: failed, isFixed }])
+  })
+})

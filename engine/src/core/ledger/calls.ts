@@ -5,8 +5,17 @@ import { dropOldest } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ActionsRun, actionsOf } from '../tools/actions.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
+import type { Command } from '../tools/shell.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
-import { commandText, type Ending, endingOf, judgedByOutput, outcomeLine } from './commands.ts'
+import {
+  commandText,
+  type Ending,
+  endingOf,
+  judgedByOutput,
+  outcomeLine,
+  programOf,
+  reportingLines,
+} from './commands.ts'
 import type { CommandEnd, Step } from './facts.ts'
 import { noteGit } from './git.ts'
 import { caps, isNotOurs, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
@@ -64,7 +73,7 @@ function noteTool(state: State, { call, text, raw, isError }: Result): void {
     noteError(state, { what, line: oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200) })
     return
   }
-  noteFixed(state, what)
+  noteFixed(state, (other) => other === what)
   if (call.type === 'edit' || call.type === 'write' || call.type === 'patch') noteTouched(state)
   const recorded = stringAt(raw, 'filePath')
   for (const path of changedBy(call)) noteFile(state, recorded ?? path)
@@ -85,7 +94,7 @@ function noteCommand(
   const isUnsure = call.script.includes('|') || reported.exit === undefined
   const ending = isUnsure && (verifies || actions.all.length > 0) ? judgedByOutput(reported, { verifies }) : reported
   const { exit, ended } = ending
-  const outcome = outcomeLine(ending.output, ended === 'badly')
+  const outcome = outcomeLine(ownLines(state, script, ending), ended === 'badly')
   state.commands.delete(line) // Set again, so that the latest run is last.
   if (ending.task) state.background.set(ending.task, { line, verifies, actions })
   noteActions(state, { actions, text: line, ended, outcome })
@@ -94,10 +103,48 @@ function noteCommand(
     state.commands.set(line, { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome })
   }
   if (ended === 'badly') noteError(state, { what: line, line: outcome })
-  // Another command of the same program says nothing about this one.
-  if (ended === 'well') noteFixed(state, line)
+  if (ended === 'well') noteFixedBy(state, script, line)
   noteChanges(state, script, ending)
   return { script, line, purpose, ended, outcome }
+}
+
+/** How many programs, and how many lines of each. */
+const maxPrograms = 40
+const maxLines = 200
+
+/**
+ * The lines of an output that tell how this run ended: without those that the same program also printed when it last ended
+ * the other way. "Checked 4 files." says nothing about the run that failed if the run that succeeded printed it too.
+ */
+function ownLines(state: State, { commands }: Script, { output, ended }: Ending): readonly string[] {
+  const lines = reportingLines(output)
+  const programs = commands.map((command) => programOf([command])).filter((program) => program !== '')
+  const other = new Set(
+    programs.flatMap((program) => state.printed.get(`${ended === 'badly' ? 'well' : 'badly'} ${program}`) ?? []),
+  )
+  for (const program of ended === 'unfinished' ? [] : programs) {
+    state.printed.delete(`${ended} ${program}`)
+    state.printed.set(
+      `${ended} ${program}`,
+      lines.slice(-maxLines).map((line) => line.slice(0, maxLines)),
+    )
+  }
+  dropOldest(state.printed, 2 * maxPrograms)
+  return lines.filter((line) => !other.has(line.slice(0, maxLines)))
+}
+
+/**
+ * What failed alone is fixed when it succeeds in a script (`tsc && lint src`), and a check of one file when the check of all
+ * files succeeds (`lint`). Another check of the same program says nothing about it.
+ */
+function noteFixedBy(state: State, { commands }: Script, line: string): void {
+  noteFixed(state, (what) => what === line || commands.some((command) => isCoveredBy(what, command)))
+}
+
+function isCoveredBy(what: string, command: Command): boolean {
+  const text = commandText(command.text)
+  const verifies = !['other', 'git'].includes(purposeOf([command]))
+  return what === text || (verifies && what.startsWith(`${text} `) && !/[;&|]/.test(what))
 }
 
 const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited|exit code)\b/i
@@ -117,7 +164,7 @@ export function noteEnded(state: State, message: ViewMessage): void {
     state.commands.delete(line)
     if (!verifies || exit === undefined) continue
     state.commands.set(line, { ...fact, exit: Number(exit), ended })
-    if (ended === 'well') noteFixed(state, line)
+    if (ended === 'well') noteFixed(state, (what) => what === line)
     else noteError(state, { what: line, line: `Exit code ${exit}, in the background` })
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { commandsIn } from '../tools/shell.ts'
-import { commandText, endingOf, judgedByOutput, outcomeLine, programOf } from './commands.ts'
+import { commandText, endingOf, judgedByOutput, outcomeLine, programOf, reportingLines } from './commands.ts'
 
 test.each([
   ['cd /p && npm test 2>&1 | tail -20', 'npm test', 'npm test'],
@@ -71,8 +71,20 @@ test.each([
   [`{"url":"${'x'.repeat(300)}"}`, false, ''],
   [`{"error":"${'x'.repeat(300)}"}`, true, `{"error":"${'x'.repeat(49)}…`],
   ['', true, ''],
+  ['found 1 issue.\nUse `lint explain` to explain issues.', true, 'found 1 issue.'],
+  [
+    '<persisted-output>\nOutput too large. Full output saved to: /tmp/a\n\nPreview:\na comment\n</persisted-output>',
+    false,
+    '',
+  ],
+  ['updated\n</result>', false, 'updated'],
+  [
+    'warning: variable "a" is unused\nerror: no door\n13 tests, 1 failure',
+    true,
+    'error: no door … 13 tests, 1 failure',
+  ],
 ])('the line that says most of %j', (output, failed, line) => {
-  expect(outcomeLine(output, failed)).toBe(line)
+  expect(outcomeLine(reportingLines(output), failed)).toBe(line)
 })
 
 test.each([

@@ -81,7 +81,7 @@ export function endingOf(
 
 /** The last line of a test runner, linter or build: "Tests 3 failed | 40 passed", "Found 2 errors", "build succeeded". */
 const counts =
-  /\b\d+ (?:tests? )?(?:passed|failed|passing|failing|skipped|errors?|warnings?|problems?|issues?)\b|^\s*(?:Tests?|Test Files|Test Suites)[: ]\s*.*\d|^test result:|^Ran \d+ tests?|^(?:FAIL|PASS|ok)\b|^Found \d+ |^DONE \d+ tests|\b(?:all tests pass|build succeeded|build failed|BUILD (?:SUCCESSFUL|FAILED)|compiled successfully|no issues found)/im
+  /\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?|skipped|errors?|warnings?|problems?|issues?)\b|^\s*(?:Tests?|Test Files|Test Suites)[: ]\s*.*\d|^test result:|^Ran \d+ tests?|^(?:FAIL|PASS|ok)\b|^Found \d+ |^DONE \d+ tests|\b(?:all tests pass|build succeeded|build failed|BUILD (?:SUCCESSFUL|FAILED)|compiled successfully|no issues found)/im
 /** "error: no rule for gate", "cannot find module". */
 const troubled =
   /\b(?:error|fail(?:ed|ure)?|fatal|panic|exception|traceback|cannot|could not|can't|unable to|not found|no such|denied|undefined|unexpected|invalid|refused|timed? ?out|conflict|rejected|missing|unused)\b|✗|✘|❌/i
@@ -97,16 +97,28 @@ export function judgedByOutput(ending: Ending, { verifies }: { readonly verifies
   if (ending.ended !== 'well') return ending
   // A check may print errors and pass: only its last line counts.
   const hasFailed = verifies
-    ? failure.test(outcomeLine(ending.output, false))
+    ? failure.test(outcomeLine(reportingLines(ending.output), false))
     : refused.test(ending.output.slice(-8_000))
   return hasFailed ? { ended: 'badly', output: ending.output } : ending
 }
 
-/** The line that a person would quote: "TypeError: x is undefined … 3 failed, 40 passed". */
-export function outcomeLine(output: string, failed: boolean): string {
+/** Lines that report nothing: `at gate.ts:4`, `</output>`, "Use `lint explain` to explain issues." */
+const reportsNothing =
+  /^\s*at .+:\d+|^Shell cwd was reset to |^\s*<\/?[\w-]+(?:\s[^<>]*)?>\s*$|^\s*(?:(?:use|run|try|see) [`'"]|for (?:more|further) |(?:hint|help|tip|note): )/i
+
+/** The client shows only the start of a long output: its last line is any line. */
+const isPreview = /^\s*<persisted-output>/
+
+/** The lines of an output that report something, without those in the middle of a very long one. */
+export function reportingLines(output: string): readonly string[] {
   const lines = (output.length > 60_000 ? `${output.slice(0, 30_000)}\n${output.slice(-30_000)}` : output)
     .split('\n')
-    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*at .+:\d+|^Shell cwd was reset to /.test(line))
+    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !reportsNothing.test(line))
+  return isPreview.test(output) ? lines.filter((line) => counts.test(line)) : lines
+}
+
+/** The line that a person would quote: "TypeError: x is undefined … 3 failed, 40 passed". */
+export function outcomeLine(lines: readonly string[], failed: boolean): string {
   const count = packageCount(lines) ?? lines.findLast((line) => counts.test(line))
   const trouble = failed ? troubleIn(lines) : undefined
   const isData = (line: string) => /^\s*[{[]/.test(line)
@@ -123,9 +135,10 @@ function troubleIn(lines: readonly string[]): string | undefined {
   const named = lines.findLast((line) => /^\s*(?:[\w.]+)?(?:Error|Exception)\b.{0,300}$/.test(line))
   const isStack = lines.some((line) => /^Traceback /.test(line))
   if (isStack && named !== undefined) return named
-  return lines.find(
+  const troubles = lines.filter(
     (line) => line.length < 400 && troubled.test(line) && !/^\s*(?:\$|\[\w+\] \$|>)|^Traceback /.test(line),
   )
+  return troubles.find((line) => !/^\s*warning\b/i.test(line)) ?? troubles[0]
 }
 
 /** `go test` prints a line for each package: "12 packages ok, 1 failed: app/gate". */

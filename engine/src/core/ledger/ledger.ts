@@ -125,11 +125,23 @@ const shortStatement = 40
 /** This many of the newest exchanges keep their steps. */
 const exchangesWithSteps = 40
 
-/** The latest text is the report so far. It is a step as well, so that its place among the others is known. */
+/**
+ * The latest text is the report so far. It is a step as well, so that its place among the others is known. "Now let me run
+ * the tests:" stays at its end until the agent speaks again.
+ */
 function withReport(exchange: Exchange, text: string): Exchange {
-  const said = condensed(withoutAnnouncement(text), maxReport)
-  const next = said.length < shortStatement ? exchange : withStep(exchange, { type: 'said', text: said })
-  return { ...next, report: condensed(text, maxReport) }
+  const { steps = [] } = exchange
+  const before = steps.findLast(({ type }) => type === 'said')
+  const lasting = before === undefined ? '' : withoutAnnouncement(before.text)
+  const earlier = steps.flatMap((step): readonly Step[] => {
+    if (step !== before) return [step]
+    return lasting.length < shortStatement ? [] : [{ type: 'said', text: lasting }]
+  })
+  const rest = before === undefined ? exchange : { ...exchange, steps: earlier }
+  const said = withoutAnnouncement(text)
+  const isShort = said !== '' && said.length < shortStatement
+  const report = condensed(text, maxReport)
+  return { ...(isShort ? rest : withStep(rest, { type: 'said', text: report })), report }
 }
 
 function noteStep(state: State, step: Step): void {

@@ -41,6 +41,8 @@ export function createState(from: Ledger) {
     calls: new Map<string, ToolCall>(),
     /** Commands in the background, by the client's name for them. */
     background: new Map<string, Background>(),
+    /** What programs printed when they last ended well or badly, by ending and program. */
+    printed: new Map<string, readonly string[]>(),
     /** The error that the agent's next words may explain. */
     unexplained: undefined as string | undefined,
     /** The agent's latest words since the user spoke. */
@@ -162,10 +164,10 @@ export function noteError(state: State, { what, line }: Pick<ErrorFact, 'what' |
   state.unexplained = key
 }
 
-/** The same command succeeded, so its earlier errors are fixed. */
-export function noteFixed(state: State, what: string): void {
+/** Something succeeded, so its earlier errors are fixed. */
+export function noteFixed(state: State, hasSucceeded: (what: string) => boolean): void {
   for (const [key, error] of state.errors) {
-    if (error.what !== what || error.isFixed) continue
+    if (error.isFixed || !hasSucceeded(error.what)) continue
     state.errors.set(key, { ...error, isFixed: true })
     // The agent's next words are about something else.
     if (state.unexplained === key) state.unexplained = undefined

@@ -1,8 +1,8 @@
 // The steps of the agent, one line each: `edited src/gate.ts`, `ran \`npm test\` → failed: 3 failed`, `searched for \`gate\` →
 // src/gate.ts:4`. The text of a file is kept only if the user pointed at the file.
-import { condensed, sentenceEnd } from '../text/condense.ts'
+import { condensed, sentenceEnd, withoutCode } from '../text/condense.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
-import { addedLines } from '../tools/patch.ts'
+import { addedLines, type TextEdit } from '../tools/patch.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
 import { isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
@@ -45,19 +45,53 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   }
   if (call.type === 'agent') {
     const task = oneLine(call.task ?? call.name, 120)
-    return did(`the sub-agent for "${task}" reported: ${condensed(text, maxReport)}`)
+    return did(`the sub-agent for "${task}" reported: ${condensed(withoutCode(contentOf(text)), maxReport)}`)
   }
   if (call.type === 'read' && call.path !== undefined)
     return { type: 'opened', text: `read ${shortPath(call.path, result.root)}` }
   return call.type === 'search' ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
 }
 
-/** "edited gate.ts: `open = true`" for one inserted line. More lines are in the file, which is restored as it is now. */
+/** What the client adds after the report of a sub-agent. */
+const trailer = /\n(?:agentId: .*|<usage>[\s\S]*?(?:<\/usage>|$))/g
+/** "Excellent!", "Now I have a complete understanding." */
+const enthusiasm =
+  /^(?:excellent|perfect|great|wonderful|good|done)\b[^.:]{0,40}!$|^(?:now )?I (?:now )?have (?:a|an|the|all|enough)\b[^:]{0,200}[.!]$/i
+
+/** "Perfect! Now I have a full picture. Let me write the report:\n# Gates\n…\nagentId: a1" → "# Gates\n…" */
+function contentOf(report: string): string {
+  const lines = report.replace(trailer, '').trim().split('\n')
+  const isOpening = (line: string) =>
+    line
+      .split(sentenceEnd)
+      .every((sentence) => enthusiasm.test(sentence.trim()) || withoutAnnouncement(sentence) === '')
+  const start = lines.findIndex((line) => !isOpening(line))
+  return lines.slice(Math.max(0, start)).join('\n')
+}
+
+/** "edited gate.ts: `open = true`", or the first inserted line that has a name in it, with a mark for the others. */
 function addedText(call: ToolCall): string {
   const edits =
     call.type === 'patch' ? call.files.flatMap((file) => file.edits) : call.type === 'edit' ? call.edits : []
-  const [line, ...more] = addedLines(edits)
-  return line === undefined || more.length > 0 ? '' : `: \`${oneLine(line, 240).replaceAll('`', "'")}\``
+  const lines = addedLines(edits)
+  const line = lines.find((text) => defines.test(text)) ?? lines.find((text) => /\w{4}/.test(text)) ?? lines[0]
+  if (line === undefined) return edits.length === 0 ? '' : removedText(edits)
+  const more = lines.length === 1 ? '' : ' …'
+  return `: ${inMarks(line, lines.length === 1 ? 240 : 120)}${more}`
+}
+
+/** "edited gate.ts: removed `open = true`" */
+function removedText(edits: readonly TextEdit[]): string {
+  const [line] = addedLines(edits.map(({ before, after }) => ({ before: after, after: before, isAll: false })))
+  return line === undefined ? '' : `: removed ${inMarks(line, 80)}`
+}
+
+/** `function open() {`, `def open`, `class Gate`, `func (g *Gate) Open()` */
+const defines =
+  /^\s*(?:(?:export|public|private|protected|static|async|abstract|pub|default) )*(?:function|def|defp|class|func|fn|interface|type|struct|enum|module|defmodule|test|it|describe)\b.*\w/
+
+function inMarks(line: string, most: number): string {
+  return `\`${oneLine(line, most).replaceAll('`', "'")}\``
 }
 
 function did(text: string): Step {
@@ -128,14 +162,18 @@ export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Excha
 const announces =
   /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
 
-/** The text without the announcements at its end; empty when it is nothing else. */
+/** The text without the announcements at its end ("Starting with the gate:"); empty when it is nothing else. */
 export function withoutAnnouncement(text: string): string {
   const lines = text.trimEnd().split('\n')
   for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
     const sentences = line.split(sentenceEnd)
-    while (sentences.length > 0 && announces.test(sentences.at(-1)?.trim() ?? '')) sentences.pop()
+    while (sentences.length > 0 && isAnnouncement(sentences.at(-1)?.trim() ?? '')) sentences.pop()
     const rest = sentences.join(' ').trimEnd()
     if (rest !== '') return [...lines, rest].join('\n')
   }
   return ''
+}
+
+function isAnnouncement(sentence: string): boolean {
+  return announces.test(sentence) || /^[^|`]*[\p{L}\p{N})]:$/u.test(sentence)
 }

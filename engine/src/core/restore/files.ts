@@ -69,10 +69,8 @@ async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Pr
   const { text, part } = read
   const whole = pieceFrom(file.path, '', text, input)
   if (!part && whole.tokens <= room) return whole
-  return (
-    excerptOf(file, { text, part, tokens: whole.tokens, room, input }) ??
-    no(`there is no room for its ${whole.tokens} tokens`)
-  )
+  const excerpt = excerptOf(file, { text, part, tokens: whole.tokens, room, input })
+  return excerpt ?? no(part ? 'too few of its lines were shown' : `there is no room for its ${whole.tokens} tokens`)
 }
 
 function pieceFrom(path: string, which: string, text: string, { countTokens }: RestoreInput): Piece {
@@ -89,7 +87,7 @@ type Large = {
 }
 
 const around = 8
-/** Fewer lines are not worth showing. */
+/** Fewer lines of a longer file say nothing on their own. */
 const minLines = 5
 /** As many lines as fit: the places that were changed, discussed or read last, with some lines around them. */
 function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large): Piece | undefined {
@@ -110,7 +108,7 @@ function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large
     if (excerpt(middle).tokens <= room) fits = middle
     else tooMany = middle
   }
-  return fits < Math.min(minLines, order.length) || fits === 0 ? undefined : excerpt(fits)
+  return fits < Math.min(minLines, lines.length) ? undefined : excerpt(fits)
 }
 
 function numbersIn([from, to]: Lines): readonly number[] {

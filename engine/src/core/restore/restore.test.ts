@@ -127,10 +127,29 @@ describe('files', () => {
       ),
     ])
     expect(pieces[0]?.text).not.toContain('[line 3')
-    const few = await read(['', 'one', ''], { lines: [[2, 2]], differs: [] })
-    expect(few.pieces).toMatchObject([
-      { title: 'File big (lines 2–2 of 2; the other lines were not shown)', text: '[line 2]\none' },
+  })
+
+  test('five lines of a longer file come back; four say nothing on their own, so the file is only named', async () => {
+    const read = (shown: number) =>
+      restoreContext(
+        inputOf({
+          files: storeOf({
+            'a.ts': { type: 'text', text: 'x\n'.repeat(9), part: { lines: [[1, shown]], differs: [] } },
+          }),
+          touched: [touch('a.ts')],
+        }),
+        { budget: 50_000 },
+      )
+    expect((await read(5)).pieces).toMatchObject([
+      {
+        title: 'File a.ts (lines 1–5 of 9; the other lines were not shown)',
+        text: `[line 1]\n${'x\n'.repeat(5).trim()}`,
+      },
     ])
+    expect(await read(4)).toMatchObject({
+      pieces: [],
+      notRestored: [{ what: 'a.ts', why: 'too few of its lines were shown' }],
+    })
   })
 
   test('the rules of the folders of these files come with them, and the root’s do not', async () => {

@@ -136,3 +136,9 @@ test('of many reads of one file, the latest places are remembered', () => {
   const reads = Array.from({ length: 12 }, (_, at) => use('Read', { file_path: '/a.ts', offset: at + 1, limit: 1 }))
   expect(touchedFiles(reads.flat())[0]?.seen).toEqual([5, 6, 7, 8, 9, 10, 11, 12].map((line) => [line, line]))
 })
+
+test('the file to which the client saved a long output is not one being worked on, even if it was read', () => {
+  const saved = '<persisted-output>\nOutput too large (35.1KB). Full output saved to: /tmp/b1.txt\n\nPreview:\nx'
+  const messages = [...use('Bash', { command: 'gh api comments' }, saved), ...read('1\tx', '/tmp/b1.txt'), ...read()]
+  expect(touchedFiles(messages).map(({ path }) => path)).toEqual(['/a.ts'])
+})

@@ -1,6 +1,6 @@
 // The files that messages worked on, newest first, and those that they show as they are now.
 import { isForTheAgent, typedText } from '../ledger/user-words.ts'
-import { textOf } from '../message/block.ts'
+import { blocksOf, isToolResult, textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { type Lines, type NamedKinds, pathKey } from '../tools/call.ts'
@@ -50,7 +50,18 @@ export function touchedFiles(messages: readonly ViewMessage[], options: TouchedO
       files.set(key, { ...afterTouch(known, { ...touch, path }), ...(at < firstOpen ? { isEarlier: true } : {}) })
     }
   }
+  for (const path of savedOutputs(messages)) files.delete(pathKey(path, options.root))
   return [...files.values()].toReversed()
+}
+
+/** "Output too large (35 KB). Full output saved to: /tmp/b1.txt": the output of a command, not a file being worked on. */
+const savedOutput = /^\s*(?:<persisted-output>\s*)?Output too large.{0,80}saved to: *(\S.*)$/m
+
+function savedOutputs(messages: readonly ViewMessage[]): readonly string[] {
+  return messages
+    .filter(({ origin }) => origin === 'tool-result')
+    .flatMap(({ content }) => blocksOf(content).filter(isToolResult))
+    .flatMap((block) => savedOutput.exec(textOf(block.content).slice(0, 1_000))?.[1]?.trim() ?? [])
 }
 
 /** `lib/a.ts`, written in the folder /p/src, is /p/src/lib/a.ts, if no other file ends like that. */

@@ -203,16 +203,16 @@ export function leadOf({ kind, about = '' }: Exchange): string {
 const locatorLength = 120
 
 /** `On "Fix the gate."`: names a request that is quoted elsewhere. */
-export function locator({ kind, text }: Exchange): string {
+export function locator({ kind, text }: Exchange, start: 'On' | 'Then came' = 'On'): string {
   const words = neutralize(oneLine(text, locatorLength))
-  if (words !== '') return `On "${words}"`
-  if (kind === 'rejection') return 'On a rejected call'
-  return kind === 'approval' ? 'On the approved plan' : 'On a message without text'
+  if (words !== '') return `${start} "${words}"`
+  if (kind === 'rejection') return `${start} a rejected call`
+  return `${start} ${kind === 'approval' ? 'the approved plan' : 'a message without text'}`
 }
 
 /** Tells a locator from a quotation of the user in a list that code wrote. */
 export function isLocator(item: string): boolean {
-  return /^On (?:"|a |the )/.test(item)
+  return /^(?:On|Then came) (?:"|a |the )/.test(item)
 }
 
 /** The agent said or did something about it. */

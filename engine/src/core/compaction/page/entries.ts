@@ -41,7 +41,8 @@ export function recordEntries(ledger: Ledger, { alreadySaid, isSaid, closes }: E
       steps: newSteps(exchange, options),
     }))
     .toReversed()
-  const mayContradict = (at: number) => (entries[at - 1]?.steps ?? []).length > 0 && at < entries.length - 1
+  const mayContradict = (at: number) =>
+    entries[at - 1]?.steps.some(({ type }) => type === 'reported') === true && at < entries.length - 1
   return entries.filter(({ isQuoted, steps }, at) => !isQuoted || steps.length > 0 || mayContradict(at))
 }
 
@@ -59,8 +60,8 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledg
   const isReported = createIsSaid(exchange.report ?? '')
   // Old code is left out: the files have it as it is now.
   const unsaid = { isSaid, known, withoutCode: hasSummary && !isCurrent }
-  // "Now let me run the tests." is obsolete, except in the exchange that the agent was working on.
-  const statementsIn = (text: string) => (isCurrent ? text : withoutAnnouncement(text))
+  // "Now let me run the tests." is obsolete, except as the last words in the exchange that the agent was working on.
+  const statementsIn = (text: string) => (isCurrent && text === exchange.report ? text : withoutAnnouncement(text))
   const newIn = ({ type, text }: RecordStep): string => {
     // A file that was read is of interest only in `done`, if nothing else is left of an old exchange.
     if (type === 'opened') return ''
@@ -70,7 +71,8 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledg
     }
     // A summary has the results of older searches; the latest show where the agent was.
     if (type === 'saw') return hasSummary && !isCurrent ? '' : text
-    if (type === 'did' && isRepeatedRun(text, known)) return ''
+    if (type === 'did' && (isRepeatedRun(text, known) || (/^ran `[^`]*` → ok/.test(text) && isSaid(text, 'action'))))
+      return ''
     return hasSummary ? unsaidIn(text, { known, isSaid }) : text
   }
   return stepsOf(exchange)

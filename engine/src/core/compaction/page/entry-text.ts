@@ -38,10 +38,10 @@ const levels: readonly (readonly [more: Partial<Detail> | 'said' | 'did', share:
   [{ report: 2_400 }, 1],
   [{ report: 6_000 }, 1],
   ['said', 0.6],
+  [{ source: 3_000 }, 0.3],
   ['did', 0.6],
-  [{ saw: 4, action: 400 }, 1],
-  [{ source: 3_000 }, 1],
   [{ statement: 600 }, 1],
+  [{ saw: 4, action: 400 }, 1],
   [{ statement: 1_500 }, 1],
   [{ action: 600 }, 1],
   [{ saw: 12 }, 1],
@@ -152,24 +152,24 @@ class ShownEntry {
  *       - did: edited gate.ts
  *       Agent: The hinge was too wide.
  *
- * Where the user's words are quoted elsewhere: `- On "Fix the gate."`, followed by the same, or by "(see the summary)".
+ * Where the user's words are quoted elsewhere: `- On "Fix the gate."`, followed by the same. With nothing new: `- Then came "Fix the gate."`.
  */
 function entryText({ exchange, isQuoted, steps }: RecordEntry, detail: Detail, recall: boolean): string {
   const words = isQuoted ? locator(exchange) : wordsText(exchange, { recall, most: detail.words })
-  const nothing = isQuoted && steps.length === 0 ? ' (see the summary)' : ''
+  if (isQuoted && steps.length === 0) return `- ${locator(exchange, 'Then came')}`
   if (detail === oneLiner) {
     const report = steps.find(({ type }) => type === 'reported')?.text ?? ''
     const action = exchange.done === undefined ? undefined : steps.find(({ text }) => text === exchange.done)
     const result = [reportText(report, detail.report), action ? `The agent ${neutralize(action.text)}` : '']
     const shown = result.filter((part) => part !== '').join(' ')
-    return `- ${words}${shown === '' ? nothing : ` → ${shown}`}`
+    return `- ${words}${shown === '' ? '' : ` → ${shown}`}`
   }
   const shown = shownSteps(steps, detail)
   const lastRead = steps.findLast(({ type }) => type === 'read')
   const lines = steps
     .filter((step) => shown.has(step) || step.type === 'reported' || step.text === exchange.done)
     .map((step) => stepLine(step, detail, step === lastRead ? 4 : 1))
-  return [`- ${isQuoted ? '' : 'User: '}${words}${nothing}`, ...lines.map(indented)].join('\n')
+  return [`- ${isQuoted ? '' : 'User: '}${words}`, ...lines.map(indented)].join('\n')
 }
 
 /** Every line of it, so that a list in a report does not read as more of the user's messages. */
@@ -207,7 +207,7 @@ function shownSteps(steps: readonly RecordStep[], detail: Detail): ReadonlySet<R
   ])
 }
 
-/** `- did: ran \`npm test\` → ok: 118 passed` or `- read what the user pointed at: plan.md: …` */
+/** `- did: ran \`npm test\` → ok: 118 passed` or `- read: plan.md: …` */
 function stepLine({ type, text }: RecordStep, detail: Detail, times: number): string {
   const { report, statement, action, source } = detail
   if (type === 'reported') return `Agent: ${reportText(text, report)}`
@@ -220,6 +220,6 @@ function stepLine({ type, text }: RecordStep, detail: Detail, times: number): st
   }[type]
   const isProse = text.includes('\n') || type === 'said'
   const isBrief = !isProse || (type === 'did' && most <= briefAction)
-  const shown = isBrief ? oneLine(text, most) : condensed(text, most)
-  return `- ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
+  const shown = isBrief ? oneLine(text, most) : type === 'did' ? outlined(text, most) : condensed(text, most)
+  return `- ${type}: ${neutralize(shown)}`
 }

@@ -44,7 +44,24 @@ describe('the record next to a summary', () => {
     expect(text.split('\n').slice(1)).toEqual([
       '- On "Fix the hinge of the gate."',
       `  Agent: ${fixed}`,
-      '- On "It still falls off every time." (see the summary)',
+      '- Then came "It still falls off every time."',
+    ])
+  })
+
+  test('has an announcement before the actions that followed it, and not once the agent said something else', () => {
+    const announced = 'Now let me reply to the comments:'
+    const asked = [human('Fix the door and reply.'), ...shell('make door', 'made')]
+    const replied = [assistant(announced), ...shell('gh reply 4711', 'sent')]
+    const stepsIn = (...parts: readonly (Said | readonly Said[])[]) =>
+      recordOf({ ledger: ledgerOf(...parts) }, '')
+        .split('\n')
+        .slice(2)
+    const [made, sent] = ['  - did: ran `make door` → ok: made', '  - did: ran `gh reply 4711` → ok: sent']
+    expect(stepsIn(asked, replied)).toEqual([made, `  Agent: ${announced}`, sent])
+    expect(stepsIn(asked, replied, assistant('Everything is done.'))).toEqual([
+      made,
+      sent,
+      '  Agent: Everything is done.',
     ])
   })
 

@@ -112,7 +112,7 @@ function earlierWithin(
 /** The newest that fit, in order. */
 function errorsWithin(errors: readonly ErrorFact[], { isSaid, ...limit }: Unsaid): readonly ErrorFact[] {
   const newestFirst = errors
-    .filter(({ line, cause = '' }) => ![line, ...cause.split(sentenceEnd)].every(isSaid))
+    .filter(({ line, cause = '' }) => ![line, ...cause.split(sentenceEnd)].every((sentence) => isSaid(sentence)))
     .toReversed()
   const lines = newestFirst.map((error) => errorLine(error, ''))
   return newestFirst.slice(0, linesWithin(lines, limit).length).toReversed()

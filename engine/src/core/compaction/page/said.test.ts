@@ -21,12 +21,51 @@ describe('a statement is said already', () => {
   })
 })
 
+test('an action is said where a passage has its long names, though not every number of its path', () => {
+  const isSaid = createIsSaid('- Replies posted (each "Fixed in 36ff9a9"): 2734843645, 2734843647')
+  const reply = (id: number) => `ran \`gh api pulls/112/comments/${id}/replies -f body="Fixed in 36ff9a9"\` → ok`
+  expect([isSaid(reply(2734843645), 'action'), isSaid(reply(2734843645))]).toEqual([true, false])
+  expect(isSaid(reply(2734843648), 'action')).toBe(false)
+  expect(isSaid('ran `gh api replies` → ok', 'action')).toBe(false)
+})
+
 describe('what is new in a text', () => {
   const lines = ['These parts of the door are worn:', '- The upper hinge lost 2 screws.', '- The lower hinge bends.']
 
   test('keeps a list whole, with its lead-in, if one item of it is new', () => {
     const isSaid = createIsSaid('- The lower hinge bends.')
     expect(unsaidIn(lines.join('\n'), { isSaid, known: new Set() })).toBe(lines.join('\n'))
+  })
+
+  test('has of a table or list that is mostly said only the new rows and items, with what introduces them', () => {
+    const rows = [
+      '| door | state |',
+      '| --- | --- |',
+      '| A1 | open |',
+      '| B2 | shut |',
+      '| C3 | open |',
+      '| D4 | oiled |',
+    ]
+    const isSaid = createIsSaid('| A1 | open |\n| B2 | shut |\n| C3 | open |\n| state of each door |')
+    const unsaid = (lines: readonly string[]) => unsaidIn(lines.join('\n'), { isSaid, known: new Set() }).split('\n')
+    expect(unsaid(rows)).toEqual([...rows.slice(0, 2), '| D4 | oiled |'])
+    const list = [
+      'The doors:',
+      '- Old ones:',
+      '  - A1 is open',
+      '  - B2 is shut',
+      '- New ones:',
+      '  - C3 is open',
+      '  - D4 is oiled',
+    ]
+    expect(unsaid([...list, '  - A1 is open', '  - B2 is shut', '  - C3 is open'])).toEqual([
+      ...['The doors:', '- New ones:', '  - D4 is oiled'],
+    ])
+  })
+
+  test('has no heading whose content is said', () => {
+    const isSaid = createIsSaid('- A1 blocks B2')
+    expect(unsaidIn('BLOCKS\n  ← A1 blocks B2\n## Parent', { isSaid, known: new Set() })).toBe('')
   })
 
   test('is without code and without lines that only introduce code, if asked, but with output', () => {

@@ -4,7 +4,11 @@ import { sentenceEnd } from '../../text/condense.ts'
 import { contentWords, plainWords } from './plain-words.ts'
 import { isLeadIn, type ProseBlock, proseBlocks } from './sections.ts'
 
-export type IsSaid = (statement: string) => boolean
+/**
+ * An action is said if a passage has its long names and a quarter of its words: "ran `gh api pulls/7/comments/2734843645 …`" where
+ * a bullet reads "replied to 2734843645".
+ */
+export type IsSaid = (statement: string, as?: 'statement' | 'action') => boolean
 
 /**
  * Said: "The build failed since `countLines` exists in common.go" where a bullet reads "- common.go has a `countLines`
@@ -12,8 +16,12 @@ export type IsSaid = (statement: string) => boolean
  */
 export function createIsSaid(text: string): IsSaid {
   const passages = passagesWith(text)
-  return (statement) => {
-    const { names, words } = termsIn(statement)
+  return (statement, as = 'statement') => {
+    const { names: all, words } = termsIn(statement)
+    const isAction = as === 'action'
+    const names = isAction ? new Set([...all].filter(({ length }) => length > shortName)) : all
+    if (names.size + words.length === 0) return true
+    if (isAction && names.size === 0) return false
     const found = new Map<number, { names: number; words: number }>()
     const count = (term: string, kind: 'names' | 'words') => {
       for (const passage of passages.get(term) ?? []) {
@@ -24,10 +32,8 @@ export function createIsSaid(text: string): IsSaid {
     }
     for (const name of names) count(name, 'names')
     for (const word of words) count(word, 'words')
-    const isEmpty = names.size + words.length === 0
-    return (
-      isEmpty || [...found.values()].some((counts) => counts.names === names.size && counts.words * 2 >= words.length)
-    )
+    const least = words.length * (isAction ? 1 / 4 : 1 / 2)
+    return [...found.values()].some((counts) => counts.names === names.size && counts.words >= least)
   }
 }
 
@@ -49,6 +55,9 @@ function passagesWith(text: string): ReadonlyMap<string, readonly number[]> {
 /** `countLinesStr`, `a_b`, `v2`, `4711`: these are compared whole, other words by their stem. */
 const name = /\d|_|\p{Ll}\p{Lu}/u
 
+/** In a command, shorter names are versions and numbers of a path: `repos/gates/pulls/112/comments/2734843645`. */
+const shortName = 6
+
 function termsIn(text: string) {
   const tokens = text.replace(/^\s*(?:[-*+•]|\d+[.)])\s+/, '').match(/[\p{L}\p{N}_]+/gu) ?? []
   const names = new Set(tokens.filter((token) => name.test(token)).map((token) => `=${token.toLowerCase()}`))
@@ -64,22 +73,46 @@ export type UnsaidOptions = {
 }
 
 /**
- * The paragraphs and lists of a text in which at least one statement is new, whole: a finding is understood only together
- * with the sentences around it.
+ * The paragraphs of a text in which at least one statement is new, whole: a finding is understood only together with the
+ * sentences around it. Of a list or table that is mostly old, the new items or rows with the line that introduces them. A
+ * heading without content is left out.
  */
 export function unsaidIn(text: string, { isSaid, known, withoutCode = false }: UnsaidOptions): string {
   const kept = unitsOf(text).flatMap((unit) => {
     const shown = withoutCode ? unit.filter((block) => !isCode(block)) : unit
     const content = shown.filter((block) => !isLeadIn(block))
-    const statements = content.flatMap(({ kind, text: own }) => (kind === 'code' ? [] : own.split(sentenceEnd)))
+    const isOldBlock = ({ kind, text: own }: ProseBlock) =>
+      kind !== 'code' && own.split(sentenceEnd).every((sentence) => isSaid(sentence))
     const key = plainWords(unit.map((block) => block.text).join('\n'))
     const isRepeated = known.has(key) && contentWords(key).length >= selfContained
-    const isOld = content.length === 0 ? shown.length < unit.length : statements.length > 0 && statements.every(isSaid)
+    const isOld = content.length === 0 ? shown.length < unit.length || unit.every(isHeading) : content.every(isOldBlock)
     if (isRepeated || isOld) return []
     known.add(key)
-    return shown
+    const isMostlyOld = content.filter(isOldBlock).length >= content.length * mostlyOld
+    return isMostlyOld ? newBlocks(shown, isOldBlock) : shown
   })
   return kept.map((block) => block.text).join('\n')
+}
+
+/** Of the items of a list: fewer old ones are shown, because the new ones may refer to them. */
+const mostlyOld = 2 / 3
+
+/** New items and rows with what introduces them: the item above, or the head of the table, which is its first two rows. */
+function newBlocks(unit: readonly ProseBlock[], isOld: (block: ProseBlock) => boolean): readonly ProseBlock[] {
+  const kept: ProseBlock[] = []
+  for (const [at, block] of [...unit.entries()].toReversed()) {
+    const isHead = unit[at - 1]?.kind !== 'row' || unit[at - 2]?.kind !== 'row'
+    const introduces = /:\s*$/.test(block.text)
+    const isAbove = (kept[0]?.depth ?? 0) > block.depth
+    const isKept = block.kind === 'row' ? isHead : block.kind !== 'item' || isAbove
+    if (isKept || (!introduces && !isOld(block))) kept.unshift(block)
+  }
+  return kept
+}
+
+/** "## Files" or "FILES", but not "**All tests pass**", which says something. */
+function isHeading(block: ProseBlock): boolean {
+  return isLeadIn(block) && !/\*\*|__|:\s*$/.test(block.text)
 }
 
 /** "```ts", but not "```", which may hold the output of a command. */

@@ -285,7 +285,10 @@ function parentOf(
   }
 }
 
-/** "Two reasons:", "## Reasons" or "**Reasons**" on a line of its own. */
+/** "Two reasons:", "## Reasons", "**Reasons**" or "REASONS" on a line of its own. */
 export function isLeadIn({ text, kind }: Pick<ProseBlock, 'text' | 'kind'>): boolean {
-  return kind === 'paragraph' && /:(?:\*\*|__)?\s*$|^\s*#{1,6}\s|^\s*\*\*[^*]+\*\*:?\s*$/.test(text)
+  return (
+    kind === 'paragraph' &&
+    /:(?:\*\*|__)?\s*$|^\s*#{1,6}\s|^\s*\*\*[^*]+\*\*:?\s*$|^\s*\p{Lu}[\p{Lu} ]{3,40}$/u.test(text)
+  )
 }
