@@ -33,7 +33,7 @@ export function readingParts(readings: readonly Reading[]): Page['parts'] {
   ]
   const ofCase = (name: string) => readings.filter((reading) => reading.case === name)
   return [
-    'Readers who had only the context (fresh agents, four of them, each with two contexts of different cases) answered the questions, then saw the key and graded themselves. In brackets: answers that were wrong because of something the context said.',
+    'Readers who had only the context (fresh agents, each with two contexts of different cases) answered the questions, then saw the key and graded themselves. In brackets: answers that were wrong because of something the context said.',
     table(['', ...contexts], [...names.map((name) => row(name, ofCase(name))), row('all', readings)]),
   ]
 }
