@@ -118,7 +118,7 @@ function announced(summary: string, unseen: Unseen | undefined): string {
   const place = at.find((index) => index >= 0) ?? sections.length - 1
   const section = sections[place]
   if (!section) return summary
-  const body = `${section.body.trimEnd()}\n${newerRequestLine[unseen]}`.trimStart()
+  const body = [section.body.trimEnd(), newerRequestLine[unseen]].filter((part) => part !== '').join('\n')
   return joinSections(sections.with(place, { ...section, body: place < sections.length - 1 ? `${body}\n` : body }))
 }
 

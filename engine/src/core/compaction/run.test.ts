@@ -422,6 +422,9 @@ describe('the latest request', () => {
     expect(queued.summary.trimEnd().endsWith('No, blue.')).toBe(true)
     const kept = await compacted(records, { model, partial: { type: 'up-to', uuid: 'e-38' } })
     expect(announcement(kept.summary)).toContain('which follows this summary')
+    const indented = scripted(() => summaryOf(3).replace('- The last hinge.', '   - The last hinge.'))
+    const unchanged = await compacted(records, { model: indented, partial: { type: 'up-to', uuid: 'e-38' } })
+    expect(unchanged.summary).toContain('\n   - The last hinge.\n(Written before')
   })
 
   test('that leaves no room for a page is shortened by whole sentences', async () => {
