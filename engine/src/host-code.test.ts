@@ -323,3 +323,17 @@ test('a compaction by hand does not wait for one in the background whose model h
   expect((await session.compact()).type).toBe('compacted')
   await session.close()
 })
+
+test('a mechanism that fails because it was stopped counts as stopped', async () => {
+  const stop = new AbortController()
+  const mine: RunningMechanism = {
+    name: 'mine',
+    run: async () => {
+      stop.abort()
+      return { type: 'failed', reason: 'api-error', why: 'The connection was cut.', tried: [] }
+    },
+  }
+  const session = await createEngine({ model: steady, mechanisms: { compact: [mine] } }).start()
+  session.add({ role: 'user', content: 'Paint the gate.' })
+  expect(await session.compact({ signal: stop.signal })).toMatchObject({ type: 'failed', reason: 'aborted' })
+})

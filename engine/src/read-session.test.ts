@@ -165,3 +165,18 @@ test('records of other agents and of a store are read too; what is not there is 
   expect(textsOf(read.messages())).toContain('blue zeppelin')
   await writer.close()
 })
+
+test('settings that a session noted hold for its own model, and for no other', async () => {
+  const path = join(folder, 'noted.jsonl')
+  const engine = createEngine({ model: offline(), settings: { autoCompactAt: 50_000 } })
+  const lived = await engine.start({ path, model: 'claude-opus-4-5' })
+  lived.add({ role: 'user', content: 'Remember the blue zeppelin.' })
+  await lived.prepare()
+  await lived.stored()
+  await lived.close()
+  const reader = createEngine({ model: offline() })
+  const thresholdOf = async (options?: { readonly model: string }) =>
+    (await reader.read(path, options)).explain().autoCompactThreshold.value
+  expect(await thresholdOf()).toBe(50_000)
+  expect(await thresholdOf({ model: 'claude-sonnet-4-5' })).not.toBe(50_000)
+})

@@ -425,6 +425,11 @@ describe('the latest request', () => {
     const indented = scripted(() => summaryOf(3).replace('- The last hinge.', '   - The last hinge.'))
     const unchanged = await compacted(records, { model: indented, partial: { type: 'up-to', uuid: 'e-38' } })
     expect(unchanged.summary).toContain('\n   - The last hinge.\n(Written before')
+    const withNext = scripted(() =>
+      summaryOf(3).replace('</summary>', '9. Optional next step:\n- Paint it.\n</summary>'),
+    )
+    const both = await compacted(records, { model: withNext, partial: { type: 'up-to', uuid: 'e-38' } })
+    expect(both.summary).toContain('- The last hinge.\n9. Optional next step:\n- Paint it.\n(Written before')
   })
 
   test('that leaves no room for a page is shortened by whole sentences', async () => {
