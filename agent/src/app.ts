@@ -93,7 +93,7 @@ export type Agent = {
   readonly submit: (prompt: Prompt) => Promise<void>
   /** Stops the running turn, tool calls and compaction; queued prompts go back to the person. */
   readonly interrupt: () => readonly Prompt[]
-  /** Gives back what is queued, to be edited; the turn goes on. */
+  /** Gives back what is queued, to be edited; the turn continues. */
   readonly takeQueued: () => readonly Prompt[]
   readonly setMode: (mode: PermissionMode) => void
   /** Runs a slash command, such as `/compact keep the schema`. */

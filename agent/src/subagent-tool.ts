@@ -1,5 +1,5 @@
 // A tool that starts a sub-agent: a separate conversation with its own window and state. Its last answer is the result. In
-// the background, the conversation goes on and is told when it has ended.
+// the background, the conversation continues and gets a message when it has ended.
 
 import { textOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'

@@ -1,4 +1,4 @@
-// The tool runner of the official SDK goes on through compactions with one line of middleware. The window is made small, so
+// The tool runner of the official SDK works through compactions with one line of middleware. The window is made small, so
 // that it compacts soon.
 import Anthropic from '@anthropic-ai/sdk'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'

@@ -1,4 +1,4 @@
-// A LangChain agent that goes on through compactions with one line of middleware. The window is made small, so that it
+// A LangChain agent that works through compactions with one line of middleware. The window is made small, so that it
 // compacts soon.
 import { ChatAnthropic } from '@langchain/anthropic'
 import { MemorySaver } from '@langchain/langgraph'

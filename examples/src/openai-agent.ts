@@ -1,4 +1,4 @@
-// An agent of the OpenAI Agents SDK that goes on through compactions: its model is wrapped, and its session stays small. The
+// An agent of the OpenAI Agents SDK that works through compactions: its model is wrapped, and its session stays small. The
 // window is made small, so that it compacts soon.
 import { Agent, MemorySession, OpenAIChatCompletionsModel, run, setTracingDisabled, tool } from '@openai/agents'
 import { openai } from 'everlong/openai'

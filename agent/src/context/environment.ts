@@ -8,7 +8,7 @@ export type Surroundings = { readonly workspace: Workspace; readonly now: () => 
 export type EnvironmentNews = {
   /** A message for the conversation, or undefined when the model knows it all. */
   readonly next: () => Promise<MessageInput | undefined>
-  /** What was told has left the context. */
+  /** The context no longer has what was said. */
   readonly forget: () => void
 }
 

@@ -19,7 +19,7 @@ export type Access =
   | {
       readonly type: 'fetch'
       readonly host: string
-      /** The addresses that the host's name stands for. */
+      /** The addresses that the host's name resolves to. */
       readonly addresses: readonly string[]
       readonly isPrivate: boolean
     }
@@ -34,7 +34,7 @@ export type Decision =
 export type DecideOptions = {
   readonly mode: PermissionMode
   readonly rules: RuleSet
-  /** The workspace's folder behind all links. */
+  /** The workspace's folder with all links resolved. */
   readonly root: string
   /** Folders of our own that may be read: output of earlier commands. */
   readonly ownFolders?: readonly string[]

@@ -10,7 +10,7 @@ export type PermissionOptions = {
   readonly person: Person
   readonly mode: () => PermissionMode
   readonly rules: RuleSet
-  /** The workspace's folder behind all links. */
+  /** The workspace's folder with all links resolved. */
   readonly root: string
   /** Folders of our own that this session may read: output of its commands. */
   readonly ownFolders: (session: Session) => readonly string[]
@@ -73,7 +73,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
   }
 }
 
-/** A question that was interrupted is over, whether the host says so or not: others wait behind it. */
+/** A question that was interrupted is over, whether the host says so or not: others wait for it. */
 async function answerOf(person: Person, request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
   const { promise, resolve } = Promise.withResolvers<PermissionAnswer>()
   const stop = () => resolve({ type: 'deny', reason: 'The question was interrupted.' })

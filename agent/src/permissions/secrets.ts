@@ -25,7 +25,7 @@ export type Redactor = {
   readonly stream: () => { readonly add: (piece: string) => string; readonly end: () => string }
 }
 
-/** The value, and as the usual programs write it: reversed, in hexadecimal, in Base64 wherever it starts in the encoded text. */
+/** The value, and as common programs encode it: reversed, in hexadecimal, in Base64 wherever it starts in the encoded text. */
 function formsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value)
   const base64 = [0, 1, 2].map((shift) => {

@@ -71,7 +71,7 @@ export function wrap(text: string, columns: number): readonly string[] {
   return line === '' ? lines : [...lines, line]
 }
 
-/** Breaks a finished line, colors and all, between words; it goes on a little further in than it began. */
+/** Breaks a finished line, colors and all, between words; the next line is indented a little more. */
 export function fold(line: string, columns: number): readonly string[] {
   if (columnsOf(stripVTControlCharacters(line)) <= columns) return [line]
   const [indent = ''] = /^ */.exec(stripVTControlCharacters(line)) ?? []

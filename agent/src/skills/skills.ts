@@ -53,7 +53,7 @@ export function skillText({ folder }: Skill): string {
   return text.replace(/^\uFEFF?---\r?\n[\s\S]*?\r?\n---\r?\n?/, '').trim()
 }
 
-/** The lines of a head that are `key: value`; a value may go on in indented lines. */
+/** The lines of a head that are `key: value`; a value may continue on indented lines. */
 function headOf(text: string): Readonly<Record<string, string | undefined>> | undefined {
   const [, head] = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(text) ?? []
   if (head === undefined) return undefined

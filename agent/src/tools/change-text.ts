@@ -40,7 +40,7 @@ function lineAt(text: string, at: number): number {
   return text.slice(0, at).split('\n').length
 }
 
-/** The same lines with other white space, or with line numbers in front, are the usual mistakes. */
+/** The same lines with other white space, or with line numbers in front, are common mistakes. */
 function hintFor(text: string, before: string): string {
   const again = ' Read the file again and copy the text exactly.'
   if (/^\s*\d+\t/.test(before)) return ' Leave out the line numbers that Read puts in front of each line.'

@@ -1,4 +1,4 @@
-// Numbers the lines of a text, from a first line on, within limits. Says at the end what is left and how to go on.
+// Numbers the lines of a text, from a first line on, within limits. Says at the end what is left and how to read it.
 
 const mostLines = 2_000
 const longestLine = 2_000

@@ -1,4 +1,4 @@
-// Background tasks: commands and sub-agents that run while the conversation goes on. The tools TaskOutput and TaskStop
+// Background tasks: commands and sub-agents that run while the conversation continues. The tools TaskOutput and TaskStop
 // read and end them; the conversation is told when one ends.
 import { randomBytes } from 'node:crypto'
 import type { Session } from 'everlong/node'

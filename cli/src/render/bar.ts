@@ -16,7 +16,7 @@ export type Segment = {
 }
 
 /**
- * Segments along one line of so many columns; `whole` is the size of the full line. Rounded so that the ends lie
+ * Segments along one line with this many columns; `whole` is the size of the full line. Rounded so that the ends lie
  * where they belong: a segment may vanish, but what follows it is not pushed on.
  */
 export function segmentedBar(

@@ -3,7 +3,7 @@ import type { Erasure, ListOptions, SessionInfo } from '../core/ports/session-st
 
 const dayMs = 86_400_000
 
-/** Whether the ids behind the expected version start with exactly these: an earlier attempt got through. */
+/** Whether the ids after the expected version start with exactly these: an earlier attempt got through. */
 export function isAlreadyStored(following: readonly string[], sent: readonly string[]): boolean {
   return sent.length <= following.length && sent.every((id, at) => following[at] === id)
 }

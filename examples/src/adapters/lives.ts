@@ -56,7 +56,7 @@ export async function runLives(adapter: Adapter): Promise<readonly string[]> {
   return [...broken, ...world.mixed.map((words) => `two people never meet: ${words}`)]
 }
 
-/** Aborts a call while the model answers, then one while a summary is written. The conversation goes on after each. */
+/** Aborts a call while the model answers, then one while a summary is written. The conversation continues after each. */
 export async function runAbort(adapter: Adapter): Promise<readonly string[]> {
   const world = await createWorld()
   const process = await world.start(adapter, new Map())
@@ -66,7 +66,7 @@ export async function runAbort(adapter: Adapter): Promise<readonly string[]> {
   const abortAt = async (when: 'answer' | 'summary') => {
     const controller = new AbortController()
     const reached = world.hang(when)
-    // What it takes to get there is not known: calls go on until one hangs.
+    // What it takes to get there is not known: calls are made until one hangs.
     let call: Promise<string> = Promise.resolve('')
     for (let turn = 1; turn <= 20; turn++) {
       call = say(`Ann: look into module ${turn}.`, controller.signal)

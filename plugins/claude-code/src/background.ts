@@ -1,4 +1,4 @@
-// What hooks do while the agent goes on: reading a large transcript before a compaction, and comparing the summary with it
+// What hooks do while the agent works: reading a large transcript before a compaction, and comparing the summary with it
 // afterwards. Nothing is printed. What is killed halfway is done again when it is needed.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -21,7 +21,7 @@ try {
   else if (command === 'mcp') await mcp()
   else print(await answer())
 } catch (error) {
-  // Claude Code shows this and goes on; exit code 2 would block the event.
+  // Claude Code shows this and continues; exit code 2 would block the event.
   const readable = readableError(error)
   console.error(`everlong: ${readable instanceof Error ? readable.message : String(readable)}`)
   process.exitCode = 1

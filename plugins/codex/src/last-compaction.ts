@@ -16,7 +16,7 @@ export type LastCompaction = {
   readonly isReadable: boolean
 }
 
-/** Usually holds the compaction and the few records behind it. */
+/** Usually holds the compaction and the few records after it. */
 const firstRead = 1 << 20
 
 /** Undefined if there was none. */

@@ -18,7 +18,7 @@ try {
   else if (command === 'lost') await lost()
   else throw new Error(`unknown command ${command}`)
 } catch (error) {
-  // Codex shows this and goes on.
+  // Codex shows this and continues.
   const readable = readableError(error)
   console.error(`everlong: ${readable instanceof Error ? readable.message : String(readable)}`)
   process.exitCode = 1

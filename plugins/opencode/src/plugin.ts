@@ -56,7 +56,7 @@ function sessionIn(properties: unknown): string | undefined {
   return stringAt(objectAt(properties, 'info'), 'id') ?? stringAt(properties, 'sessionID')
 }
 
-/** What fails is written to opencode's log, and the session goes on as if the plug-in were not there. */
+/** What fails is written to opencode's log, and the session continues as if the plug-in were not there. */
 function guardWith(client: PluginInput['client']) {
   return async <T>(run: () => T | Promise<T>, otherwise: T): Promise<T> => {
     try {

@@ -1,5 +1,5 @@
 // What can go wrong between a client and the API: the faults as data, how a header names them, and the error that
-// stands for a cut connection. Nothing here acts.
+// means a cut connection. Nothing here acts.
 
 export type Fault =
   /** 429 with retry-after in seconds (rounded up) and retry-after-ms; 1,000 ms by default. */

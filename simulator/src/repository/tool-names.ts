@@ -14,7 +14,7 @@ const spellings: Readonly<Record<Tool, readonly string[]>> = {
   TodoWrite: ['todowrite', 'writetodos', 'updateplan', 'todos'],
 }
 
-/** The names of each input, the usual one first. */
+/** The names of each input, the most common one first. */
 const inputNames = {
   path: ['file_path', 'path', 'filePath', 'absolute_path', 'target_file'],
   old: ['old_string', 'old_str', 'oldString', 'old_text'],
@@ -48,7 +48,7 @@ export function offeredTools(tools: readonly ToolDefinition[]): ReadonlyMap<Tool
   return offered
 }
 
-/** How this definition's schema spells an input; the usual name when the schema does not say. */
+/** How this definition's schema spells an input; the most common name when the schema does not say. */
 export function inputNameIn(definition: ToolDefinition, input: InputName): string {
   const properties = objectAt(definition.input_schema, 'properties')
   return inputNames[input].find((name) => properties && Object.hasOwn(properties, name)) ?? inputNames[input][0]

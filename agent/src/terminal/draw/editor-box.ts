@@ -45,7 +45,7 @@ export function editorLines(editor: Editor, sheet: Sheet, { mark, most, empty }:
   }
 }
 
-/** Rows of the screen: a line goes on in the next row where it is full. */
+/** Rows of the screen: a line continues in the next row when the row is full. */
 function rowsOf({ text, cursor }: Editor, room: number) {
   const lines: string[] = ['']
   let used = 0

@@ -58,7 +58,7 @@ function contentLines(item: Item, sheet: Sheet): readonly string[] {
   }
 }
 
-/** A line that is too long goes on under its last column, where there is room for one. */
+/** A line that is too long continues under its last column, if there is room for one. */
 function outputLines(text: string, width: number): readonly string[] {
   return safeText(text)
     .trimEnd()

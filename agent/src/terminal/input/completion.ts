@@ -35,7 +35,7 @@ function commandRows({ editor, commands }: Typed): readonly MenuRow[] {
   })
 }
 
-/** What stands between an `@` and the cursor. */
+/** The text between an `@` and the cursor. */
 export function mentionIn({ text, cursor }: Editor): string | undefined {
   return /(?:^|\s)@([^\s@]*)$/.exec(text.slice(0, cursor))?.[1]
 }

@@ -46,7 +46,7 @@ export function withImage(editor: Editor, name: string, image: Image): Editor {
   return insert({ ...editor, pastes: attached.pastes }, attached.shown)
 }
 
-/** What is sent: every mark replaced by what it stands for, and the images whose marks are still there. */
+/** What is sent: every mark replaced by its text, and the images whose marks are still there. */
 export function promptOf({ text, pastes }: Editor): Prompt {
   const whole = pastes.reduce((before, { mark, text: pasted }) => before.replaceAll(mark, () => pasted), text)
   const images = pastes.flatMap(({ mark, image }) => (image && text.includes(mark) ? [image] : []))

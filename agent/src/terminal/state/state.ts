@@ -108,7 +108,7 @@ export type TerminalState = {
   readonly history: readonly string[]
   /** Which entry of the history is shown, counted from the newest, and what was typed before. */
   readonly recalled: { readonly back: number; readonly draft: Editor } | undefined
-  /** Files that match what stands behind an `@`. */
+  /** Files that match the text after an `@`. */
   readonly found: { readonly typed: string; readonly files: readonly string[] } | undefined
   /** Selected row of the completion menu; -1 when it was closed with Esc. */
   readonly completion: number

@@ -6,7 +6,7 @@ export type Search = {
   readonly pattern: string
   readonly ignoreCase: boolean
   readonly multiline: boolean
-  /** Stops after so many matching lines. */
+  /** Stops after this many matching lines. */
   readonly most: number
 }
 

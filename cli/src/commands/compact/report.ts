@@ -1,4 +1,4 @@
-// `everlong compact`: makes of a session the context one would go on with, as of now or as of any entry. Prints it, writes
+// `everlong compact`: makes the context to continue a session with, as of now or as of any entry. Prints it, writes
 // the compacted session to a new file, or appends the compaction to the session. Nothing in it is ever overwritten.
 
 import { randomUUID } from 'node:crypto'
@@ -110,7 +110,7 @@ export async function compactSession(file: string, options: Asked): Promise<Outc
   return gathered({ report: reportOf(session, result, options), session, records: recordsFor(session, result) })
 }
 
-/** In the session's own format where its agent can go on from a compaction; else as Claude Code has them. */
+/** In the session's own format if its agent can continue from a compaction, otherwise in Claude Code's. */
 function recordsFor({ format, lastUuid }: Transcript, result: Compaction): readonly JsonObject[] {
   const [boundary] = result.records
   if (format !== 'pi' || lastUuid === undefined) return result.records

@@ -63,7 +63,7 @@ function snipped(
   const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
   if (plan.type === 'declined') return visible(plan.why)
   if (plan.type !== 'reduced') throw new Error('A snip is always edits of the transcript.')
-  // What was freed stands with the first of them.
+  // The first of them has the freed tokens.
   return plan.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
 }
 

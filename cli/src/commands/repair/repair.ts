@@ -11,11 +11,11 @@ export function gather(from: string, to: string): Outcome<RepairedReport> {
   return reading(from, () => {
     const trouble = noPlaceFor(to)
     if (trouble) return failed(trouble)
-    return writing(to, () => mend(from, to))
+    return writing(to, () => repairFile(from, to))
   })
 }
 
-function mend(from: string, to: string): Outcome<RepairedReport> {
+function repairFile(from: string, to: string): Outcome<RepairedReport> {
   const outcome = repair(from, to)
   if (outcome.type === 'refused') {
     if (outcome.reason === 'no-records') return failed(noTranscript(from))

@@ -1,4 +1,4 @@
-// Puts the new context together: the page, what is restored behind it, what hooks add, and the user's latest request last.
+// Puts the new context together: the page, what is restored after it, what hooks add, and the user's latest request last.
 // Restored pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import { wholeRequest } from '../ledger/ledger.ts'
@@ -23,7 +23,7 @@ export type Assembled = {
   readonly closing: string | undefined
   readonly messages: readonly ViewMessage[]
   readonly tokens: number
-  /** Of the summary and what was kept, without what comes behind them. */
+  /** Of the summary and the kept messages, without what comes after them. */
   readonly frontTokens: number
   readonly restored: Restoration
 }
@@ -42,7 +42,7 @@ export function progressOn(request: Exchange, { exchanges, isAnswered }: Ledger)
 
 export type ContextFrame = ReturnType<typeof frameOf>
 
-/** What stands around the page, known before there is one. */
+/** What surrounds the page; known before the page is written. */
 export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
   const { parts, kept } = plan
   const latest = latestRequest(ledger)
@@ -52,7 +52,7 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
       [leadOf(latest), neutralize(requestWithin(latest, { job, plan }))].filter((part) => part !== '').join('\n'),
       progressOn(latest, ledger),
     )
-  // The last messages of the ledger are those that are kept behind the summary.
+  // The last messages of the ledger are those that are kept after the summary.
   const isKept = parts.variant === 'up-to' && latest !== undefined && latest.last >= ledger.messages - kept.length
   const auto = job.isAutonomous ? 'autonomous' : 'auto'
   // boundary → summary → kept messages → attachments → hook results; with `from`, what was kept comes first.
@@ -73,7 +73,7 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
         isShort,
       }),
     messagesWith,
-    /** Tokens of the new context with this summary and this behind it. */
+    /** Tokens of the new context with this summary, followed by this. */
     sizeWith: (summary: string, rest: readonly ViewMessage[] = []) =>
       countTokens(messagesWith(summary, rest), job.counting),
     /** The latest request, as the last word of the context. */

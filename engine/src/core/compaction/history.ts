@@ -1,5 +1,5 @@
-// What a compaction goes on from: the facts that earlier ones carried, and how it relates to the one before. Read off the
-// view and the records behind it.
+// What a compaction starts from: the facts that earlier ones carried, and how it relates to the one before. Read off the
+// view and its records.
 import type { Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
@@ -48,7 +48,7 @@ export type CompactionRun = {
   attempts: number
   /** Of the request that shared the cache. */
   hitRate?: number | undefined
-  /** The window that a refusal named, once it was told. */
+  /** The window that a refusal named, if it named one. */
   limit?: number
 }
 

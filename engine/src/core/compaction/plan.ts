@@ -52,7 +52,7 @@ const summaryShare = 0.85
 /** Of the handover; the rest is for the user's words, the state and the record. */
 const summaryOfHandover = 2 / 3
 
-/** 12,000 tokens in the usual window of 200,000; in larger ones the same share, and in smaller ones at most 15 %. */
+/** 12,000 tokens in a window of 200,000; in larger windows the same share, and in smaller ones at most 15 %. */
 const usualHandover = 12_000
 const usualWindow = 200_000
 const handoverShare = { ofLarger: usualHandover / usualWindow, ofSmaller: 0.15 }
@@ -224,7 +224,7 @@ function partsAround(view: View, { type, uuid }: PartialChoice, model: string | 
   }
 }
 
-/** The entries behind each piece: one, or all that a range stands for. */
+/** The entries of each piece: one, or all entries that a range replaces. */
 function piecesAt({ pieces, uuids }: Source, message: number) {
   let at = 0
   return pieces.map((piece, index) => {

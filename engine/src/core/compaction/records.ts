@@ -75,7 +75,7 @@ export function recordsOf(run: CompactionRun, draft: Draft, figures: Figures): C
     ...rest,
     size: { after, ...defined({ model: job.counting?.model }) },
     reason: job.reason,
-    // What comes behind kept messages is counted with the messages, so only what was taken from before them is freed.
+    // What comes after kept messages is counted with the messages, so only what was taken from before them is freed.
     freed: plan.tokens.before - assembled.frontTokens,
     chain: { ...chain, ...defined({ turnId: job.turnId }) },
     turns: history.turns,

@@ -1,4 +1,4 @@
-// The texts of collapse: how a model is asked for the summary of one finished span, and how that stands in the view.
+// The texts of collapse: how a model is asked for the summary of one finished span, and how that looks in the view.
 import { neutralize } from '../text/neutralize.ts'
 
 export const collapseSystem =

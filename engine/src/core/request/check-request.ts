@@ -1,4 +1,4 @@
-// The rules of the Messages API that a cut or an edit can break. It only reports; the repair goes on until it is silent.
+// The rules of the Messages API that a cut or an edit can break. It only reports problems; the repair runs until there are none.
 
 import { type Block, blocksOf, isBlank, isBlock, isText, isThinking } from '../message/block.ts'
 import { type Message, pairHalfOf, pairsOf } from '../message/message.ts'

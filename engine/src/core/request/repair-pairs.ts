@@ -156,7 +156,7 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
   return open.length === 0 ? out : [...out, { role: 'user', blocks: open, index }]
 }
 
-/** For each call its result: the first behind it, else any. */
+/** The result of each call: the first one after it, otherwise any. */
 function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Chosen> {
   const results = drafts.flatMap(({ blocks }, at): readonly Found[] =>
     blocks.flatMap((block, nth) => (isToolResult(block) ? [{ at, nth, block }] : [])),
@@ -193,7 +193,7 @@ function arranged(draft: Draft, blocks: readonly Block[], report: Report): Draft
   return arrangement
 }
 
-/** Server tools: a result stands behind its use; a use without one stays only while the turn is paused on it. */
+/** Server tools: a result follows its use; a use without a result stays only while the turn is paused on it. */
 export function pairedServerTools(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const uses = new Map<string, { readonly block: Block; readonly at: number }>()
   const answered = new Set<string>()

@@ -90,7 +90,7 @@ function withoutTags(text: string, names: readonly string[]): string {
   return done === 0 ? text : `${parts.join('')}${text.slice(done)}`
 }
 
-/** Whether one of these names follows, after blanks, slashes and invisible characters. One that ends in a hyphen may go on. */
+/** Whether one of these names follows, after blanks, slashes and invisible characters. A name that ends in a hyphen may be longer. */
 function isTag(text: string, from: number, names: readonly string[]): boolean {
   const start = skipped(text, from, between)
   return names.some((name) => {

@@ -22,7 +22,7 @@ const pem = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0
 const prefixed =
   /\b(?:sk|pk|rk)[-_](?:ant|proj|live|test|or)?[-_]?[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeprs]-[\w-]{10,}|\bAIza[\w-]{30,}|\b(?:npm|hf|gsk|dop_v1|shpat)_\w{24,}|\bSG\.[\w-]{16,}\.[\w-]{16,}/g
 
-/** AWS, JSON web tokens, Twilio, Telegram, Discord: told by their whole form. */
+/** AWS, JSON web tokens, Twilio, Telegram, Discord: recognized by their whole form. */
 const formed =
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|\bSK[0-9a-f]{32}\b|\b\d{8,10}:AA[\w-]{30,40}(?![\w-])|\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/g
 

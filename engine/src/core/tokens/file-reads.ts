@@ -23,7 +23,7 @@ export function readBy(call: ToolCall, result: ToolResultBlock): FileRead | unde
 /** Clients end the read of a whole file here. */
 const mostLines = 2_000
 
-/** A read to the end that was cut short shows no line behind the cut. */
+/** A read to the end that was cut short shows no line after the cut. */
 function reached(read: FileRead): FileRead {
   if (read.to !== Number.POSITIVE_INFINITY) return read
   const text = textOf([read.result])

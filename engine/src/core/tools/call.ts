@@ -193,7 +193,7 @@ function editorDetails(job: ToolJob, input: unknown): Details {
   return patch === undefined ? { type: 'edit', edits: editsIn(input) } : { type: 'patch', files: readPatch(patch) }
 }
 
-/** Codex runs apply_patch through its shell as well. With anything behind the patch it stays a command. */
+/** Codex runs apply_patch through its shell as well. With anything after the patch it stays a command. */
 function commandDetails(script: string): Details {
   const isPatch = /^\s*(?:cd\s+\S+\s*&&\s*)?apply_patch\b/.test(script)
   const end = isPatch ? script.lastIndexOf(patchEnd) : -1
@@ -204,7 +204,7 @@ function commandDetails(script: string): Details {
 }
 
 const patchEnd = '*** End Patch'
-/** What a longer script does stands at its start; the rest is the content of files. */
+/** The start of a longer script says what it does; the rest is the content of files. */
 const longestScript = 20_000
 
 const writtenKeys = ['content', 'file_text', 'contents']

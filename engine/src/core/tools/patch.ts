@@ -54,7 +54,7 @@ function readDiff(diff: string): readonly PatchedFile[] {
   })
 }
 
-/** Without git's `a/` and `b/`, and without the time that diff writes behind a tab. */
+/** Without git's `a/` and `b/`, and without the time that diff writes after a tab. */
 function nameIn(line: string): string {
   return (line.split('\t')[0] ?? '').trim().replace(/^[ab]\//, '')
 }

@@ -122,7 +122,7 @@ const codeThatWrites: readonly (readonly [RegExp, RegExp])[] = [
 const rewritingGit = setOf(
   'checkout switch restore reset stash pull merge rebase revert cherry-pick apply am clean mv rm worktree',
 )
-/** These write unless told not to. */
+/** These write unless an option prevents it. */
 const writers =
   /^(?:black|isort|rustfmt|swiftformat|patch|jscodeshift|ast-grep|comby|pre-commit|lint-staged|dprint fmt|(?:cargo|go|terraform) fmt|(?:cargo|go) fix|go generate|(?:ruff|mix|dotnet) format)(?: |$)/
 /** These write with a flag that other programs use for something else. */
@@ -213,7 +213,7 @@ export function purposeOf(commands: readonly Command[]): Purpose {
   return purposes.find(([, pattern]) => judged.some(({ bare }) => pattern.test(bare)))?.[0] ?? 'other'
 }
 
-/** Tests and checks change nothing, unless they are told to mend what they find. */
+/** Tests and checks change nothing, unless an option makes them fix what they find. */
 function isCheck(command: Command): boolean {
   if (purposeOf([command]) !== 'check') return false
   return !isRewrite(command) && command.into.length === 0 && !/ (?:-[wui]|--update\S*)(?: |$)/.test(command.bare)

@@ -53,12 +53,12 @@ type Part = { readonly isWord: boolean; readonly text: string }
 /** It has no program: the name of a file in its value must not pass for one. */
 const setsVariable = /^\w+=/
 
-/** Variables, keywords of the shell, and programs that start the one behind them. */
+/** Variables, keywords of the shell, and programs that start the program after them. */
 const starter =
   /^(?:\w+=.*|sudo|time|env|command|exec|nohup|npx|bunx|pnpx|uvx|timeout|\d+[smh]?|\(+|\{|!|do|then|else)$/
 
 function commandOf(parts: readonly Part[]): Pick<Command, 'words' | 'bare' | 'into' | 'hasDocument'> {
-  // The word behind a redirection is a file, not an argument.
+  // The word after a redirection is a file, not an argument.
   const signBefore = (at: number) => (parts[at - 1]?.isWord === false ? parts[at - 1]?.text : undefined)
   const given = parts.filter(({ isWord }, at) => isWord && signBefore(at) === undefined).map(({ text }) => text)
   const words = given.map(unquoted)

@@ -137,7 +137,7 @@ function addDelta(block: OpenBlock, delta: JsonObject): Piece | undefined {
       fields.citations = [...(Array.isArray(fields.citations) ? fields.citations : []), delta.citation]
       return undefined
     default: {
-      // signature_delta, compaction_delta, and whatever comes next: each field as it stands, byte for byte.
+      // signature_delta, compaction_delta, and whatever comes next: each field as it is, byte for byte.
       const { type: _, ...rest } = delta
       overwrite(fields, rest)
       return delta.type === 'compaction_delta' ? { type: 'json', text: stringAt(delta, 'content') ?? '' } : undefined

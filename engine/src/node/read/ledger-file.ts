@@ -10,7 +10,7 @@ import { forEachEntry } from './entries.ts'
 
 export type LedgerFile = {
   readonly ledger: Ledger
-  /** What the next reading goes on from, as JSON: keep it anywhere. */
+  /** Where the next reading continues, as JSON: keep it anywhere. */
   readonly mark: JsonObject
   readonly bytesRead: number
 }
@@ -43,7 +43,7 @@ export function readLedger(path: string, mark?: unknown): LedgerFile {
   return { ledger, mark: next, bytesRead: Math.max(bytes, from) - from }
 }
 
-/** Where to go on reading: 0 if the mark does not fit the file. */
+/** Where to continue reading: 0 if the mark does not fit the file. */
 function startOf(path: string, mark: unknown): number {
   const bytes = numberAt(mark, 'bytes') ?? 0
   if (!Number.isSafeInteger(bytes) || bytes <= 0) return 0

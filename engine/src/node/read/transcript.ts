@@ -85,7 +85,7 @@ export function forEachRecordAt(
   else forEachEntry(path, ({ record }) => cutoff.includes(record) && isOurs(record) && visit(record))
 }
 
-/** pi goes on from a copy only if it is in its own format. */
+/** pi continues from a copy only if it is in its own format. */
 function recordsBefore({ buffer, start, end, ...line }: Line, { includes }: Cutoff): readonly JsonObject[] {
   const { records } = decodeLine(buffer.toString('utf8', start, end))
   const read = createRecordReader('pi')

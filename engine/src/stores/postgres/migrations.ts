@@ -2,7 +2,7 @@
 import { StoreError } from '../../core/ports/session-store.ts'
 import type { Connection, Query } from './connection.ts'
 
-/** `$schema` stands for the name of the schema. */
+/** `$schema` is replaced with the name of the schema. */
 const migrations: readonly (readonly string[])[] = [
   [
     `CREATE SEQUENCE $schema.fence`,

@@ -117,7 +117,7 @@ export function wordsOf(record: JsonObject, session: string): readonly string[] 
 }
 
 /**
- * A tsquery for entries that may have the term: the words of a phrase may be anywhere in them, and a word may go on,
+ * A tsquery for entries that may have the term: the words of a phrase may be anywhere in them, and a word may be longer,
  * because Korean adds to words without a space.
  */
 export function queryFor(term: Term, session: string): string {

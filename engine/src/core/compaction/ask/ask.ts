@@ -246,7 +246,7 @@ function lessOf(work: AskContext, left: readonly PreparedMessage[], { overflow, 
 const mostShrinks = 3
 const shareOfCarried = 0.25
 
-/** Oldest first; what was written about one window stands before the next. */
+/** Oldest first: the summary of one window comes before the next window. */
 async function inWindows(
   work: AskContext,
   messages: readonly PreparedMessage[],

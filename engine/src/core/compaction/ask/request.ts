@@ -1,5 +1,5 @@
-// The requests for a summary: the conversation's own with one message behind it, so that its prefix is read from the
-// cache; or one that stands on its own feet, with messages made ready for it. Nothing is sent from here.
+// The requests for a summary: the conversation's own with one message after it, so that its prefix is read from the
+// cache; or a separate one, with messages made ready for it. Nothing is sent from here.
 import { modelFacts } from '../../catalog/models.ts'
 import { type Block, blocksOf, isMedia, isText, isThinking, isToolResult, textOf } from '../../message/block.ts'
 import { isObject } from '../../message/json.ts'

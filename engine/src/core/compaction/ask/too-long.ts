@@ -1,4 +1,4 @@
-// A request for a summary that is itself too long. The oldest rounds are dropped and what was said in them is told instead;
+// A request for a summary that is itself too long. The oldest rounds are dropped, and a list of what was said in them replaces them;
 // a history many times too long is read in windows, oldest first. Works on values; nothing is sent from here.
 import { createLedger } from '../../ledger/ledger.ts'
 import { type Block, isText, isToolResult, isToolUse, textOf } from '../../message/block.ts'
@@ -49,7 +49,7 @@ export function gapOf({ actual, limit, maxTokens = 0 }: Overflow = {}): number |
   return gap > 0 ? gap : undefined
 }
 
-/** What stands before the rest: facts and user messages of what was dropped, and the marker where an answer would open. */
+/** What comes before the rest: facts and user messages of the dropped part, and the marker where an answer would start. */
 export function withFoldedIn(
   { left, dropped }: Pick<Truncated, 'left' | 'dropped'>,
   { countTokens, tokens }: TokenLimit,
