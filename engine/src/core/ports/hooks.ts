@@ -1,6 +1,8 @@
 // Hooks: what they get at fixed points, and what they may return. node/hooks runs them.
-import { isObject, type JsonObject } from '../message/json.ts'
+import { describeValue, isObject, type JsonObject } from '../message/json.ts'
+import type { Emit } from './events.ts'
 import type { AbortSignalPort } from './model.ts'
+import { hostTimeoutMs, type SafelyOptions, safely } from './safely.ts'
 
 export type Trigger = 'manual' | 'auto'
 
@@ -86,6 +88,17 @@ export type HostHooks = {
 export const noOutcome: HookOutcome = { instructions: [], context: [], messages: [], problems: [] }
 export const noHooks: Hooks = { run: async () => noOutcome }
 
+/** Runs them, and reports their problems. */
+export async function runHooks(
+  { hooks, emit }: { readonly hooks: Hooks; readonly emit: Emit },
+  call: HookCall,
+  signal?: AbortSignalPort,
+): Promise<HookOutcome> {
+  const outcome = await hooks.run(call, { signal })
+  for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
+  return outcome
+}
+
 /** Reads what a hook returned; undefined when that is no outcome. */
 export function readOutcome(value: unknown): HookOutcome | undefined {
   if (value === undefined || value === null) return noOutcome
@@ -110,4 +123,18 @@ function textsIn(value: unknown): readonly string[] {
 /** Empty strings count as none. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
+}
+
+/** A hook that breaks adds nothing; `problems` says why. */
+export function safeHooks(hooks: HostHooks, wait: SafelyOptions['wait']): Hooks {
+  return {
+    run: async (call, { signal } = {}) => {
+      const options = { wait, timeoutMs: hostTimeoutMs, signal }
+      const called = await safely<unknown>(() => hooks.run(call, { signal }), options)
+      if (called.type === 'aborted') return noOutcome
+      const outcome = called.type === 'returned' ? readOutcome(called.value) : undefined
+      const why = called.type === 'returned' ? `returned ${describeValue(called.value)}` : called.why
+      return outcome ?? { ...noOutcome, problems: [`the hooks of ${call.event}: ${why}`] }
+    },
+  }
 }

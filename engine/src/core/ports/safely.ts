@@ -1,17 +1,25 @@
 // Calls code that is not ours: hooks, model clients, file stores, mechanisms, listeners. Whatever it does (throws, rejects,
 // hangs), the call ends in bounded time with a value or with a reason.
-import { describeValue } from '../message/json.ts'
-import type { EngineEvent, EventSource, HostCode } from './events.ts'
-import type { AbortSignalPort } from './model.ts'
-import type { CompactionPorts } from './ports.ts'
+import { defined, describeValue, errorText, isObject } from '../message/json.ts'
+import { noTokens, type Usage } from '../message/usage.ts'
+import type { Emit, EngineEvent, EventSource, HostCode } from './events.ts'
+import {
+  type AbortSignalPort,
+  type FailureReason,
+  type ModelAnswer,
+  type ModelClient,
+  type ModelFailure,
+  noCapabilities,
+} from './model.ts'
 
 export type Called<T> =
   | { readonly type: 'returned'; readonly value: T }
   | { readonly type: 'broke'; readonly why: string }
   | { readonly type: 'aborted' }
 
-export type GuardOptions = {
-  readonly wait: CompactionPorts['wait']
+export type SafelyOptions = {
+  /** Resolves after this time, or at once when the signal is aborted. */
+  readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
   readonly timeoutMs: number
   readonly signal?: AbortSignalPort | undefined
   /** How long the call may take to end by itself after an abort. Default: 0. */
@@ -26,7 +34,7 @@ export const hostTimeoutMs = 60_000
 export const slowTimeoutMs = 600_000
 
 /** Never rejects. A call that is given up keeps running, but its result is ignored. */
-export async function guarded<T>(call: () => T | Promise<T>, options: GuardOptions): Promise<Called<T>> {
+export async function safely<T>(call: () => T | Promise<T>, options: SafelyOptions): Promise<Called<T>> {
   const { signal, wait, timeoutMs, graceMs, isAlive } = options
   if (signal?.aborted) return { type: 'aborted' }
   const over = createStop()
@@ -66,14 +74,6 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignalPort | unde
   })
 }
 
-const maxProblemLength = 300
-
-/** One line, whatever was thrown. */
-export function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message || error.name : describeValue(error)
-  return text.slice(0, maxProblemLength)
-}
-
 /** Code that should return at once: what it throws, or what a promise it returns rejects with, goes to `onProblem`. */
 export function callNow(call: () => unknown, onProblem: (why: string) => void): void {
   const report = (error: unknown) => onProblem(errorText(error))
@@ -85,7 +85,7 @@ export function callNow(call: () => unknown, onProblem: (why: string) => void): 
   }
 }
 
-type CallOptions = Partial<Omit<GuardOptions, 'wait'>>
+type CallOptions = Partial<Omit<SafelyOptions, 'wait'>>
 type ReadOptions<T> = CallOptions & { readonly isValid: (value: unknown) => boolean; readonly otherwise: T }
 
 /** What one session calls its host code with. Whatever goes wrong is reported as an event. */
@@ -96,10 +96,10 @@ export type Guard = {
   readonly report: (code: HostCode, problem: string) => void
 }
 
-export function createGuard({ emit, wait }: Pick<CompactionPorts, 'emit' | 'wait'>): Guard {
+export function createGuard({ emit, wait }: { readonly emit: Emit; readonly wait: SafelyOptions['wait'] }): Guard {
   const report: Guard['report'] = (code, problem) => emit({ type: 'host-code-failed', code, problem })
   const call: Guard['call'] = async (code, run, options = {}) => {
-    const called = await guarded(run, { wait, timeoutMs: hostTimeoutMs, ...options })
+    const called = await safely(run, { wait, timeoutMs: hostTimeoutMs, ...options })
     if (called.type === 'broke') report(code, called.why)
     return called
   }
@@ -113,6 +113,26 @@ export function createGuard({ emit, wait }: Pick<CompactionPorts, 'emit' | 'wait
       report(code, `returned ${describeValue(called.value)}`)
       return otherwise
     },
+  }
+}
+
+/** A function of the host that returns at once. An error or a wrong result is reported, and the result is undefined. */
+export function safeFunction<In, Out>(
+  code: HostCode,
+  call: (input: In) => Out,
+  { guard, isValid }: { readonly guard: Guard; readonly isValid: (result: unknown) => boolean },
+): (input: In) => Out | undefined {
+  return (input) => {
+    try {
+      const result = call(input)
+      if (isValid(result)) return result
+      guard.report(code, `returned ${describeValue(result)}`)
+      // Nobody waits for it.
+      if (result instanceof Promise) result.catch(() => undefined)
+    } catch (error) {
+      guard.report(code, errorText(error))
+    }
+    return undefined
   }
 }
 
@@ -173,4 +193,96 @@ export function createStop(): Stop {
       listeners.clear()
     },
   }
+}
+
+/** How long a client may take to end by itself after an abort. */
+const abortGraceMs = 2_000
+
+/** What a client throws, what it returns that is no answer, and a silence that does not end become a ModelFailure. */
+export function safeModel(client: ModelClient, guard: Guard): ModelClient {
+  const { provider, model, endpoint } = client
+  const report = (problem: string) => guard.report('model', `${provider}: ${problem}`)
+  return {
+    provider,
+    model,
+    capabilities: safeCapabilities(client, report),
+    send: async (request, options = {}) => {
+      let wasHeard = false
+      const onEvent: NonNullable<typeof options.onEvent> = (event) => {
+        wasHeard = true
+        callNow(
+          () => options.onEvent?.(event),
+          (why) => guard.report('listener', `at ${event.type}: ${why}`),
+        )
+      }
+      const called = await guard.call<unknown>('model', () => client.send(request, { ...options, onEvent }), {
+        timeoutMs: slowTimeoutMs,
+        graceMs: abortGraceMs,
+        signal: options.signal,
+        isAlive: () => {
+          const isAlive = wasHeard
+          wasHeard = false
+          return isAlive
+        },
+      })
+      if (called.type === 'aborted') return failure('aborted', 'aborted')
+      if (called.type === 'broke') return failure('invalid', `The model client failed: ${called.why}`)
+      return readResult(called.value, report)
+    },
+    ...defined({ endpoint, describe: client.describe?.bind(client) }),
+  }
+}
+
+/** It is asked often, so the same problem is reported once. */
+function safeCapabilities(client: ModelClient, report: (problem: string) => void): ModelClient['capabilities'] {
+  const reported = new Set<string>()
+  const reportOnce = (problem: string) => {
+    if (!reported.has(problem)) report(`capabilities() ${problem}`)
+    reported.add(problem)
+  }
+  return (model) => {
+    let found: unknown
+    const ask = () => {
+      found = client.capabilities(model)
+      return found
+    }
+    callNow(ask, (why) => reportOnce(`failed: ${why}`))
+    if (isObject(found) && !(found instanceof Promise)) return { ...noCapabilities, ...found }
+    reportOnce(`returned ${describeValue(found)}`)
+    return noCapabilities
+  }
+}
+
+function failure(reason: FailureReason, message: string): ModelFailure {
+  return { type: 'failed', reason, message, tries: 1 }
+}
+
+const reasons: readonly unknown[] = ['overflow', 'too-large', 'aborted', 'transient', 'refused', 'invalid']
+
+function readResult(value: unknown, report: (problem: string) => void): ModelAnswer | ModelFailure {
+  if (isObject(value) && value.type === 'answer' && Array.isArray(value.content)) {
+    return { ...(value as ModelAnswer), usage: readUsage(value.usage, report) }
+  }
+  if (isObject(value) && value.type === 'failed' && reasons.includes(value.reason)) {
+    const { message, tries } = value
+    return {
+      ...(value as ModelFailure),
+      message: typeof message === 'string' ? message : describeValue(message),
+      tries: typeof tries === 'number' && tries >= 1 ? tries : 1,
+    }
+  }
+  const problem = `send() returned ${describeValue(value)} that is neither an answer nor a failure`
+  report(problem)
+  return failure('invalid', `The model client failed: ${problem}`)
+}
+
+/** An invalid count would spoil every size that is computed from it: it counts as 0. */
+function readUsage(usage: unknown, report: (problem: string) => void): Usage {
+  const found = isObject(usage) ? usage : {}
+  const isCount = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0
+  const wrong = Object.keys(noTokens).filter((key) => found[key] !== undefined && !isCount(found[key]))
+  if (!isObject(usage) || wrong.length > 0) {
+    report(`the usage of an answer is ${wrong.length > 0 ? `wrong (${wrong.join(', ')})` : describeValue(usage)}`)
+  }
+  return { ...noTokens, ...found, ...Object.fromEntries(wrong.map((key) => [key, 0])) }
 }
