@@ -3,10 +3,9 @@
 import { Collapser } from './core/collapse/collapse.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit } from './core/ports/events.ts'
-import { type HookCall, safeHooks } from './core/ports/hooks.ts'
+import type { HookCall } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { safeFiles, safeRestore } from './core/ports/restore.ts'
-import { createGuard, createListeners } from './core/ports/safely.ts'
+import { createGuard, createListeners, safeHooks, safeRestore } from './core/ports/safely.ts'
 import { defaultRecallLimit, type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
@@ -15,6 +14,7 @@ import {
   type EngineOptions,
   type EnginePorts,
   type HostPorts,
+  safeFiles,
   safeFunctions,
   safeState,
   safeWorkspace,

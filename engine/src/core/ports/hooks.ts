@@ -1,8 +1,6 @@
 // Hooks: what they get at fixed points, and what they may return. node/hooks runs them.
-import { describeValue, isObject, type JsonObject } from '../message/json.ts'
-import type { Emit } from './events.ts'
+import { isObject, type JsonObject } from '../message/json.ts'
 import type { AbortSignalPort } from './model.ts'
-import { hostTimeoutMs, type SafelyOptions, safely } from './safely.ts'
 
 export type Trigger = 'manual' | 'auto'
 
@@ -88,9 +86,11 @@ export type HostHooks = {
 export const noOutcome: HookOutcome = { instructions: [], context: [], messages: [], problems: [] }
 export const noHooks: Hooks = { run: async () => noOutcome }
 
+type HookProblem = { readonly type: 'hook-reported'; readonly event: HookCall['event']; readonly problem: string }
+
 /** Runs them, and reports their problems. */
 export async function runHooks(
-  { hooks, emit }: { readonly hooks: Hooks; readonly emit: Emit },
+  { hooks, emit }: { readonly hooks: Hooks; readonly emit: (problem: HookProblem) => void },
   call: HookCall,
   signal?: AbortSignalPort,
 ): Promise<HookOutcome> {
@@ -123,18 +123,4 @@ function textsIn(value: unknown): readonly string[] {
 /** Empty strings count as none. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
-}
-
-/** A hook that breaks adds nothing; `problems` says why. */
-export function safeHooks(hooks: HostHooks, wait: SafelyOptions['wait']): Hooks {
-  return {
-    run: async (call, { signal } = {}) => {
-      const options = { wait, timeoutMs: hostTimeoutMs, signal }
-      const called = await safely<unknown>(() => hooks.run(call, { signal }), options)
-      if (called.type === 'aborted') return noOutcome
-      const outcome = called.type === 'returned' ? readOutcome(called.value) : undefined
-      const why = called.type === 'returned' ? `returned ${describeValue(called.value)}` : called.why
-      return outcome ?? { ...noOutcome, problems: [`the hooks of ${call.event}: ${why}`] }
-    },
-  }
 }

@@ -1,11 +1,10 @@
 // What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be restored.
 // And files as restoring sees them: from the disk, or rebuilt from a transcript.
 
-import { isObject, type JsonObject } from '../message/json.ts'
+import type { JsonObject } from '../message/json.ts'
 import { groupBy } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { withoutSecrets } from '../text/secrets.ts'
-import { type Guard, safeFunction } from './safely.ts'
 
 export type RestoreRequest = {
   /** Messages that stay verbatim: what they show is not restored again. */
@@ -108,45 +107,4 @@ export function redactedFile(file: FileRead, redact: SafeRedact | undefined): Fi
   if (file.type !== 'text' || !redact) return file
   const text = redact(file.text)
   return text === undefined ? { type: 'refused', why: 'its secrets could not be redacted' } : { ...file, text }
-}
-
-export function safeRedact(redact: Redact, guard: Guard): SafeRedact {
-  return safeFunction('redact', redact, { guard, isValid: (text) => typeof text === 'string' })
-}
-
-const fileTimeoutMs = 10_000
-
-/** While a read hangs no other is begun: a compaction that restores many files would wait for each of them. */
-export function safeFiles(files: FileStore, guard: Guard, redact: SafeRedact | undefined): FileStore {
-  const hanging = new Set<object>()
-  return {
-    read: async (path) => {
-      if (hanging.size > 0) return { type: 'refused', why: 'an earlier read has not come back' }
-      let isOver = false
-      const read = async (): Promise<unknown> => {
-        try {
-          return await files.read(path)
-        } finally {
-          isOver = true
-          hanging.delete(read)
-        }
-      }
-      const otherwise: FileRead = { type: 'refused', why: 'it could not be read' }
-      const file = await guard.read('files', read, { isValid: isFileRead, timeoutMs: fileTimeoutMs, otherwise })
-      if (!isOver) hanging.add(read)
-      return redactedFile(file, redact)
-    },
-  }
-}
-
-function isFileRead(value: unknown): boolean {
-  if (!isObject(value)) return false
-  return value.type === 'text'
-    ? typeof value.text === 'string'
-    : ['missing', 'binary', 'refused'].includes(String(value.type))
-}
-
-export function safeRestore(restore: Restore, guard: Guard): Restore {
-  const isValid = (value: unknown) => isObject(value) && Array.isArray(value.pieces) && Array.isArray(value.notRestored)
-  return (request) => guard.read('restore', () => restore(request), { isValid, otherwise: nothingRestored })
 }

@@ -3,6 +3,7 @@
 import { defined, describeValue, errorText, isObject } from '../message/json.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
 import type { Emit, EngineEvent, EventSource, HostCode } from './events.ts'
+import { type Hooks, type HostHooks, noOutcome, readOutcome } from './hooks.ts'
 import {
   type AbortSignalPort,
   type FailureReason,
@@ -11,6 +12,7 @@ import {
   type ModelFailure,
   noCapabilities,
 } from './model.ts'
+import { nothingRestored, type Redact, type Restore, type SafeRedact } from './restore.ts'
 
 export type Called<T> =
   | { readonly type: 'returned'; readonly value: T }
@@ -285,4 +287,27 @@ function readUsage(usage: unknown, report: (problem: string) => void): Usage {
     report(`the usage of an answer is ${wrong.length > 0 ? `wrong (${wrong.join(', ')})` : describeValue(usage)}`)
   }
   return { ...noTokens, ...found, ...Object.fromEntries(wrong.map((key) => [key, 0])) }
+}
+
+/** A hook that breaks adds nothing; `problems` says why. */
+export function safeHooks(hooks: HostHooks, wait: SafelyOptions['wait']): Hooks {
+  return {
+    run: async (call, { signal } = {}) => {
+      const options = { wait, timeoutMs: hostTimeoutMs, signal }
+      const called = await safely<unknown>(() => hooks.run(call, { signal }), options)
+      if (called.type === 'aborted') return noOutcome
+      const outcome = called.type === 'returned' ? readOutcome(called.value) : undefined
+      const why = called.type === 'returned' ? `returned ${describeValue(called.value)}` : called.why
+      return outcome ?? { ...noOutcome, problems: [`the hooks of ${call.event}: ${why}`] }
+    },
+  }
+}
+
+export function safeRedact(redact: Redact, guard: Guard): SafeRedact {
+  return safeFunction('redact', redact, { guard, isValid: (text) => typeof text === 'string' })
+}
+
+export function safeRestore(restore: Restore, guard: Guard): Restore {
+  const isValid = (value: unknown) => isObject(value) && Array.isArray(value.pieces) && Array.isArray(value.notRestored)
+  return (request) => guard.read('restore', () => restore(request), { isValid, otherwise: nothingRestored })
 }

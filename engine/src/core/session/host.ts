@@ -8,8 +8,15 @@ import type { EngineEvent } from '../ports/events.ts'
 import { type Hooks, type HostHooks, noHooks } from '../ports/hooks.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { type CompactionPorts, type SummaryPrompt, safeSummaryPrompt } from '../ports/ports.ts'
-import { type FileStore, type Redact, type Restore, type SafeRedact, safeRedact } from '../ports/restore.ts'
-import { type Guard, safeFunction } from '../ports/safely.ts'
+import {
+  type FileRead,
+  type FileStore,
+  type Redact,
+  type Restore,
+  redactedFile,
+  type SafeRedact,
+} from '../ports/restore.ts'
+import { type Guard, safeFunction, safeRedact } from '../ports/safely.ts'
 import type { NoWorkspaceState, Workspace, WorkspaceState } from '../ports/workspace.ts'
 import type { SessionState } from '../restore/restorer.ts'
 import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
@@ -189,6 +196,38 @@ function safeTokenizer(tokenizer: Tokenizer, guard: Guard): Tokenizer {
   const isValid = (tokens: unknown) => typeof tokens === 'number' && Number.isFinite(tokens) && tokens >= 0
   const safe = safeFunction('tokenizer', tokenizer, { guard: { ...guard, report }, isValid })
   return (text) => (isBroken ? undefined : safe(text)) ?? estimateTokens(text)
+}
+
+const fileTimeoutMs = 10_000
+
+/** While a read hangs no other is begun: a compaction that restores many files would wait for each of them. */
+export function safeFiles(files: FileStore, guard: Guard, redact: SafeRedact | undefined): FileStore {
+  const hanging = new Set<object>()
+  return {
+    read: async (path) => {
+      if (hanging.size > 0) return { type: 'refused', why: 'an earlier read has not come back' }
+      let isOver = false
+      const read = async (): Promise<unknown> => {
+        try {
+          return await files.read(path)
+        } finally {
+          isOver = true
+          hanging.delete(read)
+        }
+      }
+      const otherwise: FileRead = { type: 'refused', why: 'it could not be read' }
+      const file = await guard.read('files', read, { isValid: isFileRead, timeoutMs: fileTimeoutMs, otherwise })
+      if (!isOver) hanging.add(read)
+      return redactedFile(file, redact)
+    },
+  }
+}
+
+function isFileRead(value: unknown): boolean {
+  if (!isObject(value)) return false
+  return value.type === 'text'
+    ? typeof value.text === 'string'
+    : ['missing', 'binary', 'refused'].includes(String(value.type))
 }
 
 const workspaceLists = ['staged', 'unstaged', 'untracked', 'conflicts'] as const
