@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createGuard } from '../ports/guarded.ts'
+import { createGuard } from '../ports/safely.ts'
 import { type CleanUp, createCleanUps } from './runtime.ts'
 
 test('a compaction cleans up what belongs to its conversation and, unless a sub-agent made it, what belongs to all', () => {
