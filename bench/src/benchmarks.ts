@@ -18,6 +18,7 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   micro: () => import('./micro/run.ts'),
   speed: () => import('./speed/run.ts'),
   windows: () => import('./windows/run.ts'),
+  loop: () => import('./loop/run.ts'),
   rounds: () => import('./rounds/run.ts'),
   cost: () => import('./cost/run.ts'),
   economy: () => import('./economy/run.ts'),

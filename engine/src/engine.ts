@@ -41,8 +41,9 @@ import type { Transcript } from './core/session/transcript.ts'
 import { checkSettings, unknownOptions, warningOf } from './core/settings/check.ts'
 import { completeSettings, readEnvironment } from './core/settings/resolve.ts'
 import type { Settings } from './core/settings/table.ts'
+import { createPause, type Pause } from './core/text/slices.ts'
 import type { Fold } from './core/transcript/view/fold.ts'
-import { systemPorts } from './models/ports.ts'
+import { nextTurn, systemPorts } from './models/ports.ts'
 import type { ReadSession } from './read-session.ts'
 import { inMemory } from './stores/memory.ts'
 
@@ -163,7 +164,13 @@ export type Sessions = {
 }
 
 export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
-  const ports = { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...options.ports }
+  const ports = {
+    now: () => Date.now(),
+    newId: () => crypto.randomUUID(),
+    wait: systemPorts.wait,
+    ...options.ports,
+    pause: pauseOf(options.ports),
+  }
   const { settings, problems } = checkSettings(options.settings)
   const shared: Shared = {
     host,
@@ -194,6 +201,12 @@ export function createSessions(host: HostPorts, options: EngineOptions): Session
       })
     },
   }
+}
+
+/** One for all sessions of the engine, so that they take turns. A host that passes `pause: undefined` has none. */
+function pauseOf(given: EngineOptions['ports'] = {}): Pause | undefined {
+  const yieldNow = 'pause' in given ? given.pause : nextTurn
+  return yieldNow && createPause(yieldNow)
 }
 
 type Shared = {
@@ -242,7 +255,11 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
   await session.runHooks(start)
   const { recall, read } = withQueued(stored, () => queuedEntries(runtime.conversation.standing()))
   return Object.assign(session, {
-    recall: (words: string, { limit = defaultRecallLimit } = {}) => recall(words, limit),
+    recall: async (words: string, { limit = defaultRecallLimit } = {}) => {
+      const { pause } = shared.ports
+      await pause?.()
+      return recall(words, limit, pause)
+    },
     read,
     entries: stored.entries,
     subagent: async (own: SessionOptions = {}) => {

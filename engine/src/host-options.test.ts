@@ -224,18 +224,17 @@ describe('tokenizer', () => {
   })
 
   test('decides when a compaction is due', async () => {
-    const { client, prompts } = summarizing()
-    const compactions = async (tokenizer: EngineOptions['tokenizer']) => {
-      const before = prompts.length
+    const { client } = summarizing()
+    const isCompacted = async (tokenizer: EngineOptions['tokenizer']) => {
       const options = { model: client, environment: {}, settings: { contextWindow: 40_000 } }
       const session = await createEngine({ ...options, ...(tokenizer ? { tokenizer } : {}) }).start()
       for (const round of [1, 2]) work(session, round)
       session.add({ role: 'user', content: 'Go on.' })
-      await session.prepare()
-      return prompts.length - before
+      const { compaction } = await session.prepare()
+      return compaction !== undefined
     }
-    expect(await compactions(() => 1)).toBe(0)
-    expect(await compactions((text) => text.length)).toBe(1)
+    expect(await isCompacted(() => 1)).toBe(false)
+    expect(await isCompacted((text) => text.length)).toBe(true)
   })
 
   test.each([

@@ -12,6 +12,34 @@ export type ModelPorts = {
 
 export const systemPorts: ModelPorts = { now: () => Date.now(), wait, random: () => Math.random() }
 
+type Schedulers = {
+  readonly setImmediate?: (then: () => void) => unknown
+  readonly scheduler?: { readonly yield?: () => Promise<void> }
+  readonly MessageChannel?: new () => { readonly port1: Port; readonly port2: Port }
+}
+type Port = {
+  onmessage: (() => void) | null
+  readonly postMessage: (message: null) => void
+  readonly close: () => void
+}
+
+/** Resolves in the next turn of the event loop, with what the runtime has for that. */
+export function nextTurn(): Promise<void> {
+  const { setImmediate, scheduler, MessageChannel } = globalThis as Schedulers
+  if (setImmediate) return new Promise((resolve) => void setImmediate(resolve))
+  if (scheduler?.yield) return scheduler.yield()
+  // Nested timeouts take four milliseconds in browsers.
+  if (!MessageChannel) return new Promise((resolve) => void setTimeout(resolve, 0))
+  const { port1, port2 } = new MessageChannel()
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close()
+      resolve()
+    }
+    port2.postMessage(null)
+  })
+}
+
 function wait(milliseconds: number, signal?: AbortSignalPort): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {

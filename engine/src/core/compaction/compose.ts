@@ -15,6 +15,7 @@ import {
 import { omittedLine } from '../prompts/recall.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
+import { doNow, type Work } from '../text/slices.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
 import {
@@ -28,7 +29,7 @@ import {
 } from './page/complete-words.ts'
 import { omittedTerms } from './page/omitted.ts'
 import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
-import { offlineSummary, record } from './page/record.ts'
+import { writingOffline, writingRecord } from './page/record.ts'
 import { joinSections, missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'
 
@@ -95,16 +96,20 @@ type Filling = {
 
 /** With less and less next to the summary, then with less of it. Undefined when not even the user's latest words fit. */
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
+  return doNow(composing(input, tokens))
+}
+
+export function* composing(input: ComposeInput, tokens: number): Work<Page | undefined> {
   const { checked, countTokens, handoverTokens } = input
-  if (checked === undefined) return offlinePage(input, tokens)
+  if (checked === undefined) return yield* offlinePage(input, tokens)
   const filling = { checked, summary: announced(neutralizeFrames(checked.text), input.unseen), tokens }
   const left = Math.min(tokens, handoverTokens) - countTokens(filling.summary)
   const most = Math.max(minUser, input.userTokens ?? left)
   for (const user of [most, Math.min(most, 1_000), minUser, 0]) {
-    const page = pageWith(input, { ...filling, user })
+    const page = yield* pageWith(input, { ...filling, user })
     if (countTokens(page.text) <= tokens) return page
   }
-  return shortenedPage(input, { ...filling, user: 0 })
+  return yield* shortenedPage(input, { ...filling, user: 0 })
 }
 
 /** Sections that speak of the latest request, the one that says what comes next first. */
@@ -123,26 +128,27 @@ function announced(summary: string, unseen: Unseen | undefined): string {
 }
 
 /** Less and less of the summary, until it fits with what must be next to it. */
-function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined {
+function* shortenedPage(input: ComposeInput, filling: Filling): Work<Page | undefined> {
   const { countTokens, ledger } = input
   const rules = ledger.rules.map(({ text }) => plainWords(text))
   const isRule = (line: string) => {
     const plain = rules.length === 0 ? '' : plainWords(line)
     return rules.some((rule) => holdsWords(plain, rule))
   }
-  const around = countTokens(pageWith(input, filling).text) - countTokens(filling.summary)
+  const whole = yield* pageWith(input, filling)
+  const around = countTokens(whole.text) - countTokens(filling.summary)
   for (const share of [1, 0.9, 0.75, 0.5]) {
     const room = (filling.tokens - around) * share
     if (room < minSummary) break
     const summary = shortenSummary(filling.summary, { tokens: room, countTokens, isRule })
     if (summary.trim() === shortenedNote) break
-    const page = pageWith(input, { ...filling, summary })
+    const page = yield* pageWith(input, { ...filling, summary })
     if (countTokens(page.text) <= filling.tokens) return page
   }
-  return offlinePage(input, filling.tokens)
+  return yield* offlinePage(input, filling.tokens)
 }
 
-function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filling): Page {
+function* pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filling): Work<Page> {
   const { countTokens, ledger, recall, since, workspace, neverShortened, closes } = input
   const { text, harmful, ...found } = checked
   const count = (lines: readonly string[]) => countTokens(lines.join('\n'))
@@ -158,7 +164,7 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
   const rules = rulesBeside(said)
   const size = countTokens(summary)
   const room = left(said, Math.min(tokens, input.handoverTokens)) - (recall ? hintTokens : 0)
-  const facts = recordBeside(input, [said, ...rules].join('\n'), room)
+  const facts = yield* recordBeside(input, [said, ...rules].join('\n'), room)
   const besideParts = [
     section(pageTitles.earlier, earlier),
     section(pageTitles.rules, rules),
@@ -190,12 +196,12 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
 }
 
 /** What the summary and the words next to it do not say, under its heading. */
-function recordBeside(input: ComposeInput, alreadySaid: string, tokens: number): readonly string[] {
+function* recordBeside(input: ComposeInput, alreadySaid: string, tokens: number): Work<readonly string[]> {
   const { countTokens, recall } = input
   const opening = section(pageTitles.record, [recordLead])
   const room = tokens - countTokens(`${opening}\n\n`)
   if (room <= 0) return []
-  const text = record(modelsOwn(input), { alreadySaid, recall, countTokens, tokens: room })
+  const text = yield* writingRecord(modelsOwn(input), { alreadySaid, recall, countTokens, tokens: room })
   return text === '' ? [] : [opening, text]
 }
 
@@ -227,7 +233,7 @@ export const emptyPage: Page = {
   isOffline: true,
 }
 
-function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
+function* offlinePage(input: ComposeInput, tokens: number): Work<Page | undefined> {
   const { countTokens, ledger, recall, workspace, since } = input
   const room = Math.min(input.handoverTokens, tokens)
   const state = section(
@@ -236,7 +242,7 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   )
   let left = room - countTokens(state) - (recall ? hintTokens : 0)
   for (let attempt = 0; attempt < 6; attempt++) {
-    const conversation = offlineSummary({ ...modelsOwn(input), tokens: left })
+    const conversation = yield* writingOffline({ ...modelsOwn(input), tokens: left })
     if (conversation === '') return undefined
     const rules = ruleLines(ledger, { shown: conversation, recall, tokens: room * rulesShare, countTokens })
     const parts = [conversation, section(pageTitles.rules, rules), state]

@@ -3,7 +3,7 @@
 import type { Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
-import { blocksOf, isText, isToolResult, textOf } from '../message/block.ts'
+import { blocksOf, isText, isToolResult, lengthOf, textOf } from '../message/block.ts'
 import { arrayAt, defined, isObject, stringAt } from '../message/json.ts'
 import { groupBy } from '../message/maps.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
@@ -12,6 +12,7 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import type { ChainInfo, Tried } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { isContinuation } from '../prompts/continuation.ts'
+import { doNow, type Work } from '../text/slices.ts'
 import { rememberedTurns, type TurnSize, turnSizes } from '../tokens/predict.ts'
 import { boundaryBefore, readCompaction } from '../transcript/format/compaction-records.ts'
 import type { CompactionJob, SizedJob } from './job.ts'
@@ -88,12 +89,18 @@ function quotedIn(pieces: readonly ViewMessage[]): Ledger {
   return readPage(texts.findLast((block) => block && isContinuation(block.text))?.text ?? '')
 }
 
+type Queued = Pick<CompactionJob, 'recordOf' | 'queued'>
+
 /** What was known before, and what these messages add to it; queued words where they were typed, or at the end. */
-export function ledgerWith(
+export function ledgerWith(history: History, job: Queued, messages: readonly ViewMessage[]): Ledger {
+  return doNow(readingLedger(history, job, messages))
+}
+
+export function* readingLedger(
   { carried, known: read }: History,
-  { recordOf, queued = [] }: Pick<CompactionJob, 'recordOf' | 'queued'>,
+  { recordOf, queued = [] }: Queued,
   messages: readonly ViewMessage[],
-): Ledger {
+): Work<Ledger> {
   const book = createLedger(carried)
   const known = new Set(messages.map(({ uuid }) => uuid))
   const waiting = groupBy(queued, ({ after = '' }) => (known.has(after) ? after : ''))
@@ -104,6 +111,7 @@ export function ledgerWith(
     const { uuid } = message
     if (uuid === undefined || !read.has(uuid)) book.add(message, uuid === undefined ? undefined : recordOf?.(uuid))
     if (uuid !== undefined) addQueued(uuid)
+    yield lengthOf(message.content)
   }
   addQueued('')
   return book.ledger()

@@ -11,6 +11,7 @@ import { announced, applied, type CompactionPorts } from '../ports/ports.ts'
 import { type Restoration, withoutSecretsFor } from '../ports/restore.ts'
 import { untilAborted } from '../ports/safely.ts'
 import { describeWorkspace } from '../ports/workspace.ts'
+import { doInSlices, type Pause } from '../text/slices.ts'
 import { freesTooLittle } from '../tokens/context-size.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
@@ -18,8 +19,8 @@ import { askForSummary, type Question } from './ask/ask.ts'
 import { note } from './ask/asker.ts'
 import { type Assembled, assemble, type ContextFrame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { type Checked, checkSummary } from './check.ts'
-import { type ComposeInput, composePage, emptyPage, nextIn, type Page } from './compose.ts'
-import { type CompactionRun, historyOf, ledgerWith } from './history.ts'
+import { type ComposeInput, composing, emptyPage, nextIn, type Page } from './compose.ts'
+import { type CompactionRun, historyOf, readingLedger } from './history.ts'
 import type { Compaction, CompactionJob } from './job.ts'
 import { planCompaction, withSizes } from './plan.ts'
 import { type Draft, figuresOf, recordsOf, type WrittenSummary } from './records.ts'
@@ -55,6 +56,7 @@ export async function makeCompaction(
   const job = withSizes(given)
   const plan = planCompaction(job, ports.model)
   if (plan.type === 'failed') return plan
+  await ports.pause?.()
   const history = historyOf(job)
   const run: CompactionRun = {
     job,
@@ -88,9 +90,12 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   const hooks = await hooksOf(run, { event: 'PreCompact', trigger, instructions: job.instructions ?? '' })
   if (hooks.veto !== undefined) return failed('vetoed', hasText(hooks.veto) ? hooks.veto : 'A hook said no.')
   const instructions = [job.instructions ?? '', ...hooks.instructions].filter(hasText).join('\n\n')
-  const ledger = ledgerWith(history, job, summarized)
+  const { pause } = run.ports
+  const ledger = await doInSlices(readingLedger(history, job, summarized), pause)
   const all = variant === 'from' ? [...plan.kept, ...summarized] : [...summarized, ...plan.kept]
-  const whole = ledgerWith(history, job, all)
+  const isWhole = plan.kept.length === 0
+  const whole = isWhole ? ledger : await doInSlices(readingLedger(history, job, all), pause)
+  await pause?.()
   const frame = frameOf(job, plan, whole)
   if (isStoppedBefore(run, 'summarizing')) return stopped
   // Without room for the words around a summary there is none for a summary: no model has to be paid to find out.
@@ -99,6 +104,7 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   const availableTokens = limit - frame.sizeWith(frame.summaryWith(''))
   const written = await getSummary(run, hooks.summary, { instructions, availableTokens })
   if (written.type === 'failed') return written
+  await pause?.()
   if (isStoppedBefore(run, 'verifying')) return stopped
   const { text } = written
   const composing: ComposeInput = {
@@ -119,16 +125,18 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
     handoverTokens: handoverOf(run),
     countTokens: createTextCounter(job.counting),
   }
+  await pause?.()
   if (isStoppedBefore(run, 'restoring')) return stopped
   const next = nextIn(composing)
   const restored = await restore(run, { next, tokens: plan.tokens.limitOfRestored })
   if (!restored) return stopped
   const promised = promisedTokens(restored, run)
   const room = limit - promised
-  const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
+  const fitted = await fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined, pause })
   if (!fitted) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
   const assembled = await restoreAndAssemble(run, { frame, restored, promised, next, ...fitted })
   if ('type' in assembled) return assembled
+  await pause?.()
   // Kept messages before the summary are older than what it covers, so the facts to carry on must include them in order.
   const carried = variant === 'from' ? whole : ledger
   return finish(run, { summary: written, instructions, ledger: carried, page: fitted.page, assembled })
@@ -212,23 +220,30 @@ type RestoredSoFar = {
   readonly promised: number
   readonly next: string
 }
+type Fitting = {
+  readonly frame: ContextFrame
+  readonly room: number
+  readonly mayBeEmpty: boolean
+  readonly pause: Pause | undefined
+}
 type FittedPage = { readonly page: Page; readonly isShort: boolean }
 
 /**
  * The page within the limit; without the words around it where not even they leave room. For a budget that is too small
  * even for that, the latest request is what is left.
  */
-function fitPage(
+async function fitPage(
   input: ComposeInput,
-  { frame, room, mayBeEmpty }: { readonly frame: ContextFrame; readonly room: number; readonly mayBeEmpty: boolean },
-): FittedPage | undefined {
+  { frame, room, mayBeEmpty, pause }: Fitting,
+): Promise<FittedPage | undefined> {
   for (const isShort of [false, true]) {
     const around = frame.sizeWith(frame.summaryWith('', { isShort }))
     if (around >= room) continue
     // The words around the page and the latest request belong to the handover, but leave at least half of it to the page.
     for (const share of [1, 0.95, 0.85]) {
+      await pause?.()
       const handoverTokens = Math.max(input.handoverTokens - around, input.handoverTokens / 2)
-      const page = composePage({ ...input, handoverTokens }, Math.floor((room - around) * share))
+      const page = await doInSlices(composing({ ...input, handoverTokens }, Math.floor((room - around) * share)), pause)
       if (page && frame.sizeWith(frame.summaryWith(page.text, { isShort })) <= room) return { page, isShort }
     }
   }

@@ -63,6 +63,17 @@ export function blocksOf(content: unknown): readonly Block[] {
   return content
 }
 
+/** Characters, roughly: of texts and the texts of results, and a few for anything else. */
+export function lengthOf(content: unknown): number {
+  if (typeof content === 'string') return content.length
+  return blocksOf(content).reduce((sum, block) => {
+    if (isText(block)) return sum + block.text.length
+    return sum + (isToolResult(block) ? lengthOf(block.content) : otherLength)
+  }, 0)
+}
+
+const otherLength = 200
+
 /** Text blocks joined by newlines, with the text of tool results. */
 export function textOf(content: unknown): string {
   const parts: string[] = []

@@ -3,6 +3,7 @@
 
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
+import type { Pause } from '../text/slices.ts'
 import type { Emit } from './events.ts'
 import { type HookCall, type Hooks, runHooks, type Trigger } from './hooks.ts'
 import type { AbortSignalPort, ModelClient } from './model.ts'
@@ -26,6 +27,8 @@ export type CompactionPorts = {
   readonly emit: Emit
   /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
+  /** Lets other work of the process run. Without it, long work is done in one go. */
+  readonly pause?: Pause | undefined
 }
 
 type Announced = {

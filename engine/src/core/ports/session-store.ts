@@ -1,6 +1,7 @@
 // The port for stores of sessions: in memory, as files in a folder, in a database. Sessions only grow, and one writer at a
 // time holds each. testing/stores/contract.ts checks an implementation.
 import { describeValue, isObject, type JsonObject } from '../message/json.ts'
+import type { Pause } from '../text/slices.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 
 /**
@@ -66,7 +67,8 @@ export type HeldSession = {
   readonly append: (records: readonly StoredRecord[], expected: number) => Promise<Appended>
   /** Everything, oldest first. */
   readonly all: () => Promise<readonly Entry[]>
-  readonly recall: (words: string, limit: number) => Promise<Recalled>
+  /** A store that reads much text for a search may call `pause` now and then, so that the event loop is not held. */
+  readonly recall: (words: string, limit: number, pause?: Pause) => Promise<Recalled>
   readonly read: (id: string) => Promise<string | undefined>
   /** Lets others write. Never throws: a session that cannot be released is free when its lease ends. */
   readonly release: () => Promise<void>

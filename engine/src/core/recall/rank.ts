@@ -1,5 +1,6 @@
 // The order of search results, the same for every store: rare words count more than common ones (BM25), what is said
 // around a text counts a little, and so does the rest of its session.
+import type { Work } from '../text/slices.ts'
 import { indexable, type Term, wordsOf } from './terms.ts'
 
 /** A text that has a term. */
@@ -141,10 +142,11 @@ export type Searchable = {
  * Search without an index: every text is read. Returns the texts that have a term, best first. Rarity and length are measured
  * among those texts, so that a store may pass in only those.
  */
-export function searchTexts<T extends Searchable>(texts: Iterable<T>, terms: readonly Term[]): readonly T[] {
+export function* searchTexts<T extends Searchable>(texts: Iterable<T>, terms: readonly Term[]): Work<readonly T[]> {
   const counters = terms.map(counterOf)
   const found: { readonly text: T; readonly counts: readonly number[] }[] = []
   for (const text of texts) {
+    yield text.text.length
     const composed = text.text.normalize('NFC')
     const low = composed.toLowerCase()
     if (!counters.some(({ mayOccur }) => mayOccur(low))) continue

@@ -4,14 +4,16 @@ import { modelFacts } from '../catalog/models.ts'
 import { createWeigher, viewScale, viewSize, type Weigher } from '../mechanisms/measure.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
+import { lengthOf } from '../message/block.ts'
 import { defined, numberAt } from '../message/json.ts'
-import type { Message } from '../message/message.ts'
+import type { Message, ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Guard } from '../ports/safely.ts'
 import { type Environment, resolveSettings, sizeSettingsIn } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
+import type { Work } from '../text/slices.ts'
 import type { ContextSize, SizeOptions, SizeScale } from '../tokens/context-size.ts'
 import {
   type Calibration,
@@ -82,6 +84,7 @@ export class Gauge {
   private requestBase: RequestBase
   private calibration: Calibration
   private weights: Weigher
+  private weighed = new WeakSet<ViewMessage>()
   private noted: string | undefined
 
   constructor(input: GaugeInput) {
@@ -110,6 +113,18 @@ export class Gauge {
   /** Forgets the weights of messages that have left the view. */
   weighAgain(): void {
     this.weights = createWeigher(this.counting())
+    this.weighed = new WeakSet()
+  }
+
+  /** Weighs the messages that are new. What follows only adds up their weights. */
+  *weighing(): Work<void> {
+    const counting = this.counting()
+    for (const message of this.input.conversation.view().messages) {
+      if (this.weighed.has(message)) continue
+      this.weighed.add(message)
+      this.weights.measured(message, counting)
+      yield lengthOf(message.content)
+    }
   }
 
   counting(model = this.choice.name): Counting {

@@ -150,7 +150,7 @@ export type EngineOptions = {
   readonly tokenizer?: Tokenizer
 }
 
-export type EnginePorts = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
+export type EnginePorts = Pick<CompactionPorts, 'now' | 'newId' | 'wait' | 'pause'>
 
 export function safeFunctions({ summaryPrompt, retain, redact, tokenizer }: EngineOptions, guard: Guard) {
   return {

@@ -25,6 +25,8 @@ const anySession = fc.record({
   /** Tokens that only the provider knows of. */
   hidden: fc.constantFrom(0, 2_000),
   collapse: fc.constantFrom(false, false, true),
+  /** Whether long work is done in slices. */
+  isPaced: fc.boolean(),
   micro: fc.constantFrom<false | 'above-warning' | 'always'>(false, 'above-warning', 'always'),
 })
 type Given = typeof anySession extends fc.Arbitrary<infer T> ? T : never
@@ -53,7 +55,8 @@ class Life {
       reductions: { microCompact: given.micro },
     }
     const compaction = [summarizing({ offline: 'always' })]
-    this.world = createTestWorld({ settings, compaction, model: scripted(() => 'It was done.') })
+    const pause = given.isPaced ? () => new Promise<void>((resolve) => setImmediate(resolve)) : undefined
+    this.world = createTestWorld({ settings, compaction, model: scripted(() => 'It was done.'), pause })
     this.world.session.on((event) => {
       if (event.type === 'micro-compacted') this.smaller(event)
       if (event.type !== 'compaction-finished') return

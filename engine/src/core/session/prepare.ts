@@ -11,6 +11,7 @@ import { type Compacted, type Failed, failed, type Tried } from '../ports/outcom
 import { type MessagesBody, messagesBody } from '../request/legal-request.ts'
 import type { Repair } from '../request/repair-pairs.ts'
 import { compactionOff } from '../settings/resolve.ts'
+import { doInSlices } from '../text/slices.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactNow } from './compact.ts'
@@ -59,13 +60,17 @@ export async function prepareTurn(
   const stopped = { type: 'blocked', reason: 'aborted', why: 'It was stopped.' } as const
   if (signal?.aborted) return { ...stopped, explanation: gauge.explanation(), tried: [], notices: [] }
   await gauge.describe()
+  const { pause } = runtime.ports
+  if (pause) await doInSlices(gauge.weighing(), pause)
   gauge.settle()
   const isOff = source !== 'turn' || compactionOff(runtime) !== undefined
   const media = isOff ? [] : keepMediaLimit(runtime)
   // A compaction that pays sees what would have been cleared.
   const pays = !isOff && paysNow(runtime)
   const micro = isOff || isMicroOff || pays ? [] : await reduceNow(runtime, signal)
+  await pause?.()
   const { tried, notices, compaction } = await autoCompact(runtime, { source, pays }, signal)
+  await pause?.()
   const view = conversation.view()
   const { explanation } = gauge.situation(view)
   const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }

@@ -106,9 +106,9 @@ function queuedIn({ type, operation, everlong }: JsonObject): QueuedMessage | un
 export function withQueued({ recall, read }: Recall, queued: () => readonly Entry[]): Recall {
   const inQueue = recallIn(queued)
   return {
-    recall: async (words, limit) => {
-      const first = await inQueue.recall(words, limit)
-      const then = await recall(words, limit)
+    recall: async (words, limit, pause) => {
+      const first = await inQueue.recall(words, limit, pause)
+      const then = await recall(words, limit, pause)
       // One that left the queue in the meantime is in both.
       const ids = new Set(first.matches.map(({ id }) => id))
       const all = [...first.matches, ...then.matches.filter(({ id }) => !ids.has(id))]

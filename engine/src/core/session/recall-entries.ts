@@ -4,11 +4,16 @@ import type { Recalled, RecallMatch } from '../ports/session-store.ts'
 import { searchTexts } from '../recall/rank.ts'
 import { snippetOf } from '../recall/snippet.ts'
 import { parseTerms } from '../recall/terms.ts'
+import { doNow, type Work } from '../text/slices.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { type RecordText, textsOf } from '../transcript/format/record-texts.ts'
 
 export function recallFrom(entries: Iterable<Entry>, words: string, limit: number): Recalled {
-  return recallAt(numbered(entries), words, limit)
+  return doNow(recallingFrom(entries, words, limit))
+}
+
+export function recallingFrom(entries: Iterable<Entry>, words: string, limit: number): Work<Recalled> {
+  return recallingAt(numbered(entries), words, limit)
 }
 
 function* numbered(entries: Iterable<Entry>): Generator<NumberedEntry> {
@@ -22,9 +27,9 @@ export type NumberedEntry = { readonly record: JsonObject; readonly place: numbe
 type Said = Omit<RecallMatch, 'snippet'> & { readonly text: string; readonly place: number }
 
 /** Best first; the order is that of core/recall. */
-export function recallAt(entries: Iterable<NumberedEntry>, words: string, limit: number): Recalled {
+export function* recallingAt(entries: Iterable<NumberedEntry>, words: string, limit: number): Work<Recalled> {
   const terms = parseTerms(words)
-  const found = terms.length === 0 ? [] : searchTexts(textsIn(entries), terms)
+  const found = terms.length === 0 ? [] : yield* searchTexts(textsIn(entries), terms)
   const matches = found
     .slice(0, limit)
     .map(({ id, kind, time, text }) => ({ id, kind, time, snippet: snippetOf(text, terms) }))

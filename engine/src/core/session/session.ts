@@ -278,6 +278,7 @@ class ManagedSession implements OwnSession {
   private run<T>(task: () => Promise<T>): Promise<T> {
     return this.mutex.run(async () => {
       await this.stored()
+      await this.runtime.ports.pause?.()
       const result = await task()
       await this.stored()
       return result

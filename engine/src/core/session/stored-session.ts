@@ -18,6 +18,7 @@ import {
   StoreError,
   type StoreResult,
 } from '../ports/session-store.ts'
+import { doInSlices, type Pause } from '../text/slices.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { undoOfTorn } from '../transcript/tree/changes.ts'
 
@@ -97,9 +98,9 @@ export class StoredSession {
     return this.session.all()
   }
 
-  recall = async (words: string, limit: number): Promise<Recalled> => {
+  recall = async (words: string, limit: number, pause?: Pause): Promise<Recalled> => {
     await this.flush()
-    return this.session.recall(words, limit)
+    return this.session.recall(words, limit, pause)
   }
 
   read = async (id: string): Promise<string | undefined> => {
@@ -265,7 +266,10 @@ export type Recall = Pick<HeldSession, 'recall' | 'read'>
 export function recallIn(entries: () => Iterable<Entry> | Promise<Iterable<Entry>>): Recall {
   const load = () => import('./recall-entries.ts')
   return {
-    recall: async (words, limit) => (await load()).recallFrom(await entries(), words, limit),
+    recall: async (words, limit, pause) => {
+      const { recallingFrom } = await load()
+      return doInSlices(recallingFrom(await entries(), words, limit), pause)
+    },
     read: async (id) => (await load()).readFrom(await entries(), id),
   }
 }

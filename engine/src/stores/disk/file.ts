@@ -183,8 +183,8 @@ export function recallOnDisk(path: string): Recall {
     }
   }
   return {
-    recall: (words, limit) =>
-      hasSqlite() ? withArchive((archive) => archive.search({ words, limit })) : plain.recall(words, limit),
+    recall: (words, limit, pause) =>
+      hasSqlite() ? withArchive((archive) => archive.search({ words, limit })) : plain.recall(words, limit, pause),
     read: (id) => (hasSqlite() ? withArchive((archive) => archive.read(id)?.text) : plain.read(id)),
   }
 }

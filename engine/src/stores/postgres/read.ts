@@ -1,8 +1,10 @@
 // Reads entries: all of them in pages, the end of a session from which its view can be computed, or what a search finds.
+
 import { noPosition, type Recalled, type StoredRecord } from '../../core/ports/session-store.ts'
 import { rank } from '../../core/recall/rank.ts'
 import { parseTerms, type Term } from '../../core/recall/terms.ts'
-import { readFrom, recallAt } from '../../core/session/recall-entries.ts'
+import { readFrom, recallingAt } from '../../core/session/recall-entries.ts'
+import { doNow } from '../../core/text/slices.ts'
 import { type Entry, readHead } from '../../core/transcript/format/entry.ts'
 import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
@@ -121,7 +123,7 @@ export async function recallByIndex(tables: SessionTables, words: string, limit:
     [chosen.slice(0, Math.max(mostRead, limit))],
   )
   const entries = (await recordsOf(tables, rows)).map(({ seq, record }) => ({ record, place: seq }))
-  const { matches, more } = recallAt(entries, words, limit)
+  const { matches, more } = doNow(recallingAt(entries, words, limit))
   return { matches, more: more || chosen.length > entries.length }
 }
 

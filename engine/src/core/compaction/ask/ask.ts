@@ -118,7 +118,7 @@ async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary
   let dropped: readonly PreparedMessage[] = []
   let tooLong = sharing
   for (let retries = 0; ; ) {
-    const { window, room, fold, output } = limitsOf(work, tooLong?.overflow)
+    const { window, room, fold, output } = limitsOf(work, tooLong?.overflow, weightOf(work, left))
     // A request that cannot fit by our own count is not sent. After a refusal the rounds in excess are dropped, unless
     // that would drop most of them.
     const max = tooLong ? 2 * window : (room ?? 0) + fold - window * countError
@@ -211,11 +211,14 @@ function withOriginals(
 
 const mostFolded = 6_000
 
+/** Of the window, for the answer: as much as is reserved before a compaction, and more where the conversation leaves it. */
+const outputShare = { min: 0.15, max: 0.25 }
+
 /**
  * The summarizer's window, and the tokens in it for folded-in facts, for the conversation and for the answer; no room if the
- * window is unknown.
+ * window is unknown. `weight`: of the conversation.
  */
-function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: Overflow) {
+function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: Overflow, weight = 0) {
   const { job, plan, ports } = run
   const { model } = plan
   const told = model === job.conversation?.model ? job.contextWindow : undefined
@@ -223,10 +226,11 @@ function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: 
   const fold = Math.min(mostFolded, Math.floor((own ?? Number.POSITIVE_INFINITY) * 0.05))
   const window = overflow?.limit ?? own
   if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold, output: maxTokens }
-  const quarter = Math.floor(window / 4)
+  const [min, max] = [Math.floor(window * outputShare.min), Math.floor(window * outputShare.max)]
   // Many servers refuse a request whose prompt and output limit together are larger than the window.
-  const output = Math.min(maxTokens, quarter)
-  const room = Math.max(quarter, window - output - countText(prompt) - fold)
+  const left = Math.floor(window * (1 - countError)) - countText(prompt) - weight
+  const output = Math.min(maxTokens, Math.max(min, Math.min(max, left)))
+  const room = Math.max(max, window - output - countText(prompt) - fold)
   return { window, room, fold, output }
 }
 

@@ -1,11 +1,12 @@
 // The entries of the record as text, within a number of tokens: all of them as one line each, then the newest in more and
 // more detail until the room is used.
-import type { Step } from '../../ledger/facts.ts'
+import type { Exchange, Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import type { Work } from '../../text/slices.ts'
 import { locator, wordsText } from './complete-words.ts'
 import type { RecordEntry, RecordStep } from './entries.ts'
 
@@ -56,12 +57,17 @@ export type EntriesOptions = TokenLimit & {
 }
 
 /** The texts of the entries from before `since` and from then on, oldest first. */
-export function entriesWithin(
+export function* entriesWithin(
   entries: readonly RecordEntry[],
   options: EntriesOptions,
-): { readonly before: readonly string[]; readonly after: readonly string[] } {
+): Work<{ readonly before: readonly string[]; readonly after: readonly string[] }> {
   const { since, alreadySaid } = options
-  const all = new Map(entries.map((entry) => [entry.exchange, new ShownEntry(entry, options)]))
+  const all = new Map<Exchange, ShownEntry>()
+  for (const entry of entries) {
+    const shown = new ShownEntry(entry, options)
+    all.set(entry.exchange, shown)
+    yield shown.length
+  }
   let left = options.tokens - [...all.values()].reduce((sum, { cost }) => sum + cost, 0)
   // Too many even for a line each: those that say least go.
   for (const exchange of left < 0 ? leastTelling([...all.keys()]) : []) {
@@ -85,6 +91,7 @@ export function entriesWithin(
   for (const [more, share] of levels) {
     for (const shown of newestFirst) {
       left -= typeof more === 'string' ? shown.growCount(more, left * share) : shown.grow(more, left * share)
+      if (!shown.isGone) yield shown.length
     }
   }
   const [before, after]: [string[], string[]] = [[], []]
@@ -113,12 +120,18 @@ class ShownEntry {
     this.cost = this.costOf(oneLiner)
   }
 
+  /** Characters, roughly. */
+  get length(): number {
+    return this.cost * 4
+  }
+
   /** Shows more of it if that costs at most `maxCost` more tokens; returns what it costs. */
   grow(more: Partial<Detail>, maxCost: number): number {
+    if (this.isGone || maxCost <= 0) return 0
     const detail = { ...this.detail, ...more }
     const cost = this.costOf(detail)
     const extra = cost - this.cost
-    if (this.isGone || extra > maxCost || extra <= 0) return 0
+    if (extra > maxCost || extra <= 0) return 0
     this.detail = detail
     this.cost = cost
     return extra
@@ -126,6 +139,7 @@ class ShownEntry {
 
   /** As many of the last statements or actions as fit, found by halving. */
   growCount(kind: 'said' | 'did', maxCost: number): number {
+    if (this.isGone || maxCost <= 0) return 0
     const short = kind === 'said' ? { statement: 300 } : { action: briefAction }
     let [low, high] = [0, this.entry.steps.filter(({ type }) => type === kind).length]
     while (low < high) {

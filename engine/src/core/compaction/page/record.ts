@@ -6,6 +6,7 @@ import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { gap, sentenceEnd } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import { doNow, type Work } from '../../text/slices.ts'
 import { recordEntries } from './entries.ts'
 import { entriesWithin, oneLineTokens } from './entry-text.ts'
 import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
@@ -33,12 +34,16 @@ export type OfflineInput = Conversation & Omit<RecordOptions, 'alreadySaid'> & {
 
 /** The summary without a model: the record of everything after a line on who wrote it. Empty if that does not fit. */
 export function offlineSummary(input: OfflineInput): string {
+  return doNow(writingOffline(input))
+}
+
+export function* writingOffline(input: OfflineInput): Work<string> {
   const { tokens, countTokens, instructions } = input
   const asked = instructions.trim() === '' ? [] : [`Asked of this summary: ${neutralize(oneLine(instructions, 600))}`]
   const opening = [writtenByCode, ...asked].join('\n')
   const room = tokens - countTokens(`${opening}\n\n`)
   if (room < 0) return ''
-  const text = record(input, { ...input, alreadySaid: '', tokens: room })
+  const text = yield* writingRecord(input, { ...input, alreadySaid: '', tokens: room })
   return text === '' ? opening : `${opening}\n\n${text}`
 }
 
@@ -48,6 +53,10 @@ const earlierShare = 1 / 3
 
 /** Sections under their headings, in at most `tokens`; empty if there is nothing to add. */
 export function record(conversation: Conversation, options: RecordOptions): string {
+  return doNow(writingRecord(conversation, options))
+}
+
+export function* writingRecord(conversation: Conversation, options: RecordOptions): Work<string> {
   const { tokens, countTokens, alreadySaid } = options
   const { ledger, since = 0, closes } = conversation
   const room = (parts: readonly string[]) => tokens - countTokens(`${parts.join('\n\n')}\n\n`)
@@ -63,7 +72,7 @@ export function record(conversation: Conversation, options: RecordOptions): stri
   const earlierRoom = Math.min(left * earlierShare, forEarlier)
   const earlier = earlierWithin(conversation, { ...options, isSaid, tokens: earlierRoom })
   const headings = [heading('conversation'), ...(earlier.length === 0 ? [] : [heading('since')])]
-  const { before, after } = entriesWithin(entries, {
+  const { before, after } = yield* entriesWithin(entries, {
     ...options,
     since: earlier.length === 0 ? 0 : since,
     tokens: room([...earlier, ...headings, ...errorTexts('')]),

@@ -57,6 +57,7 @@ export type WorldOptions = {
   readonly store?: MemoryStore
   readonly learned?: Learned
   readonly wait?: Runtime['ports']['wait']
+  readonly pause?: Runtime['ports']['pause']
 }
 
 export type World = {
@@ -137,7 +138,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
       }),
       ...options.mechanisms,
     },
-    ports: { now, newId, wait, hooks, emit, summaryPrompt: options.summaryPrompt },
+    ports: { now, newId, wait, hooks, emit, summaryPrompt: options.summaryPrompt, pause: options.pause },
     guard,
     ask: options.ask,
     learned,
