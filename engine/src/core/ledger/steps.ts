@@ -147,14 +147,20 @@ export const interrupted = 'was interrupted by the user'
 
 const maxDone = 160
 
-/** Of the steps, only the last change is kept, or else the last command, or else the last file that was read. */
-export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Exchange {
+/** The last change, or else the last command, or else the last file that was read. */
+export function lastAction({ steps = [], done }: Exchange): string | undefined {
   const did = [
     ...(done === undefined ? [] : [done]),
     ...steps.filter(({ type }) => type === 'did' || type === 'opened').map(({ text }) => text),
   ]
   const kinds = [/^(?:edited|wrote|committed) /, /^ran /, /^read /]
-  const last = kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
+  return kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
+}
+
+/** Of the steps, only the last action is kept. */
+export function withoutSteps(whole: Exchange): Exchange {
+  const { steps, done, ...exchange } = whole
+  const last = lastAction(whole)
   return last === undefined ? exchange : { ...exchange, done: oneLine(last, maxDone) }
 }
 
