@@ -1,10 +1,7 @@
 // Parsers of option values. An invalid value is reported, with what to give instead, before any command is loaded.
 import { InvalidArgumentError } from 'commander'
 
-/** Repeated here so that --help need not load the engine; a test compares them. */
-export const mechanisms: readonly string[] = ['by-size', 'by-idle', 'by-cache-edit', 'native']
-
-/** Likewise: the kinds of text that recall finds. */
+/** The kinds of text that recall finds. Repeated here so that --help need not load the engine; a test compares them. */
 export const kinds: readonly string[] = [
   'human',
   'assistant',
@@ -35,10 +32,6 @@ export const overflows: readonly string[] = [
   '413-text',
   'stream',
 ]
-
-export function mechanism(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, oneOf(mechanisms, text.replace(/^micro-/, ''))]
-}
 
 export function kind(text: string): string {
   return oneOf(kinds, text)

@@ -335,7 +335,7 @@ function mechanismsFor(
   const defaults = defaultMechanisms([compact], {
     memory: loadedMechanism('session-memory', (code, context) => code.summarizeFromNotes(context, memory)),
     collapse: collapser?.mechanism,
-    isNative: given?.reductions?.native !== undefined,
+    given: given?.reductions,
   })
   return {
     mechanisms: { ...defaults, ...(typeof own === 'function' ? own(defaults) : own) },

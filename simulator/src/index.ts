@@ -1,6 +1,7 @@
 // The public names, one by one.
 
 export { type AgentOptions, agent } from './agent/agent.ts'
+export { type Question, questionText, tookIn } from './agent/question.ts'
 export { grantedEnding, ruleText, type Wish, wishText } from './agent/wish.ts'
 export type { Sampling } from './answer/usage.ts'
 export type { SimulatorOptions } from './api/world.ts'

@@ -1,12 +1,13 @@
-// A keeper that is Everlong as a host uses it: an engine, a session, its own client in front of the simulated API, real
-// compactions with what they restore. Our settings and the fixed rules they are compared with differ in data only.
+// A keeper that is Everlong as a host uses it: an engine, a session, its recall tool, its own client in front of the simulated
+// API, real compactions with what they restore. Our settings and the fixed rules they are compared with differ in data only.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ToolResult } from '@everlong/simulator'
 import type { EngineEvent, EngineSettings } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import type { Mechanisms } from 'everlong/mechanisms'
-import { createEngine, type Engine, type Session } from 'everlong/node'
+import { createEngine, type Engine, recallTool, type Session } from 'everlong/node'
 import { maxOutput } from './setup.ts'
 import type { Keeper, Port, Strategy } from './strategy.ts'
 
@@ -34,7 +35,10 @@ async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
     envelope: { cwd: root },
     ...(folder === undefined ? {} : { path: join(folder, 'session.jsonl') }),
   })
+  const { name, description, input_schema, run } = recallTool(session)
+  session.configure({ tools: [...tools, { name, description, input_schema }] })
   return {
+    run: (called, input) => (called === name ? recalled(run(input)) : undefined),
     told: (message) => {
       session.add({ role: 'user', content: message.content })
     },
@@ -46,6 +50,11 @@ async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
   }
 }
 
+async function recalled(output: ReturnType<ReturnType<typeof recallTool>['run']>): Promise<ToolResult> {
+  const { text: content, isError } = await output
+  return { content, isError }
+}
+
 function engineFor({ settings, mechanisms }: SessionRule, port: Port): Engine {
   const { model, window, lifetime } = port.setup
   let count = 0
@@ -53,7 +62,7 @@ function engineFor({ settings, mechanisms }: SessionRule, port: Port): Engine {
     model: anthropic({ model, apiKey: 'bench', baseURL: 'http://simulator', fetch: port.fetch }),
     environment: {},
     files: port.files,
-    settings: { contextWindow: window, cacheMarks: lifetime, ...settings },
+    settings: { contextWindow: window, cacheMarks: lifetime, recall: true, ...settings },
     ...(mechanisms ? { mechanisms } : {}),
     onEvent: (event) => tell(event, port),
     ports: { now: port.now, newId: () => `entry-${++count}` },

@@ -16,13 +16,13 @@ import {
   turnableClock,
 } from '@everlong/simulator'
 import type { Block, Message } from 'everlong'
-import { isObject, isToolUse, type JsonObject, type ToolUseBlock } from 'everlong/internal'
+import { isObject, isToolUse, type JsonObject, type ToolUseBlock, textOf } from 'everlong/internal'
 import { type Random, randomFrom } from '../random.ts'
 import { answering, gapBefore } from './gaps.ts'
 import { answersPerTask, workOf } from './kinds.ts'
 import { Person } from './person.ts'
 import type { Setup } from './setup.ts'
-import type { Port, Posted, Refusal, Strategy } from './strategy.ts'
+import type { Keeper, Port, Posted, Refusal, Strategy } from './strategy.ts'
 import { systemPrompt } from './system-prompt.ts'
 
 export type Outcome = {
@@ -44,6 +44,9 @@ export type Outcome = {
   /** Tasks that were done as asked, and that were ended with something forgotten. Fewer in all: it could not continue. */
   readonly done: number
   readonly spoilt: number
+  /** Of these, the ones that asked about an earlier task: answered, and all. */
+  readonly answered: number
+  readonly questions: number
   /** Answers that the tasks took. */
   readonly answers: number
   /** Times that the file of a task was read though it had been read before. */
@@ -76,6 +79,7 @@ class Session {
   private readonly notes = { compaction: 0, clearing: 0 }
   private readonly person: Person
   private readonly tasks = { done: 0, spoilt: 0 }
+  private readonly questions = { done: 0, spoilt: 0 }
   private readonly reads = new Set<string>()
   private rereads = 0
   private answers = 0
@@ -114,12 +118,13 @@ class Session {
       this.answers++
       const uses = content.filter(isToolUse)
       const isEnded = uses.length === 0
-      if (isEnded) this.tasks[this.person.isContentWith(this.tools.files) ? 'done' : 'spoilt']++
+      if (isEnded) this.ended(textOf(content))
       if (this.tasks.done + this.tasks.spoilt === this.setup.tasks) break
       const next = isEnded ? 'human' : 'tools'
       const gap = gapBefore(next, this.pauses[next])
       this.clock.turn(this.setup.pauses === 'none' ? Math.min(gap, shortPause) : gap)
-      keeper.told(isEnded ? this.human() : { role: 'user', content: uses.map((use) => this.resultOf(use)) })
+      if (isEnded) keeper.told(this.human())
+      else keeper.told({ role: 'user', content: await this.resultsOf(uses, keeper) })
     }
     await keeper.close?.()
     return this.outcome()
@@ -129,9 +134,23 @@ class Session {
     return { role: 'user', content: [{ type: 'text', text: this.person.asks() }] }
   }
 
-  private resultOf({ id, name, input }: ToolUseBlock): Block {
+  private ended(answer: string): void {
+    const how = this.person.isContentWith(this.tools.files, answer) ? 'done' : 'spoilt'
+    this.tasks[how]++
+    if (!this.person.isAsking) return
+    this.questions[how]++
+  }
+
+  private async resultsOf(uses: readonly ToolUseBlock[], keeper: Keeper): Promise<readonly Block[]> {
+    const results: Block[] = []
+    for (const use of uses) results.push(await this.resultOf(use, keeper))
+    return results
+  }
+
+  private async resultOf({ id, name, input }: ToolUseBlock, keeper: Keeper): Promise<Block> {
     if (name === 'Read') this.countRead(isObject(input) ? String(input.file_path) : '')
-    const { content: whole, isError } = this.tools.run(name, input)
+    const { content: whole, isError } = (await keeper.run?.(name, input)) ?? this.tools.run(name, input)
+    if (isObject(input) && String(input.command).startsWith('npm test -- ')) this.person.sees(whole)
     const content = whole.length <= maxResult ? whole : `${whole.slice(0, maxResult)}\n[cut off]`
     return { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) } as Block
   }
@@ -198,6 +217,8 @@ class Session {
       peak: Math.max(...entries.flatMap(({ samplings }) => samplings.map(promptOf))),
       mean: Math.round((read + write5m + write1h + input) / requests),
       ...this.tasks,
+      answered: this.questions.done,
+      questions: this.questions.done + this.questions.spoilt,
       answers: this.answers,
       rereads: this.rereads,
     }

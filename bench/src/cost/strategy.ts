@@ -1,5 +1,6 @@
 // The seam between a session and whoever manages its context: one keeper for each session is told what happens and gets
 // the next answer. Nobody reaches the simulator but through the port, where everything is counted.
+import type { ToolResult } from '@everlong/simulator'
 import type { Block, FileStore, Message } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import type { Setup } from './setup.ts'
@@ -16,6 +17,8 @@ export type Keeper = {
   readonly told: (message: Message) => void
   /** What the model says to all that was told; undefined if the session cannot continue. */
   readonly answer: () => Promise<readonly Block[] | undefined>
+  /** Runs a tool that the keeper itself offers; undefined for every other. */
+  readonly run?: (name: string, input: unknown) => Promise<ToolResult> | undefined
   readonly close?: () => Promise<void>
 }
 

@@ -2,8 +2,8 @@
 // more entry is added and the whole transcript folded, sized, planned and made into a request.
 import type { Entry } from 'everlong'
 import { createFold, requestMessages } from 'everlong/internal'
-import { createWeigher, microByCacheEdit, situationOf, type Weigher } from 'everlong/internal/compaction'
-import { microByIdle, microBySize, native, type PlanningMechanism, type View } from 'everlong/mechanisms'
+import { createWeigher, reductions, situationOf, type Weigher } from 'everlong/internal/compaction'
+import type { View } from 'everlong/mechanisms'
 import { median } from '../median.ts'
 import { entriesOf, timedResult } from './sessions.ts'
 
@@ -13,7 +13,6 @@ const warmUp = 3
 /** More than enough entries for a message each. */
 const entriesPerMessage = 3
 const model = 'claude-opus-4-8'
-const mechanisms: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
 
 /** Medians, in milliseconds of processor time. */
 export type ScratchTimes = {
@@ -49,7 +48,7 @@ function scratchAt(all: readonly Entry[], messages: number): ScratchTimes {
     const folding = timedResult(fold.view)
     const view = folding.result
     const situation = timedResult(() => situationFor(view, weigher))
-    const plans = timedResult(() => mechanisms.map(({ plan }) => plan(view, situation.result)))
+    const plans = timedResult(() => reductions.map(({ plan }) => plan(view, situation.result)))
     const valid = withoutOpenCalls(view)
     const request = timedResult(() => requestMessages(valid, { model }))
     return {
@@ -104,5 +103,5 @@ function situationFor(view: View, weigher: Weigher) {
 
 function planned(view: View, weigher: Weigher): void {
   const situation = situationFor(view, weigher)
-  for (const { plan } of mechanisms) plan(view, situation)
+  for (const { plan } of reductions) plan(view, situation)
 }

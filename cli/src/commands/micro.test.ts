@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { reductions } from 'everlong/internal/compaction'
 import { acquireLease } from 'everlong/internal/node'
 import { generateCodexRollout, session } from 'everlong/internal/testing'
 import { openArchive } from 'everlong/node'
 import { afterAll, describe, expect, test } from 'vitest'
-import { mechanisms } from '../option-values.ts'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { ContextReport } from './context/report.ts'
 import type { UndoReport } from './edit/undo.ts'
-import { type MicroReport, mechanismNames } from './micro/report.ts'
+import type { MicroReport } from './micro/report.ts'
 
 const folder = sessionFolder()
 afterAll(folder.remove)
@@ -36,8 +36,10 @@ function busy(
 
 const later = ['--now', '2026-03-02T11:00:00Z']
 const soon = ['--now', '2026-03-02T09:02:00Z']
-const outcomes = ({ reductions }: MicroReport) =>
-  reductions.map(({ mechanism, why, freed }) => `${mechanism}: ${why ?? (freed > 0 ? 'frees' : 'waits')}`)
+const outcomes = ({ reductions: all }: MicroReport) =>
+  Object.fromEntries(all.map(({ mechanism, why, freed }) => [mechanism, why ?? (freed > 0 ? 'frees' : 'waits')]))
+const reductionNamed = ({ reductions: all }: MicroReport, name: string) =>
+  all.find(({ mechanism }) => mechanism === name)
 
 describe('the dry run', () => {
   test('says of every mechanism what it would do or why not, and leaves the folder as it was', async () => {
@@ -45,12 +47,13 @@ describe('the dry run', () => {
     const before = readdirSync(folder.path)
     const bytes = readFileSync(file)
     const found = await report<MicroReport>('micro', file, ...later)
-    expect(outcomes(found)).toEqual([
-      'micro-by-size: below-warning',
-      'micro-by-idle: frees',
-      'micro-by-cache-edit: cache-not-warm',
-      'native: waits',
-    ])
+    expect(found.reductions.map(({ mechanism }) => mechanism)).toEqual(reductions.map(({ name }) => name))
+    expect(outcomes(found)).toMatchObject({
+      'micro-by-size': 'below-warning',
+      'micro-by-idle': 'frees',
+      'micro-by-cache-edit': 'cache-not-warm',
+      native: 'waits',
+    })
     expect(found.applied).toBe(null)
     expect(readdirSync(folder.path)).toEqual(before)
     expect(readFileSync(file).equals(bytes)).toBe(true)
@@ -58,7 +61,8 @@ describe('the dry run', () => {
 
   test('has the documented shape', async () => {
     const found = await report<MicroReport>('micro', busy(), ...soon, '--always', '--turns', '100')
-    const [bySize, , , native] = found.reductions
+    const bySize = reductionNamed(found, 'micro-by-size')
+    const native = reductionNamed(found, 'native')
     expect(Object.keys(found)).toEqual(['path', 'model', 'now', 'size', 'warning', 'cache', 'reductions', 'applied'])
     expect(found).toMatchObject({ model, now: Date.parse('2026-03-02T09:02:00Z'), cache: { type: 'warm' } })
     const keys = ['mechanism', 'type', 'why', 'reason', 'freed', 'thinking', 'items', 'edits', 'request', 'way']
@@ -103,9 +107,9 @@ describe('the dry run', () => {
     const two = ['--mechanism', 'native', '--mechanism', 'micro-by-size', '--window', '100k']
     const target = ['--target', String(6 * each - 1)]
     const little = await report<MicroReport>('micro', file, ...two, ...later, ...target, '--least', String(each + 1))
-    expect(outcomes(little)).toEqual(['micro-by-size: too-little', 'native: waits'])
+    expect(outcomes(little)).toEqual({ 'micro-by-size': 'too-little', native: 'waits' })
     const enough = await report<MicroReport>('micro', file, ...two, ...later, ...target, '--least', String(each))
-    expect(outcomes(enough)).toEqual(['micro-by-size: frees', 'native: waits'])
+    expect(outcomes(enough)).toEqual({ 'micro-by-size': 'frees', native: 'waits' })
   })
 
   test('waits while the cache is warm and it does not pay, and shows the sum', async () => {
@@ -115,8 +119,10 @@ describe('the dry run', () => {
     )
   })
 
-  test('knows the names that the program offers', () => {
-    expect(mechanisms).toEqual(mechanismNames)
+  test('names the mechanisms to choose from when it is given another name', async () => {
+    const { exitCode, stderr } = await everlong(['micro', busy(), '--mechanism', 'by-size', '--mechanism', 'magic'])
+    const names = reductions.map(({ name }) => name.replace('micro-', '')).join(', ')
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`'magic' is invalid. Choose from ${names}.`)])
   })
 })
 
@@ -162,6 +168,13 @@ describe('--apply', () => {
     const results = join(file.replace('.jsonl', ''), 'tool-results')
     expect(readdirSync(results)).toEqual(['t1.txt'])
     expect(readFileSync(join(results, 't1.txt'), 'utf8')).toBe(`1 ${text(12_000)}`)
+  })
+
+  test('applies what a session would do first, if several mechanisms would edit it', async () => {
+    const words = ['micro', busy(), ...later, '--always']
+    const shown = await report<MicroReport>(...words)
+    expect(outcomes(shown)).toMatchObject({ 'micro-by-size': 'frees', 'micro-by-idle': 'frees' })
+    expect((await report<MicroReport>(...words, '--apply')).applied).toMatchObject({ mechanism: 'micro-by-idle' })
   })
 
   test('applies what the dry run showed, once; the gauge knows; undo gives everything back', async () => {

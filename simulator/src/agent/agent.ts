@@ -17,6 +17,7 @@ import type { Answer, Script, ScriptRequest, ToolDefinition } from '../script/sc
 import { inputFor } from './any-tool.ts'
 import { type Call, callsOf, type Habit, type Move, moveAt, type Place, type Scene, sparesFor } from './moves.ts'
 import { beginsTurn, bugInSight, nextPosition, type Position, textMark, toolId } from './position.ts'
+import { answerInSight, lookupFor, openQuestion, type Question } from './question.ts'
 import { textsIn } from './sight.ts'
 import { wishedPlace } from './wish.ts'
 
@@ -35,8 +36,8 @@ export type AgentOptions = {
   readonly habit?: Habit
   /**
    * What it needs to change a file: `'nothing'` by default, because it knows the repository. With `'sight'` the part to
-   * change must be in the request, or the agent spends an answer on reading it; and it does what a person asked for
-   * (`wishText`) as far as the request still says it.
+   * change must be in the request, or the agent spends an answer on reading it; it does what a person asked for
+   * (`wishText`) as far as the request still says it, and looks up what a person asks about earlier tasks (`questionText`).
    */
   readonly needs?: 'nothing' | 'sight'
   /** Whether it also calls tools that it does not know: every third call, and all calls if it knows none. */
@@ -59,6 +60,8 @@ export function agent(options: AgentOptions): Script {
     const thinks = random() < (share > 0 && beginsTurn(request.messages) ? 1 : share)
     const unknown = options.callsAnyTool ? request.tools.filter(({ name }) => toolNamed(name) === undefined) : []
     const hasTools = offered.size + unknown.length > 0
+    const question = options.needs === 'sight' ? openQuestion(request.messages) : undefined
+    if (question) return answerTo(question, { at, request, turn: context.turn })
     if (at.step >= turns - 1 || !hasTools) return lastAnswer({ at, request, hasTools })
     const other = unknown[Math.floor(at.step / (offered.size === 0 ? 1 : 3)) % unknown.length]
     if (other && (offered.size === 0 || at.step % 3 === 2)) {
@@ -79,6 +82,20 @@ export function agent(options: AgentOptions): Script {
     )
   }
 }
+
+type Asked = { readonly at: Position; readonly request: ScriptRequest; readonly turn: number }
+
+/** From the request, else from a tool, a few times; what is not found is not known. */
+function answerTo(question: Question, { at, request, turn }: Asked): Answer {
+  const { messages, tools } = request
+  const found = answerInSight(messages, question)
+  const call = found === undefined && at.step < maxLookups ? lookupFor(messages, question, tools) : undefined
+  if (call) return toolUse(call.name, call.input, toolId(at, { turn, index: 0 }))
+  const mark = textMark({ task: at.task, step: Number.POSITIVE_INFINITY })
+  return text(found === undefined ? `I no longer know. ${mark}` : `It was: ${found} ${mark}`)
+}
+
+const maxLookups = 4
 
 function placeIn(messages: readonly Message[], { repository, needs }: AgentOptions): Place | undefined {
   const bug = () => bugInSight(messages, repository.bugs)

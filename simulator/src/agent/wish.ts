@@ -58,7 +58,7 @@ const ruleWords = /For every task of today: sign each line you change with ([A-Z
 const wishWords =
   /Task (\d+): let (\w+) in (\S+) keep versions over (\d+); the reason to note is (?:([A-Z]+-\d+)|that of task (\d+))\./g
 
-function wishesIn(text: string): readonly Wish[] {
+export function wishesIn(text: string): readonly Wish[] {
   if (!text.includes('keep versions over')) return []
   return [...text.matchAll(wishWords)].map(([, task, symbol = '', path = '', over, code, of]) => ({
     task: Number(task),

@@ -97,8 +97,20 @@ function testRun(workspace: Workspace, words: readonly string[]): Run {
   }
   for (const bug of open) lines.push('', ...failureLines(bug, { repository, files }))
   const verdict = open.length > 0 ? `${open.length} failed | ${count - open.length} passed` : `${count} passed`
-  lines.push('', ` Test Files  ${suites.length}`, `      Tests  ${verdict} (${count})`)
+  lines.push(
+    '',
+    ` Test Files  ${suites.length}`,
+    `      Tests  ${verdict} (${count})`,
+    `   Duration  ${took(workspace)}`,
+  )
   return { output: lines.join('\n'), code: open.length > 0 ? 1 : 0 }
+}
+
+/** Different for each run: the thousandths count. */
+function took(workspace: Workspace): string {
+  const run = ++workspace.testRuns
+  const seconds = 2 + integerBelow(seededRandom('took', workspace.repository.seed, run), 58)
+  return `${seconds}.${String(run % 1_000).padStart(3, '0')}s`
 }
 
 function isMended(bug: Bug, files: ReadonlyMap<string, string>): boolean {

@@ -18,7 +18,7 @@ export type RepositoryTools = {
 
 /** Tools on a copy of the repository's files: the repository itself stays as it is. */
 export function toolsOf(repository: Repository): RepositoryTools {
-  const workspace: Workspace = { repository, files: new Map(repository.files) }
+  const workspace: Workspace = { repository, files: new Map(repository.files), testRuns: 0 }
   return {
     definitions,
     files: workspace.files,

@@ -4,7 +4,12 @@ import type { Repository } from './repository.ts'
 export type ToolResult = { readonly content: string; readonly isError: boolean }
 
 /** What a tool works on: the repository as it was, and the files as they are now. */
-export type Workspace = { readonly repository: Repository; readonly files: Map<string, string> }
+export type Workspace = {
+  readonly repository: Repository
+  readonly files: Map<string, string>
+  /** Test runs so far: each takes its own time. */
+  testRuns: number
+}
 
 export const done = (content: string): ToolResult => ({ content, isError: false })
 export const failed = (content: string): ToolResult => ({ content, isError: true })

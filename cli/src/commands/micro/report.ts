@@ -24,7 +24,7 @@ import {
   type StoredResults,
   type Transcript,
 } from 'everlong/internal/node'
-import { type Edit, type Mechanism, microByIdle, microBySize } from 'everlong/mechanisms'
+import type { Edit } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, type Outcome, orNoTranscript, reading } from '../../outcome.ts'
 import { recordedWindow } from '../../recorded-window.ts'
@@ -98,8 +98,12 @@ export async function gather(path: string, asked: Asked): Promise<Outcome<MicroR
   return apply(file, planned.report, asked)
 }
 
-/** What a name on the command line means. */
-export const mechanismNames: readonly string[] = reductions.map(({ name }) => shortName(name))
+/** What is wrong with the names on the command line; undefined if nothing is. */
+export function unknownMechanism(names: readonly string[] = []): string | undefined {
+  const known = reductions.map(({ name }) => shortName(name))
+  const unknown = names.find((name) => !known.includes(shortName(name)))
+  return unknown === undefined ? undefined : `argument '${unknown}' is invalid. Choose from ${known.join(', ')}.`
+}
 
 export function shortName(name: string): string {
   return name.replace(/^micro-/, '')
@@ -111,8 +115,8 @@ function plan(file: Transcript, asked: Asked): MicroReport {
   const measured: Measured = { ...asked, env: asked.io.env }
   const known = { note, recordedWindow: recordedWindow(entries) }
   const { model, warning, size } = explainSession({ messages: view.messages, edited: file, ...known }, measured)
-  const names = (asked.mechanism ?? mechanismNames).map(shortName)
-  const chosen = reductions.filter(({ name }) => names.includes(shortName(name)))
+  const names = asked.mechanism?.map(shortName)
+  const chosen = reductions.filter(({ name }) => names === undefined || names.includes(shortName(name)))
   const input: SituationInput = {
     ...groundsOf(known, measured),
     ...(model === undefined ? {} : { model }),
@@ -123,8 +127,10 @@ function plan(file: Transcript, asked: Asked): MicroReport {
   }
   const local = situationOf(view, input)
   const remote = situationOf(view, { ...input, client: { contextManagement: true }, weigher: local.weigher })
+  // A file has no client that could be asked for something: what edits the transcript is planned as --apply does it. The
+  // others are planned for the public API.
   const explained = chosen.flatMap((mechanism) =>
-    explainReductions(view, isLocal(mechanism) ? local : remote, [mechanism]),
+    explainReductions(view, mechanism.asksServer ? remote : local, [mechanism]),
   )
   return {
     path,
@@ -136,14 +142,6 @@ function plan(file: Transcript, asked: Asked): MicroReport {
     reductions: explained.map(reductionOf),
     applied: undefined,
   }
-}
-
-/**
- * A file has no client that could be asked for something, so those that can edit the transcript are planned as if there
- * were none: what is shown is what --apply does. The others are planned for the public API.
- */
-function isLocal({ name }: Mechanism): boolean {
-  return name === microBySize.name || name === microByIdle.name
 }
 
 function choicesOf({ keep, target, minFreed, always, recall }: MicroOptions): ReductionChoices {

@@ -12,8 +12,9 @@ import { foldEntries, type View } from '../transcript/view/fold.ts'
 import { createWeigher } from './measure.ts'
 import type { Plan, PlanDeclined, PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
-import { native, serverCompaction } from './native.ts'
+import { serverCompaction } from './native.ts'
 import { snip } from './ranges.ts'
+import { reductions } from './reductions.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { bytesOf, runContract } from './testing/contract.ts'
 import { viewOf } from './testing/examples.ts'
@@ -67,10 +68,7 @@ const lastDay = Date.parse('2027-01-01T00:00:00.000Z')
 type Maker = (view: View, choice: { readonly first: number; readonly second: number }) => PlanningMechanism
 
 const mechanisms: readonly (readonly [string, Maker])[] = [
-  [microBySize.name, () => microBySize],
-  [microByIdle.name, () => microByIdle],
-  [microByCacheEdit.name, () => microByCacheEdit],
-  [native.name, () => native],
+  ...reductions.map((mechanism) => [mechanism.name, () => mechanism] as const),
   ['server-compaction', () => serverCompaction()],
   ['snip', snipSomewhere],
   ['collapse', collapseAll],
@@ -174,8 +172,8 @@ describe('all mechanisms together', () => {
         for (const { at, choice } of sequence) {
           const view = viewOf(written)
           const mechanism = mechanisms[at]?.[1](view, choice) ?? microBySize
-          const reductions = { ...reductionsOf(choice.recall, choice.keep), boundThinking: choice.boundThinking }
-          const plan = mechanism.plan(view, situationOf(view, { now: lastDay, reductions }))
+          const choices = { ...reductionsOf(choice.recall, choice.keep), boundThinking: choice.boundThinking }
+          const plan = mechanism.plan(view, situationOf(view, { now: lastDay, reductions: choices }))
           if (plan.type === 'declined') continue
           for (const edit of plan.type === 'reduced' ? plan.edits : []) {
             done.push(`edit-${done.length}`)

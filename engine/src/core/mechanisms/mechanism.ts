@@ -32,6 +32,10 @@ export type PlanningMechanism = {
   readonly plan: (view: View, situation: Situation) => Plan | PlanDeclined
   /** Only asks the server for something, which goes with whatever another mechanism did: it is asked in addition. */
   readonly isAdditive?: true
+  /** Asks the server to leave something out, so its plan depends on what the client can do. */
+  readonly asksServer?: true
+  /** A group of the setting `reductions`: the session has this mechanism only if the host sets that group. */
+  readonly onlyWith?: keyof ReductionSettings
 }
 
 export type RunningMechanism = {

@@ -78,7 +78,12 @@ export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
 })
 
 /** While the cache is warm, asks the provider to delete old results from the cached prefix. The messages stay as they are. */
-export const microByCacheEdit = micro('micro-by-cache-edit', (view, situation, name) => {
+export const microByCacheEdit: PlanningMechanism = {
+  ...micro('micro-by-cache-edit', planCacheEdit),
+  asksServer: true,
+}
+
+function planCacheEdit(view: View, situation: Situation, name: string): Plan | PlanDeclined {
   const { settings, client, cache, weigher, cacheEdits: { deleted } = noCacheEdits } = situation
   const { trigger } = settings.byCacheEdit
   if (!client.cacheEdits && !client.contextManagement) {
@@ -112,7 +117,7 @@ export const microByCacheEdit = micro('micro-by-cache-edit', (view, situation, n
   if (!client.cacheEdits) return weighed({ ...planned, ...sums(view, situation, items) }, situation)
   const freed = Math.round(items.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
   return { ...planned, freed, worth: worthIn(situation, { freed, suffix: 0 }) }
-})
+}
 
 type PlanNamed = (view: View, situation: Situation, name: string) => Plan | PlanDeclined
 

@@ -16,6 +16,8 @@ const whyLater = 'the server acts once the context is above the trigger'
 export const native: PlanningMechanism = {
   name: 'native',
   isAdditive: true,
+  asksServer: true,
+  onlyWith: 'native',
   plan: (view, situation) => {
     const { client, explanation, weigher } = situation
     const { trigger, keepTokens, clearAtLeast, toolResults, toolInputs, thinking } = situation.settings.native
@@ -92,6 +94,7 @@ export function serverCompaction(input: ServerCompactionInput = {}): PlanningMec
   const name = 'server-compaction'
   return {
     name,
+    asksServer: true,
     plan: ({ messages }, situation) => {
       const { client, explanation, model } = situation
       if (!client.contextManagement || (model?.compaction ?? 'none') === 'none') {

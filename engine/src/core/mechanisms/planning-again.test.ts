@@ -6,13 +6,10 @@ import type { ReductionChoices } from '../settings/resolve.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import { createFold, type View } from '../transcript/view/fold.ts'
 import { createWeigher } from './measure.ts'
-import type { PlanningMechanism } from './mechanism.ts'
-import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
-import { native } from './native.ts'
+import { reductions } from './reductions.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 
 const model = 'claude-opus-5-5'
-const mechanisms: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
 
 const anySession = fc
   .record({
@@ -33,7 +30,7 @@ const anySession = fc
 const anyDeed = fc.record({ at: fc.nat(1_000), kind: fc.nat(3), which: fc.nat(1_000) })
 type Deed = { readonly at: number; readonly kind: number; readonly which: number }
 
-const reductions = (recall: boolean): ReductionChoices => ({
+const choices = (recall: boolean): ReductionChoices => ({
   microCompact: 'always',
   recall,
   reproducible: recall ? ['mcp__files__read'] : [],
@@ -49,7 +46,7 @@ function inputFor(view: View, step: number): SituationInput {
     now: last + (step % 2 === 0 ? 1 : 100 * 60_000),
     model,
     client: { contextManagement: step % 3 > 0, cacheEdits: step % 3 > 1 },
-    reductions: reductions(step % 5 === 0),
+    reductions: choices(step % 5 === 0),
   }
 }
 
@@ -88,7 +85,7 @@ test('a weigher that knows the conversation gives the plans that one gives that 
         const { weigher: _, ...known } = situationOf(view, { ...input, weigher })
         const { weigher: fresh, ...anew } = situationOf(view, input)
         expect(known).toEqual(anew)
-        for (const { plan } of mechanisms) {
+        for (const { plan } of reductions) {
           const found = plan(view, { ...known, weigher })
           expect(found).toEqual(plan(view, { ...anew, weigher: fresh }))
           if (found.type !== 'declined') planned++

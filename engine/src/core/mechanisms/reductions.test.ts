@@ -25,52 +25,51 @@ function view(tokens: number) {
 const explained = (tokens: number, input: Partial<SituationInput> = {}) => {
   const seen = deepFrozen(view(tokens))
   const all = explainReductions(seen, situationOf(seen, { now: start + minute, estimator: 'chars/4', ...input }))
-  return all.map(({ mechanism, outcome, worth }) => ({
-    mechanism,
-    outcome: outcome.type === 'declined' ? outcome.reason : outcome.freed,
-    freed: worth?.freed,
-  }))
+  const shown = all.map(({ mechanism, outcome, worth }) => {
+    const found = outcome.type === 'declined' ? outcome.reason : outcome.freed
+    return [mechanism, { outcome: found, freed: worth?.freed }] as const
+  })
+  return Object.fromEntries(shown)
 }
 
 describe('what each reduction would do now', () => {
-  test('is asked of all of them, in one order', () => {
-    expect(reductions.map(({ name }) => name)).toEqual([
-      'micro-by-size',
-      'micro-by-idle',
-      'micro-by-cache-edit',
-      'native',
-    ])
+  test('is asked of all of them, in their order', () => {
+    expect(Object.keys(explained(20_000))).toEqual(reductions.map(({ name }) => name))
+  })
+
+  test('a long pause comes first, because clearing is free then; a cached prefix is cleared by size last', () => {
+    const named = ['micro-by-idle', 'micro-by-cache-edit', 'micro-by-size']
+    expect(reductions.map(({ name }) => name).filter((name) => named.includes(name))).toEqual(named)
   })
 
   test('is a plan with its sum, or why not', () => {
     const reductionChoices = { microCompact: 'always' } as const
-    expect(explained(20_000, { reductions: reductionChoices, expectedTurns: 100 })).toEqual([
-      { mechanism: 'micro-by-size', outcome: 59_976, freed: 59_976 },
-      { mechanism: 'micro-by-idle', outcome: 'not-idle', freed: undefined },
-      { mechanism: 'micro-by-cache-edit', outcome: 'client-unable', freed: undefined },
-      { mechanism: 'native', outcome: 'client-unable', freed: undefined },
-    ])
+    expect(explained(20_000, { reductions: reductionChoices, expectedTurns: 100 })).toMatchObject({
+      'micro-by-size': { outcome: 59_976, freed: 59_976 },
+      'micro-by-idle': { outcome: 'not-idle', freed: undefined },
+      'micro-by-cache-edit': { outcome: 'client-unable', freed: undefined },
+      native: { outcome: 'client-unable', freed: undefined },
+    })
   })
 
   test('comes with the sum of what a rule about when holds back', () => {
-    expect(explained(11_000, { settings: { contextWindow: 400_000 } })[0]).toEqual({
-      mechanism: 'micro-by-size',
+    expect(explained(11_000, { settings: { contextWindow: 400_000 } })['micro-by-size']).toEqual({
       outcome: 'below-warning',
       freed: 32_976,
     })
-    expect(explained(8_000, { reductions: { microCompact: 'always' } })[0]).toEqual({
-      mechanism: 'micro-by-size',
+    expect(explained(8_000, { reductions: { microCompact: 'always' } })['micro-by-size']).toEqual({
       outcome: 'too-little',
       freed: 7_992,
     })
   })
 
   test('comes without a sum where a person turned it off', () => {
-    expect(explained(20_000, { reductions: { microCompact: false } }).slice(0, 3)).toEqual([
-      { mechanism: 'micro-by-size', outcome: 'turned-off', freed: undefined },
-      { mechanism: 'micro-by-idle', outcome: 'turned-off', freed: undefined },
-      { mechanism: 'micro-by-cache-edit', outcome: 'turned-off', freed: undefined },
-    ])
+    const off = { outcome: 'turned-off', freed: undefined }
+    expect(explained(20_000, { reductions: { microCompact: false } })).toMatchObject({
+      'micro-by-size': off,
+      'micro-by-idle': off,
+      'micro-by-cache-edit': off,
+    })
   })
 })
 

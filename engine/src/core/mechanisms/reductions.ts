@@ -1,4 +1,4 @@
-// The reductions that need no model, and what each of them would do now. It decides and performs nothing.
+// The one list of reductions that need no model, and what each of them would do now. It decides and performs nothing.
 import type { Worth } from '../cache/economics.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -6,7 +6,8 @@ import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechani
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
 import { native } from './native.ts'
 
-export const reductions: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
+/** In the order in which a session tries them. `everlong micro` and `context --explain` show them in the same order. */
+export const reductions: readonly PlanningMechanism[] = [microByIdle, microByCacheEdit, microBySize, native]
 
 export type ExplainedReduction = {
   readonly mechanism: string

@@ -10,14 +10,14 @@ import type {
   Outcome,
   RunningMechanism,
 } from '../mechanisms/mechanism.ts'
-import { microByCacheEdit, microByIdle, microBySize } from '../mechanisms/micro.ts'
-import { native } from '../mechanisms/native.ts'
+import { reductions } from '../mechanisms/reductions.ts'
 import { defined, describeValue, isObject, type JsonObject } from '../message/json.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import { type Declined, type Failed, failed, type Spent, stopped, type Tried } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { ReductionChoices } from '../settings/resolve.ts'
 import type { ModelChoice } from './gauge.ts'
 import { earlyTarget } from './may-compact.ts'
 import { type Runtime, summarizer } from './runtime.ts'
@@ -27,22 +27,17 @@ import { buildRequest } from './turn.ts'
 export type SessionMechanisms = {
   readonly memory?: Mechanism | undefined
   readonly collapse?: Mechanism | undefined
-  /** Whether to use the server's own context management. */
-  readonly isNative?: boolean
+  /** The setting `reductions` as the host gave it. */
+  readonly given?: ReductionChoices | undefined
 }
 
 export function defaultMechanisms(
   compact: readonly Mechanism[],
-  { memory, collapse, isNative = false }: SessionMechanisms = {},
+  { memory, collapse, given = {} }: SessionMechanisms = {},
 ): Mechanisms {
+  const chosen = reductions.filter(({ onlyWith }) => onlyWith === undefined || given[onlyWith] !== undefined)
   return {
-    reduce: [
-      ...(collapse ? [collapse] : []),
-      microByIdle,
-      microByCacheEdit,
-      microBySize,
-      ...(isNative ? [native] : []),
-    ],
+    reduce: collapse ? [collapse, ...chosen] : chosen,
     compact: memory ? [memory, ...compact] : compact,
   }
 }

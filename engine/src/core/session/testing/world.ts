@@ -133,7 +133,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
     mechanisms: {
       ...defaultMechanisms(options.compaction ?? [], {
         collapse: collapser?.mechanism,
-        isNative: settings.reductions?.native !== undefined,
+        given: settings.reductions,
       }),
       ...options.mechanisms,
     },
