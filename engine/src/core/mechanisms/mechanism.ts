@@ -9,7 +9,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactedDraft, Declined, Failed } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import type { GuardedRedact } from '../ports/restore.ts'
+import type { SafeRedact } from '../ports/restore.ts'
 import type { ReductionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -73,7 +73,7 @@ export type Situation = {
   /** What was deleted from the provider's cache so far. */
   readonly cacheEdits?: CacheEditState | undefined
   /** Replaces secrets in what a stub quotes. */
-  readonly redact?: GuardedRedact | undefined
+  readonly redact?: SafeRedact | undefined
 }
 
 /** What the model client can do beyond sending messages. */

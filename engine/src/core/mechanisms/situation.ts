@@ -12,7 +12,7 @@ import {
 } from '../cache/economics.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
-import type { GuardedRedact } from '../ports/restore.ts'
+import type { SafeRedact } from '../ports/restore.ts'
 import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/resolve.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -35,7 +35,7 @@ export type SituationInput = ExplainInput & {
   /** The conversation's, so that nothing is weighed twice. */
   readonly weigher?: Weigher
   /** The host's, for what stubs quote. */
-  readonly redact?: GuardedRedact | undefined
+  readonly redact?: SafeRedact | undefined
 }
 
 /** Throws a ConfigurationError if windows and thresholds cannot work. */

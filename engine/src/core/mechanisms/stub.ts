@@ -3,7 +3,7 @@
 import { commandText, endingOf, outcomeLine, reportingLines } from '../ledger/commands.ts'
 import { oneLine } from '../ledger/text.ts'
 import { blocksOf, isMedia, type ToolResultBlock, textOf } from '../message/block.ts'
-import type { GuardedRedact } from '../ports/restore.ts'
+import type { SafeRedact } from '../ports/restore.ts'
 import { tailOf } from '../text/cut.ts'
 import { neutralize } from '../text/neutralize.ts'
 import { withoutSecrets } from '../text/secrets.ts'
@@ -22,7 +22,7 @@ const maxQuote = 50
  * `Bash(npm test): exit 1, 349 lines, 36 error lines, "Tests 9 failed | 246 passed"`. Empty for a file that was read or changed,
  * because the call, which stays, says all of that; for a short result; and if the host's redaction broke.
  */
-export function stubOf(call: ToolCall, result: ToolResultBlock, redact?: GuardedRedact): string {
+export function stubOf(call: ToolCall, result: ToolResultBlock, redact?: SafeRedact): string {
   const given = textOf(result.content)
   // Secrets are found in the whole text: a single line of a private key looks like any other.
   const clean = (text: string) => withoutSecrets((redact ? redact(text) : text) ?? '')
