@@ -1,14 +1,15 @@
 // The stub of a cleared result: one line that says what the result was. A plan makes it once and the edit stores it, so it has
 // the same bytes for ever, whoever reads the transcript. It is made of what the result showed, and quoted text stays a quotation.
-import { commandText, endingOf, outcomeLine, reportingLines } from '../ledger/commands.ts'
-import { oneLine } from '../ledger/text.ts'
+
 import { blocksOf, isMedia, type ToolResultBlock, textOf } from '../message/block.ts'
 import type { SafeRedact } from '../ports/restore.ts'
 import { tailOf } from '../text/cut.ts'
 import { neutralize } from '../text/neutralize.ts'
+import { oneLine } from '../text/one-line.ts'
 import { withoutSecrets } from '../text/secrets.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { ToolCall } from '../tools/call.ts'
+import { commandText, endingOf, outcomeLine, reportingLines } from '../tools/commands.ts'
 
 /** Characters, about 35 tokens. */
 export const maxStub = 140
