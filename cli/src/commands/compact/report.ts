@@ -211,11 +211,7 @@ function planned(
   return gathered({ report, session, records: [] }, plan.type === 'planned' ? 0 : 1)
 }
 
-function notDone(
-  session: Transcript,
-  input: CompactionJob,
-  { reason, why, tried }: Failed,
-): Outcome<MadeCompaction> {
+function notDone(session: Transcript, input: CompactionJob, { reason, why, tried }: Failed): Outcome<MadeCompaction> {
   const report = { ...unchanged(session, input), tried, failed: { reason, why } }
   return {
     type: 'gathered',
