@@ -6,8 +6,9 @@ import type { PermissionMode } from '../app.ts'
 import { escapeGlob, ignoreGlob } from '../files/glob.ts'
 import { isWithin, type Place, slashed } from '../files/paths.ts'
 import { type Coverage, commandCoverage, commandPattern, commandText, no, yes } from './coverage.ts'
-import { onlyLooks } from './looking.ts'
-import { type Disk, noDisk, pathCoverage, type Where } from './named-paths.ts'
+import { type Disk, noDisk } from './disk.ts'
+import { pathCoverage, type Where } from './named-paths.ts'
+import { isReadOnly, type Looking, readOnlyCommands } from './read-only.ts'
 import { formatRule, parseRule, type Rule, type RuleSet, ruleWords } from './rule.ts'
 import type { Script } from './script.ts'
 
@@ -44,10 +45,11 @@ export type DecideOptions = {
 
 export function decide(access: Access, options: DecideOptions): Decision {
   const { mode, rules, root, ownFolders = [], disk = noDisk } = options
+  const looking = { root, disk, hasHiddenFiles: rules.deny.some(hidesFiles) }
   const denials = rules.deny.map((rule) => ({ rule, coverage: denies(rule, access, { root, disk }) }))
   const denial = denials.find(({ coverage }) => coverage.type === 'yes')
   if (denial) return { type: 'deny', reason: `the rule ${formatRule(denial.rule)} in the settings forbids it` }
-  if (mode === 'plan' && changes(access)) {
+  if (mode === 'plan' && changes(access, looking)) {
     return { type: 'deny', reason: 'plan mode is on, so nothing may be changed; finish the plan and call ExitPlanMode' }
   }
   if (access.type === 'run' && isAllowedInFull(rules.allow, access.script)) return { type: 'allow' }
@@ -59,7 +61,7 @@ export function decide(access: Access, options: DecideOptions): Decision {
     if (place.isInside || ownFolders.some((folder) => isWithin(folder, place.real))) return { type: 'allow' }
   }
   if (access.type === 'call' && access.isSafe) return { type: 'allow' }
-  if (isAllowed(rules.allow, access, root)) return { type: 'allow' }
+  if (isAllowed(rules.allow, access, looking)) return { type: 'allow' }
   if (mode === 'allow') return { type: 'allow' }
   if (mode === 'accept-edits' && access.type === 'write' && access.place.isInside && !isProtected(access.place, root)) {
     return { type: 'allow' }
@@ -67,8 +69,10 @@ export function decide(access: Access, options: DecideOptions): Decision {
   return asking(access, root)
 }
 
-function changes(access: Access): boolean {
-  return access.type === 'write' || (access.type === 'run' && !onlyLooks(access.script)) || isUnsafeCall(access)
+function changes(access: Access, looking: Looking): boolean {
+  return (
+    access.type === 'write' || (access.type === 'run' && !isReadOnly(access.script, looking)) || isUnsafeCall(access)
+  )
 }
 
 function isUnsafeCall(access: Access): boolean {
@@ -131,14 +135,14 @@ function ruleFor(access: Access, root: string): Rule | undefined {
   }
 }
 
-function isAllowed(allow: readonly Rule[], access: Access, root: string): boolean {
+function isAllowed(allow: readonly Rule[], access: Access, looking: Looking): boolean {
   switch (access.type) {
     case 'run':
-      return isCommandAllowed(allow, access.script)
+      return isCommandAllowed(allow, access.script, looking)
     case 'read':
     case 'write':
       // Only where it really leads counts.
-      return allow.some((rule) => isFor(rule, access) && coversPath(rule, access.place.real, root))
+      return allow.some((rule) => isFor(rule, access) && coversPath(rule, access.place.real, looking.root))
     case 'fetch':
       return allow.some((rule) => rule.tool === 'WebFetch' && coversHost(rule, access.host, access.isPrivate))
     case 'call':
@@ -151,11 +155,12 @@ function isAllowedInFull(allow: readonly Rule[], { text }: Script): boolean {
   return allow.some((rule) => rule.type === 'command' && rule.script === text.trim())
 }
 
-/** Every command of the script is covered by some rule. */
-function isCommandAllowed(allow: readonly Rule[], { plain }: Script): boolean {
+/** Every command of the script only looks, or is covered by some rule. */
+function isCommandAllowed(allow: readonly Rule[], script: Script, looking: Looking): boolean {
   const rules = allow.filter(({ tool }) => tool === 'Bash')
   if (rules.some(({ type }) => type === 'any')) return true
-  return plain?.every((words) => rules.some((rule) => allowsCommand(rule, words))) ?? false
+  const looks = readOnlyCommands(script, looking)
+  return script.plain?.every((words) => looks(words) || rules.some((rule) => allowsCommand(rule, words))) ?? false
 }
 
 function allowsCommand(rule: Rule, words: readonly string[]): boolean {
@@ -197,9 +202,13 @@ function fileCoverage(rule: Rule, script: Script, where: Where): Coverage {
   return pathCoverage({ pattern: rule.pattern, covers }, script, where)
 }
 
+function hidesFiles({ tool, type }: Rule): boolean {
+  return tool === 'Read' || (type === 'path' && /^(?:Grep|Glob)$/.test(tool))
+}
+
 /** For searches and instruction files: whether a rule denies reading or finding this path. */
 export function hiddenBy(deny: readonly Rule[], root: string): (path: string) => boolean {
-  const rules = deny.filter(({ tool, type }) => tool === 'Read' || (type === 'path' && /^(?:Grep|Glob)$/.test(tool)))
+  const rules = deny.filter(hidesFiles)
   return (path) => rules.some((rule) => coversPath(rule, path, root))
 }
 
