@@ -29,10 +29,53 @@ describe('asking', () => {
   test('"always" allows the same again, and nothing else', async () => {
     const bench = await setBench({ answer: () => ({ type: 'always' }) })
     for (const command of ['rm a', 'rm a', 'rm a && rm a', ' rm a ', 'rm b']) await bench.call('Bash', { command })
-    expect(bench.asked.map(({ rule }) => rule)).toEqual(['Bash(rm a)', 'Bash(rm b)'])
-    for (const path of ['a', 'b']) await bench.call('Write', write(path))
-    await bench.call('Edit', { file_path: 'a', old_string: 'x', new_string: 'y' })
-    expect(bench.asked.slice(2).map(({ rule }) => rule)).toEqual(['Edit(/a)', 'Edit(/b)'])
+    expect(bench.asked.map(({ rules }) => rules)).toEqual([['Bash(rm a)'], ['Bash(rm b)']])
+    for (const path of ['.npmrc', '.envrc']) await bench.call('Write', write(path))
+    await bench.call('Edit', { file_path: '.npmrc', old_string: 'x', new_string: 'y' })
+    expect(bench.asked.slice(2).map(({ rules }) => rules)).toEqual([['Edit(/.npmrc)'], ['Edit(/.envrc)']])
+  })
+
+  test('"always" for a command covers it with other arguments, and what it is joined to only if that is allowed', async () => {
+    const bench = await setBench({ answer: () => ({ type: 'always' }) })
+    for (const command of ['make a', 'make a -j2', 'make a | head -3', 'make a && touch b', 'make c', 'touch b'])
+      await bench.call('Bash', { command })
+    expect(bench.asked.map(({ title, rules }) => [title, rules])).toEqual([
+      ['Run make a', ['Bash(make a:*)']],
+      ['Run make a && touch b', ['Bash(touch:*)']],
+      ['Run make c', ['Bash(make c:*)']],
+    ])
+  })
+
+  test('rules are kept where the person says, once each, and only what was asked about', async () => {
+    const stored: unknown[] = []
+    const answers = [
+      { type: 'always', place: 'project' },
+      { type: 'always', place: 'user' },
+      { type: 'always' },
+    ] as const
+    let asked = 0
+    const bench = await setBench({
+      answer: () => answers[asked++] ?? { type: 'deny' },
+      keepRules: (rules, place) => stored.push([place, rules]),
+    })
+    for (const command of ['make a && make b', 'make b', 'make c', 'make d']) await bench.call('Bash', { command })
+    expect(stored).toEqual([
+      ['project', ['Bash(make a:*)', 'Bash(make b:*)']],
+      ['user', ['Bash(make c:*)']],
+    ])
+    expect(bench.asked.map(({ places }) => places)).toEqual([1, 2, 3].map(() => ['project', 'user']))
+  })
+
+  test('the first edit offers to accept all; then no edit of the workspace asks, and everything else does', async () => {
+    const bench = await setBench({ answer: ({ offersEdits }) => ({ type: offersEdits ? 'accept-edits' : 'allow' }) })
+    for (const path of ['a', 'b', '.npmrc']) await bench.call('Write', write(path))
+    await bench.call('Bash', { command: 'touch c' })
+    expect(bench.mode()).toBe('accept-edits')
+    expect(bench.asked.map(({ title, rules, offersEdits }) => [title, rules, offersEdits])).toEqual([
+      ['Create a', ['Edit(/a)'], true],
+      ['Create .npmrc', ['Edit(/.npmrc)'], undefined],
+      ['Run touch c', ['Bash(touch:*)'], undefined],
+    ])
   })
 
   test('a permission for once is asked for again', async () => {
@@ -305,7 +348,7 @@ test('"always" for a doubtful command allows this very script again, and no othe
     answer: () => ({ type: 'always' }),
   })
   for (const command of ['x=a; $x', 'x=a; $x', 'x=b; $x']) await bench.call('Bash', { command })
-  expect(bench.asked.map(({ reason, rule }) => [reason, rule])).toEqual([
+  expect(bench.asked.map(({ reason, rules }) => [reason, rules?.join()])).toEqual([
     ['Bash(rm:*) may forbid it: $x is only known when it runs', 'Bash(x=a; $x)'],
     ['Bash(rm:*) may forbid it: $x is only known when it runs', 'Bash(x=b; $x)'],
   ])

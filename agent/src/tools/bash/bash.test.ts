@@ -30,7 +30,7 @@ describe('a command', () => {
         tool: 'Bash',
         title: 'Run pwd; (echo no >&2)',
         detail: { type: 'text', text: 'pwd; (echo no >&2)\n\n# Where are we' },
-        rule: 'Bash(pwd; (echo no >&2))',
+        rules: ['Bash(pwd; (echo no >&2))'],
       },
     ])
   })
