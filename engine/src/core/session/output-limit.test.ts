@@ -46,6 +46,23 @@ function grown(rounds: number, more: EngineSettings = {}) {
   return { ...world, client }
 }
 
+test('a summarizer of another model has its own limit, or that of the host if it is not known', async () => {
+  for (const [name, expected] of [
+    ['claude-opus-4-5', 20_000],
+    ['somebody-elses-model', 4_000],
+  ] as const) {
+    const client = scripted(() => summary, { model })
+    const compaction = [summarizing({ model: name, shareCache: false })]
+    const world = createTestWorld({ settings, model: client, compaction })
+    for (let at = 1; at <= 4; at++) {
+      world.session.add({ role: 'user', content: `Build part ${at}: ${words(900)}` })
+      world.session.record(answerOf(`Part ${at} is built.`, { id: `m${at}`, model }))
+    }
+    expect(await world.session.compact()).toMatchObject({ type: 'compacted' })
+    expect(client.requests.map((request) => [request.model, request.maxTokens])).toEqual([[name, expected]])
+  }
+})
+
 test.each([
   ['with the cache of the conversation', 6, 'cache-sharing', 1],
   ['directly, because prompt, instruction and output are too much together', 10, 'direct', 1],

@@ -368,6 +368,22 @@ describe('undo', () => {
         [5, -70],
       ]),
     )
+    // Brought back: whoever answered without it saw 70 more than the view has now; whoever answered with it saw the same.
+    const again = edit(undone.user('more').assistant('yes'), { type: 'undo', uuid: 'x1' }, 'x2')
+    expect(viewOf(again).trusted?.get(3)).toBe(70)
+    expect(viewOf(again).trusted?.get(1)).toBe(0)
+    for (const answer of [5, 7]) expect(viewOf(again).trusted?.get(answer)).not.toBe(0)
+  })
+
+  test('what the server left out is forgotten with the compaction after it, and not with one that was undone', () => {
+    const left: Edit = { type: 'server-cleared', toolUses: 1, thinkingTurns: 0, tokens: 70 }
+    const typesOf = (built: SessionBuilder) => viewOf(built).edits.map((one) => one.edit.type)
+    const cleared = edit(talk(), left, 'e1')
+    expect(typesOf(cleared)).toEqual(['server-cleared'])
+    const compacted = edit(talk(), left, 'e1').boundary({}).summary('so far').user('next').assistant('sure')
+    expect(typesOf(compacted)).toEqual([])
+    const undone = edit(edit(talk(), left, 'e1').boundary({}).summary('so far'), { type: 'undo', uuid: 'b1' }, 'x1')
+    expect(typesOf(undone)).toEqual(['server-cleared'])
   })
 
   test('of nothing that is there changes nothing', () => {
