@@ -54,7 +54,7 @@ export type GaugeInput = {
   readonly tracker: Tracker
   readonly settings: Settings
   readonly environment: Environment
-  readonly ports: Pick<CompactionPorts, 'now' | 'emit'>
+  readonly ports: Pick<CompactionPorts, 'now' | 'emit' | 'redact'>
   readonly guard: Guard
   readonly learned: Learned
   /** Counts texts in place of the estimator. */
@@ -199,6 +199,7 @@ export class Gauge {
       client: { cacheEdits, contextManagement },
       ...defined({ thinks: thinking && thinking.type !== 'disabled' }),
       cacheEdits: tracker.now().cacheEdits,
+      redact: ports.redact,
       targetShare: settings.target,
       compactionComes: !settings.collapse && settings.compaction !== 'reactive' && !tracker.now().breaker.isOpen,
       reductions: { ...reductions, recall, reproducible: [...reductions.reproducible, ...reproducible] },
