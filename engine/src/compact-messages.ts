@@ -6,19 +6,12 @@ import { defined, type JsonObject, objectAt, stringAt } from './core/message/jso
 import type { Message } from './core/message/message.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit } from './core/ports/events.ts'
-import { createGuard, createListeners } from './core/ports/guarded.ts'
-import {
-  guardedHooks,
-  guardedModel,
-  guardedRedact,
-  guardedRestore,
-  guardedSummaryPrompt,
-  type SummaryPrompt,
-} from './core/ports/guarded-ports.ts'
 import { type FidelityReport, type HostHooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import { type Failed, failed, type Tried } from './core/ports/outcome.ts'
+import { type SummaryPrompt, safeSummaryPrompt } from './core/ports/ports.ts'
 import type { Redact, Restore } from './core/ports/restore.ts'
+import { createGuard, createListeners, safeHooks, safeModel, safeRedact, safeRestore } from './core/ports/safely.ts'
 import { type CompactionSettings, compactionOff, type Environment } from './core/settings/resolve.ts'
 import { wellFormed } from './core/text/cut.ts'
 import { contextFrame, neutralizeReminders } from './core/text/neutralize.ts'
@@ -128,16 +121,16 @@ async function compactPlain<M extends PlainMessage>(
       conversation,
       instructions,
       budget,
-      restore: restore && guardedRestore(restore, guard),
+      restore: restore && safeRestore(restore, guard),
       ...defined({ settings, counting }),
     },
     {
       now,
       newId: () => crypto.randomUUID(),
-      model: guardedModel(options.model ?? offline(), guard),
-      hooks: guardedHooks(options.hooks ?? noHooks, wait),
-      redact: options.redact && guardedRedact(options.redact, guard),
-      summaryPrompt: options.summaryPrompt && guardedSummaryPrompt(options.summaryPrompt, guard),
+      model: safeModel(options.model ?? offline(), guard),
+      hooks: safeHooks(options.hooks ?? noHooks, wait),
+      redact: options.redact && safeRedact(options.redact, guard),
+      summaryPrompt: options.summaryPrompt && safeSummaryPrompt(options.summaryPrompt, guard),
       emit,
       wait,
     },

@@ -1,8 +1,8 @@
 // compact(messages, options), for hosts that hold plain messages and no session. Its code is loaded when it first runs:
 // bundlers put it into a file of its own.
 import type { CompactMessagesOptions, CompactOutcome } from './compact-messages.ts'
+import { errorText } from './core/message/json.ts'
 import { noTokens } from './core/message/usage.ts'
-import { errorText } from './core/ports/guarded.ts'
 import { failed } from './core/ports/outcome.ts'
 import type { AnyMessage } from './plain-messages.ts'
 

@@ -3,10 +3,9 @@
 import { Collapser } from './core/collapse/collapse.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit } from './core/ports/events.ts'
-import { createGuard, createListeners } from './core/ports/guarded.ts'
-import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
+import { createGuard, createListeners, safeHooks, safeRestore } from './core/ports/safely.ts'
 import { defaultRecallLimit, type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
@@ -14,9 +13,11 @@ import {
   bareHost,
   type EngineOptions,
   type EnginePorts,
-  guardedFunctions,
-  guardedState,
   type HostPorts,
+  safeFiles,
+  safeFunctions,
+  safeState,
+  safeWorkspace,
 } from './core/session/host.ts'
 import { requestBase } from './core/session/input.ts'
 import { defaultMechanisms, loadedMechanism } from './core/session/mechanisms.ts'
@@ -267,15 +268,15 @@ function runtimeFor(
   const cwd = stringAt(envelope, 'cwd') ?? host.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
-  const { redact, summaryPrompt, retainer, tokenizer } = guardedFunctions(engine, guard)
-  const given = engine.files && guardedFiles(engine.files, guard, redact)
+  const { redact, summaryPrompt, retainer, tokenizer } = safeFunctions(engine, guard)
+  const given = engine.files && safeFiles(engine.files, guard, redact)
   const named = settings.reductions.toolKinds
   const permitted = (path: string) => restoring.permitted(path)
   const { files, see } = host.files({ given, entries, cwd, named, permitted, redact })
   const restoring: Restoring = new Restoring({
     files,
     ofTurnOnly: settings.economy === 'thrifty',
-    host: state && guardedState(state, guard),
+    host: state && safeState(state, guard),
     root: () => cwd,
     named,
     entries: stored.entries,
@@ -299,9 +300,9 @@ function runtimeFor(
   })
   const onProblem = (reason: string) => emit({ type: 'results-not-stored', reason })
   const conversation = (path !== undefined && host.keepingResults?.(written, path, onProblem)) || written
-  const hooks = engine.hooks ? guardedHooks(engine.hooks, ports.wait) : host.hooks({ id, path, cwd })
+  const hooks = engine.hooks ? safeHooks(engine.hooks, ports.wait) : host.hooks({ id, path, cwd })
   const workspace = engine.workspace
-    ? guardedWorkspace(engine.workspace, guard)
+    ? safeWorkspace(engine.workspace, guard)
     : host.workspace({ given, entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
   return createRuntime({
     ...mechanismsFor(engine, settings, memoryFor(host, { held, settings, isSubagent })),
@@ -311,7 +312,7 @@ function runtimeFor(
     environment,
     ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), workspace, redact, summaryPrompt },
     restore: engine.restore
-      ? guardedRestore(engine.restore, guard)
+      ? safeRestore(engine.restore, guard)
       : (request) => restoring.restore(request, conversation),
     guard,
     ask,

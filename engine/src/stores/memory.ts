@@ -11,8 +11,7 @@ import {
   type SessionStore,
   type StoredRecord,
 } from '../core/ports/session-store.ts'
-import type { Opener } from '../core/session/stored-session.ts'
-import { recallIn } from '../core/session/stored-session.ts'
+import { type Opener, recallIn } from '../core/session/stored-session.ts'
 import type { Entry } from '../core/transcript/format/entry.ts'
 import { isAlreadyStored, listed, toErase } from './rules.ts'
 

@@ -7,7 +7,7 @@ import { defined } from '../message/json.ts'
 import { isRequest } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { AbortSignalPort, ModelClient } from '../ports/model.ts'
-import type { GuardedRedact } from '../ports/restore.ts'
+import type { SafeRedact } from '../ports/restore.ts'
 import { withoutSecretsFor } from '../ports/restore.ts'
 import { collapsedText, collapsePrompt, collapseSystem } from '../prompts/collapse.ts'
 import { recallPointer } from '../prompts/recall.ts'
@@ -30,7 +30,7 @@ export type StageInput = {
   readonly client: ModelClient
   readonly model: string
   readonly countTokens: (text: string) => number
-  readonly redact?: GuardedRedact | undefined
+  readonly redact?: SafeRedact | undefined
   readonly signal?: AbortSignalPort | undefined
 }
 

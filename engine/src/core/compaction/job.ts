@@ -9,7 +9,7 @@ import type { Restoration, Restore } from '../ports/restore.ts'
 import type { CompactionSettings } from '../settings/resolve.ts'
 import type { SizeScale } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
-import type { QueuedWords } from '../transcript/format/queued-words.ts'
+import type { QueuedWords } from '../transcript/format/messages.ts'
 import type { View } from '../transcript/view/fold.ts'
 
 /** from: the message and what follows it is summarized. up-to: what comes before it is. The rest stays. */

@@ -9,7 +9,7 @@ import { blocksOf, textOf } from '../message/block.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from '../ports/model.ts'
-import type { GuardedRedact } from '../ports/restore.ts'
+import type { SafeRedact } from '../ports/restore.ts'
 import { withoutSecretsFor } from '../ports/restore.ts'
 import { memoryPrompt } from '../prompts/memory.ts'
 import { condensed } from '../text/condense.ts'
@@ -34,7 +34,7 @@ export type ExtractInput = {
   readonly model: ModelClient
   readonly countTokens: (text: string) => number
   readonly prompt?: string | undefined
-  readonly redact?: GuardedRedact | undefined
+  readonly redact?: SafeRedact | undefined
   readonly signal?: AbortSignalPort
 }
 

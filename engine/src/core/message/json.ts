@@ -118,3 +118,11 @@ function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
+
+const maxProblemLength = 300
+
+/** One line, whatever was thrown. */
+export function errorText(error: unknown): string {
+  const text = error instanceof Error ? error.message || error.name : describeValue(error)
+  return text.slice(0, maxProblemLength)
+}

@@ -86,6 +86,19 @@ export type HostHooks = {
 export const noOutcome: HookOutcome = { instructions: [], context: [], messages: [], problems: [] }
 export const noHooks: Hooks = { run: async () => noOutcome }
 
+type HookProblem = { readonly type: 'hook-reported'; readonly event: HookCall['event']; readonly problem: string }
+
+/** Runs them, and reports their problems. */
+export async function runHooks(
+  { hooks, emit }: { readonly hooks: Hooks; readonly emit: (problem: HookProblem) => void },
+  call: HookCall,
+  signal?: AbortSignalPort,
+): Promise<HookOutcome> {
+  const outcome = await hooks.run(call, { signal })
+  for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
+  return outcome
+}
+
 /** Reads what a hook returned; undefined when that is no outcome. */
 export function readOutcome(value: unknown): HookOutcome | undefined {
   if (value === undefined || value === null) return noOutcome

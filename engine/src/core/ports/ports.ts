@@ -4,10 +4,11 @@
 import { defined } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
 import type { Emit } from './events.ts'
-import type { HookCall, HookOutcome, Hooks, Trigger } from './hooks.ts'
+import { type HookCall, type Hooks, runHooks, type Trigger } from './hooks.ts'
 import type { AbortSignalPort, ModelClient } from './model.ts'
 import { type Compacted, type CompactedDraft, type Failed, outcomesOf, stopped } from './outcome.ts'
-import type { GuardedRedact } from './restore.ts'
+import type { SafeRedact } from './restore.ts'
+import { type Guard, safeFunction } from './safely.ts'
 import type { Workspace } from './workspace.ts'
 
 export type CompactionPorts = {
@@ -19,7 +20,7 @@ export type CompactionPorts = {
   /** Absent if there is none, as for a transcript from another machine. */
   readonly workspace?: Workspace | undefined
   /** Replaces the host's secrets in what a model writes. Those that Everlong knows by their form are replaced anyway. */
-  readonly redact?: GuardedRedact | undefined
+  readonly redact?: SafeRedact | undefined
   /** Text that extends the instructions for a summary, or a function that replaces them; it returns nothing to keep them. */
   readonly summaryPrompt?: string | ((prompt: string) => string | undefined) | undefined
   readonly emit: Emit
@@ -91,13 +92,9 @@ export async function applied<C extends CompactedDraft>(
   return { ...written, notices: [...notices, ...messages], contextAfter: context }
 }
 
-/** Reports what went wrong with them. */
-export async function runHooks(
-  { hooks, emit }: Pick<CompactionPorts, 'emit' | 'hooks'>,
-  call: HookCall,
-  signal?: AbortSignalPort,
-): Promise<HookOutcome> {
-  const outcome = await hooks.run(call, { signal })
-  for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
-  return outcome
+export type SummaryPrompt = string | ((prompt: string) => string)
+
+export function safeSummaryPrompt(given: SummaryPrompt, guard: Guard): CompactionPorts['summaryPrompt'] {
+  const isValid = (text: unknown) => typeof text === 'string' && text.trim() !== ''
+  return typeof given === 'string' ? given : safeFunction('summary-prompt', given, { guard, isValid })
 }

@@ -92,18 +92,18 @@ export type FileRead =
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string
 /** Undefined when the host's function broke: the text must not be used then. */
-export type GuardedRedact = (text: string) => string | undefined
+export type SafeRedact = (text: string) => string | undefined
 
 export type FileStore = {
   readonly read: (path: string) => Promise<FileRead>
 }
 
 /** What a model wrote, as it may be stored and sent: it may repeat a secret from anywhere in the conversation. */
-export function withoutSecretsFor(redact: GuardedRedact | undefined): Redact {
+export function withoutSecretsFor(redact: SafeRedact | undefined): Redact {
   return (text) => withoutSecrets(redact?.(text) ?? text)
 }
 
-export function redactedFile(file: FileRead, redact: GuardedRedact | undefined): FileRead {
+export function redactedFile(file: FileRead, redact: SafeRedact | undefined): FileRead {
   if (file.type !== 'text' || !redact) return file
   const text = redact(file.text)
   return text === undefined ? { type: 'refused', why: 'its secrets could not be redacted' } : { ...file, text }

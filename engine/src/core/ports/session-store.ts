@@ -121,7 +121,7 @@ export type RecallMatch = {
   readonly kind: string
   readonly time: string | undefined
   /** Of a tool call or its result: `read` with this id returns the result. */
-  readonly toolUseId?: string
+  readonly toolUseId?: string | undefined
   readonly snippet: string
 }
 

@@ -1,10 +1,10 @@
 // Compaction in a session, from the decision to the transcript: try the mechanisms, measure, write, clean up. Manual,
 // automatic, reactive and background compactions all go through here; whether one may run was decided before.
 import type { MechanismContext } from '../mechanisms/mechanism.ts'
-import { defined, type JsonObject, objectAt, stringsAt } from '../message/json.ts'
-import { createStop, errorText } from '../ports/guarded.ts'
+import { defined, errorText, type JsonObject, objectAt, stringsAt } from '../message/json.ts'
 import { type Compacted, type CompactedDraft, type Failed, failed, stopped } from '../ports/outcome.ts'
 import { announced, applied } from '../ports/ports.ts'
+import { createStop } from '../ports/safely.ts'
 import { freesTooLittle, minFreed } from '../tokens/context-size.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { withSizeAfter } from '../transcript/format/compaction-records.ts'

@@ -1,17 +1,23 @@
-// The options of an engine, and what it takes from the place it runs in. In a browser or on the edge the place
-// offers next to nothing (`bareHost`); everlong/node passes files, git, shell hooks, and what is kept next to a transcript.
+// The options of an engine, and its host: in a browser or on the edge there is next to nothing (`bareHost`); everlong/node
+// passes files, git, shell hooks, and a place next to the transcript. The host's own functions are made safe to call.
 
 import type { Mechanisms } from '../mechanisms/mechanism.ts'
-import { isObject, type JsonObject } from '../message/json.ts'
+import { isObject, type JsonObject, objectAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
-import type { Guard } from '../ports/guarded.ts'
-import { guardedFunction, guardedRedact, guardedSummaryPrompt, type SummaryPrompt } from '../ports/guarded-ports.ts'
 import { type Hooks, type HostHooks, noHooks } from '../ports/hooks.ts'
 import type { ModelClient } from '../ports/model.ts'
-import type { CompactionPorts } from '../ports/ports.ts'
-import type { FileStore, GuardedRedact, Redact, Restore } from '../ports/restore.ts'
-import type { Workspace } from '../ports/workspace.ts'
+import { type CompactionPorts, type SummaryPrompt, safeSummaryPrompt } from '../ports/ports.ts'
+import {
+  type FileRead,
+  type FileStore,
+  type Redact,
+  type Restore,
+  redactedFile,
+  type SafeRedact,
+} from '../ports/restore.ts'
+import { type Guard, safeFunction, safeRedact } from '../ports/safely.ts'
+import type { NoWorkspaceState, Workspace, WorkspaceState } from '../ports/workspace.ts'
 import type { SessionState } from '../restore/restorer.ts'
 import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
 import type { Environment } from '../settings/resolve.ts'
@@ -60,7 +66,7 @@ export type SessionFilesInput = {
   /** Which files may be read although no message showed them: anywhere if the host named them, or inside the workspace. */
   readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
   /** What the host's tools do to every text that they return. */
-  readonly redact?: GuardedRedact | undefined
+  readonly redact?: SafeRedact | undefined
 }
 
 export type WorkspaceInput = Pick<SessionFilesInput, 'given' | 'entries' | 'cwd'> & {
@@ -89,7 +95,7 @@ type Provided = Partial<Omit<SessionState, 'pinned'>>
 export type HostState = () => Provided | Promise<Provided>
 
 /** Drops fields of the wrong shape and reports them. */
-export function guardedState(host: HostState, guard: Guard): HostState {
+export function safeState(host: HostState, guard: Guard): HostState {
   return async () => {
     const isValid = (value: unknown) => value === undefined || isObject(value)
     const given = Object.entries(
@@ -146,12 +152,12 @@ export type EngineOptions = {
 
 export type EnginePorts = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
-export function guardedFunctions({ summaryPrompt, retain, redact, tokenizer }: EngineOptions, guard: Guard) {
+export function safeFunctions({ summaryPrompt, retain, redact, tokenizer }: EngineOptions, guard: Guard) {
   return {
-    summaryPrompt: summaryPrompt && guardedSummaryPrompt(summaryPrompt, guard),
-    redact: redact && guardedRedact(redact, guard),
+    summaryPrompt: summaryPrompt && safeSummaryPrompt(summaryPrompt, guard),
+    redact: redact && safeRedact(redact, guard),
     retainer: retain && createRetainer(retain, guard),
-    tokenizer: tokenizer && guardedTokenizer(tokenizer, guard),
+    tokenizer: tokenizer && safeTokenizer(tokenizer, guard),
   }
 }
 
@@ -160,7 +166,7 @@ export type Retainer = (conversation: Conversation) => void
 
 /** Judges each message once. What was pinned before, perhaps by another process, is not pinned again. */
 function createRetainer(retain: NonNullable<EngineOptions['retain']>, guard: Guard): Retainer {
-  const isRetained = guardedFunction('retain', retain, { guard, isValid: (result) => typeof result === 'boolean' })
+  const isRetained = safeFunction('retain', retain, { guard, isValid: (result) => typeof result === 'boolean' })
   const judged = new Set<string>()
   return (conversation) => {
     const { sources, pins } = conversation.view()
@@ -181,13 +187,64 @@ function createRetainer(retain: NonNullable<EngineOptions['retain']>, guard: Gua
 }
 
 /** After the first failure the estimator counts: a tokenizer is called for every text, and sizes must be comparable. */
-function guardedTokenizer(tokenizer: Tokenizer, guard: Guard): Tokenizer {
+function safeTokenizer(tokenizer: Tokenizer, guard: Guard): Tokenizer {
   let isBroken = false
   const report: Guard['report'] = (code, problem) => {
     isBroken = true
     guard.report(code, `${problem}; the estimator counts from now on`)
   }
   const isValid = (tokens: unknown) => typeof tokens === 'number' && Number.isFinite(tokens) && tokens >= 0
-  const safe = guardedFunction('tokenizer', tokenizer, { guard: { ...guard, report }, isValid })
+  const safe = safeFunction('tokenizer', tokenizer, { guard: { ...guard, report }, isValid })
   return (text) => (isBroken ? undefined : safe(text)) ?? estimateTokens(text)
+}
+
+const fileTimeoutMs = 10_000
+
+/** While a read hangs no other is begun: a compaction that restores many files would wait for each of them. */
+export function safeFiles(files: FileStore, guard: Guard, redact: SafeRedact | undefined): FileStore {
+  const hanging = new Set<object>()
+  return {
+    read: async (path) => {
+      if (hanging.size > 0) return { type: 'refused', why: 'an earlier read has not come back' }
+      let isOver = false
+      const read = async (): Promise<unknown> => {
+        try {
+          return await files.read(path)
+        } finally {
+          isOver = true
+          hanging.delete(read)
+        }
+      }
+      const otherwise: FileRead = { type: 'refused', why: 'it could not be read' }
+      const file = await guard.read('files', read, { isValid: isFileRead, timeoutMs: fileTimeoutMs, otherwise })
+      if (!isOver) hanging.add(read)
+      return redactedFile(file, redact)
+    },
+  }
+}
+
+function isFileRead(value: unknown): boolean {
+  if (!isObject(value)) return false
+  return value.type === 'text'
+    ? typeof value.text === 'string'
+    : ['missing', 'binary', 'refused'].includes(String(value.type))
+}
+
+const workspaceLists = ['staged', 'unstaged', 'untracked', 'conflicts'] as const
+
+export function safeWorkspace(workspace: Workspace, guard: Guard): Workspace {
+  const isValid = (value: unknown) =>
+    isObject(value) &&
+    (value.type === 'unknown'
+      ? typeof value.why === 'string'
+      : value.type === 'state' && workspaceLists.every((list) => Array.isArray(objectAt(value, list)?.items)))
+  const otherwise: NoWorkspaceState = { type: 'unknown', why: 'the workspace could not be asked' }
+  return {
+    state: (query) =>
+      guard.read<WorkspaceState | NoWorkspaceState>('workspace', () => workspace.state(query), {
+        isValid,
+        otherwise,
+        signal: query?.signal,
+      }),
+  }
 }

@@ -11,9 +11,8 @@ import type {
   RunningMechanism,
 } from '../mechanisms/mechanism.ts'
 import { reductions } from '../mechanisms/reductions.ts'
-import { defined, describeValue, isObject, type JsonObject } from '../message/json.ts'
+import { defined, describeValue, errorText, isObject, type JsonObject } from '../message/json.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
-import { errorText } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import { type Declined, type Failed, failed, type Spent, stopped, type Tried } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'

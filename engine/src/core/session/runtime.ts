@@ -2,15 +2,14 @@
 import { modelFacts } from '../catalog/models.ts'
 import type { Mechanisms } from '../mechanisms/mechanism.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
-import { defined } from '../message/json.ts'
+import { defined, errorText } from '../message/json.ts'
 import { billedCounts, noTokens } from '../message/usage.ts'
-import { callNow, createStop, errorText, type Guard, type Stop } from '../ports/guarded.ts'
-import { guardedModel } from '../ports/guarded-ports.ts'
 import type { Hooks } from '../ports/hooks.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { Declined } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
+import { callNow, createStop, type Guard, type Stop, safeModel } from '../ports/safely.ts'
 import type { Environment } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
 import type { Edit } from '../transcript/format/edits.ts'
@@ -75,8 +74,8 @@ type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage' | 'closing'> &
 
 export function createRuntime({ model, base, learned, overhead, tokenizer, ...parts }: RuntimeInput): Runtime {
   const tracker = new Tracker(parts.ports.newId())
-  const guarded = { ...model, client: guardedModel(model.client, parts.guard) }
-  const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned, overhead, tokenizer })
+  const safe = { ...model, client: safeModel(model.client, parts.guard) }
+  const gauge = new Gauge({ ...parts, tracker, model: safe, base, learned, overhead, tokenizer })
   return { ...parts, gauge, tracker, usage: createUsageMeter(), closing: createStop() }
 }
 

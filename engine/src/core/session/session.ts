@@ -2,12 +2,10 @@
 import { turnsIn } from '../mechanisms/measure.ts'
 import { defined, stringAt } from '../message/json.ts'
 import type { EngineEvent } from '../ports/events.ts'
-import { callNow, type Listeners } from '../ports/guarded.ts'
-import { guardedModel } from '../ports/guarded-ports.ts'
-import type { HookCall } from '../ports/hooks.ts'
+import { type HookCall, runHooks } from '../ports/hooks.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { type Compacted, type Failed, failed } from '../ports/outcome.ts'
-import { runHooks } from '../ports/ports.ts'
+import { callNow, type Listeners, safeModel } from '../ports/safely.ts'
 import { StoreError } from '../ports/session-store.ts'
 import { compactionOff } from '../settings/resolve.ts'
 import { endingNow, predictCompaction } from '../tokens/predict.ts'
@@ -200,7 +198,7 @@ class ManagedSession implements OwnSession {
   useModel: Session['useModel'] = (choice, { signal } = {}) =>
     this.run(async () => {
       await this.cancelBackground()
-      const client = guardedModel(choice.client, this.runtime.guard)
+      const client = safeModel(choice.client, this.runtime.guard)
       return switchModel(this.runtime, { ...choice, client }, signal)
     })
 

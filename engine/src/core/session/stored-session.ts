@@ -1,9 +1,9 @@
 // Opens a session of a store, and writes, reads and searches its records while it is open. If the store answers later,
 // records are queued in order and sent in the background; flush() waits for them. After a failure exactly the same records are
 // sent again, so that none is stored twice.
-import { defined, type JsonObject, stringAt, toJson } from '../message/json.ts'
-import { errorText, guarded } from '../ports/guarded.ts'
+import { defined, errorText, type JsonObject, stringAt, toJson } from '../message/json.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import { safely } from '../ports/safely.ts'
 import {
   type Appended,
   appendTo,
@@ -18,8 +18,8 @@ import {
   StoreError,
   type StoreResult,
 } from '../ports/session-store.ts'
-import { undoOfTorn } from '../transcript/format/compaction-records.ts'
 import type { Entry } from '../transcript/format/entry.ts'
+import { undoOfTorn } from '../transcript/tree/changes.ts'
 
 export type StorePorts = Pick<CompactionPorts, 'newId' | 'now' | 'wait'>
 
@@ -114,7 +114,7 @@ export class StoredSession {
       const result = await this.inTime(this.writing)
       if (result.type === 'store-failed') break
     }
-    await guarded(() => this.session.release(), { wait: this.ports.wait, timeoutMs: maxWaitMs })
+    await safely(() => this.session.release(), { wait: this.ports.wait, timeoutMs: maxWaitMs })
   }
 
   private queue(batch: readonly StoredRecord[]): void {
@@ -167,7 +167,7 @@ export class StoredSession {
 
   /** The result of a write, or a failure if the store does not answer. The write continues, and the next call waits for it. */
   private async inTime(writing: Promise<StoreResult>): Promise<StoreResult> {
-    const called = await guarded(() => writing, { wait: this.ports.wait, timeoutMs: maxWaitMs })
+    const called = await safely(() => writing, { wait: this.ports.wait, timeoutMs: maxWaitMs })
     if (called.type === 'returned') return called.value
     return this.failed({ type: 'unavailable', why: 'The session store does not answer.' })
   }

@@ -1,7 +1,7 @@
 // Finds the pieces whose vectors are nearest to that of a query. Vectors come from an embedder of the host; each is
 // computed once and kept in the database.
 import type { DatabaseSync } from 'node:sqlite'
-import { errorText } from '../../core/ports/guarded.ts'
+import { errorText } from '../../core/message/json.ts'
 import type { Embedder } from '../../core/ports/model.ts'
 import type { SearchQuery } from '../../core/session/recall-text.ts'
 import { headOf } from '../../core/text/cut.ts'

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defined, describeValue, type JsonObject } from '../../core/message/json.ts'
-import { guarded } from '../../core/ports/guarded.ts'
 import { type HookCall, type HookOutcome, type Hooks, noOutcome, readOutcome } from '../../core/ports/hooks.ts'
 import type { AbortSignalPort } from '../../core/ports/model.ts'
+import { safely } from '../../core/ports/safely.ts'
 import type { HookedSession } from '../../core/session/host.ts'
 import { headOf } from '../../core/text/cut.ts'
 import { systemPorts } from '../../models/ports.ts'
@@ -56,7 +56,7 @@ function wordOf(call: HookCall): string {
 type Limits = { readonly timeoutMs: number; readonly signal: AbortSignalPort | undefined }
 
 async function runFunction(hook: () => unknown, name: string, limits: Limits): Promise<HookOutcome> {
-  const called = await guarded(hook, { wait: systemPorts.wait, ...limits })
+  const called = await safely(hook, { wait: systemPorts.wait, ...limits })
   const broken = (why: string) => ({ ...noOutcome, problems: [`${name}: ${why}`] })
   if (called.type === 'aborted') return broken('ended because the compaction was aborted')
   if (called.type === 'broke') return broken(called.why)

@@ -1,10 +1,11 @@
 // Opens the live window of a transcript (what the next request is built from) by reading the file from its end. Memory
 // depends on the size of the window, not of the file.
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { readCompaction, tornCompaction } from '../../core/transcript/format/compaction-records.ts'
+import { readCompaction } from '../../core/transcript/format/compaction-records.ts'
 import { editSubtype } from '../../core/transcript/format/edits.ts'
 import { type Entry, type Head, readHead } from '../../core/transcript/format/entry.ts'
 import { createTranscriptReader } from '../../core/transcript/format/reader.ts'
+import { tornCompaction } from '../../core/transcript/tree/changes.ts'
 import { type LiveWindow, liveWindow } from '../../core/transcript/tree/live.ts'
 import { openIndex } from '../index/sidecar.ts'
 import { forEachEntry, readLine, sniffFormat } from './entries.ts'

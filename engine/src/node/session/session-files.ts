@@ -4,8 +4,7 @@ import { constants, statSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
-import type { FileRead, FileStore, GuardedRedact } from '../../core/ports/restore.ts'
-import { redactedFile } from '../../core/ports/restore.ts'
+import { type FileRead, type FileStore, redactedFile, type SafeRedact } from '../../core/ports/restore.ts'
 import type { Workspace } from '../../core/ports/workspace.ts'
 import {
   agrees,
@@ -118,7 +117,7 @@ type WorkspaceOptions = {
   readonly root: string
   /** Paths outside the workspace that may be read. */
   readonly isAllowed?: (path: string) => boolean
-  readonly redact?: GuardedRedact | undefined
+  readonly redact?: SafeRedact | undefined
 }
 
 /** Larger files are not source code that anybody reads whole. */

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, ut
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createStop } from '../../core/ports/guarded.ts'
+import { createStop } from '../../core/ports/safely.ts'
 import { gitWorkspace, parseStatus } from './workspace.ts'
 
 let folder: string

@@ -14,8 +14,7 @@ import {
   type StoreResult,
   subagentId,
 } from '../../core/ports/session-store.ts'
-import type { Opener } from '../../core/session/stored-session.ts'
-import { type Recall, recallIn } from '../../core/session/stored-session.ts'
+import { type Opener, type Recall, recallIn } from '../../core/session/stored-session.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { type Archive, openArchive } from '../../node/archive/archive.ts'

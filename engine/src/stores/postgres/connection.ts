@@ -1,7 +1,6 @@
 // The way to the database: a pool of the host's, or one made from a URL when it is first needed. Every statement stands for
 // itself or is part of one transaction, so that a proxy may give each transaction another connection.
-import { stringAt } from '../../core/message/json.ts'
-import { errorText } from '../../core/ports/guarded.ts'
+import { errorText, stringAt } from '../../core/message/json.ts'
 import { StoreError, type StoreErrorReason } from '../../core/ports/session-store.ts'
 
 export type Row = Readonly<Record<string, unknown>>

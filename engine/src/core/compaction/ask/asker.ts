@@ -1,9 +1,9 @@
 // Sends one request for a summary and judges the answer. Keeps connections alive meanwhile and adds up the usage.
 import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
-import { createStop } from '../../ports/guarded.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
 import { type Failed, type FailedReason, failed, stopped, type Tried } from '../../ports/outcome.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
+import { createStop } from '../../ports/safely.ts'
 import type { CompactionRun } from '../history.ts'
 import { judgeSummary } from './judge.ts'
 import { onDemandText } from './request.ts'

@@ -5,7 +5,6 @@ import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
-import { createGuard, createListeners, hostTimeoutMs } from '../../ports/guarded.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import {
   type ModelAnswer,
@@ -15,6 +14,7 @@ import {
   type ModelRequest,
   noCapabilities,
 } from '../../ports/model.ts'
+import { createGuard, createListeners, hostTimeoutMs } from '../../ports/safely.ts'
 import { noPosition } from '../../ports/session-store.ts'
 import { completeSettings, readEnvironment } from '../../settings/resolve.ts'
 import type { EngineSettings } from '../../settings/table.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../message/json.ts'
-import { readBoundary } from './boundary.ts'
+import { readBoundary } from './compaction-records.ts'
 
 const current = (metadata: JsonObject): JsonObject => ({
   type: 'system',

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
 import type { JsonObject } from '../../message/json.ts'
+import { tornCompaction, undoOfTorn } from '../tree/changes.ts'
 import { foldEntries } from '../view/fold.ts'
-import { compactionRecords, tornCompaction, undoOfTorn } from './compaction-records.ts'
+import { compactionRecords } from './compaction-records.ts'
 import { editRecord } from './edits.ts'
 import type { Entry } from './entry.ts'
 

@@ -1,10 +1,8 @@
 // The records of a compaction, in the Claude Code format: boundary, summary, restored context, output of hooks. The caller
-// appends them in this order in one write, and passes in ids and times.
-import { defined, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+// appends them in this order in one write, and passes in ids and times. Boundaries are read in every spelling that clients use.
+import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
-import { readBoundary } from './boundary.ts'
-import { type Edit, type EditPlace, editRecord, readEdit } from './edits.ts'
-import type { Entry } from './entry.ts'
+import { type Edit, editRecord } from './edits.ts'
 
 export type CompactionFacts = {
   readonly trigger: 'manual' | 'auto'
@@ -131,39 +129,6 @@ export function withSizeAfter(
   })
 }
 
-/** The boundary of our newest compaction if its write was cut short, so that the last record it names is missing. */
-export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
-  const boundary = entries.findLast(({ record }) => readBoundary(record) !== undefined)?.record
-  const { last } = readCompaction(boundary)
-  if (boundary === undefined || last === undefined) return undefined
-  const isSettled = ({ record }: Entry) => {
-    const edit = readEdit(record)
-    return record.uuid === last || (edit?.type === 'undo' && edit.uuid === boundary.uuid)
-  }
-  return entries.findLast(isSettled) === undefined ? boundary : undefined
-}
-
-/** The entry that undoes a torn compaction. A writer appends it; a reader only folds it. */
-export function undoOfTorn(
-  entries: readonly Entry[],
-  place: Partial<Pick<EditPlace, 'uuid' | 'timestamp'>> = {},
-): Entry | undefined {
-  const boundary = tornCompaction(entries)
-  const tip = entries.findLast(({ record }) => typeof record.uuid === 'string')
-  if (boundary === undefined || tip === undefined) return undefined
-  const { isSidechain, userType, cwd, version, gitBranch, agentId } = boundary
-  const edit: Edit = { type: 'undo', uuid: String(boundary.uuid), mechanism: 'open', reason: 'its write was cut short' }
-  const record = editRecord(edit, {
-    uuid: `undo-of-${boundary.uuid}`,
-    timestamp: stringAt(boundary, 'timestamp') ?? '',
-    ...place,
-    parentUuid: String(tip.record.uuid),
-    sessionId: stringAt(boundary, 'sessionId') ?? '',
-    envelope: { isSidechain, userType, cwd, version, gitBranch, agentId },
-  })
-  return { record, position: tip.position }
-}
-
 /** The parent of a summary is its boundary. The closing text comes after the restored context, so the walk may be long. */
 export function boundaryBefore(
   summary: Pick<ViewMessage, 'uuid'> | undefined,
@@ -206,4 +171,84 @@ export function readCompaction(record: JsonObject | undefined) {
 function turnIn(value: unknown): readonly { readonly tokens: number; readonly time?: number }[] {
   const [tokens, time] = [numberAt(value, 'tokens'), numberAt(value, 'time')]
   return tokens === undefined ? [] : [{ tokens, ...defined({ time }) }]
+}
+
+/** The messages that a compaction kept verbatim. In the file they may come before or after the boundary. */
+export type Kept =
+  /** Listed one by one. Some may never have been written to disk. */
+  | { readonly type: 'listed'; readonly anchor: string; readonly uuids: readonly string[] }
+  | { readonly type: 'segment'; readonly anchor: string; readonly head: string; readonly tail: string }
+  | { readonly type: 'counted'; readonly count: number }
+
+export type Boundary = {
+  readonly trigger: string
+  readonly preTokens: number | undefined
+  readonly postTokens: number | undefined
+  readonly durationMs: number | undefined
+  readonly kept: Kept | undefined
+  /** Old clients: messages before the compaction, and the share of them that was kept. */
+  readonly totalMessages?: number
+  readonly compressionRatio?: number
+}
+
+export function readBoundary(record: JsonObject): Boundary | undefined {
+  if (record.type === 'system' && record.subtype === 'compact_boundary') return readCurrent(record)
+  if (record.type === 'compact_system' && record.message === 'conversation_compacted') return readLegacy(record)
+  return undefined
+}
+
+function readCurrent(record: JsonObject): Boundary {
+  const data = inCamelCase(record.compactMetadata ?? record.compact_metadata)
+  return {
+    trigger: triggerIn(data),
+    preTokens: numberAt(data, 'preTokens'),
+    postTokens: numberAt(data, 'postTokens'),
+    durationMs: numberAt(data, 'durationMs'),
+    kept: readKept(data),
+    ...ratioIn(data),
+  }
+}
+
+/** Clients write `compactMetadata.preTokens`, SDK streams `compact_metadata.pre_tokens`. */
+function inCamelCase(value: unknown): JsonObject {
+  const camel = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [camel(key), item])) : {}
+}
+
+/** Some clients write the full word. */
+function triggerIn(data: JsonObject | undefined): string {
+  const trigger = stringAt(data, 'trigger') ?? 'unknown'
+  return trigger === 'automatic' ? 'auto' : trigger
+}
+
+function readLegacy(record: JsonObject): Boundary {
+  const data = objectAt(record, 'metadata') ?? objectAt(record, 'compactMetadata')
+  const count = numberAt(data, 'preservedMessages') ?? 0
+  return {
+    trigger: triggerIn(data),
+    preTokens: numberAt(data, 'tokenCount'),
+    postTokens: numberAt(data, 'reducedTokenCount'),
+    durationMs: undefined,
+    kept: count > 0 ? { type: 'counted', count } : undefined,
+    ...ratioIn(data),
+  }
+}
+
+function ratioIn(data: JsonObject | undefined): Pick<Boundary, 'totalMessages' | 'compressionRatio'> {
+  const [totalMessages, compressionRatio] = [numberAt(data, 'totalMessages'), numberAt(data, 'compressionRatio')]
+  return {
+    ...(totalMessages === undefined ? {} : { totalMessages }),
+    ...(compressionRatio === undefined ? {} : { compressionRatio }),
+  }
+}
+
+function readKept(data: JsonObject): Kept | undefined {
+  const messages = inCamelCase(data.preservedMessages)
+  const listedAnchor = stringAt(messages, 'anchorUuid')
+  const uuids = stringsAt(messages, 'uuids')
+  if (listedAnchor !== undefined && uuids.length > 0) return { type: 'listed', anchor: listedAnchor, uuids }
+
+  const { anchorUuid: anchor, headUuid: head, tailUuid: tail } = inCamelCase(data.preservedSegment)
+  if (typeof anchor !== 'string' || typeof head !== 'string' || typeof tail !== 'string') return undefined
+  return { type: 'segment', anchor, head, tail }
 }

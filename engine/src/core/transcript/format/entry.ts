@@ -1,7 +1,7 @@
 // A record of a transcript with its position in the file, and its head: the few fields that the graph, the epochs and the
 // live window need. Reading a head never fails; missing fields are undefined.
 import { isObject, type JsonObject, stringAt } from '../../message/json.ts'
-import { type Boundary, readBoundary } from './boundary.ts'
+import { type Boundary, readBoundary } from './compaction-records.ts'
 
 /** Lines are counted from 1; 0 if the file was read from its end. `nth` counts the records of one line. */
 export type Position = {

@@ -1,12 +1,13 @@
 // Turns entries into messages, one each: who said what, in order, and the usage of answers. Client notes and progress are left
 // out, and tool results that a micro-compaction cleared are blank. The fold makes requests of them.
-import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
+import { blocksOf, isText, isToolResult, type ToolResultBlock, textOf } from '../../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 import type { Origin, Role, ViewMessage } from '../../message/message.ts'
 import { readableBlocks } from '../../message/readable.ts'
 import { readUsage, type Usage } from '../../message/usage.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
 import { attachmentContent } from './attachments.ts'
+import { readBoundary } from './compaction-records.ts'
 import type { Entry } from './entry.ts'
 
 export const clearedText = '[Old tool result content cleared]'
@@ -139,4 +140,35 @@ export function readAnswerLine(record: JsonObject): AnswerLine | undefined {
     return undefined
   const usage = readUsage(message.usage)
   return usage && { messageId: message.id, model: stringAt(message, 'model') ?? 'unknown', usage }
+}
+
+/**
+ * Text that the user typed while the agent was working. Older clients recorded it only as a queue operation: the model saw
+ * it, but no message contains it.
+ */
+export type QueuedWords = {
+  readonly text: string
+  /** The newest message at the time it was typed. */
+  readonly after?: string
+}
+
+/** Since the last compaction, oldest first, without texts that became messages. */
+export function queuedWords(entries: readonly Entry[]): readonly QueuedWords[] {
+  const start = entries.findLastIndex(({ record }) => readBoundary(record) !== undefined) + 1
+  const recent = entries.slice(start)
+  let after: string | undefined
+  const queued = recent.flatMap(({ record }): readonly QueuedWords[] => {
+    if (record.type === 'user' || record.type === 'assistant') after = stringAt(record, 'uuid') ?? after
+    if (record.type !== 'queue-operation' || record.operation !== 'enqueue') return []
+    const text = stringAt(record, 'content')?.trim() ?? ''
+    return text === '' ? [] : [{ text, ...(after === undefined ? {} : { after }) }]
+  })
+  if (queued.length === 0) return []
+  const said = new Set(
+    recent.flatMap(({ record }) => {
+      const message = record.type === 'user' || record.type === 'attachment' ? messageOf(record) : undefined
+      return message?.origin === 'human' ? [textOf(message.content).trim()] : []
+    }),
+  )
+  return queued.filter(({ text }) => !said.has(text))
 }

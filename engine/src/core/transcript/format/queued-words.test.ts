@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../message/json.ts'
-import { queuedWords } from './queued-words.ts'
+import { queuedWords } from './messages.ts'
 
 const entries = (records: readonly JsonObject[]) =>
   records.map((record, at) => ({ record, position: { line: at, offset: 0, length: 0, nth: 0 } }))

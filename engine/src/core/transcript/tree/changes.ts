@@ -1,9 +1,8 @@
 // Edits and compactions: which are in force, and what an undo or a rewind takes back. An undo takes one out, an undo of
 // that undo brings it back, and a rewind takes out everything that was written after the point it goes back to.
-import type { JsonObject } from '../../message/json.ts'
-import { readBoundary } from '../format/boundary.ts'
-import { readCompaction } from '../format/compaction-records.ts'
-import { actionOf, type Edit, readEdit } from '../format/edits.ts'
+import { type JsonObject, stringAt } from '../../message/json.ts'
+import { readBoundary, readCompaction } from '../format/compaction-records.ts'
+import { actionOf, type Edit, type EditPlace, editRecord, readEdit } from '../format/edits.ts'
 import type { Entry, Head } from '../format/entry.ts'
 
 /** An edit, or a compaction's boundary (which has none), by its row in the transcript. */
@@ -112,4 +111,37 @@ export function isSelfContained(entries: readonly Entry[]): boolean {
     if (edit?.type === 'clear-thinking') return known.has(edit.after) && known.has(edit.before)
     return !edit || !('from' in edit) || (known.has(edit.from) && known.has(edit.to))
   })
+}
+
+/** The boundary of our newest compaction if its write was cut short, so that the last record it names is missing. */
+export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
+  const boundary = entries.findLast(({ record }) => readBoundary(record) !== undefined)?.record
+  const { last } = readCompaction(boundary)
+  if (boundary === undefined || last === undefined) return undefined
+  const isSettled = ({ record }: Entry) => {
+    const edit = readEdit(record)
+    return record.uuid === last || (edit?.type === 'undo' && edit.uuid === boundary.uuid)
+  }
+  return entries.findLast(isSettled) === undefined ? boundary : undefined
+}
+
+/** The entry that undoes a torn compaction. A writer appends it; a reader only folds it. */
+export function undoOfTorn(
+  entries: readonly Entry[],
+  place: Partial<Pick<EditPlace, 'uuid' | 'timestamp'>> = {},
+): Entry | undefined {
+  const boundary = tornCompaction(entries)
+  const tip = entries.findLast(({ record }) => typeof record.uuid === 'string')
+  if (boundary === undefined || tip === undefined) return undefined
+  const { isSidechain, userType, cwd, version, gitBranch, agentId } = boundary
+  const edit: Edit = { type: 'undo', uuid: String(boundary.uuid), mechanism: 'open', reason: 'its write was cut short' }
+  const record = editRecord(edit, {
+    uuid: `undo-of-${boundary.uuid}`,
+    timestamp: stringAt(boundary, 'timestamp') ?? '',
+    ...place,
+    parentUuid: String(tip.record.uuid),
+    sessionId: stringAt(boundary, 'sessionId') ?? '',
+    envelope: { isSidechain, userType, cwd, version, gitBranch, agentId },
+  })
+  return { record, position: tip.position }
 }

@@ -2,7 +2,7 @@
 // after their summary, orphans attached, rings cut. The table is stored in columns, because a file may have hundreds of
 // thousands of entries.
 
-import type { Boundary, Kept } from '../format/boundary.ts'
+import type { Boundary, Kept } from '../format/compaction-records.ts'
 import type { Head, Position } from '../format/entry.ts'
 import { nothingUndone, type Standing } from './changes.ts'
 

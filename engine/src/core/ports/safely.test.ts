@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
-import { createGuard } from './guarded.ts'
-import { guardedModel } from './guarded-ports.ts'
 import type { ModelAnswer, ModelClient, SendOptions } from './model.ts'
+import { createGuard, safeModel } from './safely.ts'
 
 const answer: ModelAnswer = {
   type: 'answer',
@@ -50,7 +49,7 @@ test('a stream that speaks may take its time; once it is silent it is given up',
       })
     },
   }
-  const model = guardedModel(client, guard)
+  const model = safeModel(client, guard)
   const request = { source: 'turn', model: 'm', messages: [] } as const
 
   const patient = model.send(request)
