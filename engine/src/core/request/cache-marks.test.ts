@@ -47,7 +47,10 @@ test('what no longer changes is kept as long as the head, and the newest message
   const messages = [...[0, 1, 2].flatMap(round), { role: 'user' as const, content: [text('end')] }]
   const lifetimes = (anchors: readonly number[]) => {
     const marked = withCacheMarks({ system: 'You answer.', messages }, { lifetime: '5m', head: '1h', anchors })
-    const found = [...(marked.system as unknown as Block[]), ...marked.messages.flatMap(({ content }) => content as Block[])]
+    const found = [
+      ...(marked.system as unknown as Block[]),
+      ...marked.messages.flatMap(({ content }) => content as Block[]),
+    ]
     return found.flatMap(({ text: words, cache_control: mark }) =>
       mark ? [[words, (mark as { ttl?: string }).ttl ?? '5m']] : [],
     )
