@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { call, human } from '../../testing/talk.ts'
 import { toolCall } from '../tools/call.ts'
+import { commandText } from '../tools/commands.ts'
 import { purposeOf, readScript } from '../tools/shell-effects.ts'
-import { commandText } from './commands.ts'
 import type { Exchange, Step } from './facts.ts'
 import { createLedger } from './ledger.ts'
 import { mostTelling } from './state.ts'
@@ -42,6 +42,11 @@ describe('one line for each step', () => {
     expect(ended('npm test', 'badly', '1 failed')).toContain('`npm test` → failed: 1 failed')
     expect(ended('npm run dev', 'unfinished')).toContain('`npm run dev` → not finished when last seen')
     expect(step('Bash', { command: 'git status' }, { text: '', run: runOf('git status', 'well') })).toBe(undefined)
+    // What a command that still runs has shown or will do is not known.
+    for (const command of ['tail -f log.txt', 'mkdir out'])
+      expect(ended(command, 'unfinished', 'so far')).toBe(`ran \`${command}\` → not finished when last seen`)
+    const twice = '[main 1111111] First\n 1 file changed\n[main 2222222] Second\n 1 file changed'
+    expect(ran('git commit -m First && git commit -m Second', twice)?.text).toBe('committed 2222222: Second')
     expect(ended('git status', 'badly', 'not a repository')).toContain('failed: not a repository')
   })
 
