@@ -1,6 +1,6 @@
 // Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. Writing a
 // summary without a model is up to the caller.
-import { modelFacts } from '../../catalog/models.ts'
+import { cachePrices, modelFacts } from '../../catalog/models.ts'
 import { isToolResult, isToolUse, textOf } from '../../message/block.ts'
 import type { Message } from '../../message/message.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
@@ -153,9 +153,10 @@ async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary
 /** Messages that stay in the context are shown to help the summarizer, if there is room. */
 function opening(work: AskContext): readonly PreparedMessage[] {
   const { summarized, kept, variant } = work.run.plan.parts
-  const { room: all } = limitsOf(work)
+  const { room: all, window } = limitsOf(work)
   const prepared = preparedMessages(summarized)
-  const recent = all === undefined ? prepared : withOriginals(work, prepared, all - weightOf(work, prepared))
+  const recent =
+    all === undefined ? prepared : withOriginals(work, prepared, { free: all - weightOf(work, prepared), window })
   const retained = preparedMessages(variant === 'from' ? kept : [])
   if (retained.length === 0) return recent
   const { room = Number.POSITIVE_INFINITY } = limitsOf(work)
@@ -169,31 +170,39 @@ function opening(work: AskContext): readonly PreparedMessage[] {
 const shareOfFree = 0.8
 
 /**
+ * No cache has the cleared results, so they may cost as much as reading a full window from the cache, which is the most that
+ * the rest of the request costs; in small windows, as much as in one of 200,000 tokens.
+ */
+function maxOriginals(window: number): number {
+  return Math.max(window, 200_000) * cachePrices.read
+}
+
+/**
  * The cleared results that the conversation's own request shows as placeholders. They follow it, so that its cache is still
  * read, in the room that it leaves in the window.
  */
 function clearedResults(work: AskContext): string | undefined {
   const { job, plan } = work.run
-  const { room } = limitsOf(work)
+  const { room, window } = limitsOf(work)
   if (room === undefined) return undefined
   const prepared = preparedMessages(plan.parts.summarized)
   const calls = new Map(prepared.flatMap(({ content }) => content.filter(isToolUse).map((use) => [use.id, use])))
-  const results = withOriginals(work, prepared, (room - job.size) * shareOfFree)
+  const results = withOriginals(work, prepared, { free: (room - job.size) * shareOfFree, window })
     .filter((message, at) => message !== prepared[at])
     .flatMap(({ content }) => content.filter(isToolResult))
     .map(({ tool_use_id, content }) => ({ call: calls.get(tool_use_id), text: textOf(content) }))
   return results.length === 0 ? undefined : clearedResultsText(results)
 }
 
-/** Results that were cleared from the view come back for the summarizer, the newest first, in `room` tokens. */
+/** Results that were cleared from the view come back for the summarizer, the newest first, in a part of the window. */
 function withOriginals(
   work: AskContext,
   prepared: readonly PreparedMessage[],
-  room: number,
+  { free, window }: { readonly free: number; readonly window: number },
 ): readonly PreparedMessage[] {
   const { recordOf } = work.run.job
   if (!recordOf) return prepared
-  let left = room
+  let left = Math.min(free, maxOriginals(window))
   return prepared
     .toReversed()
     .map((message) => {
