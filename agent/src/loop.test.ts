@@ -51,7 +51,7 @@ describe('the loop', () => {
 
   test('a small window: each compaction is yielded before the answer it was made for streams, and the count begins again', async () => {
     const stage = await setStage({
-      window: 30_000,
+      window: 19_000,
       turnsPerTask: 80,
       engine: { settings: { maxOutputTokens: 4_000 } },
     })

@@ -387,7 +387,7 @@ describe('the engine', () => {
     const engine = createEngine({
       model: offline(),
       environment: {},
-      settings: { contextWindow: 10_000, maxOutputTokens: 9_000 },
+      settings: { contextWindow: 10_000, maxOutputTokens: 10_000 },
     })
     await expect(engine.start()).rejects.toThrow(ConfigurationError)
     await expect(engine.start()).rejects.toThrow('10,000')

@@ -6,7 +6,7 @@ import { everlong } from 'everlong/anthropic'
 import { z } from 'zod'
 
 const { middleware, close } = everlong({
-  settings: { contextWindow: 60_000 },
+  settings: { contextWindow: 36_000 },
   onEvent: (event) => {
     if (event.type !== 'compaction-finished') return
     console.log(`compacted: ${event.tokensBefore} → ${event.tokensAfter} tokens`)

@@ -11,7 +11,7 @@ const readLog = tool(({ day }) => logOf(day), {
   description: 'Reads the log of a day.',
   schema: z.object({ day: z.number() }),
 })
-const { middleware, close } = everlong({ settings: { contextWindow: 60_000 } })
+const { middleware, close } = everlong({ settings: { contextWindow: 36_000 } })
 const agent = createAgent({
   model: new ChatAnthropic({ model: 'claude-sonnet-4-6', maxTokens: 1_000 }),
   tools: [readLog],

@@ -10,7 +10,7 @@ setTracingDisabled(true)
 const model = 'gpt-5'
 const managed = everlong({
   model: openai({ model }), // writes the summaries
-  settings: { contextWindow: 60_000 },
+  settings: { contextWindow: 36_000 },
 })
 const agent = new Agent({
   name: 'watcher',

@@ -16,7 +16,7 @@ function expectGoodEnd(report: LongRunReport, turns: number) {
 }
 
 // The same loop without faults is in soak.test.ts.
-test('100 turns of coding in a window of 40,000 tokens, with faults on one request in twenty: the bugs are fixed and no rule is lost', {
+test('100 turns of coding in a window of 28,000 tokens, with faults on one request in twenty: the bugs are fixed and no rule is lost', {
   timeout: 180_000,
 }, async () => {
   const report = await longRun({ turns: 100, hasFaults: true })

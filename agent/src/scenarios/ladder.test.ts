@@ -8,8 +8,13 @@ import { fill, prose } from '../testing/history.ts'
 import { gate, saying, stagesOverHttp, until } from '../testing/over-http.ts'
 import type { Stage, StageOptions } from '../testing/stage.ts'
 
-/** Window 40,000, 4,000 for output: the threshold is 23,000, the target 13,800. */
-const small = { maxOutputTokens: 4_000, reductions: { microCompact: false } } as const
+/** In a window of 40,000. The target is 13,800. */
+const small = {
+  maxOutputTokens: 4_000,
+  autoCompactAt: 23_000,
+  blockingLimit: 33_000,
+  reductions: { microCompact: false },
+} as const
 const setStage = stagesOverHttp()
 const model = 'claude-opus-4-5'
 const answering: Script = () => text('Here you are.')

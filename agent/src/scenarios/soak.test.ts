@@ -14,7 +14,7 @@ function expectGoodEnd({ largest, compactions, faults: _, ...rest }: SoakReport)
   expect(largest).toBeLessThanOrEqual(soakWindow)
 }
 
-test('300 turns in a window of 40,000: every request valid and inside it, every rule word for word at the end', {
+test('300 turns in a window of 24,000: every request valid and inside it, every rule word for word at the end', {
   timeout: 90_000,
 }, async () => {
   expectGoodEnd(await soak({ turns }))

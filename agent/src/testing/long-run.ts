@@ -47,7 +47,7 @@ export type LongRunReport = {
   readonly errors: Readonly<Record<string, number>>
 }
 
-export const longRunWindow = 40_000
+export const longRunWindow = 28_000
 const modelName = 'claude-opus-4-5'
 const maxTokens = 4_000
 const turnsPerTask = 12

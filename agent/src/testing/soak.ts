@@ -31,7 +31,7 @@ export type SoakReport = {
   readonly endings: readonly string[]
 }
 
-export const soakWindow = 40_000
+export const soakWindow = 24_000
 const turnsPerTask = 12
 /** More rules than anybody lays down; beyond what a page for rules holds, the oldest give way. */
 const mostRules = 50

@@ -123,10 +123,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   }
 }
 
-/**
- * A stage whose window is soon full: 80,000 tokens, 8,000 of them for output, so the effective window has 72,000, the
- * threshold is 59,000 and the target 35,400. Nothing is cleared on the way.
- */
+/** A stage whose window is soon full: the threshold is 59,000 and the target 35,400. Nothing is cleared on the way. */
 export function setSmallStage(options: StageOptions = {}): Promise<Stage> {
   return setStage({
     window: 80_000,
@@ -134,7 +131,13 @@ export function setSmallStage(options: StageOptions = {}): Promise<Stage> {
     ...options,
     engine: {
       ...options.engine,
-      settings: { maxOutputTokens: 8_000, reductions: { microCompact: false }, ...options.engine?.settings },
+      settings: {
+        maxOutputTokens: 8_000,
+        autoCompactAt: 59_000,
+        blockingLimit: 69_000,
+        reductions: { microCompact: false },
+        ...options.engine?.settings,
+      },
     },
   })
 }

@@ -81,10 +81,10 @@ test('the environment holds as everywhere', async () => {
 })
 
 test('a window that cannot work is one clear line', async () => {
-  const { exitCode, stdout, stderr } = await everlong(['context', file, '--window', '21000'])
+  const { exitCode, stdout, stderr } = await everlong(['context', file, '--window', '2100'])
   expect([exitCode, stdout]).toEqual([1, ''])
   expect(stderr).toBe(
-    'everlong: A context window of 21,000 tokens (setting contextWindow) less 20,000 for a summary leaves 1,000 usable tokens; at least 8,000 are needed.\n',
+    'everlong: A context window of 2,100 tokens (setting contextWindow) less 315 for a summary leaves 1,785 usable tokens; at least 3,000 are needed.\n',
   )
 })
 

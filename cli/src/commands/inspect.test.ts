@@ -153,10 +153,10 @@ test('a setting that cannot work is a warning here, not the end', async () => {
   const file = join(folder.path, 'setting.jsonl')
   writeFileSync(file, '{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"hello"}}\n')
   const { exitCode, stdout } = await everlong(['inspect', file, '--json'], {
-    env: { EVERLONG_AUTO_COMPACT_WINDOW: '21000' },
+    env: { EVERLONG_AUTO_COMPACT_WINDOW: '2100' },
   })
   expect(exitCode).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ context: null, warnings: [expect.stringContaining('21,000')] })
+  expect(JSON.parse(stdout)).toMatchObject({ context: null, warnings: [expect.stringContaining('2,100')] })
 })
 
 test('after a compaction was taken back, the live window is the one from before it', async () => {

@@ -5,7 +5,7 @@ import { hasMastra } from './mastra.ts'
 import { describedAdapters } from './pages.ts'
 
 test.each(describedAdapters)('$page: $adapter.name keeps the contract', { timeout: 120_000 }, async ({ adapter }) => {
-  const { broken } = await runAdapterContract(adapter, { turns: 12, window: 40_000, linesPerPart: 100 })
+  const { broken } = await runAdapterContract(adapter, { turns: 12, window: 20_000, linesPerPart: 100 })
   expect(broken).toEqual([])
 })
 

@@ -16,7 +16,7 @@ import {
 import type { Adapter, Conversation } from './contract.ts'
 
 const model = 'claude-sonnet-4-6'
-const window = 60_000
+const window = 36_000
 const system = 'You are a careful engineer.'
 const people = ['Ann', 'Bob'] as const
 const lives = 3

@@ -33,7 +33,7 @@ const model: ModelClient = {
   },
 }
 
-const engine = createEngine({ model, settings: { contextWindow: 40_000, sessionMemory: false } })
+const engine = createEngine({ model, settings: { contextWindow: 40_000, autoCompactAt: 8_000, sessionMemory: false } })
 const session = await engine.start({ path: join(folder, 'session.jsonl'), maxTokens: 4_000 })
 fill(session, {
   turns: 12,

@@ -33,6 +33,7 @@ const pastedLines = 320
 export const settings: EngineSettings = {
   contextWindow: window,
   maxOutputTokens: maxTokens,
+  autoCompactAt: 31_000,
   warningDistance: 14_000,
   errorDistance: 4_000,
   sessionMemory: { growth: 6_000, keep: { minTokens: 3_000, minMessages: 1 } },

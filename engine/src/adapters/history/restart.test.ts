@@ -14,7 +14,7 @@ const turns = (life: number) => Array.from({ length: 5 }, (_, at) => `Life ${lif
 
 /** A new process: nothing is in memory. Sessions are as durable as the store. */
 async function started(store = memorySessions()): Promise<ManagedHistory<Plain>> {
-  const settings = { contextWindow: 40_000, keep: 2 }
+  const settings = { contextWindow: 40_000, autoCompactAt: 10_000, keep: 2 }
   const engine = createEngine({ model: offline(), environment: {}, settings, store })
   return new ManagedHistory({ converter: plainConverter, session: await engine.open('one', { ifMissing: 'start' }) })
 }

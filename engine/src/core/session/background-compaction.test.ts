@@ -8,6 +8,7 @@ import { answerOf, createTestWorld } from './testing/world.ts'
 const settings = {
   contextWindow: 40_000,
   maxOutputTokens: 4_000,
+  autoCompactAt: 23_000,
   reductions: { microCompact: false },
   background: { from: 0.5 },
 } as const

@@ -18,7 +18,12 @@ import {
   Tracker,
 } from './tracking.ts'
 
-const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const small: EngineSettings = {
+  contextWindow: 40_000,
+  maxOutputTokens: 4_000,
+  autoCompactAt: 23_000,
+  blockingLimit: 33_000,
+}
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 const refused = (message: string): ModelFailure => ({ type: 'failed', reason: 'overflow', message, tries: 1 })

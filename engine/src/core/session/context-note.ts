@@ -4,7 +4,7 @@ import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 import { checkSettings } from '../settings/check.ts'
 import { type SizeSettings, sizeSettingsIn } from '../settings/resolve.ts'
 import type { Calibration } from '../tokens/estimate/counting.ts'
-import type { WindowFacts } from '../tokens/explain.ts'
+import type { WindowFacts } from '../tokens/windows.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
 

@@ -6,7 +6,12 @@ import { answerOf, createTestWorld, scripted, type World } from './testing/world
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000. */
-const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const small: EngineSettings = {
+  contextWindow: 40_000,
+  maxOutputTokens: 4_000,
+  autoCompactAt: 23_000,
+  blockingLimit: 33_000,
+}
 
 /** Rounds of a request and its answer, seconds apart, each adding so many tokens to what the provider reports. */
 function talk(world: World, rounds: number, tokens: number, from = 0): readonly string[] {

@@ -4,7 +4,7 @@ import { modelFacts } from '../catalog/models.ts'
 import { createWeigher, viewScale, viewSize, type Weigher } from '../mechanisms/measure.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
-import { defined } from '../message/json.ts'
+import { defined, numberAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import type { ModelClient } from '../ports/model.ts'
@@ -23,8 +23,9 @@ import {
   type Tokenizer,
   withoutMargin,
 } from '../tokens/estimate/counting.ts'
-import { type Explanation, minUsable, resolveWindows, type WindowFacts } from '../tokens/explain.ts'
+import type { Explanation } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
+import { guessedWindow, minUsable, resolveWindows, type WindowFacts, type Windows } from '../tokens/windows.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
@@ -73,7 +74,7 @@ const nearlyFull = 0.01
 const describeTimeoutMs = 5_000
 
 /** Room for a summary and a conversation. With a lower limit no settings would work. */
-const minLimit = minUsable + 4_000
+const minLimit = minUsable + 1_000
 
 export class Gauge {
   private readonly input: GaugeInput
@@ -145,6 +146,22 @@ export class Gauge {
     return this.input.settings.maxOutputTokens
   }
 
+  /**
+   * The limit of an answer to a request with this view: many servers refuse prompt and limit together if they are larger
+   * than the window. Where the window is only guessed, or the model just ends at it, the limit of the host stays.
+   */
+  outputLimit(view: View): number | undefined {
+    const { maxTokens, thinking } = this.requestBase
+    const asked = [maxTokens, this.maxOutput()].filter((limit) => limit !== undefined)
+    if (asked.length === 0) return undefined
+    const limit = Math.min(...asked)
+    const { contextWindow, reserve } = this.windows()
+    if (modelFacts(this.choice.name)?.endsAtWindow || contextWindow.source === guessedWindow) return limit
+    const room = contextWindow.value - this.size(view).tokens
+    const budget = thinking?.type === 'enabled' ? (numberAt(thinking, 'budget_tokens') ?? 0) + 1 : 0
+    return Math.min(limit, Math.max(room, reserve.value, budget))
+  }
+
   private sizeOptions(model: string): SizeOptions {
     // The view, and the usage of the newest answer, still include what the provider was just asked to leave out.
     const { asked: leftOut = 0 } = this.input.tracker.now().cacheEdits
@@ -204,10 +221,13 @@ export class Gauge {
 
   /** The model's whole window, even if a setting lets the session use only part of it. */
   window(): number {
+    return this.windows().contextWindow.value
+  }
+
+  private windows(): Windows {
     const { client, name: model } = this.choice
     const resolved = resolveSettings({ ...this.input, model })
-    const facts = this.windowFacts(client, model)
-    return resolveWindows({ ...resolved, maxWindow: undefined }, facts).contextWindow.value
+    return resolveWindows({ ...resolved, maxWindow: undefined }, this.windowFacts(client, model))
   }
 
   /** What an overflow taught about the window of a model. */

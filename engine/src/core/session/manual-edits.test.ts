@@ -5,7 +5,12 @@ import { failingMechanism, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: the threshold is 23,000. */
-const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const small: EngineSettings = {
+  contextWindow: 40_000,
+  maxOutputTokens: 4_000,
+  autoCompactAt: 23_000,
+  blockingLimit: 33_000,
+}
 const other = { client: scripted(() => 'ok'), name: 'claude-opus-4-1' }
 
 /** A conversation over the threshold of whatever model comes next. */

@@ -6,6 +6,7 @@ import type { EngineSettings } from '../settings/table.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
+import { buildRequest } from './turn.ts'
 
 const model = 'my-own-model'
 const window = 32_000
@@ -100,3 +101,46 @@ test('the smaller of two limits of the host holds', async () => {
     })
   }
 })
+
+test.each([
+  ['an unknown model gets the room that is left', { at: 25_000, maxTokens: 9_000 }, 7_000],
+  ['exactly at the limit nothing is lowered', { at: 23_000, maxTokens: 9_000 }, 9_000],
+  ['one token more is', { at: 23_001, maxTokens: 9_000 }, 8_999],
+  ['never less than the reserve', { at: 30_000, maxTokens: 9_000 }, 4_800],
+  ['never less than the thinking needs', { at: 25_000, maxTokens: 9_000, budget: 8_000 }, 8_001],
+  ['a host that asks for less gets it', { at: 25_000, maxTokens: 500 }, 500],
+  ['a host that asks for nothing gets no limit', { at: 25_000 }, undefined],
+  [
+    'a model that ends at its window keeps the limit',
+    { at: 25_000, maxTokens: 9_000, model: 'claude-sonnet-4-5' },
+    9_000,
+  ],
+  ['a narrowed window lowers nothing', { at: 25_000, maxTokens: 9_000, narrowed: true }, 9_000],
+  ['a guessed window lowers nothing', { at: 100_000, maxTokens: 30_000, isGuessed: true }, 30_000],
+] as const)('an answer fits next to the prompt: %s', (_, given: Fitting, expected) => {
+  const { at, maxTokens, budget, model: name = model, narrowed, isGuessed } = given
+  const own = narrowed ? { contextWindow: 200_000 } : isGuessed ? {} : { contextWindow: window }
+  const world = createTestWorld({
+    settings: { ...own, blockingLimit: 110_000, autoCompactAt: 110_000 },
+    model: scripted(() => 'Done.', { model: name }),
+    environment: narrowed ? { EVERLONG_AUTO_COMPACT_WINDOW: '32000' } : {},
+    base: {
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(budget === undefined ? {} : { thinking: { type: 'enabled', budget_tokens: budget } }),
+    },
+    compaction: [],
+  })
+  world.session.add({ role: 'user', content: 'Hello.' })
+  world.session.record(answerOf('Yes.', { model: name, usage: { ...noTokens, input: at } }))
+  const { maxTokens: sent } = buildRequest(world.runtime, world.runtime.conversation.view()).request
+  expect(sent).toBe(expected)
+})
+
+type Fitting = {
+  readonly at: number
+  readonly maxTokens?: number
+  readonly budget?: number
+  readonly model?: string
+  readonly narrowed?: boolean
+  readonly isGuessed?: boolean
+}

@@ -4,7 +4,7 @@ import { answerOf, createTestWorld } from './testing/world.ts'
 
 test('a crossing is told when it gets worse, and not when it gets better', async () => {
   const world = createTestWorld({ settings: { contextWindow: 40_000, maxOutputTokens: 4_000, compaction: 'manual' } })
-  const sizes = [1_000, 30_000, 30_100, 1_000, 30_000]
+  const sizes = [1_000, 33_000, 33_100, 1_000, 33_000]
   const told: number[] = []
   for (const [nth, input] of sizes.entries()) {
     world.session.add({ role: 'user', content: 'Go.' })

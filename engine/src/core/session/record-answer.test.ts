@@ -3,7 +3,12 @@ import type { EngineSettings } from '../settings/table.ts'
 import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
-const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const small: EngineSettings = {
+  contextWindow: 40_000,
+  maxOutputTokens: 4_000,
+  autoCompactAt: 23_000,
+  blockingLimit: 33_000,
+}
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 const cached = (cacheRead: number) => ({ input: 5, output: 100, cacheRead, cacheWrite: 2_000, cacheWriteHour: 0 })

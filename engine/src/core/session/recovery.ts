@@ -65,7 +65,7 @@ export function reportRecovery({ gauge, ports }: Runtime, steps: readonly Tried[
   else ports.emit({ type: 'overflow-recovered', steps: names, tokens: gauge.size().tokens })
 }
 
-/** With less room than this there is no point in asking for an answer. */
+/** With less room than this, or than the reserve of a small window, there is no point in asking for an answer. */
 const minOutput = 1_024
 
 /** Input and output together were too much: less output may be enough. */
@@ -73,7 +73,7 @@ function lowerOutput({ runtime, failure, steps }: Attempt): Remedy | undefined {
   const { actual, limit, maxTokens } = failure.overflow ?? {}
   if (actual === undefined || limit === undefined || maxTokens === undefined) return undefined
   const room = limit - actual
-  const isEnough = room >= minOutput
+  const isEnough = room >= Math.min(minOutput, runtime.gauge.explanation().reserve.value)
   const why = isEnough
     ? `${formatNumber(maxTokens)} → ${formatNumber(room)} tokens of output.`
     : `Only ${formatNumber(Math.max(0, room))} tokens are left.`

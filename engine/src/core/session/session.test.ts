@@ -10,7 +10,12 @@ import { decliningMechanism, failingMechanism, only, plainMechanism } from './te
 import { answerOf as anyAnswer, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
-const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const small: EngineSettings = {
+  contextWindow: 40_000,
+  maxOutputTokens: 4_000,
+  autoCompactAt: 23_000,
+  blockingLimit: 33_000,
+}
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 let answers = 0

@@ -35,8 +35,7 @@ export function buildRequest(
   const { client, name: model } = gauge.model()
   const base = wellFormedValue(gauge.base())
   const { system, tools } = base
-  const limits = [base.maxTokens, gauge.maxOutput()].filter((limit) => limit !== undefined)
-  const maxTokens = limits.length === 0 ? undefined : Math.min(...limits)
+  const maxTokens = gauge.outputLimit(view)
   const { messages: repaired, repairs } = requestMessages(view, { model })
   const isManual = base.thinking?.type === 'enabled'
   const complete = isManual ? withThinkingFirst(repaired) : repaired

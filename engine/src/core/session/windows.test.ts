@@ -77,7 +77,7 @@ describe('the window of a summary', () => {
 test('a limit with which no setting works is not believed', async () => {
   const world = createTestWorld({ settings: { maxOutputTokens: 12_500 } })
   world.session.add({ role: 'user', content: 'Hello.' })
-  const overflow = { actual: 14_000, limit: 13_000 }
+  const overflow = { actual: 14_000, limit: 12_000 }
   await world.session.recover({ type: 'failed', reason: 'overflow', message: 'too long', overflow, tries: 1 })
   expect(world.session.explain().contextWindow.value).toBe(200_000)
   expect(world.events.filter(({ type }) => type === 'limit-learned')).toEqual([])

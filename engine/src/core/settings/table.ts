@@ -15,8 +15,8 @@ export const settingsTable = {
   }),
   /**
    * Compact at this size: a number of tokens or a percentage of the effective window, for every model or by model (the longest
-   * prefix of its id counts). A value that the window does not allow is capped, and a warning gives the value in use.
-   * Default: the effective window less 13,000 tokens.
+   * prefix of its id counts). Obeyed from 3,000 tokens up to the blocking limit; another value is capped, with a warning.
+   * Default: the effective window less 13,000 tokens; in a window below 200,000 less in proportion (2,080 at 32,000).
    */
   autoCompactAt: setting(rules.oneOrByName(rules.mark), undefined, {
     environment: [
@@ -47,18 +47,21 @@ export const settingsTable = {
       { type: 'cap', name: 'CLAUDE_CODE_AUTO_COMPACT_WINDOW' },
     ],
   }),
-  /** The longest answer, including summaries: the room for a summary is reserved from it. Default: the model's. */
+  /**
+   * The longest answer, including summaries. It is reserved in the window, up to 20,000 tokens and 15 % of the window. A
+   * request that it would make too long for the window gets a lower limit. Default: the model's.
+   */
   maxOutputTokens: setting(rules.tokens),
-  /** From this size on no request is sent. Default: the effective window less 3,000 tokens. */
+  /** From this size on no request is sent. Default: the effective window less 3,000 tokens; below 200,000 less in proportion. */
   blockingLimit: setting(rules.tokens, undefined, {
     environment: [
       { type: 'number', name: 'EVERLONG_BLOCKING_LIMIT' },
       { type: 'number', name: 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE' },
     ],
   }),
-  /** How many tokens before the limit the gauge turns yellow. Default: 20,000, or a quarter of the limit if that is less. */
+  /** How many tokens before the limit the gauge turns yellow. Default: 20,000 or 10 % of the window, at most a quarter of the limit. */
   warningDistance: setting(rules.distance),
-  /** How many tokens before the limit the gauge turns red. Default: 20,000, or a quarter of the limit if that is less. */
+  /** How many tokens before the limit the gauge turns red. Default: 20,000 or 10 % of the window, at most a quarter of the limit. */
   errorDistance: setting(rules.distance),
   /** Marks for the prompt cache, by lifetime; `false` for none. Marks of the host stay, and count towards the four. */
   cacheMarks: setting(oneOf(false, '5m', '1h'), '5m'),

@@ -17,9 +17,51 @@ const thrown = (input: ExplainInput): ConfigurationError => {
 }
 
 describe('windows', () => {
-  test('the effective window leaves room for a summary: the output limit, at most 20,000', () => {
-    expect(explain(at(0)).effectiveWindow.value).toBe(180_000)
-    expect(explain({ ...at(0), settings: { maxOutputTokens: 8_000 } }).effectiveWindow.value).toBe(192_000)
+  test.each<[string, Partial<ExplainInput>, number, string]>([
+    ['at most 20,000', {}, 20_000, 'the smaller of the output limit and 20,000'],
+    [
+      'the request of the host',
+      { settings: { maxOutputTokens: 8_000 } },
+      8_000,
+      'the smaller of the output limit and 20,000',
+    ],
+    [
+      'the limit of the model, though the host asks for more',
+      { model: 'local', settings: { maxOutputTokens: 9_000 }, provider: { maxOutput: 4_000 } },
+      4_000,
+      'the smaller of the output limit and 20,000',
+    ],
+    ['at most 15 % of the window', { settings: { contextWindow: 8_000 } }, 1_200, '15 % of the window'],
+    [
+      'at most 15 % of the window that the environment narrows',
+      { environment: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '16000' } },
+      2_400,
+      '15 % of the window',
+    ],
+    [
+      'a request of the host below 15 %',
+      { settings: { contextWindow: 8_000, maxOutputTokens: 500 } },
+      500,
+      'the smaller of the output limit and 20,000',
+    ],
+  ])('the reserve for a summary: %s', (_, more, reserve, source) => {
+    const explained = explain({ ...at(0), ...more })
+    expect(explained.reserve).toEqual({ value: reserve, source })
+    expect(explained.effectiveWindow.value).toBe(explained.contextWindow.value - reserve)
+  })
+
+  test('a host that asks for more than the model can write is told so', () => {
+    const settings = { contextWindow: 30_000, maxOutputTokens: 9_000 }
+    expect(explain({ ...at(0), model: 'local', settings, provider: { maxOutput: 2_000 } }).maxOutputTokens).toEqual({
+      value: 2_000,
+      source: 'the provider',
+      clamped: { from: 9_000, why: 'setting maxOutputTokens asks for more than the model can write' },
+    })
+  })
+
+  test('a provider whose output limit is as large as its window is no error: the host cannot change that', () => {
+    const provider = { window: 8_000, maxOutput: 8_000 }
+    expect(explain({ ...at(0), model: 'local', provider }).effectiveWindow.value).toBe(6_800)
   })
 
   test.each<[string, Partial<ExplainInput>, number, string]>([
@@ -56,22 +98,26 @@ describe('windows', () => {
   })
 
   test.each([
-    [200_000, 167_000, false],
-    [41_000, 8_000, false],
-    [40_000, 8_000, true],
-    [30_000, 5_000, true],
-  ])('in a window of %i the threshold is %i; that it was clamped: %s', (contextWindow, threshold, isClamped) => {
-    const { autoCompactThreshold } = explain({ ...at(0), settings: { contextWindow } })
-    expect([autoCompactThreshold.value, autoCompactThreshold.clamped !== undefined]).toEqual([threshold, isClamped])
+    [8_000, 6_280],
+    [16_000, 12_560],
+    [32_000, 25_120],
+    [64_000, 50_240],
+    [128_000, 100_480],
+    [199_999, 167_000],
+    [200_000, 167_000],
+    [1_000_000, 967_000],
+  ])('a window of %i is compacted at %i: the buffer is in proportion below 200,000', (contextWindow, threshold) => {
+    const { autoCompactThreshold, warnings } = explain({ ...at(0), settings: { contextWindow } })
+    expect([autoCompactThreshold.value, autoCompactThreshold.clamped, warnings]).toEqual([threshold, undefined, []])
   })
 
   test('too small a window is an error that names the numbers', () => {
-    const error = thrown({ ...at(0), settings: { contextWindow: 27_999 } })
+    const error = thrown({ ...at(0), settings: { contextWindow: 3_528 } })
     expect(error.message).toBe(
-      'A context window of 27,999 tokens (setting contextWindow) less 20,000 for a summary leaves 7,999 usable tokens; at least 8,000 are needed.',
+      'A context window of 3,528 tokens (setting contextWindow) less 529 for a summary leaves 2,999 usable tokens; at least 3,000 are needed.',
     )
-    expect(error.numbers).toEqual({ contextWindow: 27_999, reserve: 20_000, usable: 7_999, needed: 8_000 })
-    expect(explain({ ...at(0), settings: { contextWindow: 28_000 } }).effectiveWindow.value).toBe(8_000)
+    expect(error.numbers).toEqual({ contextWindow: 3_528, reserve: 529, usable: 2_999, needed: 3_000 })
+    expect(explain({ ...at(0), settings: { contextWindow: 3_529 } }).effectiveWindow.value).toBe(3_000)
   })
 
   test('an output limit that does not fit into the window is an error that names the numbers', () => {
@@ -97,12 +143,22 @@ describe('thresholds', () => {
     [
       'an unknown model',
       { model: 'who-knows' },
-      { threshold: 95_000, warning: 75_000, error: 75_000, blocking: 105_000 },
+      { threshold: 100_480, warning: 87_680, error: 87_680, blocking: 106_880 },
     ],
     [
-      'a small window, where the gauge is calm while there is room',
+      'a small window: all distances are in proportion',
       { settings: { contextWindow: 40_000, maxOutputTokens: 4_000 } },
-      { threshold: 23_000, warning: 17_250, error: 17_250, blocking: 33_000 },
+      { threshold: 33_400, warning: 29_400, error: 29_400, blocking: 35_400 },
+    ],
+    [
+      'a low threshold, where the gauge is calm while there is room',
+      { settings: { autoCompactAt: 10_000 } },
+      { threshold: 10_000, warning: 7_500, error: 7_500, blocking: 177_000 },
+    ],
+    [
+      'a blocking limit below the threshold: the compaction comes first',
+      { settings: { blockingLimit: 120_000 } },
+      { threshold: 120_000, warning: 100_000, error: 100_000, blocking: 120_000 },
     ],
     [
       'an output limit of 8k',
@@ -192,9 +248,9 @@ describe('thresholds', () => {
     [{ environment: { EVERLONG_AUTOCOMPACT_PCT: '1' } }, 'EVERLONG_AUTOCOMPACT_PCT', '1,800'],
   ])('%j would compact every turn: it comes later, and a warning says so', (input, source, asked) => {
     const { autoCompactThreshold, warnings } = explain({ ...at(0), ...input })
-    expect([autoCompactThreshold.value, autoCompactThreshold.source]).toEqual([8_000, source])
-    const why = `${source} asks for ${asked}, but with less than 8,000 every turn would compact`
-    expect(warnings).toEqual([`8,000 tokens are used in place of ${asked}: ${why}.`])
+    expect([autoCompactThreshold.value, autoCompactThreshold.source]).toEqual([3_000, source])
+    const why = `${source} asks for ${asked}, but with less than 3,000 every turn would compact`
+    expect(warnings).toEqual([`3,000 tokens are used in place of ${asked}: ${why}.`])
   })
 
   test.each([
@@ -231,16 +287,47 @@ describe('thresholds', () => {
     },
   )
 
+  test.each([
+    [8_000, '50%', 3_400, 0],
+    [8_000, '95%', 6_460, 0],
+    [8_000, 6_680, 6_680, 0],
+    [8_000, 6_681, 6_680, 1],
+    [8_000, '100%', 6_680, 1],
+    [8_000, 50_000, 6_680, 1],
+    [8_000, 2_999, 3_000, 1],
+    [32_000, '90%', 24_480, 0],
+    [60_000, 50_000, 50_000, 0],
+  ] as const)('in a window of %i, autoCompactAt %s is %i, with %i warnings', (contextWindow, asked, value, warned) => {
+    const { autoCompactThreshold, warnings } = explain({
+      ...at(0),
+      settings: { contextWindow, autoCompactAt: asked },
+    })
+    expect([autoCompactThreshold.value, warnings.length]).toEqual([value, warned])
+  })
+
   test('in any window that is allowed the marks are in order and the percentage is one', () => {
+    const mark = fc.oneof(
+      fc.integer({ min: 1, max: 300_000 }),
+      fc.integer({ min: 1, max: 100 }).map((share): `${number}%` => `${share}%`),
+    )
+    const settings = {
+      maxOutputTokens: fc.option(fc.integer({ min: 1, max: 3_999 }), { nil: undefined }),
+      autoCompactAt: fc.option(mark, { nil: undefined }),
+      blockingLimit: fc.option(fc.integer({ min: 1, max: 300_000 }), { nil: undefined }),
+    }
+    const window = fc.oneof(fc.integer({ min: 4_000, max: 40_000 }), fc.integer({ min: 4_000, max: 2_000_000 }))
+    const provider = fc.record({ maxOutput: fc.option(fc.integer({ min: 1, max: 300_000 }), { nil: undefined }) })
     fc.assert(
-      fc.property(fc.integer({ min: 28_000, max: 2_000_000 }), fc.nat(2_500_000), (contextWindow, tokens) => {
-        const explained = explain({ ...at(tokens), settings: { contextWindow } })
+      fc.property(window, fc.record(settings), provider, fc.nat(2_500_000), (contextWindow, more, limits, tokens) => {
+        const input = { ...at(tokens), model: 'local', provider: limits }
+        const explained = explain({ ...input, settings: { ...more, contextWindow } })
         const { warning, error, limit, autoCompactThreshold, blocking, effectiveWindow } = explained
         const marks = [0, warning, error, limit, autoCompactThreshold, blocking, effectiveWindow, contextWindow].map(
           (mark) => (typeof mark === 'number' ? mark : mark.value),
         )
         expect(marks).toEqual(marks.toSorted((a, b) => a - b))
-        expect(autoCompactThreshold.value).toBeGreaterThan(0)
+        expect(warning.value).toBeGreaterThan(0)
+        expect(explained.reserve.value).toBeGreaterThan(0)
         expect(explained.percentLeft).toBeGreaterThanOrEqual(0)
         expect(explained.percentLeft).toBeLessThanOrEqual(100)
       }),

@@ -1,6 +1,4 @@
-// How large the window is, how full the context is, what happens at which size, and why. Nothing else computes these
-// numbers.
-import { modelFacts } from '../catalog/models.ts'
+// How full the context is, what happens at which size, and why. Nothing else computes these numbers.
 import type { ViewMessage } from '../message/message.ts'
 import {
   type ResolvedSettings,
@@ -10,7 +8,8 @@ import {
   tokensOfMark,
 } from '../settings/resolve.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
-import { ConfigurationError, type Figure, formatNumber } from './figure.ts'
+import { type Figure, formatNumber } from './figure.ts'
+import { inProportion, minUsable, resolveWindows, type WindowFacts, type Windows } from './windows.ts'
 
 export type ExplainInput = SettingsInput &
   WindowFacts &
@@ -53,7 +52,7 @@ export function explain(input: ExplainInput): Explanation {
   const model = input.model ?? modelOf(messages)
   const settings = resolveSettings({ ...input, model })
   const windows = resolveWindows(settings, { ...input, model })
-  const thresholds = resolveThresholds(settings, windows.effectiveWindow.value)
+  const thresholds = resolveThresholds(settings, windows)
   const size = input.size ?? contextSize(messages, { ...input, model })
   const used = size.tokens
   const is = {
@@ -91,19 +90,22 @@ function stateOf({ isAboveWarning, isAboveError, isAboveThreshold, isBlocking }:
   return isAboveWarning ? 'warning' : 'ok'
 }
 
+/** Distances at 200,000 tokens and above. In a smaller window they shrink with it. */
 const compactBuffer = 13_000
 const gaugeDistance = 20_000
-/** Share of the limit: in a small window the gauge would be red from the start. */
-const maxDistanceShare = 0.25
 const blockingBuffer = 3_000
+/** Share of the limit: with a low threshold the gauge would be red from the start. */
+const maxDistanceShare = 0.25
 
-function resolveThresholds(settings: ResolvedSettings, effectiveWindow: number): Thresholds {
+function resolveThresholds(settings: ResolvedSettings, windows: Windows): Thresholds {
+  const [window, effectiveWindow] = [windows.contextWindow.value, windows.effectiveWindow.value]
   const { value: mode, source } = settings.compaction
   const autoCompact = { mode: mode === 'ask' ? mode : mode === 'auto' || mode === 'reactive', source }
   const blocking: Figure = settings.blockingLimit
     ? blockingFrom(settings.blockingLimit, effectiveWindow)
-    : { value: effectiveWindow - blockingBuffer, source: `the effective window less ${formatNumber(blockingBuffer)}` }
-  const autoCompactThreshold = thresholdOf(settings, effectiveWindow, blocking.value)
+    : less(effectiveWindow, inProportion(blockingBuffer, window))
+  const standard = less(effectiveWindow, inProportion(compactBuffer, window))
+  const autoCompactThreshold = thresholdOf(settings, { effectiveWindow, standard, blocking: blocking.value })
   const limit: Figure =
     autoCompact.mode === false
       ? { value: effectiveWindow, source: 'the effective window, because auto-compact is off' }
@@ -113,19 +115,25 @@ function resolveThresholds(settings: ResolvedSettings, effectiveWindow: number):
     manualCompact: mode === 'off' ? { allowed: false, source } : { allowed: true, source: 'default' },
     autoCompactThreshold,
     limit,
-    warning: before(limit, settings.warningDistance),
-    error: before(limit, settings.errorDistance),
+    warning: before(limit, window, settings.warningDistance),
+    error: before(limit, window, settings.errorDistance),
     blocking,
   }
 }
 
-/** What was asked for, as far as the window allows. A percentage of the environment can only make compaction earlier. */
-function thresholdOf({ autoCompactAt: asked }: ResolvedSettings, window: number, blocking: number): Figure {
-  const standard = defaultThreshold(window)
-  if (!asked) return standard
-  const from = tokensOfMark(asked.value, window)
-  const min = Math.min(minUsable, standard.value)
-  const max = asked.onlyLowers ? standard.value : Math.max(standard.value, blocking)
+function less(effectiveWindow: number, tokens: number): Figure {
+  return { value: effectiveWindow - tokens, source: `the effective window less ${formatNumber(tokens)}` }
+}
+
+type Around = { readonly effectiveWindow: number; readonly standard: Figure; readonly blocking: number }
+
+/** The requested threshold, within the window. A percentage of the environment can only make compaction earlier. */
+function thresholdOf({ autoCompactAt: asked }: ResolvedSettings, around: Around): Figure {
+  const { effectiveWindow, standard, blocking } = around
+  if (!asked) return capped(standard, blocking)
+  const from = tokensOfMark(asked.value, effectiveWindow)
+  const max = asked.onlyLowers ? Math.min(standard.value, blocking) : blocking
+  const min = Math.min(minUsable, max)
   const value = Math.max(min, Math.min(max, from))
   if (value === from) return { value, source: asked.source }
   const limit =
@@ -137,17 +145,19 @@ function thresholdOf({ autoCompactAt: asked }: ResolvedSettings, window: number,
   return { ...figure, clamped: { from, why } }
 }
 
-/** In a small window the buffer would leave too little: at least this much is left for the conversation. */
-function defaultThreshold(window: number): Figure {
-  const value = window - compactBuffer
-  const least = Math.min(minUsable, Math.ceil(window / 2))
-  if (value >= least) return { value, source: `the effective window less ${formatNumber(compactBuffer)}` }
-  const why = `the effective window of ${formatNumber(window)} less ${formatNumber(compactBuffer)} would leave less than ${formatNumber(least)}`
-  return { value: least, source: 'the least that a conversation needs', clamped: { from: value, why } }
+/** A compaction at a size that no request may have would come too late. */
+function capped(standard: Figure, blocking: number): Figure {
+  if (standard.value <= blocking) return standard
+  return {
+    value: blocking,
+    source: 'the blocking limit',
+    clamped: { from: standard.value, why: 'no request is larger' },
+  }
 }
 
-function before(limit: Figure, distance: Sourced<number> | undefined): Figure {
-  const tokens = distance?.value ?? Math.min(gaugeDistance, Math.floor(limit.value * maxDistanceShare))
+function before(limit: Figure, window: number, distance: Sourced<number> | undefined): Figure {
+  const most = Math.floor(limit.value * maxDistanceShare)
+  const tokens = distance?.value ?? Math.min(inProportion(gaugeDistance, window), most)
   const source = `${formatNumber(tokens)} before the limit${distance ? ` (${distance.source})` : ''}`
   const value = limit.value - tokens
   return value >= 0 ? { value, source } : { value: 0, source, clamped: { from: value, why: 'a size is never below 0' } }
@@ -157,83 +167,4 @@ function blockingFrom(asked: Sourced<number>, window: number): Figure {
   if (asked.value <= window) return { value: asked.value, source: asked.source }
   const why = `${asked.source} asks for more than the effective window of ${formatNumber(window)}`
   return { value: window, source: asked.source, clamped: { from: asked.value, why } }
-}
-
-export type WindowFacts = {
-  readonly model?: string | undefined
-  readonly provider?: { readonly window?: number | undefined; readonly maxOutput?: number | undefined } | undefined
-  readonly learnedWindow?: number | undefined
-}
-
-export type Windows = {
-  readonly contextWindow: Figure
-  readonly maxOutputTokens: Figure
-  readonly reserve: Figure
-  readonly effectiveWindow: Figure
-}
-
-/** The 99.99th percentile of summaries is about 17,400 tokens. */
-const maxReserve = 20_000
-/** With less, every turn would compact. */
-export const minUsable = 8_000
-const defaultWindow = 128_000
-
-export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = {}): Windows {
-  const known = facts.model === undefined ? undefined : modelFacts(facts.model)
-  const full: Figure = settings.contextWindow ??
-    from(facts.provider?.window, 'the provider') ??
-    from(facts.learnedWindow, 'learned from an overflow error') ??
-    from(known?.window, `built-in table (${known?.id})`) ?? {
-      value: defaultWindow,
-      source: 'no information: a cautious default',
-    }
-  const output = settings.maxOutputTokens ?? from(facts.provider?.maxOutput, 'the provider')
-  const maxOutputTokens: Figure = output ??
-    from(known?.maxOutput, `built-in table (${known?.id})`) ?? {
-      value: maxReserve,
-      source: 'no information: as much as a summary may need',
-    }
-  if (output && output.value >= full.value) throw outputTooLarge(output, full)
-
-  const contextWindow = narrowed(full, settings.maxWindow)
-  const reserve: Figure = {
-    value: Math.min(maxOutputTokens.value, maxReserve),
-    source: `the smaller of the output limit and ${formatNumber(maxReserve)}`,
-  }
-  const effective = contextWindow.value - reserve.value
-  if (effective < minUsable) throw tooSmall(contextWindow, reserve)
-  return {
-    contextWindow,
-    maxOutputTokens,
-    reserve,
-    effectiveWindow: { value: effective, source: 'the window less the reserve for a summary' },
-  }
-}
-
-function from(value: number | undefined, source: string): Sourced<number> | undefined {
-  return value !== undefined && Number.isFinite(value) && value > 0 ? { value, source } : undefined
-}
-
-function narrowed(full: Figure, asked: Sourced<number> | undefined): Figure {
-  if (!asked) return full
-  if (asked.value <= full.value) return asked
-  const why = `${asked.source} can only make the window smaller`
-  return { ...full, clamped: { from: asked.value, why } }
-}
-
-function outputTooLarge(output: Figure, window: Figure): ConfigurationError {
-  return new ConfigurationError(
-    `The output limit of ${formatNumber(output.value)} tokens (${output.source}) does not fit into a context window of ` +
-      `${formatNumber(window.value)} tokens (${window.source}).`,
-    { maxOutputTokens: output.value, contextWindow: window.value },
-  )
-}
-
-function tooSmall(window: Figure, reserve: Figure): ConfigurationError {
-  const usable = window.value - reserve.value
-  return new ConfigurationError(
-    `A context window of ${formatNumber(window.value)} tokens (${window.source}) less ${formatNumber(reserve.value)} for a summary ` +
-      `leaves ${usable < 0 ? 'nothing' : `${formatNumber(usable)} usable tokens`}; at least ${formatNumber(minUsable)} are needed.`,
-    { contextWindow: window.value, reserve: reserve.value, usable, needed: minUsable },
-  )
 }
