@@ -106,6 +106,9 @@ describe('the state', () => {
     expect(lines(ledgerOf(...commits)).at(-1)).toBe(
       'Not seen to be pushed: 1000002, 1000003, 1000004, 1000005, 1000006, 1000007 and 2 older.',
     )
+    const many = Array.from({ length: 25 }, (_, at) => shell('git commit', `[main ${1_000_000 + at}] C`))
+    const listed = lines(ledgerOf(...many)).filter((line) => line.startsWith('- 10000'))
+    expect([listed.length, listed[0], listed.at(-1)]).toEqual([20, '- 1000005 "C"', '- 1000024 "C"'])
     const amended = shell('git commit --amend --no-edit', '[main 2b3c4d5] Open the gate')
     expect(lines(ledgerOf(commit, amended)).slice(1)).toEqual([
       'Commits made in this session:',
