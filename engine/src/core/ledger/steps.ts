@@ -1,13 +1,13 @@
 // The steps of the agent, one line each: `edited src/gate.ts`, `ran \`npm test\` → failed: 3 failed`, `searched for \`gate\` →
 // src/gate.ts:4`. The text of a file is kept only if the user pointed at the file.
 import { condensed, sentenceEnd, withoutCode } from '../text/condense.ts'
+import { oneLine } from '../text/one-line.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
+import { isHousekeeping, programOf } from '../tools/commands.ts'
 import { addedLines, type TextEdit } from '../tools/patch.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
-import { isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { commitsIn } from './git.ts'
-import { oneLine } from './text.ts'
 
 const maxLook = 400
 const maxReport = 1_500

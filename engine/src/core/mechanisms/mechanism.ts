@@ -9,6 +9,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactedDraft, Declined, Failed } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { SafeRedact } from '../ports/restore.ts'
 import type { ReductionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -71,6 +72,8 @@ export type Situation = {
   readonly target: number
   /** What was deleted from the provider's cache so far. */
   readonly cacheEdits?: CacheEditState | undefined
+  /** Replaces secrets in what a stub quotes. */
+  readonly redact?: SafeRedact | undefined
 }
 
 /** What the model client can do beyond sending messages. */
@@ -86,6 +89,8 @@ export type PlannedItem = {
   readonly toolUseId?: string
   readonly tool?: string
   readonly path?: string
+  /** What the text in its place says about it. */
+  readonly stub?: string
   /** Where the original stays. */
   readonly uuids: readonly string[]
   readonly message: number

@@ -2,10 +2,10 @@
 // more detail until the room is used.
 import type { Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
-import { oneLine } from '../../ledger/text.ts'
 import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import { oneLine } from '../../text/one-line.ts'
 import { locator, wordsText } from './complete-words.ts'
 import type { RecordEntry, RecordStep } from './entries.ts'
 

@@ -1,11 +1,11 @@
 // The record: what the user and the agent said at the time, in order, as far as nothing else in the context says it.
 // Without a model nothing is said yet, so the record is the whole page. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
-import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { gap, sentenceEnd } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import { oneLine } from '../../text/one-line.ts'
 import { recordEntries } from './entries.ts'
 import { entriesWithin, oneLineTokens } from './entry-text.ts'
 import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
