@@ -105,7 +105,7 @@ function after(seen: Seen, event: AgentEvent): Seen {
     case 'failed':
       return { ...seen, problem: failureLine(event.failure) }
     case 'blocked':
-      return { ...seen, problem: event.detail }
+      return { ...seen, problem: event.why }
     case 'notice':
       return seen.why === undefined ? { ...seen, problem: event.text } : seen
     case 'receipt': {
