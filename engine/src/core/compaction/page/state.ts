@@ -43,7 +43,17 @@ export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput):
     }),
     ...running.slice(-most.commands).map(({ text }) => `- Started and not seen to end: ${code(text)}`),
     ...openLines(ledger, since),
+    // A summary has sections on the current work and the next step.
+    ...(shown === '' ? currentLines(ledger) : []),
   ]
+}
+
+/** Where the work stopped: `Not finished: "Fix the gate." The agent’s last step: ran \`npm test\` → failed: 3 failed` */
+function currentLines({ exchanges, isAnswered }: Ledger): readonly string[] {
+  const { text = '', steps = [] } = exchanges.at(-1) ?? {}
+  const step = steps.findLast(({ type }) => type !== 'read')
+  if (isAnswered || !step || step.text === interrupted) return []
+  return [`Not finished: "${line(text, 240)}" The agent’s last step: ${line(step.text, 300)}`]
 }
 
 function under<T>(lead: string, items: readonly T[], text: (item: T) => string): readonly string[] {
