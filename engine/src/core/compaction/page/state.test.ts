@@ -190,7 +190,7 @@ describe('the state', () => {
       commits: [{ hash: '1a2b3c4', title: evil, last: 1 }],
       todos: [{ id: '1', text: evil, status: 'pending' }],
       files: [{ path: evil, last: 2 }],
-      commands: [{ text: `\`${evil}`, outcome: evil, ended: 'well', last: 1, time: 1e300 }],
+      commands: [{ text: `npm test \`${evil}`, outcome: evil, ended: 'well', last: 1, time: 1e300 }],
       repository: { branch: evil, staged: [evil], statusLast: 1 },
     })
     const text = lines(ledger).join('\n')
