@@ -3,25 +3,21 @@
 
 import { costOf } from '../cache/economics.ts'
 import type { Weigher } from '../mechanisms/measure.ts'
-import {
-  declined,
-  type MechanismContext,
-  type PlanningMechanism,
-  type RunningMechanism,
-} from '../mechanisms/mechanism.ts'
+import type { MechanismContext, PlanningMechanism, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { partsOf, planRanges, replacementOf } from '../mechanisms/ranges.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { turnsOf } from '../message/cut-points.ts'
 import { defined, errorText } from '../message/json.ts'
 import { isRequest } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
+import { declined } from '../ports/outcome.ts'
 import { type BackgroundWorker, type Runtime, summarizer } from '../session/runtime.ts'
 import { compactionOff } from '../settings/resolve.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Span, Staged, Staging } from './stage.ts'
+import type { FinishedSpan, Staged, Staging } from './stage.ts'
 
 /** Shares of the effective window at which staged summaries are used, and at which the next request waits for one. */
 export const commitAt = 0.9
@@ -41,7 +37,7 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
       if (collapseState(explanation) === 'idle') {
         const at = formatNumber(Math.ceil(explanation.effectiveWindow.value * commitAt))
         const detail = `${formatNumber(explanation.size.tokens)} tokens; staged summaries are used from ${at} on.`
-        return declined(name, 'below-commit', detail)
+        return declined('below-commit', detail)
       }
       const parts = partsOf(view)
       const replacements = staged.flatMap(({ from, to, text }) => {
@@ -51,8 +47,7 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
         if (own.length === 0 || own.some(({ isPinned }) => isPinned)) return []
         return replacementOf(view, situation, { parts: own, text: () => text, why: 'a finished span' })
       })
-      if (replacements.length === 0)
-        return declined(name, 'nothing-to-do', 'No staged summary is smaller than its span.')
+      if (replacements.length === 0) return declined('nothing-to-do', 'No staged summary is smaller than its span.')
       return planRanges(view, situation, {
         mechanism: name,
         why: 'finished spans have summaries of their own',
@@ -67,10 +62,14 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
 const minSpanTokens = 2_000
 
 /** Oldest first; none with anything pinned or with a summary. The newest one is not finished. */
-export function finishedSpans(view: View, weigher: Weigher, minTokens: number = minSpanTokens): readonly Span[] {
+export function finishedSpans(
+  view: View,
+  weigher: Weigher,
+  minTokens: number = minSpanTokens,
+): readonly FinishedSpan[] {
   const parts = partsOf(view)
   const turns = turnsOf(parts, ({ origin }) => isRequest(origin)).slice(0, -1)
-  return turns.flatMap(({ start, end }): readonly Span[] => {
+  return turns.flatMap(({ start, end }): readonly FinishedSpan[] => {
     const own = parts.slice(start, end)
     const [first, last] = [own[0], own.at(-1)]
     if (first?.uuid === undefined || last?.uuid === undefined) return []
@@ -156,7 +155,7 @@ export class Collapser implements BackgroundWorker {
     while (this.running && !isEnough()) await this.running
   }
 
-  private async stage(runtime: Runtime, span: Span): Promise<void> {
+  private async stage(runtime: Runtime, span: FinishedSpan): Promise<void> {
     const { gauge, ports, closing } = runtime
     const { signal } = closing
     const { name: model } = gauge.model()

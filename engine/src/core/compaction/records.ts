@@ -6,7 +6,7 @@ import { toJson } from '../ledger/json.ts'
 import { defined, type JsonObject } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { ModelClient } from '../ports/model.ts'
-import type { ProviderSummary } from '../request/from-view.ts'
+import type { ProviderSummary } from '../request/repair.ts'
 import { type CompactionRecords, compactionRecords } from '../transcript/format/compaction-records.ts'
 import type { Summary } from './ask/asker.ts'
 import type { Assembled } from './assemble.ts'
@@ -75,7 +75,7 @@ export function recordsOf(run: CompactionRun, draft: Draft, figures: Figures): C
     ...rest,
     size: { after, ...defined({ model: job.counting?.model }) },
     reason: job.reason,
-    // What comes after kept messages is counted with the messages, so only what was taken from before them is freed.
+    // Tokens after kept messages count with the messages, so only tokens from before them are freed.
     freed: plan.tokens.before - assembled.frontTokens,
     chain: { ...chain, ...defined({ turnId: job.turnId }) },
     turns: history.turns,

@@ -2,8 +2,10 @@
 // ledger began, because the ledger has no clock.
 import type { Action } from '../tools/actions.ts'
 import type { Todo } from '../tools/call.ts'
+import type { CommandEnd } from '../tools/commands.ts'
 
 export type { Todo } from '../tools/call.ts'
+export type { CommandEnd } from '../tools/commands.ts'
 
 /** A file that the session changed. */
 export type FileFact = {
@@ -12,10 +14,7 @@ export type FileFact = {
   readonly last: number
 }
 
-/** Unfinished: running in the background, cut off, or still running when last seen. Its outcome is unknown. */
-export type CommandEnd = 'well' | 'badly' | 'unfinished'
-
-/** A command that verifies the work (test, lint, types, build), or one that has not ended. */
+/** A command that verifies the work (test, lint, types, build), does something to it as a whole (commit, push, deploy), or still runs. */
 export type CommandFact = {
   /** The complete command. */
   readonly text: string
@@ -25,21 +24,15 @@ export type CommandFact = {
   /** Of the latest run, where an exit code was reported. */
   readonly exit?: number
   readonly ended: CommandEnd
+  /** It was started, and not seen to end. */
+  readonly isRunning?: true
   /** The most informative line of the latest output. */
   readonly outcome: string
-}
-
-/** The latest run of a command of one kind: of the tests, a build, a push. */
-export type ActionFact = {
-  readonly action: Action
-  /** The complete command. */
-  readonly text: string
-  readonly last: number
-  /** Unfinished also where nobody can say which command of a script failed. */
-  readonly ended: CommandEnd
-  readonly outcome: string
-  /** Some run of this kind went well, this one or an earlier one. */
-  readonly hasSucceeded: boolean
+  readonly actions?: readonly Action[]
+  /** The action that failed; undefined where nobody can say which command of a script did. */
+  readonly failed?: Action
+  /** An earlier run went well. */
+  readonly hasSucceeded?: true
 }
 
 export type ErrorFact = {
@@ -128,8 +121,6 @@ export type Ledger = {
   readonly olderRules?: number
   readonly files: readonly FileFact[]
   readonly commands: readonly CommandFact[]
-  /** At most one for each kind. */
-  readonly actions: readonly ActionFact[]
   readonly errors: readonly ErrorFact[]
   readonly todos: readonly Todo[]
   readonly commits: readonly Commit[]
@@ -142,7 +133,6 @@ export const emptyLedger: Ledger = {
   rules: [],
   files: [],
   commands: [],
-  actions: [],
   errors: [],
   todos: [],
   commits: [],

@@ -34,7 +34,7 @@ import type { Tracker } from './tracking.ts'
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }
 
-/** What all sessions of an engine learn together. */
+/** Shared by all sessions of an engine. */
 export type Learned = {
   calibrations: Calibrations
   /** Of windows, by endpoint and model, as overflows showed them. */
@@ -52,7 +52,7 @@ export type GaugeInput = {
   readonly tracker: Tracker
   readonly settings: Settings
   readonly environment: Environment
-  readonly ports: Pick<CompactionPorts, 'now' | 'emit'>
+  readonly ports: Pick<CompactionPorts, 'now' | 'emit' | 'redact'>
   readonly guard: Guard
   readonly learned: Learned
   /** Counts texts in place of the estimator. */
@@ -68,7 +68,7 @@ const worthAdopting = 0.02
 /** From this difference on messages are weighed again: plans must use the same counts as the size. */
 const worthWeighingAgain = 0.1
 
-/** An answer that ends this close to the known window confirms it. */
+/** An answer that ends this close to the known window confirms it. Chat templates add tokens that nobody counts: as much stays free. */
 const nearlyFull = 0.01
 
 const describeTimeoutMs = 5_000
@@ -119,7 +119,7 @@ export class Gauge {
     return { estimator: settings.estimator, tokenizer, model, calibration }
   }
 
-  /** System prompt and tools: what no compaction reduces. Without the margin. */
+  /** Tokens of the system prompt and the tools, which no compaction reduces. Without the margin. */
   overhead(model = this.choice.name): number {
     const known = this.input.overhead
     return known ?? this.weights.tokens(this.weights.once(overheadMessages, this.requestBase), this.counting(model))
@@ -157,7 +157,7 @@ export class Gauge {
     const limit = Math.min(...asked)
     const { contextWindow, reserve } = this.windows()
     if (modelFacts(this.choice.name)?.endsAtWindow || contextWindow.source === guessedWindow) return limit
-    const room = contextWindow.value - this.size(view).tokens
+    const room = Math.floor(contextWindow.value * (1 - nearlyFull)) - this.size(view).tokens
     const budget = thinking?.type === 'enabled' ? (numberAt(thinking, 'budget_tokens') ?? 0) + 1 : 0
     return Math.min(limit, Math.max(room, reserve.value, budget))
   }
@@ -184,13 +184,14 @@ export class Gauge {
       client: { cacheEdits, contextManagement },
       ...defined({ thinks: thinking && thinking.type !== 'disabled' }),
       cacheEdits: tracker.now().cacheEdits,
+      redact: ports.redact,
       targetShare: settings.target,
       compactionComes: !settings.collapse && settings.compaction !== 'reactive' && !tracker.now().breaker.isOpen,
       reductions: { ...reductions, recall, reproducible: [...reductions.reproducible, ...reproducible] },
     })
   }
 
-  /** Between two requests: adopts what was learned if it makes a difference, and notes in the transcript what now holds. */
+  /** Between two requests: adopts learned limits if they make a difference, and records the current values in the transcript. */
   settle(): void {
     const { conversation, learned, settings } = this.input
     const calibration = calibrationOf(learned.calibrations, this.choice.name)
@@ -230,12 +231,12 @@ export class Gauge {
     return resolveWindows({ ...resolved, maxWindow: undefined }, this.windowFacts(client, model))
   }
 
-  /** What an overflow taught about the window of a model. */
+  /** The window of a model, as an overflow showed it. */
   limit(client: ModelClient, model: string): number | undefined {
     return this.input.learned.limits.get(keyOf(client, model))
   }
 
-  /** What the provider says is left out where the client only repeats our table, or where an overflow proved it wrong. */
+  /** The provider's own numbers. Omitted if the client only repeats our table, or if an overflow proved them wrong. */
   private windowFacts(client: ModelClient, model: string) {
     const { window, maxOutput } = client.capabilities(model)
     const table = modelFacts(model)

@@ -1,6 +1,7 @@
 // The two lists of mechanisms that a session has, what a mechanism gets when it runs, and how a list is tried: one after the
 // other, until one has a result that can be applied.
 import { modelFacts } from '../catalog/models.ts'
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type {
   CompactionCause,
   CompactRange,
@@ -9,6 +10,7 @@ import type {
   Mechanisms,
   Outcome,
   RunningMechanism,
+  Situation,
 } from '../mechanisms/mechanism.ts'
 import { reductions } from '../mechanisms/reductions.ts'
 import { defined, describeValue, errorText, isObject, type JsonObject } from '../message/json.ts'
@@ -17,26 +19,28 @@ import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import { type Declined, type Failed, failed, type Spent, stopped, type Tried } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
+import { withMargin } from '../tokens/estimate/counting.ts'
+import type { View } from '../transcript/view/fold.ts'
 import type { ModelChoice } from './gauge.ts'
-import { earlyTarget } from './may-compact.ts'
 import { type Runtime, summarizer } from './runtime.ts'
 import { buildRequest } from './turn.ts'
 
 /** Mechanisms that belong to one session: they know its notes and its staged summaries. */
 export type SessionMechanisms = {
   readonly memory?: Mechanism | undefined
-  readonly collapse?: Mechanism | undefined
+  /** Tried before all reductions. */
+  readonly first?: Mechanism | undefined
   /** The setting `reductions` as the host gave it. */
   readonly given?: ReductionChoices | undefined
 }
 
 export function defaultMechanisms(
   compact: readonly Mechanism[],
-  { memory, collapse, given = {} }: SessionMechanisms = {},
+  { memory, first, given = {} }: SessionMechanisms = {},
 ): Mechanisms {
   const chosen = reductions.filter(({ onlyWith }) => onlyWith === undefined || given[onlyWith] !== undefined)
   return {
-    reduce: collapse ? [collapse, ...chosen] : chosen,
+    reduce: first ? [first, ...chosen] : chosen,
     compact: memory ? [memory, ...compact] : compact,
   }
 }
@@ -131,6 +135,19 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
   }
 }
 
+/** Tokens for a summary and the text that code adds. With less, each compaction would lose facts of the previous one. */
+const handoverRoom = 8_000
+
+/** The size that a compaction before the threshold must get below: a share of the present size, with room for a summary. */
+export function earlyTarget(view: View, situation: Situation, overhead: number): number {
+  const { weigher, explanation, target } = situation
+  const unseen = unseenResults(view)
+  const weight = unseen === undefined ? 0 : weigher.from(view.messages, unseen - 1)
+  const share = target / explanation.autoCompactThreshold.value
+  const minTarget = withMargin(overhead + weight + handoverRoom)
+  return Math.min(target, Math.max(minTarget, Math.floor(explanation.size.tokens * share)))
+}
+
 /** Tokens for the instruction to summarize. */
 const instructionRoom = 3_000
 
@@ -146,7 +163,7 @@ function summarizerPorts(runtime: Runtime): CompactionPorts {
   return {
     ...ports,
     model: summarizer(runtime),
-    // A limit that the summarizer met is learned here, which emits the event under the session's name.
+    // The gauge learns a limit that the summarizer met, and emits the event with the session's id.
     emit: (event) => (event.type === 'limit-learned' ? gauge.learnLimit(event) : ports.emit(event)),
   }
 }
@@ -194,7 +211,7 @@ export async function tryMechanisms(mechanisms: readonly Mechanism[], { context,
   return { ...last, tried, ...spent }
 }
 
-/** Code of the host may be among them: what it throws, or returns that is no outcome, is a failure. */
+/** It may be the host's code: an error, or a result that is no outcome, counts as a failure. */
 async function runMechanism(mechanism: Mechanism, context: MechanismContext): Promise<Outcome> {
   const { view, situation, ports } = context
   const { name } = mechanism
@@ -239,7 +256,7 @@ function describe(found: Found): string {
   return `asked the server to leave out ${changesIn(found)}, about ${found.freed} tokens`
 }
 
-/** How many results, attachments or ranges it is about. */
+/** The number of results, attachments or ranges that change. */
 export function changesIn(found: Exclude<Found, { readonly type: 'compacted' }>): number {
   return found.items?.length ?? (found.type === 'reduced' ? found.edits.length : 0)
 }

@@ -7,8 +7,7 @@ import { type Compacted, outcomesOf, type Tried } from '../ports/outcome.ts'
 import { overflowOfAnswer } from '../request/refusal.ts'
 import { compactionOff, type ReductionSettings } from '../settings/resolve.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import { compactNow } from './compact.ts'
-import { isAllowed, notAllowed } from './may-compact.ts'
+import { compactNow, isAllowed, notAllowed } from './compact.ts'
 import { contextFor, tryMechanisms } from './mechanisms.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 import { type Runtime, reduceView } from './runtime.ts'
@@ -130,7 +129,7 @@ function coversGap({ gauge }: Runtime, { overflow }: ModelFailure, freed: number
 }
 
 async function compactAll({ runtime, signal, steps }: Attempt): Promise<Remedy | undefined> {
-  // What was cleared before may be enough even if no compaction follows. If the provider named no numbers, only sending
+  // Clearing may have been enough even if no compaction follows. If the provider named no numbers, only sending
   // again can tell, and a request that is refused costs nothing.
   const isSmaller = steps.some(({ outcome }) => outcome === 'done')
   const why = await whyNoCompaction(runtime, signal)

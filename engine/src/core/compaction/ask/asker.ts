@@ -1,6 +1,6 @@
-// Sends one request for a summary and judges the answer. Keeps connections alive meanwhile and adds up the usage.
+// Sends one request for a summary and judges the answer. Emits signs of life while it waits, and adds up the usage.
 import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
-import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
+import type { ModelAnswer, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { type Failed, type FailedReason, failed, stopped, type Tried } from '../../ports/outcome.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { createStop } from '../../ports/safely.ts'
@@ -16,14 +16,11 @@ export type Summary = {
   readonly request: ModelRequest
 }
 
-/** `overflow`: what the provider said about a request that was too long. */
-export type AskFailed = Failed & { readonly overflow?: Overflow | undefined }
-
 export type Asking = {
   readonly mechanism: string
   readonly request: ModelRequest
   readonly prompt: string
-  /** Of what is summarized: a summary must have fewer. */
+  /** Tokens of the summarized messages: a summary must have fewer. */
   readonly sourceTokens: number
   /** How often it is sent when the stream breaks. */
   readonly sends: number
@@ -36,17 +33,17 @@ export function note({ ports, tried }: CompactionRun, item: Tried): void {
   ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
 }
 
-export async function ask(run: CompactionRun, asking: Asking): Promise<Summary | AskFailed> {
+export async function ask(run: CompactionRun, asking: Asking): Promise<Summary | Failed> {
   const { ports, signal } = run
   const { mechanism, request, prompt, sourceTokens, countTokens } = asking
-  const noted = (reason: FailedReason, why: string): AskFailed => {
+  const noted = (reason: FailedReason, why: string): Failed => {
     note(run, { mechanism, outcome: 'failed', why, reason })
     return failed(reason, why)
   }
   const answer = await send(asking, run)
   if (signal?.aborted) return stopped
   const { overflow } = answer.type === 'failed' ? answer : {}
-  // The window as the provider names it is worth more than what any table says.
+  // The provider's own limit overrides every table.
   if (overflow?.limit !== undefined && overflow.limit !== run.limit) {
     run.limit = overflow.limit
     const { endpoint = ports.model.provider } = ports.model

@@ -7,6 +7,7 @@ import {
   thinkingBlock,
   toolUseBlock,
 } from '../../../testing/index.ts'
+import { blocksOf } from '../../message/block.ts'
 import { shapeOf } from '../../message/shape.ts'
 import { checkRequest } from '../../request/check-request.ts'
 import { repairRequest } from '../../request/repair.ts'
@@ -183,6 +184,39 @@ describe('clearing', () => {
     const recalled = edit(base(), { type: 'clear-results', toolUseIds: ['t1'], recall: true }, 'e1')
     expect(contentsOf(viewOf(recalled))[2]).toMatchObject([
       { content: '[Old tool result content cleared] Recall it by its id: t1' },
+    ])
+  })
+
+  test('a result leaves the stub that its edit stored, and none if there is not one for each result', () => {
+    const shown = (change: object) =>
+      contentsOf(viewOf(edit(base(), { type: 'clear-results', toolUseIds: ['t1'], ...change }, 'e1')))[2]
+    const stub = 'Bash(npm test): exit 1'
+    expect(shown({ stubs: [stub] })).toMatchObject([{ content: `[Old tool result content cleared] ${stub}` }])
+    expect(shown({ stubs: [stub], recall: true })).toMatchObject([
+      { content: `[Old tool result content cleared] ${stub}. Recall it by its id: t1` },
+    ])
+    const bare = [{ content: '[Old tool result content cleared]' }]
+    expect(shown({ stubs: [''] })).toMatchObject(bare)
+    expect(shown({ stubs: [stub, 'of another'] })).toMatchObject(bare)
+    expect(shown({ stubs: [7] })).toMatchObject(bare)
+  })
+
+  test('each result gets its own stub, and the newest edit decides', () => {
+    const built = session()
+      .user('go')
+      .assistant([toolUseBlock('t1', 'Bash'), toolUseBlock('t2', 'Bash')])
+      .toolResult('t1', 'one')
+      .toolResult('t2', 'two')
+    const both = edit(built, { type: 'clear-results', toolUseIds: ['t2', 't1'], stubs: ['second', 'first'] }, 'e1')
+    const texts = (view: ReturnType<typeof viewOf>) => blocksOf(contentsOf(view)[2]).map(({ content }) => content)
+    expect(texts(viewOf(both))).toEqual([
+      '[Old tool result content cleared] first',
+      '[Old tool result content cleared] second',
+    ])
+    const again = edit(both, { type: 'clear-results', toolUseIds: ['t1'] }, 'e2')
+    expect(texts(viewOf(again))).toEqual([
+      '[Old tool result content cleared]',
+      '[Old tool result content cleared] second',
     ])
   })
 

@@ -1,0 +1,23 @@
+// Making foreign text safe to quote: one line, no secrets, no control characters, a cap. It never becomes markup.
+import { clippedAtWord } from './cut.ts'
+import { withoutSecrets } from './secrets.ts'
+
+/** Line ends, controls, and the marks that reverse or hide text. Matched to be replaced, so controls are meant. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]+/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colors start with one
+const colors = /\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g
+
+/** The text on one line without secrets, cut at its end to `longest` characters. Never splits a surrogate pair. */
+export function oneLine(text: string, longest: number): string {
+  // Only the part that can be shown is looked at: an output may be megabytes long.
+  const part = withoutSecrets(text.length > longest * 4 ? text.slice(0, longest * 4) : text)
+  return clippedAtWord(
+    part.replace(colors, '').replace(unsafe, ' ').replace(/\s+/g, ' ').trim().toWellFormed(),
+    longest,
+  )
+}
+
+export function withoutColors(text: string): string {
+  return text.includes('\u001b') ? text.replace(colors, '') : text
+}
