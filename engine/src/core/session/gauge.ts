@@ -172,8 +172,8 @@ export class Gauge {
   situation(view = this.input.conversation.view(), { client, name: model }: ModelChoice = this.choice): Situation {
     const { environment, ports, settings, tracker } = this.input
     const { thinking, reproducible = [] } = this.requestBase
-    const { cacheEdits, contextManagement } = client.capabilities(model)
-    const { reductions, recall } = settings
+    const { cacheEdits, contextManagement, promptCache } = client.capabilities(model)
+    const { reductions, recall, summary } = settings
     return situationOf(view, {
       now: ports.now(),
       ...this.windowFacts(client, model),
@@ -186,6 +186,7 @@ export class Gauge {
       cacheEdits: tracker.now().cacheEdits,
       targetShare: settings.target,
       compactionComes: !settings.collapse && settings.compaction !== 'reactive' && !tracker.now().breaker.isOpen,
+      sharesCache: summary.shareCache && promptCache && (summary.model === undefined || summary.model === model),
       reductions: { ...reductions, recall, reproducible: [...reductions.reproducible, ...reproducible] },
     })
   }

@@ -73,12 +73,15 @@ export async function isAllowed(
   return isYes
 }
 
+/** What is forgotten counts as much as what is paid; a thrifty session only counts what is paid. */
+const patience = { default: 2, thrifty: 1 } as const
+
 /**
  * Whether a compaction pays now: carrying what it would drop has cost as much as it will. With steady growth that is the
  * cheapest rhythm, and whatever comes it costs at most twice as much as knowing the future would. In the middle of a turn
  * it would take away what is being worked with, and with a cold cache it costs more: then it waits for twice as much.
  */
-export function paysToCompact(view: View, situation: Situation): boolean {
+export function paysToCompact(view: View, situation: Situation, economy: keyof typeof patience): boolean {
   const costs = compactionCosts(situation)
   if (!costs) return false
   const { cache, explanation } = situation
@@ -87,7 +90,7 @@ export function paysToCompact(view: View, situation: Situation): boolean {
   // Results that the last turn read are cleared without a compaction.
   const spent = costs.rent * carriedAbove(view, { above: costs.after, now: started ?? tokens })
   const isGoodMoment = started !== undefined && cache.type === 'warm'
-  return spent >= (costs.fixed + costs.perToken * tokens) * (isGoodMoment ? 1 : 2)
+  return spent >= (costs.fixed + costs.perToken * tokens) * patience[economy] * (isGoodMoment ? 1 : 2)
 }
 
 /** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */
