@@ -54,7 +54,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     weigher,
     cache,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
-    sharesCache: input.sharesCache !== false,
+    sharesCache: input.sharesCache ?? true,
     target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? defaultSettings.target)),
     now: input.now,
     model: facts,

@@ -186,7 +186,7 @@ export class Gauge {
       cacheEdits: tracker.now().cacheEdits,
       targetShare: settings.target,
       compactionComes: !settings.collapse && settings.compaction !== 'reactive' && !tracker.now().breaker.isOpen,
-      sharesCache: summary.shareCache && promptCache && (summary.model === undefined || summary.model === model),
+      sharesCache: summary.shareCache && promptCache && (summary.model ?? model) === model,
       reductions: { ...reductions, recall, reproducible: [...reductions.reproducible, ...reproducible] },
     })
   }
