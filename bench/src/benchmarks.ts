@@ -17,6 +17,7 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   locomo: () => import('./recall/locomo.ts'),
   micro: () => import('./micro/run.ts'),
   speed: () => import('./speed/run.ts'),
+  windows: () => import('./windows/run.ts'),
   rounds: () => import('./rounds/run.ts'),
   cost: () => import('./cost/run.ts'),
   economy: () => import('./economy/run.ts'),

@@ -10,7 +10,8 @@ import type { Message } from './core/message/message.ts'
 import { compactionOff, type Environment, type ReductionSettings } from './core/settings/resolve.ts'
 import { countTokens } from './core/tokens/estimate/counting.ts'
 import { toolCall } from './core/tools/call.ts'
-import { clearedText } from './core/transcript/format/messages.ts'
+import type { Edit } from './core/transcript/format/edits.ts'
+import { clearedResult } from './core/transcript/view/effects.ts'
 import type { View } from './core/transcript/view/fold.ts'
 import { readForeign } from './foreign-messages.ts'
 import {
@@ -98,15 +99,15 @@ function microcompactPlain<M extends PlainMessage>(
   const leftAlone = unknownTools(view, situation.settings)
   if (plan.type === 'declined') return unchanged(`${plan.why}${leftAloneText(leftAlone)}`, leftAlone)
   const edits = plan.type === 'reduced' ? plan.edits : []
-  const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
+  const texts = new Map(edits.flatMap(clearedTexts))
   const unthought = edits.flatMap((edit) => (edit.type === 'clear-thinking' && edit.after ? [edit.after] : []))
   const thinkingAfter = Math.min(...unthought.map(indexOfPlain))
   const cleared = messages.flatMap((message, at) => {
-    const kept = withoutResults(message, ids)
+    const kept = withoutResults(message, texts)
     return at > thinkingAfter ? withoutThinking(kept) : [kept]
   })
   const after = countTokens(readPlain(cleared, 'microcompact').view.messages, { model })
-  return { messages: cleared, cleared: ids.size, tokens: { before, after }, leftAlone }
+  return { messages: cleared, cleared: texts.size, tokens: { before, after }, leftAlone }
 }
 
 /** Whose results nobody vouched for. */
@@ -127,15 +128,21 @@ function leftAloneText(tools: readonly string[]): string {
   return ` The results of ${named} were left alone: if they can be produced again, list these tools in \`reproducible\`.`
 }
 
+function clearedTexts(edit: Edit): readonly (readonly [string, string])[] {
+  if (edit.type !== 'clear-results') return []
+  return edit.toolUseIds.map((id, at) => [id, clearedResult({ stub: edit.stubs?.[at] })] as const)
+}
+
 /** In either shape: a block of type tool_result, or a message of role tool. */
-function withoutResults<M extends PlainMessage>(message: M, ids: ReadonlySet<string>): M {
-  if ('tool_call_id' in message && ids.has(message.tool_call_id ?? '')) return { ...message, content: clearedText }
+function withoutResults<M extends PlainMessage>(message: M, texts: ReadonlyMap<string, string>): M {
+  const own = 'tool_call_id' in message ? texts.get(message.tool_call_id ?? '') : undefined
+  if (own !== undefined) return { ...message, content: own }
   const { content } = message
   if (!Array.isArray(content)) return message
-  const isCleared = (block: unknown) => isObject(block) && ids.has(String(block.tool_use_id))
-  if (!content.some(isCleared)) return message
+  const textFor = (block: unknown) => (isObject(block) ? texts.get(String(block.tool_use_id)) : undefined)
+  if (content.every((block) => textFor(block) === undefined)) return message
   return {
     ...message,
-    content: content.map((block) => (isCleared(block) ? { ...block, content: clearedText } : block)),
+    content: content.map((block) => (textFor(block) === undefined ? block : { ...block, content: textFor(block) })),
   }
 }

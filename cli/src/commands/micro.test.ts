@@ -81,6 +81,7 @@ describe('the dry run', () => {
       type: 'result',
       toolUseId: 't1',
       tool: 'Bash',
+      stub: 'Bash(run 1): 1 line, "word word word word word word word word word word…"',
       uuids: [expect.any(String)],
       message: 2,
       tokens: expect.any(Number),

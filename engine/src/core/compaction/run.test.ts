@@ -691,6 +691,41 @@ test('the window of the conversation’s model does not limit a summarizer of an
   expect(model.requests.map(({ messages }) => countTokens(messages) > 16_000)).toEqual([true])
 })
 
+test('in windows the summarizer reads everything, whichever of them it finds too long', async () => {
+  const overflow = { type: 'failed', reason: 'overflow', message: 'too long', tries: 1 } as const
+  const rounds = 120
+  for (const refused of [[], [2], [1, 3]]) {
+    const isRefused = (count: number) => refused.includes(count)
+    const model = scripted((_, count) => (isRefused(count) ? overflow : summaryOf(3)), {
+      capabilities: { window: 4_000 },
+    })
+    await compacted(conversation(rounds), { model, settings: { ...direct, offline: 'never' } })
+    const read = model.requests.filter((_, at) => !isRefused(at + 1)).flatMap(textsOf)
+    const missing = Array.from({ length: rounds }, (_, at) => at).filter(
+      (at) => !read.some((text) => text.includes(`Part ${at}: `)),
+    )
+    expect({ refused, missing }).toEqual({ refused, missing: [] })
+  }
+})
+
+test('a compaction that is stopped during its first request sends no other', async () => {
+  const own: ModelRequest = { source: 'turn', model: 'claude-opus-4-5', messages: viewOf(conversation(60)).messages }
+  for (const settings of [{}, direct]) {
+    const stop = createStop()
+    const model = scripted(() => {
+      stop.stop()
+      return { type: 'failed', reason: 'aborted', message: 'aborted', tries: 1 }
+    })
+    const { result } = await compactionOf(conversation(60), {
+      model,
+      settings,
+      conversation: own,
+      signal: stop.signal,
+    })
+    expect([result.type === 'failed' && result.reason, model.requests.length]).toEqual(['aborted', 1])
+  }
+})
+
 test('a conversation that fits no summarizer fails with what to do', async () => {
   const overflow = { type: 'failed', reason: 'overflow', message: 'too long', tries: 1 } as const
   const settings = { offline: 'never' } as const

@@ -291,7 +291,8 @@ describe('the repository', () => {
     const said = (gitBranch: string): Said => ({ ...human('Go on.'), record: { cwd: '/p', gitBranch } })
     expect(ledgerOf(said('main'), said('feature')).repository.branch).toBe('feature')
     expect(ledgerOf(said('main'), said('HEAD')).repository.branch).toBe('main')
-    expect(ledgerOf(said('main')).root).toBe('/p')
+    const moved = { ...human('Go on.'), record: { cwd: '/p/src' } }
+    expect([ledgerOf(said('main')).root, ledgerOf(said('main'), moved).root]).toEqual(['/p', '/p'])
   })
 })
 

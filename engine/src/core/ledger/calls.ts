@@ -3,10 +3,9 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { defined, stringAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { oneLine } from '../text/one-line.ts'
 import { type ActionsRun, actionsOf } from '../tools/actions.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
-import type { Command } from '../tools/shell.ts'
-import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import {
   commandText,
   type Ending,
@@ -15,12 +14,13 @@ import {
   outcomeLine,
   programOf,
   reportingLines,
-} from './commands.ts'
+} from '../tools/commands.ts'
+import type { Command } from '../tools/shell.ts'
+import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { CommandEnd, Step } from './facts.ts'
 import { noteGit } from './git.ts'
 import { caps, isNotOurs, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
-import { oneLine } from './text.ts'
 import { noteTodoCall } from './todos.ts'
 import { type Words, wordsInResult } from './user-words.ts'
 

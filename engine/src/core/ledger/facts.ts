@@ -2,8 +2,10 @@
 // ledger began, because the ledger has no clock.
 import type { Action } from '../tools/actions.ts'
 import type { Todo } from '../tools/call.ts'
+import type { CommandEnd } from '../tools/commands.ts'
 
 export type { Todo } from '../tools/call.ts'
+export type { CommandEnd } from '../tools/commands.ts'
 
 /** A file that the session changed. */
 export type FileFact = {
@@ -11,9 +13,6 @@ export type FileFact = {
   /** When it was last changed. */
   readonly last: number
 }
-
-/** Unfinished: running in the background, cut off, or still running when last seen. Its outcome is unknown. */
-export type CommandEnd = 'well' | 'badly' | 'unfinished'
 
 /** A command that verifies the work (test, lint, types, build), or one that has not ended. */
 export type CommandFact = {

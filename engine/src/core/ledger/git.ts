@@ -1,9 +1,10 @@
 // The state of a repository, read from the output of git. Nothing is inferred from a command that might have failed.
+
+import { oneLine } from '../text/one-line.ts'
 import type { Command } from '../tools/shell.ts'
 import { gitWords, mayChangeAnything, onlyReads } from '../tools/shell-effects.ts'
 import type { Commit, RepositoryFact } from './facts.ts'
 import type { State } from './state.ts'
-import { oneLine } from './text.ts'
 
 /** Reads what a script that went well shows of the repository. */
 export function noteGit(state: State, commands: readonly Command[], output: string): void {

@@ -337,6 +337,7 @@ test('words beside a tool result are the user’s, unless the client marks the m
   result(beside('and keep the old name'))
   result(beside('<system-reminder>x</system-reminder>'))
   result(beside('Base directory of this skill'), { isMeta: true })
+  result(beside('Added by a tool'), { sourceToolUseID: 't1' })
   expect(book.ledger().exchanges.map(({ kind, text }) => [kind, text])).toEqual([
     ['message', 'Go'],
     ['queued', 'and keep the old name'],

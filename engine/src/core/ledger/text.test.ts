@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { assistant, human, shell } from '../../testing/talk.ts'
+import { oneLine } from '../text/one-line.ts'
 import { toJson } from './json.ts'
 import { createLedger } from './ledger.ts'
-import { oneLine } from './text.ts'
 
 // Made up here, piece by piece, so that no scanner takes them for real ones.
 const keys = [

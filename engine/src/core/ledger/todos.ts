@@ -1,8 +1,8 @@
 // The todo list: as the agent's calls change it, and as the client shows it in attachments and beside messages.
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { oneLine } from '../text/one-line.ts'
 import { listedTodos, type Todo, type TodoChange } from '../tools/call.ts'
 import { caps, type State } from './state.ts'
-import { oneLine } from './text.ts'
 
 /** A call that only asks for the list changes nothing; its result is the list. */
 export function noteTodoCall(

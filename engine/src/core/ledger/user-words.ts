@@ -2,9 +2,9 @@
 // reminders, hook output, notifications. None of that is the user's.
 import { type JsonObject, objectAt } from '../message/json.ts'
 import { sentenceEnd } from '../text/condense.ts'
+import { oneLine } from '../text/one-line.ts'
 import type { ToolCall } from '../tools/call.ts'
 import type { WordKind } from './facts.ts'
-import { oneLine } from './text.ts'
 
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 

@@ -11,7 +11,7 @@ import {
 import type { ReductionSettings } from '../settings/resolve.ts'
 import type { AnsweredCall } from '../tokens/file-reads.ts'
 import { isFromServer, type ToolCall, type ToolKind, toolCall } from '../tools/call.ts'
-import { clearedText } from '../transcript/format/messages.ts'
+import { isClearedText } from '../transcript/format/messages.ts'
 import { clearedResult, withoutInput } from '../transcript/view/effects.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Weigher } from './measure.ts'
@@ -90,7 +90,7 @@ export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): Readon
   return new Set(cacheEdits?.deleted)
 }
 
-type CallInView = AnsweredCall & {
+export type CallInView = AnsweredCall & {
   readonly use: ToolUseBlock
   readonly message: number
   readonly callUuid: string | undefined
@@ -129,7 +129,7 @@ export function callsIn({ sources }: View): {
 }
 
 export function isCleared({ content }: ToolResultBlock): boolean {
-  return typeof content === 'string' && content.startsWith(clearedText)
+  return typeof content === 'string' && isClearedText(content)
 }
 
 function findClearable(view: View, situation: Situation): readonly Clearable[] {
@@ -155,7 +155,7 @@ function judged(
   if (!kind) return undefined
   const { recall, clearInputs } = settings
   const weight = weigher.block(result)
-  const stub = weigher.content(clearedResult(recall ? result.tool_use_id : '', recall))
+  const left = weigher.content(clearedResult({ recall: recall ? result.tool_use_id : undefined }))
   const input = clearInputs && isWriting(kind) ? weigher.block(use) - weigher.block(withoutInput(use)) : 0
   return {
     type: 'result',
@@ -166,7 +166,7 @@ function judged(
     uuids: resultUuid === undefined ? [] : [resultUuid],
     message,
     tokens: ruleTokens(result, weight, weigher),
-    frees: input + weight - stub,
+    frees: input + weight - left,
   }
 }
 

@@ -1,13 +1,16 @@
 // Makes a plan from the items that a mechanism chose: edits, tokens freed, bound thinking, and whether it pays.
 import type { Worth } from '../cache/economics.ts'
-import { type Block, isThinking } from '../message/block.ts'
+import { type Block, isThinking, type ToolResultBlock, type ToolUseBlock } from '../message/block.ts'
+import { declined } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
+import { clearedResult } from '../transcript/view/effects.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { clearableResults, deletedIn, isWriting, itemOf } from './clearable.ts'
-import { declined, type Plan, type PlanDeclined, type PlannedItem, type Situation } from './mechanism.ts'
+import { type CallInView, callsIn, clearableResults, deletedIn, isWriting, itemOf } from './clearable.ts'
+import type { Plan, PlanDeclined, PlannedItem, Situation } from './mechanism.ts'
 import { clearToolUses } from './server-edits.ts'
 import { compactionAhead, isInDanger, sparesCompaction, worthIn } from './situation.ts'
+import { stubOf } from './stub.ts'
 
 export type ClearingInput = {
   readonly mechanism: string
@@ -18,23 +21,25 @@ export type ClearingInput = {
 }
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | PlanDeclined {
-  const { mechanism, why, items, serverKeeps } = input
+  const { mechanism, why, serverKeeps } = input
   const { client, settings } = situation
-  if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
+  if (input.items.length === 0) return declined('nothing-to-do', 'There is nothing left that may be cleared.')
   // What the provider already leaves out is cleared too: a local edit ends what was asked of the provider.
   const gone = goneAlready(view, situation)
-  const from = firstMessage([...gone, ...items])
+  const from = firstMessage([...gone, ...input.items])
   const bound = boundThinking(view, situation, from)
   if (bound.length > 0 && settings.boundThinking === 'delegate' && client.contextManagement) {
     const delegation = serverKeeps === undefined ? undefined : clearToolUses(view, situation, serverKeeps)
     if (delegation) {
       const { request, freed } = delegation
+      const { items } = input
       const { worth } = sums(view, situation, items)
       const thinking = 'delegated'
       return weighed({ type: 'delegated', mechanism, why, items, freed, worth, thinking, request }, situation)
     }
   }
-  const edits = editsFor(view, situation, { ...input, items: [...gone, ...items] })
+  const items = withStubs(view, situation, input.items)
+  const edits = editsFor(view, situation, { ...input, items: [...withStubs(view, situation, gone), ...items] })
   const after = view.sources[from]?.uuids.at(-1)
   const plan = planEdits(view, situation, { mechanism, why, items, gone, bound, edits, after })
   return plan.type === 'declined' ? plan : weighed(plan, situation)
@@ -58,7 +63,7 @@ export function planEdits(
   const isBound = bound.length > 0
   if (isBound && situation.settings.boundThinking === 'decline') {
     const problem = `The model binds its thinking to the prefix, and ${bound.length} answers after the change think.`
-    return declined(mechanism, 'thinking-bound', problem)
+    return declined('thinking-bound', problem)
   }
   const unthink: Edit = {
     type: 'clear-thinking',
@@ -84,14 +89,43 @@ function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
   return items.map((item) => ({ ...itemOf(item, ''), frees: 0 }))
 }
 
+/** With what the text in their place will say, where that still frees something. */
+function withStubs(view: View, situation: Situation, items: readonly PlannedItem[]): readonly PlannedItem[] {
+  const { weigher, redact, settings } = situation
+  const answered = weigher.once(answeredById, view)
+  return items.map((item) => {
+    const found = item.type === 'result' ? answered.get(item.toolUseId ?? '') : undefined
+    if (!found) return item
+    const known = weigher.once(nothingDescribed, found.result)
+    const stub = known.get(found.use) ?? stubOf(found.call, found.result, redact)
+    known.set(found.use, stub)
+    const recall = settings.recall ? found.result.tool_use_id : undefined
+    const more = weigher.content(clearedResult({ stub, recall })) - weigher.content(clearedResult({ recall }))
+    const frees = item.frees - more * Math.max(1, item.uuids.length)
+    return stub === '' || (frees <= 0 && item.frees > 0) ? item : { ...item, stub, frees: Math.max(0, frees) }
+  })
+}
+
+function answeredById(view: View): ReadonlyMap<string, CallInView> {
+  return new Map(callsIn(view).answered.map((call) => [call.result.tool_use_id, call]))
+}
+
+/** Stubs by call. The same result is planned before every request until clearing it pays. */
+function nothingDescribed(_result: ToolResultBlock): Map<ToolUseBlock, string> {
+  return new Map()
+}
+
 /** With `clearInputs`, also the inputs of writing calls. */
 function editsFor(view: View, situation: Situation, { mechanism, why: reason, items }: ClearingInput): readonly Edit[] {
   const { recall, clearInputs } = situation.settings
-  const toolUseIds = items.flatMap(({ toolUseId }) => toolUseId ?? [])
+  const results = items.filter(({ toolUseId }) => toolUseId !== undefined)
+  const toolUseIds = results.map(({ toolUseId = '' }) => toolUseId)
+  const stubs = results.map(({ stub = '' }) => stub)
   const attachments = items.flatMap(({ type, uuids }) => (type === 'attachment' ? uuids : []))
   const clear: Edit = {
     type: 'clear-results',
     toolUseIds,
+    ...(stubs.some((stub) => stub !== '') ? { stubs } : {}),
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(recall ? { recall: true } : {}),
     mechanism,
@@ -160,10 +194,10 @@ export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): nu
 
 /** Declines a plan that does not pay yet, unless it spares a compaction or no other help is coming. */
 export function weighed(plan: Plan, situation: Situation): Plan | PlanDeclined {
-  const { worth, mechanism, freed } = plan
+  const { worth, freed } = plan
   if (!situation.settings.weigh || sparesCompaction(situation, freed)) return plan
   if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
-  return { ...declined(mechanism, 'does-not-pay', whyWait(worth)), worth }
+  return { ...declined('does-not-pay', whyWait(worth)), worth }
 }
 
 function whyWait({ saved, cost, deferral, freed, turns, pays }: Worth): string {

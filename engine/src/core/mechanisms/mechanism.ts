@@ -9,6 +9,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactedDraft, Declined, Failed } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { SafeRedact } from '../ports/restore.ts'
 import type { ReductionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -73,6 +74,8 @@ export type Situation = {
   readonly target: number
   /** What was deleted from the provider's cache so far. */
   readonly cacheEdits?: CacheEditState | undefined
+  /** Replaces secrets in what a stub quotes. */
+  readonly redact?: SafeRedact | undefined
 }
 
 /** What the model client can do beyond sending messages. */
@@ -88,6 +91,8 @@ export type PlannedItem = {
   readonly toolUseId?: string
   readonly tool?: string
   readonly path?: string
+  /** What the text in its place says about it. */
+  readonly stub?: string
   /** Where the original stays. */
   readonly uuids: readonly string[]
   readonly message: number
@@ -124,13 +129,10 @@ export type Outcome = CompactedDraft | Reduced | Delegated | Declined | Failed
 /** A change with everything that a person may ask about it. */
 export type Plan = (Reduced | Delegated) & Required<Change> & { readonly mechanism: string }
 
-/** Why a planning mechanism has nothing to do now. */
-export type PlanDeclined = Declined<DeclineReason> & {
-  readonly mechanism: string
-  /** Present if it was the reason. */
-  readonly worth?: Worth
-}
+/** `worth`: present if the price was the reason. */
+export type PlanDeclined = Declined<DeclineReason> & { readonly worth?: Worth }
 
+/** Why a planning mechanism has nothing to do now. */
 export type DeclineReason =
   | 'turned-off'
   | 'below-warning'
@@ -173,8 +175,4 @@ export type MechanismContext = SizedJob & {
   readonly counting: Counting
   readonly ports: CompactionPorts
   readonly signal?: AbortSignalPort | undefined
-}
-
-export function declined(mechanism: string, reason: DeclineReason, why: string): PlanDeclined {
-  return { type: 'declined', mechanism, reason, why }
 }

@@ -44,6 +44,14 @@ describe('micro-compact by cache edit', () => {
     expect(planOf(results, input)).toMatchObject({ type: 'declined', reason })
   })
 
+  test.each([{ cacheEdits: true }, { contextManagement: true }])(
+    'what is gone already is not freed once more (%j)',
+    (client) => {
+      const cacheEdits = withDeleted(noCacheEdits, ids(1, 7))
+      expect(planOf(19, { cacheEdits, client })).toMatchObject({ type: 'delegated', freed: 7 * 92 })
+    },
+  )
+
   test('edits are pinned: those of before go along with the new ones', () => {
     const cacheEdits = withDeleted(noCacheEdits, ids(1, 7))
     expect(planOf(19, { cacheEdits })).toMatchObject({

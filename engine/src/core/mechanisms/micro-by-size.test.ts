@@ -163,7 +163,7 @@ describe('the gate', () => {
     expect(plan).toMatchObject({
       type: 'declined',
       reason: 'does-not-pay',
-      worth: { pays: false, turns: 15, freed: 24_992 },
+      worth: { pays: false, turns: 15, freed: 24_973 },
     })
     expect(outcomeOf(built(), { ...warm, expectedTurns: 16 }, wide)).toEqual(['t1'])
   })
@@ -254,7 +254,7 @@ describe('on a model that binds its thinking to the prefix', () => {
     expect(with_('remove', true)).toMatchObject({
       thinking: 'removed',
       // The baseline counts thinking as the JSON it is stored as.
-      freed: 2 * 19_992 + 4 * 115,
+      freed: 2 * 19_975 + 4 * 115,
       edits: [
         { type: 'clear-results', toolUseIds: ['t1', 't2'] },
         { type: 'clear-thinking', after: view.sources[2]?.uuids.at(-1) },
@@ -306,8 +306,8 @@ test('the request keeps its shape; the text in the place of a result is all that
     JSON.stringify(content) === JSON.stringify(before.messages[at]?.content) ? [] : [[at, textOf(content)]],
   )
   expect(changed).toEqual([
-    [2, '[Old tool result content cleared] Recall it by its id: t1'],
-    [4, '[Old tool result content cleared] Recall it by its id: t2'],
+    [2, `[Old tool result content cleared] Bash(run 0): 1 line, "${'abcd'.repeat(12)}a…". Recall it by its id: t1`],
+    [4, `[Old tool result content cleared] Bash(run 1): 1 line, "${'abcd'.repeat(12)}a…". Recall it by its id: t2`],
   ])
 })
 

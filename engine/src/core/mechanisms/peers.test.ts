@@ -73,7 +73,8 @@ describe('clearing', () => {
       loop(1, 5_000, built)
       const plan = planOf(microBySize, viewOf(built.records))
       if (plan.type !== 'declined') {
-        expect(plan.freed).toBeGreaterThan(19_900)
+        // Less what stays of each result: a stub of about 40 tokens at most.
+        expect(plan.freed).toBeGreaterThan(20_000 - plan.items.length * 40)
         applied(built, editsOf(plan))
       }
       const messages = viewOf(built.records).messages.map(({ content }) => JSON.stringify(content))

@@ -12,6 +12,7 @@ import {
 } from '../cache/economics.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
+import type { SafeRedact } from '../ports/restore.ts'
 import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/resolve.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -35,6 +36,8 @@ export type SituationInput = ExplainInput & {
   readonly targetShare?: number
   /** The conversation's, so that nothing is weighed twice. */
   readonly weigher?: Weigher
+  /** The host's, for what stubs quote. */
+  readonly redact?: SafeRedact | undefined
 }
 
 /** Throws a ConfigurationError if windows and thresholds cannot work. */
@@ -65,6 +68,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     expectedTurns: input.expectedTurns,
     isCompacted: messages[0]?.origin === 'summary',
     cacheEdits: input.cacheEdits,
+    redact: input.redact,
   }
 }
 

@@ -4,7 +4,6 @@
 import { linesWithin } from '../compaction/page/plain-words.ts'
 import { stateLines } from '../compaction/page/state.ts'
 import type { Ledger } from '../ledger/facts.ts'
-import { oneLine } from '../ledger/text.ts'
 import { blocksOf, textOf } from '../message/block.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
@@ -14,6 +13,7 @@ import { withoutSecretsFor } from '../ports/restore.ts'
 import { memoryPrompt } from '../prompts/memory.ts'
 import { condensed } from '../text/condense.ts'
 import type { TokenLimit } from '../text/cut.ts'
+import { oneLine } from '../text/one-line.ts'
 import {
   type MemoryProgress,
   type Notes,

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
+import { noOutcome } from './hooks.ts'
 import type { ModelAnswer, ModelClient, SendOptions } from './model.ts'
-import { createGuard, safeModel } from './safely.ts'
+import { createGuard, createStop, safeHooks, safeModel } from './safely.ts'
 
 const answer: ModelAnswer = {
   type: 'answer',
@@ -72,4 +73,24 @@ test('a stream that speaks may take its time; once it is silent it is given up',
     tries: 1,
   })
   expect(problems).toEqual([{ type: 'host-code-failed', code: 'model', problem: why }])
+})
+
+describe('hooks of a host', () => {
+  const call = { event: 'PreCompact', trigger: 'manual', customInstructions: '' } as never
+  const never = () => new Promise<void>(() => undefined)
+
+  test('that are stopped have nothing to say and no problem', async () => {
+    const stop = createStop()
+    const running = safeHooks({ run: () => new Promise(() => undefined) }, never).run(call, { signal: stop.signal })
+    stop.stop()
+    expect(await running).toEqual(noOutcome)
+  })
+
+  test('that break say why', async () => {
+    const run = () => Promise.reject(new Error('boom'))
+    expect(await safeHooks({ run }, never).run(call)).toEqual({
+      ...noOutcome,
+      problems: ['the hooks of PreCompact: boom'],
+    })
+  })
 })

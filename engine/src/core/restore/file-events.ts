@@ -9,7 +9,7 @@ import { type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/c
 import type { PatchedFile, TextEdit } from '../tools/patch.ts'
 import { mayChange, readScript, removes, type Script } from '../tools/shell-effects.ts'
 import { attachedFile } from '../transcript/format/attachments.ts'
-import { clearedText } from '../transcript/format/messages.ts'
+import { isClearedText } from '../transcript/format/messages.ts'
 
 export type FileTouch = { readonly path: string; readonly by: 'tool' | 'command' | 'client' } & (
   | {
@@ -145,7 +145,7 @@ type Read = { readonly path: string; readonly lines: Lines; readonly answered: A
 function readTouch(by: 'tool' | 'command', { path, lines, answered }: Read): FileTouch {
   const { result, raw } = answered
   const [from, to] = lines
-  const isThere = !isPointer(result) && !textOf([result]).startsWith(clearedText)
+  const isThere = !isPointer(result) && !isClearedText(textOf([result]))
   const isWhole = by === 'tool' && from === 1 && to === Number.POSITIVE_INFINITY && isThere
   const shown = () => {
     const recorded = recordedText(objectAt(raw, 'file'))

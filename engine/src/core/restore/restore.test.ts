@@ -59,6 +59,13 @@ describe('files', () => {
     })
   })
 
+  test('of many that are gone, only the latest eight are named', async () => {
+    const touched = Array.from({ length: 30 }, (_, at) => touch(`/p/gone${at}.ts`))
+    const { put, not } = await titles({ touched })
+    expect(put).toEqual([])
+    expect(not).toEqual(touched.slice(0, 8).map(({ path }) => `${path}: not there any more`))
+  })
+
   test('the transcript, the plan and rule files come back another way or not at all', async () => {
     const paths = [
       '/x/s.jsonl',

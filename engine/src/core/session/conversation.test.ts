@@ -4,7 +4,19 @@ import { foldEntries } from '../transcript/view/fold.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
-const step = fc.constantFrom('turn', 'turn', 'turn', 'tool', 'compact', 'compact-typing', 'undo', 'snip', 'pin')
+const step = fc.constantFrom(
+  'turn',
+  'turn',
+  'turn',
+  'tool',
+  'compact',
+  'compact-typing',
+  'undo',
+  'snip',
+  'pin',
+  'unpin',
+  'rewind',
+)
 
 async function take(world: World, what: string, at: number): Promise<void> {
   const { session } = world
@@ -26,7 +38,13 @@ async function take(world: World, what: string, at: number): Promise<void> {
     session.add({ role: 'user', content: `Typed ${at}` })
     await running
   } else if (what === 'undo') await session.undo()
-  else {
+  else if (what === 'unpin') {
+    const [uuid] = world.runtime.conversation.view().pins
+    if (uuid !== undefined) await session.unpin(uuid)
+  } else if (what === 'rewind') {
+    const uuid = session.messages().at(-3)?.uuid
+    if (uuid !== undefined) await session.rewind(uuid)
+  } else {
     const uuid = session.messages().at(Math.floor(session.messages().length / 2))?.uuid
     if (uuid !== undefined) await (what === 'pin' ? session.pin(uuid) : session.snip({ from: uuid, to: uuid }))
   }
@@ -48,6 +66,23 @@ test('whatever is done, the view held in memory is the one that the whole transc
     { numRuns: 60 },
   )
 })
+
+test.each(['unpin', 'rewind'])(
+  'a pin that is gone after %s stays gone, however many compactions follow',
+  async (how) => {
+    const world = createTestWorld({ compaction: [plainMechanism('A short summary.')] })
+    await take(world, 'turn', 0)
+    await take(world, 'pin', 0)
+    expect(world.runtime.conversation.view().pins).toHaveLength(1)
+    if (how === 'rewind') await take(world, 'turn', 1)
+    await take(world, how, 2)
+    for (let round = 1; round < 5; round++) {
+      for (let at = 0; at < 4; at++) await take(world, 'turn', round * 10 + at)
+      await take(world, 'compact', 0)
+      expect(world.runtime.conversation.view().pins).toEqual([])
+    }
+  },
+)
 
 test('what is held in memory is bounded by the window, however long the conversation', async () => {
   const world = createTestWorld({ compaction: [plainMechanism('A short summary.')] })

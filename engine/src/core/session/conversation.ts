@@ -210,17 +210,16 @@ class StoredConversation {
 }
 
 /**
- * The entries that stay in memory after a compaction: those of the view, and everything since the boundary before the
- * newest one. `view` is the view before the newest boundary.
+ * The entries that stay in memory after a compaction: those of the view, pins in force, and everything since the boundary
+ * before the newest one. `view` is the view before the newest boundary.
  */
 function retained(entries: readonly Entry[], view: View): readonly Entry[] {
   const boundaries = entries.flatMap((entry, at) => (readHead(entry).boundary ? [at] : []))
   const from = boundaries.at(-2)
   if (from === undefined) return entries
-  const wanted = new Set<unknown>(view.sources.flatMap(({ uuids, edits }) => [...uuids, ...edits]))
-  const isPin = (type: Edit['type'] | undefined) => type === 'pin' || type === 'unpin'
-  const left = entries.filter(
-    ({ record }, at) => at >= from || wanted.has(record.uuid) || isPin(readEdit(record)?.type),
-  )
+  // Of the edits in force: one that was undone or rewound would be in force again without the record that took it back.
+  const pins = view.edits.filter(({ edit }) => edit.type === 'pin' || edit.type === 'unpin').map(({ uuid }) => uuid)
+  const wanted = new Set<unknown>([...pins, ...view.sources.flatMap(({ uuids, edits }) => [...uuids, ...edits])])
+  const left = entries.filter(({ record }, at) => at >= from || wanted.has(record.uuid))
   return isSelfContained(left) ? left : entries
 }

@@ -52,7 +52,7 @@ export type GaugeInput = {
   readonly tracker: Tracker
   readonly settings: Settings
   readonly environment: Environment
-  readonly ports: Pick<CompactionPorts, 'now' | 'emit'>
+  readonly ports: Pick<CompactionPorts, 'now' | 'emit' | 'redact'>
   readonly guard: Guard
   readonly learned: Learned
   /** Counts texts in place of the estimator. */
@@ -68,7 +68,7 @@ const worthAdopting = 0.02
 /** From this difference on messages are weighed again: plans must use the same counts as the size. */
 const worthWeighingAgain = 0.1
 
-/** An answer that ends this close to the known window confirms it. */
+/** An answer that ends this close to the known window confirms it. Chat templates add tokens that nobody counts: as much stays free. */
 const nearlyFull = 0.01
 
 const describeTimeoutMs = 5_000
@@ -157,7 +157,7 @@ export class Gauge {
     const limit = Math.min(...asked)
     const { contextWindow, reserve } = this.windows()
     if (modelFacts(this.choice.name)?.endsAtWindow || contextWindow.source === guessedWindow) return limit
-    const room = contextWindow.value - this.size(view).tokens
+    const room = Math.floor(contextWindow.value * (1 - nearlyFull)) - this.size(view).tokens
     const budget = thinking?.type === 'enabled' ? (numberAt(thinking, 'budget_tokens') ?? 0) + 1 : 0
     return Math.min(limit, Math.max(room, reserve.value, budget))
   }
@@ -184,6 +184,7 @@ export class Gauge {
       client: { cacheEdits, contextManagement },
       ...defined({ thinks: thinking && thinking.type !== 'disabled' }),
       cacheEdits: tracker.now().cacheEdits,
+      redact: ports.redact,
       targetShare: settings.target,
       compactionComes: !settings.collapse && settings.compaction !== 'reactive' && !tracker.now().breaker.isOpen,
       sharesCache: summary.shareCache && promptCache && (summary.model ?? model) === model,

@@ -46,12 +46,30 @@ function grown(rounds: number, more: EngineSettings = {}) {
   return { ...world, client }
 }
 
+test('a summarizer of another model has its own limit, or that of the host if it is not known', async () => {
+  for (const [name, expected] of [
+    ['claude-opus-4-5', 20_000],
+    ['somebody-elses-model', 4_000],
+  ] as const) {
+    const client = scripted(() => summary, { model })
+    const compaction = [summarizing({ model: name, shareCache: false })]
+    const world = createTestWorld({ settings, model: client, compaction })
+    for (let at = 1; at <= 4; at++) {
+      world.session.add({ role: 'user', content: `Build part ${at}: ${words(900)}` })
+      world.session.record(answerOf(`Part ${at} is built.`, { id: `m${at}`, model }))
+    }
+    expect(await world.session.compact()).toMatchObject({ type: 'compacted' })
+    expect(client.requests.map((request) => [request.model, request.maxTokens])).toEqual([[name, expected]])
+  }
+})
+
 test.each([
   ['with the cache of the conversation', 6, 'cache-sharing', 1],
-  ['directly, because prompt, instruction and output are too much together', 10, 'direct', 1],
+  ['directly, without the cache', 9, 'direct', 1],
+  ['in parts, because even that would be too long: no request is refused first', 10, 'windows', 2],
   ['in parts', 40, 'windows', 6],
 ])('a summary is asked for within the limits: %s', async (_, rounds, mechanism, requests) => {
-  const { session, client } = grown(rounds)
+  const { session, client } = grown(rounds, { summary: { shareCache: mechanism === 'cache-sharing' } })
   const done = await session.compact()
   expect(done).toMatchObject({ type: 'compacted', mechanism })
   expect(done.tried.filter(({ outcome }) => outcome === 'failed')).toEqual([])
@@ -86,9 +104,9 @@ test('the smaller of two limits of the host holds', async () => {
 })
 
 test.each([
-  ['an unknown model gets the room that is left', { at: 25_000, maxTokens: 9_000 }, 7_000],
-  ['exactly at the limit nothing is lowered', { at: 23_000, maxTokens: 9_000 }, 9_000],
-  ['one token more is', { at: 23_001, maxTokens: 9_000 }, 8_999],
+  ['an unknown model gets the room that is left', { at: 25_000, maxTokens: 9_000 }, 6_680],
+  ['exactly at the limit nothing is lowered', { at: 22_680, maxTokens: 9_000 }, 9_000],
+  ['one token more is', { at: 22_681, maxTokens: 9_000 }, 8_999],
   ['never less than the reserve', { at: 30_000, maxTokens: 9_000 }, 4_800],
   ['never less than the thinking needs', { at: 25_000, maxTokens: 9_000, budget: 8_000 }, 8_001],
   ['a host that asks for less gets it', { at: 25_000, maxTokens: 500 }, 500],

@@ -40,6 +40,17 @@ describe('a drop of what was read from the cache', () => {
     expect(broken(world)).toHaveLength(1)
   })
 
+  test('each newer report of what the server cleared replaces the one before', () => {
+    const world = createTestWorld()
+    const reported = (cleared_input_tokens: number) => ({
+      context_management: { applied_edits: [{ cleared_tool_uses: 4, cleared_input_tokens }] },
+    })
+    for (const tokens of [20_000, 30_000, 30_000, 35_000])
+      said(world, { id: `a${tokens}${Math.random()}`, usage: cached(5_000), extra: reported(tokens) })
+    const cleared = world.runtime.conversation.view().edits.filter(({ edit }) => edit.type === 'server-cleared')
+    expect(cleared.map(({ edit }) => 'tokens' in edit && edit.tokens)).toEqual([20_000, 30_000, 35_000])
+  })
+
   test('in an answer in which the server summarized is no break', () => {
     const world = createTestWorld()
     said(world, { id: 'a', usage: cached(50_000) })
@@ -50,6 +61,20 @@ describe('a drop of what was read from the cache', () => {
     said(world, { id: 'b', usage: { ...cached(3_000), iterations } })
     expect(broken(world)).toEqual([])
   })
+})
+
+test('the usage of an answer counts for the size only if the model is still the one that gave it', async () => {
+  for (const isOther of [false, true]) {
+    const world = createTestWorld()
+    world.session.add({ role: 'user', content: 'Go on.' })
+    await world.session.prepare()
+    const other = scripted(() => 'Done.', { model: 'claude-haiku-4-5' })
+    if (isOther) await world.session.useModel({ client: other, name: 'claude-haiku-4-5' })
+    world.session.record(answerOf('Done.', { id: 'a', usage: usage(22_000) }))
+    const { reported } = world.runtime.gauge.size()
+    expect(reported).toBe(isOther ? 0 : 22_000)
+    expect(world.session.spent().turn?.usage.input).toBe(21_900)
+  }
 })
 
 describe('what is spent on compactions', () => {

@@ -104,6 +104,9 @@ const whatToDo =
 const mostRetries = 3
 const sendsEach = 3
 
+/** Our count of a whole request and the provider's differ by up to this share of the window. */
+const countError = 0.03
+
 /** What the provider said. The conversation's own request is larger than a direct one, which may fit as it is. */
 type TooLong = { readonly overflow: Overflow | undefined; readonly wasOwn?: boolean }
 
@@ -116,8 +119,12 @@ async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary
   let tooLong = sharing
   for (let retries = 0; ; ) {
     const { window, room, fold, output } = limitsOf(work, tooLong?.overflow)
-    // More than one fold: to drop what does not fit would be to drop most of it.
-    if (room !== undefined && weightOf(work, left) > 2 * window) return inWindows(work, left, { room, output })
+    // A request that cannot fit by our own count is not sent. After a refusal the rounds in excess are dropped, unless
+    // that would drop most of them.
+    const max = tooLong ? 2 * window : (room ?? 0) + fold - window * countError
+    if (room !== undefined && weightOf(work, left) > max) {
+      return inWindows(work, left, { room, output })
+    }
     const next = tooLong && lessOf(work, left, tooLong)
     if (next === 'only-one') {
       if (room !== undefined) return inWindows(work, left, { room, output })

@@ -2,13 +2,13 @@
 // stays; messages that are missing there, or that were altered, are inserted in their place in the order.
 import type { Exchange } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
-import { oneLine } from '../../ledger/text.ts'
 import type { FidelityReport } from '../../ports/hooks.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { recallPointer } from '../../prompts/recall.ts'
 import { condensed } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import { oneLine } from '../../text/one-line.ts'
 import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 import { joinSections, readSections } from './sections.ts'
 

@@ -1,11 +1,11 @@
 // The record: what the user and the agent said at the time, in order, as far as nothing else in the context says it.
 // Without a model nothing is said yet, so the record is the whole page. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
-import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { gap, sentenceEnd } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import { oneLine } from '../../text/one-line.ts'
 import { recordEntries } from './entries.ts'
 import { entriesWithin, oneLineTokens } from './entry-text.ts'
 import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
@@ -103,7 +103,9 @@ function earlierWithin(
   const known = new Set<string>()
   const sections = read
     .filter(({ number }) => !hasHeadings || isCurrent(number))
-    .map((section) => (hasSummary ? { ...section, body: unsaidIn(section.body, { isSaid, known }) } : section))
+    .map((section) =>
+      hasSummary ? { ...section, body: unsaidIn(section.body, { isSaid, known, withoutCode: true }) } : section,
+    )
     .filter(({ body }) => body.trim() !== '')
   const text = shortenSummary(joinSections(sections), { tokens, countTokens, lastToGo: new Set() })
   return sections.length === 0 || countTokens(text) > tokens ? [] : [`${heading('before')}${text}`]

@@ -2,11 +2,11 @@
 // marked as uncertain: a wrong state makes the next agent repeat or undo work.
 import type { CommandFact, Commit, Exchange, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
-import { oneLine } from '../../ledger/text.ts'
 import { questionIn } from '../../ledger/user-words.ts'
 import { olderRulesLine } from '../../prompts/recall.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import { oneLine } from '../../text/one-line.ts'
 import { purposeOf, readScript } from '../../tools/shell-effects.ts'
 import { isStarted } from './complete-words.ts'
 import { holdsWords, linesWithin, plainWords } from './plain-words.ts'

@@ -52,6 +52,11 @@ describe('decoding a line', () => {
     expect(decodeLine(line).records).toEqual([b])
   })
 
+  test('after a record that was cut and one that is whole, objects of any kind count again', () => {
+    const note = { note: 'of another client' }
+    expect(decodeLine(text(a).slice(0, 40) + text(b) + text(note)).records).toEqual([b, note])
+  })
+
   test('behind a cut, parts of the record that was cut are no records', () => {
     const cut = '{"type":"assistant","uuid":"1","message":{"content":[{"type":"text","text":"a"},{"type":"text","te'
     const next = '{"type":"user","uuid":"2","message":{"content":[{"type":"text","text":"b"}]}}'

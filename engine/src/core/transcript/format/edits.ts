@@ -18,6 +18,8 @@ export type Edit = EditCause &
     | {
         readonly type: 'clear-results'
         readonly toolUseIds: readonly string[]
+        /** For each of them a line that says what the result was; empty for none. */
+        readonly stubs?: readonly string[]
         /** Attachment entries that are cleared with them. */
         readonly attachments?: readonly string[]
         /** Leave the id by which the recall tool finds the original. */
@@ -82,6 +84,7 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
   'clear-results': (edit) => ({
     type: 'clear-results',
     toolUseIds: stringsAt(edit, 'toolUseIds'),
+    ...stubsIn(edit),
     ...(Array.isArray(edit.attachments) ? { attachments: stringsAt(edit, 'attachments') } : {}),
     ...(edit.recall === true ? { recall: true } : {}),
     ...(Number.isSafeInteger(edit.keep) && Number(edit.keep) > 0 ? { keep: Number(edit.keep) } : {}),
@@ -118,6 +121,12 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
   unpin: ({ uuid }) => (typeof uuid === 'string' ? { type: 'unpin', uuid } : undefined),
   undo: ({ uuid }) => (typeof uuid === 'string' ? { type: 'undo', uuid } : undefined),
   rewind: ({ to }) => (typeof to === 'string' ? { type: 'rewind', to } : undefined),
+}
+
+/** One for each id, or none: a stub must not describe another result. */
+function stubsIn(edit: JsonObject): { readonly stubs?: readonly string[] } {
+  const stubs = stringsAt(edit, 'stubs')
+  return stubs.length > 0 && stubs.length === stringsAt(edit, 'toolUseIds').length ? { stubs } : {}
 }
 
 function readKnown(value: JsonObject): Edit | undefined {

@@ -11,6 +11,12 @@ import { readBoundary } from './compaction-records.ts'
 import type { Entry } from './entry.ts'
 
 export const clearedText = '[Old tool result content cleared]'
+/** Characters of the longest text in place of a cleared result, with the id to recall. A longer result only imitates one. */
+const maxCleared = 1_000
+
+export function isClearedText(text: string): boolean {
+  return text.length <= maxCleared && text.startsWith(clearedText)
+}
 
 export function messagesOf(entries: readonly Entry[]): readonly ViewMessage[] {
   const cleared = new Set(

@@ -35,8 +35,8 @@ export type LiveRows = {
   readonly isVisible: (row: number) => boolean
 }
 
-/** A row of the view that an edit refers to, and the id by which it names the row or a call in it. */
-type Target = { readonly row: number; readonly id?: string }
+/** A row of the view that an edit refers to, the id by which it names the row or a call in it, and the stub of that call. */
+type Target = { readonly row: number; readonly id?: string; readonly stub?: string | undefined }
 /** By the row of an edit, in force or not. */
 export type Targets = ReadonlyMap<number, readonly Target[]>
 
@@ -55,8 +55,10 @@ export function targetsOf(changes: readonly Change[], live: LiveRows): Targets {
   }
   const span = (found: readonly number[]) => found.filter(isVisible).map((row) => ({ row }))
   const targetsAt = (row: number, edit: Edit): readonly Target[] => {
-    if (edit.type === 'clear-results')
-      return [...edit.toolUseIds.flatMap((id) => results.get(id) ?? []), ...(edit.attachments ?? []).flatMap(entry)]
+    if (edit.type === 'clear-results') {
+      const cleared = edit.toolUseIds.flatMap((id, at) => withStub(results.get(id) ?? [], edit.stubs?.[at]))
+      return [...cleared, ...(edit.attachments ?? []).flatMap(entry)]
+    }
     if (edit.type === 'clear-inputs') return edit.toolUseIds.flatMap((id) => uses.get(id) ?? [])
     if (edit.type === 'clear-media') return edit.uuids.flatMap(entry)
     if (edit.type === 'replace-content') return entry(edit.uuid)
@@ -66,9 +68,15 @@ export function targetsOf(changes: readonly Change[], live: LiveRows): Targets {
   return new Map(changes.flatMap(({ row, edit }) => (edit ? [[row, targetsAt(row, edit)]] : [])))
 }
 
+function withStub(targets: readonly Target[], stub: string | undefined): readonly Target[] {
+  return stub ? targets.map((target) => ({ ...target, stub })) : targets
+}
+
+type Effect = Omit<Target, 'row'> & { readonly at: EditAt }
+
 export type Effects = {
   /** By row: the edits of its message, in order. */
-  readonly edits: ReadonlyMap<number, readonly { readonly at: EditAt; readonly id: string | undefined }[]>
+  readonly edits: ReadonlyMap<number, readonly Effect[]>
   /** By row: the newest edit that removed it. */
   readonly ranges: ReadonlyMap<number, RangeAt>
   readonly pinned: ReadonlySet<string>
@@ -76,17 +84,17 @@ export type Effects = {
 
 /** `inForce` are the edits in force, in the order of the transcript. */
 export function effectsOf(inForce: readonly EditAt[], live: LiveRows, targets: Targets): Effects {
-  const edits = new Map<number, { readonly at: EditAt; readonly id: string | undefined }[]>()
+  const edits = new Map<number, Effect[]>()
   const ranges = new Map<number, RangeAt>()
   const pinned = new Set<string>()
   for (const at of inForce) {
     if (at.edit.type === 'pin') pinned.add(at.edit.uuid)
     if (at.edit.type === 'unpin') pinned.delete(at.edit.uuid)
-    for (const { row, id } of targets.get(at.row) ?? []) {
+    for (const { row, ...target } of targets.get(at.row) ?? []) {
       const own = edits.get(row)
       if (isRange(at)) ranges.set(row, at)
-      else if (own) own.push({ at, id })
-      else edits.set(row, [{ at, id }])
+      else if (own) own.push({ at, ...target })
+      else edits.set(row, [{ at, ...target }])
     }
   }
   for (const row of pinned.size === 0 ? [] : protectedRows({ ranges, pinned }, live)) ranges.delete(row)
@@ -128,18 +136,20 @@ export function editedMessage(message: ViewMessage, row: number, { edits, pinned
   const { uuid = '', attachment } = message
   const used = new Set<string>()
   /** Of several edits the newest counts. */
-  const newest = <Type extends Edit['type']>(type: Type, named?: string) => {
-    const found = own.findLast(({ at, id }) => at.edit.type === type && (named === undefined || id === named))?.at
-    if (found) used.add(found.uuid)
-    return found?.edit as Extract<Edit, { readonly type: Type }> | undefined
+  const find = (type: Edit['type'], named?: string) => {
+    const found = own.findLast(({ at, id }) => at.edit.type === type && (named === undefined || id === named))
+    if (found) used.add(found.at.uuid)
+    return found
   }
+  const newest = <Type extends Edit['type']>(type: Type, named?: string) =>
+    find(type, named)?.at.edit as Extract<Edit, { readonly type: Type }> | undefined
   let now: ViewMessage | undefined = message
   if (!pinned.has(uuid)) {
     const isContext = attachment !== undefined && newest('clear-results', uuid)
     if (isContext) return { message: { ...message, content: clearedContext }, edits: [...used] }
     const replacing = newest('replace-content')
     if (replacing) return { message: withContent(message, replacing.content), edits: [...used] }
-    now = withoutResults(now, (result) => clearedBy(newest('clear-results', result.tool_use_id), result))
+    now = withoutResults(now, (result) => clearedBy(find('clear-results', result.tool_use_id), result))
     now = withoutInputs(now, (id) => newest('clear-inputs', id) !== undefined)
     const media = newest('clear-media')
     if (media) now = withoutMedia(now, uuid === media.uuids.at(-1) ? media.keep : 0)
@@ -149,10 +159,12 @@ export function editedMessage(message: ViewMessage, row: number, { edits, pinned
   return { message: now, edits: [...used] }
 }
 
-function clearedBy(edit: Edit | undefined, result: ToolResultBlock): ToolResultBlock['content'] | undefined {
+function clearedBy(effect: Effect | undefined, result: ToolResultBlock): ToolResultBlock['content'] | undefined {
+  const edit = effect?.at.edit
   if (edit?.type !== 'clear-results') return undefined
   const { keep, recall = false } = edit
-  return keep === undefined ? clearedResult(result.tool_use_id, recall) : shortenedResult(result, { keep, recall })
+  if (keep !== undefined) return shortenedResult(result, { keep, recall })
+  return clearedResult({ stub: effect?.stub, recall: recall ? result.tool_use_id : undefined })
 }
 
 function isRange(at: EditAt): at is RangeAt {
@@ -199,9 +211,14 @@ function sideOf(
   return (row) => (place < 0 ? compare(row, end) : compare(placeOf(row), place))
 }
 
-/** The text in place of a cleared result; with recall on, it says how to get the original. */
-export function clearedResult(toolUseId: string, hasRecall: boolean): string {
-  return hasRecall ? `${clearedText} Recall it by its id: ${toolUseId}` : clearedText
+/** The text in place of a cleared result: what it was, and with recall on how to get the original. */
+export function clearedResult(about: {
+  readonly stub?: string | undefined
+  readonly recall?: string | undefined
+}): string {
+  const { stub = '', recall } = about
+  const how = recall === undefined ? '' : ` Recall it by its id: ${recall}`
+  return `${clearedText}${stub === '' ? '' : ` ${stub}${how === '' ? '' : '.'}`}${how}`
 }
 
 /** Characters, which leaves room for the line in the middle. */

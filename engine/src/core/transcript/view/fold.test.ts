@@ -7,6 +7,7 @@ import {
   thinkingBlock,
   toolUseBlock,
 } from '../../../testing/index.ts'
+import { blocksOf } from '../../message/block.ts'
 import { shapeOf } from '../../message/shape.ts'
 import { checkRequest } from '../../request/check-request.ts'
 import { repairRequest } from '../../request/repair.ts'
@@ -183,6 +184,39 @@ describe('clearing', () => {
     const recalled = edit(base(), { type: 'clear-results', toolUseIds: ['t1'], recall: true }, 'e1')
     expect(contentsOf(viewOf(recalled))[2]).toMatchObject([
       { content: '[Old tool result content cleared] Recall it by its id: t1' },
+    ])
+  })
+
+  test('a result leaves the stub that its edit stored, and none if there is not one for each result', () => {
+    const shown = (change: object) =>
+      contentsOf(viewOf(edit(base(), { type: 'clear-results', toolUseIds: ['t1'], ...change }, 'e1')))[2]
+    const stub = 'Bash(npm test): exit 1'
+    expect(shown({ stubs: [stub] })).toMatchObject([{ content: `[Old tool result content cleared] ${stub}` }])
+    expect(shown({ stubs: [stub], recall: true })).toMatchObject([
+      { content: `[Old tool result content cleared] ${stub}. Recall it by its id: t1` },
+    ])
+    const bare = [{ content: '[Old tool result content cleared]' }]
+    expect(shown({ stubs: [''] })).toMatchObject(bare)
+    expect(shown({ stubs: [stub, 'of another'] })).toMatchObject(bare)
+    expect(shown({ stubs: [7] })).toMatchObject(bare)
+  })
+
+  test('each result gets its own stub, and the newest edit decides', () => {
+    const built = session()
+      .user('go')
+      .assistant([toolUseBlock('t1', 'Bash'), toolUseBlock('t2', 'Bash')])
+      .toolResult('t1', 'one')
+      .toolResult('t2', 'two')
+    const both = edit(built, { type: 'clear-results', toolUseIds: ['t2', 't1'], stubs: ['second', 'first'] }, 'e1')
+    const texts = (view: ReturnType<typeof viewOf>) => blocksOf(contentsOf(view)[2]).map(({ content }) => content)
+    expect(texts(viewOf(both))).toEqual([
+      '[Old tool result content cleared] first',
+      '[Old tool result content cleared] second',
+    ])
+    const again = edit(both, { type: 'clear-results', toolUseIds: ['t1'] }, 'e2')
+    expect(texts(viewOf(again))).toEqual([
+      '[Old tool result content cleared]',
+      '[Old tool result content cleared] second',
     ])
   })
 
@@ -368,6 +402,22 @@ describe('undo', () => {
         [5, -70],
       ]),
     )
+    // Brought back: whoever answered without it saw 70 more than the view has now; whoever answered with it saw the same.
+    const again = edit(undone.user('more').assistant('yes'), { type: 'undo', uuid: 'x1' }, 'x2')
+    expect(viewOf(again).trusted?.get(3)).toBe(70)
+    expect(viewOf(again).trusted?.get(1)).toBe(0)
+    for (const answer of [5, 7]) expect(viewOf(again).trusted?.get(answer)).not.toBe(0)
+  })
+
+  test('what the server left out is forgotten with the compaction after it, and not with one that was undone', () => {
+    const left: Edit = { type: 'server-cleared', toolUses: 1, thinkingTurns: 0, tokens: 70 }
+    const typesOf = (built: SessionBuilder) => viewOf(built).edits.map((one) => one.edit.type)
+    const cleared = edit(talk(), left, 'e1')
+    expect(typesOf(cleared)).toEqual(['server-cleared'])
+    const compacted = edit(talk(), left, 'e1').boundary({}).summary('so far').user('next').assistant('sure')
+    expect(typesOf(compacted)).toEqual([])
+    const undone = edit(edit(talk(), left, 'e1').boundary({}).summary('so far'), { type: 'undo', uuid: 'b1' }, 'x1')
+    expect(typesOf(undone)).toEqual(['server-cleared'])
   })
 
   test('of nothing that is there changes nothing', () => {

@@ -144,6 +144,21 @@ describe('opencode', () => {
     expect(compacted({})).toEqual(['user: so far\nthree'])
   })
 
+  test('the size before a compaction is that of the newest answer with a usage', () => {
+    const said = (id: string, tokens: JsonObject) =>
+      message(id, 'assistant', [{ type: 'text', text: 'yes' }], { tokens })
+    const { entries } = read(
+      talk(
+        message('a', 'user', [{ type: 'text', text: 'one' }]),
+        said('b', { input: 100, output: 20, reasoning: 3, cache: { read: 4_000, write: 500 } }),
+        said('c', { input: 0, output: 0 }),
+        message('d', 'user', [{ type: 'compaction', auto: true }]),
+        message('e', 'assistant', [{ type: 'text', text: 'so far' }], { summary: true }),
+      ),
+    )
+    expect(entries.flatMap((entry) => readHead(entry).boundary?.preTokens ?? [])).toEqual([4_623])
+  })
+
   test('a compaction that failed changed nothing', () => {
     const failed = message('c', 'assistant', [{ type: 'text', text: 'half' }], { summary: true, error: { name: 'x' } })
     const request = message('b', 'user', [{ type: 'compaction', auto: false }])

@@ -1,6 +1,6 @@
 // Making foreign text safe to quote: one line, no secrets, no control characters, a cap. It never becomes markup.
-import { clippedAtWord } from '../text/cut.ts'
-import { withoutSecrets } from '../text/secrets.ts'
+import { clippedAtWord } from './cut.ts'
+import { withoutSecrets } from './secrets.ts'
 
 /** Line ends, controls, and the marks that reverse or hide text. Matched to be replaced, so controls are meant. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { commandsIn } from '../tools/shell.ts'
 import { commandText, endingOf, judgedByOutput, outcomeLine, programOf, reportingLines } from './commands.ts'
+import { commandsIn } from './shell.ts'
 
 test.each([
   ['cd /p && npm test 2>&1 | tail -20', 'npm test', 'npm test'],

@@ -1,9 +1,8 @@
 // Reads commands and their output: how a command is shown, how it ended, and the most informative line of its output.
 import { isObject, numberAt, stringAt } from '../message/json.ts'
-import { type Command, withoutDocuments } from '../tools/shell.ts'
-import { gitWords, onlyReads } from '../tools/shell-effects.ts'
-import type { CommandEnd } from './facts.ts'
-import { oneLine, withoutColors } from './text.ts'
+import { oneLine, withoutColors } from '../text/one-line.ts'
+import { type Command, withoutDocuments } from './shell.ts'
+import { gitWords, onlyReads } from './shell-effects.ts'
 
 const maxCommand = 600
 const maxOutcome = 200
@@ -36,6 +35,9 @@ export function isHousekeeping(command: Command): boolean {
   if (program === 'git') return gitWords(rest)[0] === 'add' || onlyReads(command)
   return /^(?:chmod|mkdir|touch|sleep)$/.test(program) || onlyReads(command)
 }
+
+/** Unfinished: running in the background, cut off, or still running when last seen. Its outcome is unknown. */
+export type CommandEnd = 'well' | 'badly' | 'unfinished'
 
 export type Ending = {
   readonly exit?: number
