@@ -1,7 +1,7 @@
 // Claims of a summary that code can check: quotations of the user, approvals, and states. A claim that does not hold up is
 // marked and never removed: the summary may be right in substance.
 import type { CommandFact, Exchange, Ledger, Todo } from '../../ledger/facts.ts'
-import { failedActionIn } from './action-claims.ts'
+import { failedActionIn, latestActions } from './action-claims.ts'
 import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 
 /** The text with its marks, and what was marked. */
@@ -173,6 +173,7 @@ function isGrounded(what: string, grounds: readonly Ground[]): boolean {
 
 /** "- `npm test` passes" → "- `npm test` passes (last seen: failed, "3 failed")". */
 export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
+  const actions = latestActions(ledger.commands)
   return annotated(text, (line, contradicted) => {
     const seen = lastSeen(line, ledger)
     const marked = (text: string, fact: string) => {
@@ -181,7 +182,7 @@ export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
     }
     if (seen !== undefined) return marked(line, seen)
     const sentences = line.split(/(?<=[.!?])(\s+)/).map((sentence) => {
-      const failed = failedActionIn(sentence, ledger)
+      const failed = failedActionIn(sentence, { actions, exchanges: ledger.exchanges })
       return failed === undefined ? sentence : marked(sentence, failed)
     })
     return sentences.join('')
