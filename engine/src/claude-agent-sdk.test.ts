@@ -41,6 +41,16 @@ const talk: readonly AgentEntry[] = [
   entry(3, 'Noted.', 'assistant'),
 ]
 
+test('sessions of a project are listed from every page of the store', async () => {
+  const all = memorySessions()
+  const store: SessionStore = { ...all, list: (options) => all.list({ ...options, limit: 3 }) }
+  const { sessionStore } = managed(store)
+  const ids = Array.from({ length: 8 }, (_, at) => `session-${at}`)
+  for (const id of ids) await sessionStore.append({ projectKey: project, sessionId: id }, [entry(0, 'Hi.')])
+  await sessionStore.append({ projectKey: '-home-zoe', sessionId: 'other' }, [entry(0, 'Hi.')])
+  expect((await sessionStore.listSessions(project)).map((session) => session.sessionId).toSorted()).toEqual(ids)
+})
+
 describe.each(stores)('a SessionStore on %s', (_, createStore) => {
   test('gives back what was appended, in order and deeply equal', async () => {
     const store = createStore()
@@ -299,7 +309,7 @@ describe('the hooks', () => {
     hooks[input.hook_event_name as keyof typeof hooks][0]?.hooks[0]?.(input)
 
   test('shorten a large tool result in its own shape, and recall reads the original by the id of its call', async () => {
-    const { hooks, recallTool } = agent()
+    const { hooks, recallTool, sessionStore } = agent()
     const stdout = `first line\n${'nothing to see\n'.repeat(1_000)}the needle\n${'nothing to see\n'.repeat(1_000)}last line`
     const tool_response = { stdout, stderr: '', interrupted: false, isImage: false }
     const output = await run(
@@ -311,9 +321,12 @@ describe('the hooks', () => {
     expect(updated).toEqual({ ...tool_response, stdout: updated.stdout })
     expect(updated.stdout.length).toBeLessThanOrEqual(2_000)
     expect(updated.stdout).toMatch(/^first line[\s\S]*recall\({"read":"toolu_1"}\)[\s\S]*last line$/)
+    // The SDK stores what the model sees.
+    const shown = [{ type: 'tool_result', tool_use_id: 'toolu_1', content: updated.stdout }]
+    await sessionStore.append(main, [{ ...entry(0, ''), message: { role: 'user', content: shown } }])
     const recall = recallTool(() => sessionId)
     expect((await recall.handler({ query: 'needle' })).content[0]?.text).toContain('toolu_1')
-    expect((await recall.handler({ read: 'toolu_1' })).content[0]?.text).toContain('first line')
+    expect((await recall.handler({ read: 'toolu_1' })).content[0]?.text).toContain('"stdout": "first line')
     expect(await recall.handler({ read: 'toolu_2' })).toMatchObject({ isError: true })
     expect(await recall.handler({})).toMatchObject({ isError: true })
   })

@@ -407,7 +407,8 @@ describe('the latest request', () => {
       ),
       { numRuns: 40 },
     )
-  })
+    // Forty compactions: three seconds alone, most of a minute on a machine that is busy.
+  }, 90_000)
 
   test('that the summarizer has not seen is announced where the summary says what comes next', async () => {
     const model = scripted(() => summaryOf(3))

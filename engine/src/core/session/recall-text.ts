@@ -53,10 +53,10 @@ export function cardLine(card: RecallCard): string {
   return [oneLine(card.id, 1000), ...shown].join(' · ')
 }
 
-export function oneLine(text: string, most: number): string {
+export function oneLine(text: string, max: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they could move the reader's cursor
   const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
-  return wellFormed(clipped(flat, most))
+  return wellFormed(clipped(flat, max))
 }
 
 /** Tokens by which an answer can exceed the sum of its text and frame: the two tags have other digits, and words meet. */

@@ -1,5 +1,5 @@
 // What the context consists of. The kinds and the unattributed rest add up to the size. Where the kinds were estimated higher than
-// the provider counted, they share what it counted.
+// the provider counted, they are scaled down to its count.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
