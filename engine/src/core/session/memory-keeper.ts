@@ -40,7 +40,8 @@ export class MemoryKeeper implements BackgroundWorker {
   private problem: string | undefined
 
   constructor(input: KeeperInput & { readonly store: SessionMemory }) {
-    const { store, settings = defaultSettings.sessionMemory, isResumed } = input
+    // A keeper that somebody made takes notes.
+    const { store, settings = { ...defaultSettings.sessionMemory, isOn: true }, isResumed } = input
     this.store = store
     this.settings = settings
     // Failures of another process say nothing about this one.
@@ -134,7 +135,7 @@ export class MemoryKeeper implements BackgroundWorker {
       ports.emit({ type: 'memory-failed', reason: extraction.reason, failures: this.current.failures, usage })
       return false
     }
-    // After a compaction meanwhile, what it saw last is out of the conversation.
+    // If a compaction came in between, the last message it saw is no longer in the conversation.
     if (this.current === before) {
       this.current = afterExtraction({ tokens, lastSeen: view.sources.at(-1)?.uuids.at(-1) })
       this.isFresh = false

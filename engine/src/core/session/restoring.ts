@@ -58,7 +58,7 @@ export class Restoring {
     if (message) this.book.add(message, record)
   }
 
-  /** Forgets what was added and reads these instead. */
+  /** Starts again with these messages. */
   readAgain = (entries: readonly Entry[]): void => {
     this.book = createStateBook()
     this.pins.clear()
@@ -66,15 +66,15 @@ export class Restoring {
   }
 
   async restore(request: RestoreRequest, conversation: RestoredConversation): Promise<Restoration> {
-    const { kept, budget, countTokens, next } = request
+    const { kept, budget, countTokens, next, isEarly } = request
     const { named, files, ofTurnOnly } = this.input
     const root = this.input.root?.()
     // Loaded with the first compaction.
     const { touchedFiles, isRuleFile, rulePlaces, restoreContext } = await import('./summarize.ts')
     const host = (await this.input.host?.()) ?? {}
-    // Only what the view holds counts: what came since the last compaction, and what that one restored.
+    // Only the view counts: messages since the last compaction, and the context that it restored.
     const pieces = conversation.view().sources.flatMap((source) => source.pieces)
-    const asked = ofTurnOnly ? lastWorkedOn(pieces) : -1
+    const asked = ofTurnOnly || isEarly ? lastWorkedOn(pieces) : -1
     const touched = touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: conversation.record })
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     const known = this.book.state()

@@ -61,7 +61,7 @@ export function buildRequest(
   const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
   const anchors = anchorsIn(runtime, view, { messages: complete, ends }).map((at) => at + (isNative ? 1 : 0))
   // Most pauses longer than five minutes are shorter than an hour, and the head never changes.
-  const head = settings.economy === 'thrifty' ? '1h' : lifetime
+  const head = settings.economy === 'claude-code' ? lifetime : '1h'
   return { request: withCacheMarks(request, { lifetime, head, anchors }), repairs }
 }
 
@@ -232,7 +232,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
   const time = ports.now()
   const { watch, dropped } = watchAnswer(last, { cacheRead: usage.cacheRead, time, deletedTokens, isRewritten })
-  // Cache edits are relative to the prefix that is gone. What the server clears is not: it reads the history each time.
+  // Cache edits refer to the prefix that is gone. Clearing on the server does not: the server reads the whole history each time.
   const isStale = dropped > 0 && client.capabilities(name).cacheEdits
   const { asked: _, ...counted } = cacheEdits
   tracker.set({ watch, cacheEdits: isStale ? noCacheEdits : counted })
@@ -245,7 +245,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   ports.emit({ type: 'cache-broken', why, tokens: dropped, ...defined({ cost }) })
 }
 
-/** The entries that were added to a view; undefined when what was there has changed. */
+/** The entries that were added to a view; undefined if its earlier entries have changed. */
 export function addedSince(before: View, now: View): readonly string[] | undefined {
   const uuidsOf = ({ sources }: View) => sources.flatMap(({ uuids }) => uuids)
   const editsOf = ({ sources }: View) => [...new Set(sources.flatMap(({ edits }) => edits))].join()

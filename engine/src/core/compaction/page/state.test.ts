@@ -38,6 +38,21 @@ describe('the state', () => {
     ])
   })
 
+  test('says where the work stopped, unless the agent reported or a summary says it', () => {
+    const failed = shell('npm test', '3 failed', 1)
+    const stopped = 'Not finished: "Fix the gate." The agent’s last step: ran `npm test` → failed: 3 failed'
+    const open = (...parts: readonly (Said | readonly Said[])[]) =>
+      lines(ledgerOf(human('Fix the gate.'), ...parts)).filter((line) => line.startsWith('Not finished'))
+    expect(open(failed)).toEqual([stopped])
+    expect(open(agent('I will look at the hinge of the gate and at its lock, in this order.'), failed)).toEqual([
+      stopped,
+    ])
+    expect(open(failed, agent('The gate is broken.'))).toEqual([])
+    expect(open(failed, human('[Request interrupted by user]'))).toEqual([])
+    expect(open(failed, human('And the door?'))).toEqual([])
+    expect(lines(ledgerOf(human('Fix the gate.'), failed), 'A summary.').join('\n')).not.toContain('Not finished')
+  })
+
   test('is what the workspace says where there is one', () => {
     expect(lines(ledgerOf(status), '', 'On branch feature, clean.')).toEqual(['On branch feature, clean.'])
   })
@@ -56,9 +71,9 @@ describe('the state', () => {
     expect(lines(ledgerOf(commit, push), 'Committed as 1a2b3c4.')).toEqual(['Branch: main.'])
     expect(lines(ledgerOf(push, commit)).slice(-2)).toEqual(['- 1a2b3c4 "Open the gate"', unpushed])
     expect(lines(ledgerOf(commit), '1a2b3c4', 'Branch: main, 1 ahead.')).toEqual(['Branch: main, 1 ahead.'])
-    expect(
-      lines(ledgerOf(shell('git commit -m x && git push', '[main 1a2b3c4] Open the gate\nmain -> main'))),
-    ).toContain('- 1a2b3c4 "Open the gate" (pushed)')
+    const both = shell('git commit -m x && git push', '[main 1a2b3c4] Open the gate\nmain -> main')
+    expect(lines(ledgerOf(both))).toContain('- 1a2b3c4 "Open the gate" (pushed)')
+    expect(lines(ledgerOf(both)).join('\n')).not.toContain('Not seen to be pushed')
   })
 
   test('of each run it is said what changed since', () => {
@@ -106,6 +121,9 @@ describe('the state', () => {
     expect(lines(ledgerOf(...commits)).at(-1)).toBe(
       'Not seen to be pushed: 1000002, 1000003, 1000004, 1000005, 1000006, 1000007 and 2 older.',
     )
+    const many = Array.from({ length: 25 }, (_, at) => shell('git commit', `[main ${1_000_000 + at}] C`))
+    const listed = lines(ledgerOf(...many)).filter((line) => line.startsWith('- 10000'))
+    expect([listed.length, listed[0], listed.at(-1)]).toEqual([20, '- 1000005 "C"', '- 1000024 "C"'])
     const amended = shell('git commit --amend --no-edit', '[main 2b3c4d5] Open the gate')
     expect(lines(ledgerOf(commit, amended)).slice(1)).toEqual([
       'Commits made in this session:',
@@ -175,7 +193,7 @@ describe('the state', () => {
       commits: [{ hash: '1a2b3c4', title: evil, last: 1 }],
       todos: [{ id: '1', text: evil, status: 'pending' }],
       files: [{ path: evil, last: 2 }],
-      commands: [{ text: `\`${evil}`, outcome: evil, ended: 'well', last: 1, time: 1e300 }],
+      commands: [{ text: `npm test \`${evil}`, outcome: evil, ended: 'well', last: 1, time: 1e300 }],
       repository: { branch: evil, staged: [evil], statusLast: 1 },
     })
     const text = lines(ledger).join('\n')

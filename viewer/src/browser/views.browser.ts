@@ -1,0 +1,198 @@
+// Every view in a real browser: what it shows, by mouse and by keyboard, in both themes and on a phone.
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import { generateSession, serialize, session } from 'everlong/internal/testing'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildPage, buildPlayground } from '../../build.ts'
+import { builtPage, exportSession, startViewer, type Viewer } from '../server/start.ts'
+import { type Browser, browserPath, startBrowser } from '../testing/browser.ts'
+import { lossySession, temporaryFolder } from '../testing/sessions.ts'
+
+const folder = temporaryFolder()
+
+describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no Chromium on this machine)', () => {
+  let viewer: Viewer
+  let browser: Browser
+  beforeAll(async () => {
+    folder.write('project/lossy.jsonl', lossySession())
+    const long = generateSession({ seed: 5, turns: 60, boundaries: 3, subagents: 'inline', microcompact: true })
+    folder.write('project/long.jsonl', [...long].map(serialize).join(''))
+    const page = builtPage(await buildPage())
+    viewer = await startViewer({ paths: [folder.path], port: 0, env: {}, page })
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await viewer?.close()
+    folder.remove()
+  })
+
+  const at = (path: string) => `http://127.0.0.1:${viewer.port}${path}`
+
+  test('the token leaves the address, and another tab needs none', async () => {
+    const { page } = await browser.open()
+    await page.goto(viewer.url)
+    await page.getByText('lossy.jsonl').first().waitFor()
+    expect(page.url()).toBe(at('/'))
+    await page.close()
+  })
+
+  test('from the list to a session, to a compaction, to what is gone, and back', async () => {
+    const { page, seen } = await browser.open()
+    await page.goto(viewer.url)
+    await page.getByText('Migrate the reports.').first().click()
+    await page.getByRole('heading', { name: 'Migrate the reports.' }).waitFor()
+    await page.getByRole('link', { name: 'Compaction 1', exact: true }).click()
+    await page.getByRole('heading', { name: 'Compaction 1 of 1' }).waitFor()
+    await page.getByText('Never drop the table orders_2019.').first().waitFor()
+    const sentence = page.getByRole('button', { name: /12 rows into the warehouse/ })
+    await sentence.click()
+    await page.getByRole('link', { name: 'Item 8' }).click()
+    await page.getByText('imported 12 rows').first().waitFor()
+    expect(page.url()).toContain('at=7')
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Compaction 1 of 1' }).waitFor()
+    expect(seen.problems).toEqual([])
+    await page.close()
+  })
+
+  test.each(['light', 'dark'] as const)('axe finds nothing in any view (%s)', async (scheme) => {
+    const { page } = await browser.open({ scheme })
+    for (const path of await paths(page)) {
+      await page.goto(at(path))
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForTimeout(800)
+      expect([path, await violations(page)]).toEqual([path, []])
+    }
+    await page.close()
+  })
+
+  test('an exported session needs no server, and asks for nothing', async () => {
+    const path = join(folder.path, 'exported.html')
+    const lossy = folder.write('export/lossy.jsonl', lossySession())
+    writeFileSync(
+      path,
+      await exportSession(lossy, { comment: 'Look at this.', env: {}, page: builtPage(await buildPage()) }),
+    )
+    const { page, seen } = await browser.open()
+    await page.goto(`file://${path}`)
+    await page.getByText('Look at this.').waitFor()
+    await page.getByRole('link', { name: 'Compaction 1', exact: true }).click()
+    await page.getByRole('heading', { name: 'Compaction 1 of 1' }).waitFor()
+    await page.getByText('Never drop the table orders_2019.').first().waitFor()
+    await page.getByRole('button', { name: 'What Everlong would have left' }).click()
+    await page.getByText(/messages of the user, 2 are in it word for word/).waitFor()
+    expect(seen.requests).toEqual([`file://${path}`])
+    expect(seen.problems).toEqual([])
+    await page.close()
+  })
+
+  test('the playground shows a pasted transcript in the browser alone', async () => {
+    const place = join(folder.path, 'playground')
+    await buildPlayground(place)
+    const host = createServer((request, response) => {
+      const name = new URL(request.url ?? '/', 'http://host').pathname
+      const type = { '.js': 'text/javascript', '.css': 'text/css' }[name.slice(name.lastIndexOf('.'))] ?? 'text/html'
+      response
+        .writeHead(200, { 'content-type': type })
+        .end(readFileSync(join(place, name === '/' ? 'playground.html' : name)))
+    })
+    await new Promise<void>((listening) => host.listen(0, '127.0.0.1', listening))
+    const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+    const { page, seen } = await browser.open()
+    await page.goto(`${origin}/playground.html`)
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByText('No message of a conversation was found').waitFor()
+    await page.getByLabel('The lines of a transcript').fill(lossySession())
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByRole('heading', { name: 'Migrate the reports.' }).waitFor()
+    await page.getByRole('link', { name: 'Compaction 1', exact: true }).click()
+    await page.getByRole('button', { name: 'What Everlong would have left' }).click()
+    await page.getByText(/messages of the user, 2 are in it word for word/).waitFor()
+    expect(seen.requests.filter((url) => !/\/(playground\.html|assets\/[\w.-]+)$/.test(url))).toEqual([])
+    expect(seen.problems).toEqual([])
+    await page.close()
+    host.close()
+  })
+
+  test('a running session grows on the page', async () => {
+    const path = folder.write('project/live.jsonl', lossySession())
+    const { page } = await browser.open()
+    await page.goto(viewer.url)
+    await page.locator('a.line', { hasText: 'live.jsonl' }).click()
+    await page.getByText('20 items').waitFor()
+    const added = session({ ids: (name) => `later-${name}` }).user('And now this.').text
+    appendFileSync(path, added)
+    await page.getByText('21 items').waitFor()
+    await page.close()
+  })
+
+  test('by keyboard alone: from the list into a session, through the chart to an answer', async () => {
+    const { page } = await browser.open()
+    await page.goto(viewer.url)
+    await page.locator('a.line', { hasText: 'lossy.jsonl' }).first().waitFor()
+    const press = async (wanted: string, key = 'Tab') => {
+      for (let at = 0; at < 60; at++) {
+        await page.keyboard.press(key)
+        const label = await page.evaluate(
+          'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+        )
+        if (String(label).includes(wanted)) return
+      }
+      throw new Error(`Tab never reached ${wanted}`)
+    }
+    await press('lossy.jsonl')
+    await page.keyboard.press('Enter')
+    await page.getByRole('slider').waitFor()
+    await press('The context over time')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/at=\d+/)
+    await page.close()
+  })
+
+  test('on a phone nothing is wider than the screen', async () => {
+    const { page } = await browser.open({ width: 375 })
+    for (const path of await paths(page)) {
+      await page.goto(at(path))
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForTimeout(500)
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 375])
+    }
+    await page.close()
+  })
+
+  /** One address of each view. */
+  async function paths(page: Page): Promise<readonly string[]> {
+    await page.goto(viewer.url)
+    const link = page.locator('a.line', { hasText: 'project/lossy' })
+    await link.waitFor()
+    const session = (await link.getAttribute('data-link')) ?? ''
+    return [
+      '/',
+      session,
+      `${session}/compaction/1`,
+      `${session}/compaction/1?tab=words`,
+      `${session}/compaction/1?tab=everlong`,
+    ]
+  }
+})
+
+async function violations(page: Page): Promise<readonly string[]> {
+  // The policy of the page lets no script of others in, so it comes through the protocol of the debugger.
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    type Axe = {
+      run: () => Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>
+    }
+    const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run()
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    )
+  })
+}
