@@ -89,7 +89,7 @@ export function worthIn(situation: Situation, sum: Omit<WorthInput, 'turns' | 'c
 }
 
 /** Typical tokens of a summary, and of everything that a first compaction leaves besides system prompt and tools. */
-const summaryTokens = 6_000
+export const summaryTokens = 6_000
 const leftTokens = 8_000
 
 /** The next compaction. Undefined if none comes, too little is known, or it is too far away to count. */

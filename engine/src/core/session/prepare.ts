@@ -1,7 +1,8 @@
 // What happens before each request: reduce, compact when over the threshold and allowed, stop at the blocking
 // limit. Returns a request that can be sent, or why there is none.
 import { modelFacts } from '../catalog/models.ts'
-import type { Mechanism, RequestOptions } from '../mechanisms/mechanism.ts'
+import { coldPrices } from '../mechanisms/clock.ts'
+import type { Mechanism, RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import { combinedEdits } from '../mechanisms/server-edits.ts'
 import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
@@ -13,6 +14,7 @@ import type { Repair } from '../request/repair-pairs.ts'
 import { compactionOff } from '../settings/resolve.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { compactNow } from './compact.ts'
 import { isAllowed, type NotNow, type Occasion, paysToCompact, whyNotCompact } from './may-compact.ts'
 import { changesIn, contextFor, type Found, tryMechanisms } from './mechanisms.ts'
@@ -67,7 +69,8 @@ export async function prepareTurn(
   const micro = isOff || isMicroOff || pays ? [] : await reduceNow(runtime, signal)
   const { tried, notices, compaction } = await autoCompact(runtime, { source, pays }, signal)
   const view = conversation.view()
-  const { explanation } = gauge.situation(view)
+  const situation = gauge.situation(view)
+  const { explanation } = situation
   const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }
   reportCrossing(runtime, explanation)
   if (signal?.aborted) return { ...stopped, ...done }
@@ -76,6 +79,7 @@ export async function prepareTurn(
   if (explanation.isBlocking) {
     return { type: 'blocked', reason: 'blocking-limit', why: blockedBecause(runtime, explanation), ...done }
   }
+  if (source === 'turn') reportCold(runtime, view, situation)
   const { request, repairs } = buildRequest(runtime, view)
   // What was typed may be nothing but white space.
   if (request.messages.length === 0) return nothingToSend('There is nothing to send yet: all messages are empty.')
@@ -176,6 +180,19 @@ function afterRefusal(
   if (reason !== 'overhead' || tracker.now().isOverheadReported) return { tried, notices: [] }
   tracker.set({ isOverheadReported: true })
   return { tried, notices: [why] }
+}
+
+/** Once after each pause, if the session uses the cache: a host may show the price before the request is sent. */
+function reportCold({ ports, settings, tracker }: Runtime, view: View, situation: Situation): void {
+  const { cache, explanation } = situation
+  const { lastAnswer = 0, lifetime } = cache
+  const { usage } = view.messages.findLast((message) => message.usage !== undefined) ?? {}
+  const isCached = usage !== undefined && usage.cacheRead + usage.cacheWrite > 0
+  if (cache.type !== 'cold' || !isCached || tracker.now().coldAfter === lastAnswer) return
+  tracker.set({ coldAfter: lastAnswer })
+  const expiredMs = situation.now - lastAnswer - lifetime
+  const prices = coldPrices(situation, settings.summary.model)
+  ports.emit({ type: 'cache-cold', tokens: explanation.size.tokens, expiredMs, ...prices })
 }
 
 /** Reports each state once, and only when it got worse. */

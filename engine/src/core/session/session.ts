@@ -248,6 +248,7 @@ class ManagedSession implements OwnSession {
 
   private requestSent(request: ModelRequest): void {
     this.pending = this.runtime.conversation.view()
+    this.runtime.tracker.set({ requestedAt: this.runtime.ports.now() })
     this.sent = { ...defined({ before: this.sent.now }), now: request }
   }
 
