@@ -160,8 +160,8 @@ export type RequestOptions = {
 
 export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }
 
-/** Why a compaction runs: a person, the threshold, its price, an overflow, a smaller model, or work done in advance. */
-export type CompactionCause = 'person' | 'threshold' | 'economy' | 'overflow' | 'model-switch' | 'background'
+/** Why a compaction runs: a person, the threshold, its price, the model's wish, an overflow, a smaller model, or work done in advance. */
+export type CompactionCause = 'person' | 'threshold' | 'economy' | 'agent' | 'overflow' | 'model-switch' | 'background'
 
 /** Uuids of the entries to summarize; everything if neither is given. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }

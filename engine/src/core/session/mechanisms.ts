@@ -117,7 +117,8 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
     threshold: autoCompactThreshold.value,
     sessionWindow: contextWindow.value,
     // A compaction that comes before the threshold has to get below a share of the size.
-    target: cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
+    target:
+      cause === 'economy' || cause === 'agent' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
     queued: conversation.queued(),
     restore,
     ...defined({ recall, isAutonomous }),

@@ -20,6 +20,7 @@ import { isAllowed, type NotNow, type Occasion, paysToCompact, whyNotCompact } f
 import { changesIn, contextFor, type Found, tryMechanisms } from './mechanisms.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 import { type Runtime, reduceView } from './runtime.ts'
+import { sayNotCompacted } from './scheduled.ts'
 import { breakerText } from './tracking.ts'
 import { buildRequest } from './turn.ts'
 
@@ -65,7 +66,8 @@ export async function prepareTurn(
   const isOff = source !== 'turn' || compactionOff(runtime) !== undefined
   const media = isOff ? [] : keepMediaLimit(runtime)
   // A compaction that pays sees what would have been cleared.
-  const pays = !isOff && paysNow(runtime)
+  const { scheduled } = runtime.tracker.now()
+  const pays = !isOff && (scheduled !== undefined || paysNow(runtime))
   const micro = isOff || isMicroOff || pays ? [] : await reduceNow(runtime, signal)
   const { tried, notices, compaction } = await autoCompact(runtime, { source, pays }, signal)
   const view = conversation.view()
@@ -138,16 +140,28 @@ async function autoCompact(
     freedBySnips,
     source: occasion.source,
   })
+  const scheduled = occasion.source === 'turn' ? tracker.now().scheduled : undefined
+  const endSchedule = (why?: string) => {
+    if (scheduled) tracker.set({ scheduled: undefined })
+    if (scheduled && why !== undefined) sayNotCompacted(runtime, why)
+  }
   const refusal = whyNotCompact(runtime, explanation, occasion)
-  if (refusal) return afterRefusal(runtime, refusal, explanation)
+  if (refusal) {
+    endSchedule(refusal.why)
+    return afterRefusal(runtime, refusal, explanation)
+  }
   if (explanation.autoCompact.mode === 'ask' && !(await isAllowed(runtime, explanation, signal))) {
     const why = 'The host did not allow it.'
+    endSchedule(why)
     return { tried: [{ mechanism: 'ask', outcome: 'declined', reason: 'refused', why }], notices: [] }
   }
   const { pays } = occasion
   const shortened = shortenUnseen(runtime)
   if (!pays && shortened.length > 0 && !gauge.explanation().isAboveThreshold) return { tried: shortened, notices: [] }
-  const result = await compactNow(runtime, { cause: pays ? 'economy' : 'threshold', signal })
+  const { instructions } = scheduled ?? {}
+  const cause = scheduled ? 'agent' : pays ? 'economy' : 'threshold'
+  const result = await compactNow(runtime, { cause, instructions, signal })
+  endSchedule(result.type === 'failed' ? result.why : undefined)
   const tried = [...shortened, ...result.tried]
   if (result.type === 'compacted') return { tried, notices: result.notices, compaction: result }
   const hasTripped = tracker.now().breaker.isOpen && !breaker.isOpen

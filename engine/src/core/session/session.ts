@@ -16,6 +16,7 @@ import { type Blocked, prepareTurn, type Ready } from './prepare.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { failureIfEmpty, isAboutLength, recover, reportRecovery } from './recovery.ts'
 import type { Runtime } from './runtime.ts'
+import { scheduleCompaction } from './scheduled.ts'
 import type { Preparation, Session } from './session-api.ts'
 import { afterChange } from './tracking.ts'
 import { type RecordInput, recordAnswer } from './turn.ts'
@@ -163,6 +164,9 @@ class ManagedSession implements OwnSession {
       if (off !== undefined) return failed('vetoed', off)
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
     })
+
+  scheduleCompaction: Session['scheduleCompaction'] = (options = {}) =>
+    scheduleCompaction(this.runtime, compactInput(options).instructions)
 
   explain: Session['explain'] = () => {
     const { conversation, gauge, memoryState, warnings: unusable = [] } = this.runtime

@@ -102,6 +102,8 @@ export type Tracking = {
   /** When the request was sent that has no answer yet. */
   readonly requestedAt?: number | undefined
   readonly cacheEdits: CacheEditState
+  /** A compaction was asked for: it is tried before the next request. */
+  readonly scheduled?: { readonly instructions: string } | undefined
   /** In ask mode: the host said no, or nothing. It is asked again after the next human message. */
   readonly isRefused: boolean
   /** Whether a notice has said that system prompt and tools alone are over the threshold. */
@@ -167,6 +169,7 @@ export class Tracker {
       turns: 0,
       breaker: afterApplied(breaker, { isRapid: isChained && turns <= fewAnswers }),
       previous: { turnId: this.value.turnId, hasHumanSince: false },
+      scheduled: undefined,
       watch: changedWatch(this.value.watch),
       cacheEdits: noCacheEdits,
       freedBySnips: 0,
