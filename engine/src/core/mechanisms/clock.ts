@@ -1,7 +1,9 @@
-// The cache clock: what a request costs after the cache has expired, and what a compaction would change about that.
+// The cache clock: what a request costs after the cache has expired, whether a compaction pays before it expires, and for how
+// long a session should have its prefix cached. The pauses of the conversation say what to expect.
 import { writePrice } from '../cache/economics.ts'
 import { cachePrices, modelFacts, type Price } from '../catalog/models.ts'
 import { defined } from '../message/json.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { Situation } from './mechanism.ts'
 import { compactionCosts, summaryTokens } from './situation.ts'
 
@@ -40,4 +42,56 @@ function compactionFirst(situation: Situation, price: Price, summaryModel: strin
 
 function dollars(tokens: number, { input }: Price): number {
   return (tokens * input) / 1_000_000
+}
+
+export type IdleWorth = {
+  readonly pays: boolean
+  /** In input tokens: the request for the summary, and what the next request saves if it comes after the cache has expired. */
+  readonly cost: number
+  readonly saved: number
+  /** That a next request comes. */
+  readonly chance: number
+}
+
+/**
+ * Whether a compaction pays just before the cache of an idle session expires. Now the summary is written from a cached prefix;
+ * later the next request would write the whole context to the cache again. Nobody may come back, though: the chance is that of
+ * Laplace's rule of succession over the pauses of this session that were as long. Undefined if too little is known.
+ */
+export function idleWorth(messages: readonly ViewMessage[], situation: Situation): IdleWorth | undefined {
+  const costs = compactionCosts(situation)
+  if (!costs) return undefined
+  const { cache, explanation, model } = situation
+  const { tokens } = explanation.size
+  const outputPrice = model?.price ? model.price.output / model.price.input : 5
+  const cost = tokens * cachePrices.read + summaryTokens * outputPrice
+  const saved = Math.max(0, tokens - costs.after) * writePrice(cache)
+  const returns = pausesOf(messages).filter((pause) => pause >= cache.lifetime).length
+  const chance = (returns + 1) / (returns + 2)
+  return { pays: chance * saved > cost, cost, saved, chance }
+}
+
+/** Milliseconds between an answer and what a person said next. */
+function pausesOf(messages: readonly ViewMessage[]): readonly number[] {
+  return messages.flatMap(({ origin, time }, at) => {
+    const before = messages[at - 1]
+    if (!isRequest(origin) || before?.role !== 'assistant' || time === undefined || before.time === undefined) return []
+    return [Math.max(0, time - before.time)]
+  })
+}
+
+export type MarkLifetime = '5m' | '1h'
+
+/**
+ * The cheaper lifetime for the cache marks. An hour costs more for every token that is written: those of each request, and all
+ * of them after a pause of more than an hour. It saves writing the context again after a pause between five minutes and an hour.
+ */
+export function markLifetime({ explanation, growth, coldShares }: Situation): MarkLifetime {
+  if (growth === undefined) return '5m'
+  const { tokens } = explanation.size
+  const { read, write, writeHour } = cachePrices
+  const between = Math.max(0, coldShares.short - coldShares.long)
+  const saved = between * tokens * (write - read)
+  const cost = (writeHour - write) * (growth + coldShares.long * tokens)
+  return saved > cost ? '1h' : '5m'
 }

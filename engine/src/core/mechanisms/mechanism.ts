@@ -66,6 +66,8 @@ export type Situation = {
   readonly isCompacted: boolean
   /** The share of future requests that will find the cache cold. */
   readonly coldShare: number
+  /** The same for a cache of five minutes and for one of an hour. */
+  readonly coldShares: { readonly short: number; readonly long: number }
   /** Whether a compaction runs automatically when the context is full. */
   readonly compactionComes: boolean
   /** The size that a compaction has to get below. */
@@ -160,8 +162,16 @@ export type RequestOptions = {
 
 export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }
 
-/** Why a compaction runs: a person, the threshold, its price, the model's wish, an overflow, a smaller model, or work done in advance. */
-export type CompactionCause = 'person' | 'threshold' | 'economy' | 'agent' | 'overflow' | 'model-switch' | 'background'
+/** Why a compaction runs. */
+export type CompactionCause =
+  | 'person'
+  | 'threshold'
+  | 'economy' // it pays before the threshold
+  | 'agent' // the model asked for it
+  | 'idle' // the cache is about to expire
+  | 'overflow'
+  | 'model-switch'
+  | 'background' // work done in advance
 
 /** Uuids of the entries to summarize; everything if neither is given. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }

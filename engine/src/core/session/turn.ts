@@ -3,6 +3,7 @@
 import { missedBecause, noCacheEdits, type RequestParts, watchAnswer, watchFrom } from '../cache/cache-watch.ts'
 import { cacheStateOf, missCost } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
+import { markLifetime } from '../mechanisms/clock.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro.ts'
 import { appliedEdits, combinedEdits, isOfThinking } from '../mechanisms/server-edits.ts'
@@ -54,9 +55,8 @@ export function buildRequest(
     messages: withCacheEdits(runtime, messages),
     ...defined({ maxTokens, thinking, betas: betas.length === 0 ? undefined : betas, options }),
   }
-  const lifetime = settings.cacheMarks
-  const isMarked = lifetime !== false && client.capabilities(model).promptCache
-  if (!isMarked) return { request, repairs }
+  if (settings.cacheMarks === false || !client.capabilities(model).promptCache) return { request, repairs }
+  const lifetime = settings.cacheMarks === 'auto' ? markLifetime(gauge.situation(view)) : settings.cacheMarks
   // A provider that edits its cache in place keeps the prefix.
   const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
   const anchors = anchorsIn(runtime, view, { messages: complete, ends }).map((at) => at + (isNative ? 1 : 0))
