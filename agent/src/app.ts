@@ -15,16 +15,25 @@ export type PermissionRequest = {
   readonly detail?: { readonly type: 'diff' | 'text'; readonly text: string }
   /** Why this asks, when it is not obvious: `outside the workspace`. */
   readonly reason?: string
-  /** The rule that "always allow" would add, such as `Bash(npm test)`. Without it there is no such answer. */
-  readonly rule?: string
+  /** The rules that "always allow" would add, such as `Bash(npm test:*)`. Without them there is no such answer. */
+  readonly rules?: readonly string[]
+  /** Where they can be kept besides the session. */
+  readonly places?: readonly KeptPlace[]
+  /** Whether all edits in the workspace can be accepted from now on. */
+  readonly offersEdits?: boolean
   /** Words for yes and no where "once" is not what yes means. No then asks for no reason. */
   readonly answers?: { readonly yes: string; readonly no: string }
 }
 
+/** In this project, or in all projects of this person. */
+export type KeptPlace = 'project' | 'user'
+
 export type PermissionAnswer =
   | { readonly type: 'allow' }
-  /** Allows this and whatever matches the request's rule, until the session ends. */
-  | { readonly type: 'always' }
+  /** Allows this and whatever the request's rules cover: until the session ends, or for good. */
+  | { readonly type: 'always'; readonly place?: KeptPlace }
+  /** Allows this, and turns the mode `accept-edits` on. */
+  | { readonly type: 'accept-edits' }
   | Denial
 
 export type Denial = {

@@ -37,6 +37,8 @@ export type ToolSetup = {
   readonly onTasks: (tasks: AgentState['tasks']) => void
   /** Tells the model something that nobody typed: a background task has ended. It starts a turn if none runs. */
   readonly tell: (news: string, session: Session) => void
+  /** Shows the person one line. */
+  readonly notify: (text: string) => void
 }
 
 export type AgentOptions = {
@@ -116,6 +118,7 @@ class RunningAgent implements Agent {
       setMode: this.setMode,
       onTasks: this.showTasks,
       tell: this.tell,
+      notify: (text) => this.emit({ type: 'notice', text }),
     })
     const tools = toolsWithHooks(toolSet.tools)
     const host = createSessionHost(

@@ -33,6 +33,6 @@ export type LoopEvent =
   /** What a person should know. */
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'subagent'; readonly toolUseId: string; readonly event: LoopEvent }
-  | { readonly type: 'blocked'; readonly detail: string; readonly tried: readonly Tried[] }
+  | { readonly type: 'blocked'; readonly why: string; readonly tried: readonly Tried[] }
   | { readonly type: 'failed'; readonly failure: ModelFailure; readonly steps: readonly Tried[] }
   | { readonly type: 'stopped'; readonly why: StopReason; readonly state: LoopState }

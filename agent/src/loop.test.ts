@@ -118,7 +118,7 @@ describe('the loop', () => {
     const events = await runLoop({ session })
     expect(typesOf(events)).toEqual(['blocked', 'stopped'])
     expect(events.at(-1)).toMatchObject({ why: 'blocked' })
-    expect(eventsOf(events, 'blocked')).toMatchObject([{ detail: expect.stringContaining('Compact by hand') }])
+    expect(eventsOf(events, 'blocked')).toMatchObject([{ why: expect.stringContaining('Compact by hand') }])
     expect(stage.sent).toEqual([])
   })
 

@@ -75,7 +75,7 @@ async function* iterate(
   const state = stateAfter(loop, turn, before)
   if (turn.type === 'blocked') {
     if (turn.why === 'aborted') return [state, 'aborted']
-    yield { type: 'blocked', detail: turn.why, tried: turn.tried }
+    yield { type: 'blocked', why: turn.why, tried: turn.tried }
     return [state, 'blocked']
   }
   if (turn.type === 'failed') {

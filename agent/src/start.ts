@@ -13,7 +13,8 @@ import { reasonOf } from './reason-of.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
 import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
-import { type LoadedSettings, loadSettings, type Settings } from './settings/load.ts'
+import { keepRules } from './settings/keep-rules.ts'
+import { type LoadedSettings, loadSettings, type Settings, settingsFiles } from './settings/load.ts'
 import { trustFolder } from './settings/trust.ts'
 import { type AgentTools, createTools } from './tools/create-tools.ts'
 
@@ -182,6 +183,8 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolP
     person: setup.person,
     mode: { get: setup.mode, set: setup.setMode },
     permissions: { allow, deny },
+    keepRules: (rules, place) =>
+      setup.notify(kept(rules, settingsFiles({ home, folder })[place === 'user' ? 'user' : 'own'])),
     environment: env,
     secrets: secretsIn(settings),
     mcpServers: settings.mcpServers,
@@ -190,4 +193,14 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolP
     tell: setup.tell,
   })
   return tools
+}
+
+/** One line for the person. A rule that cannot be stored still holds for this session. */
+function kept(rules: readonly string[], file: string): string {
+  try {
+    keepRules(file, rules)
+    return `Always allowed from now on: ${rules.join(', ')} (${file})`
+  } catch (error) {
+    return `Allowed for this session only: ${file} cannot be changed: ${reasonOf(error)}`
+  }
 }

@@ -30,9 +30,10 @@ export type HeadlessPerson = { readonly person: Person; readonly denied: () => r
 
 export function headlessPerson(): HeadlessPerson {
   let denied: readonly string[] = []
-  const deny = async ({ title, tool, rule }: PermissionRequest) => {
+  const deny = async ({ title, tool, rules = [] }: PermissionRequest) => {
     // Trusting a folder is the host's own question, and its notice tells of it.
-    const line = rule === undefined ? title : `${title} (--allow ${shellWord(rule)} allows it)`
+    const line =
+      rules.length === 0 ? title : `${title} (${rules.map((rule) => `--allow ${shellWord(rule)}`).join(' ')} allows it)`
     if (tool !== 'Settings' && !denied.includes(line)) denied = [...denied, line]
     return { type: 'deny', isUnattended: true } as const
   }
@@ -104,7 +105,7 @@ function after(seen: Seen, event: AgentEvent): Seen {
     case 'failed':
       return { ...seen, problem: failureLine(event.failure) }
     case 'blocked':
-      return { ...seen, problem: event.detail }
+      return { ...seen, problem: event.why }
     case 'notice':
       return seen.why === undefined ? { ...seen, problem: event.text } : seen
     case 'receipt': {

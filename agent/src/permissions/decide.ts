@@ -6,8 +6,10 @@ import type { PermissionMode } from '../app.ts'
 import { escapeGlob, ignoreGlob } from '../files/glob.ts'
 import { isWithin, type Place, slashed } from '../files/paths.ts'
 import { type Coverage, commandCoverage, commandPattern, commandText, no, yes } from './coverage.ts'
-import { onlyLooks } from './looking.ts'
-import { type Disk, noDisk, pathCoverage, type Where } from './named-paths.ts'
+import { type Disk, noDisk } from './disk.ts'
+import { pathCoverage, type Where } from './named-paths.ts'
+import { exactly, rulesForScript } from './offered-rules.ts'
+import { isReadOnly, type Looking, readOnlyCommands } from './read-only.ts'
 import { formatRule, parseRule, type Rule, type RuleSet, ruleWords } from './rule.ts'
 import type { Script } from './script.ts'
 
@@ -29,7 +31,7 @@ export type Access =
 export type Decision =
   | { readonly type: 'allow' }
   | { readonly type: 'deny'; readonly reason: string }
-  | { readonly type: 'ask'; readonly reason?: string; readonly rule?: Rule }
+  | { readonly type: 'ask'; readonly reason?: string; readonly rules: readonly Rule[] }
 
 export type DecideOptions = {
   readonly mode: PermissionMode
@@ -44,31 +46,32 @@ export type DecideOptions = {
 
 export function decide(access: Access, options: DecideOptions): Decision {
   const { mode, rules, root, ownFolders = [], disk = noDisk } = options
+  const looking = { root, disk, hasHiddenFiles: rules.deny.some(hidesFiles) }
   const denials = rules.deny.map((rule) => ({ rule, coverage: denies(rule, access, { root, disk }) }))
   const denial = denials.find(({ coverage }) => coverage.type === 'yes')
   if (denial) return { type: 'deny', reason: `the rule ${formatRule(denial.rule)} in the settings forbids it` }
-  if (mode === 'plan' && changes(access)) {
+  if (mode === 'plan' && changes(access, looking)) {
     return { type: 'deny', reason: 'plan mode is on, so nothing may be changed; finish the plan and call ExitPlanMode' }
   }
   if (access.type === 'run' && isAllowedInFull(rules.allow, access.script)) return { type: 'allow' }
   for (const { rule, coverage } of denials) {
-    if (coverage.type === 'maybe') return asking(access, root, `${formatRule(rule)} may forbid it: ${coverage.why}`)
+    if (coverage.type === 'maybe') return inDoubt(access, options, `${formatRule(rule)} may forbid it: ${coverage.why}`)
   }
   if (access.type === 'read') {
     const { place } = access
     if (place.isInside || ownFolders.some((folder) => isWithin(folder, place.real))) return { type: 'allow' }
   }
   if (access.type === 'call' && access.isSafe) return { type: 'allow' }
-  if (isAllowed(rules.allow, access, root)) return { type: 'allow' }
+  if (isAllowed(rules.allow, access, looking)) return { type: 'allow' }
   if (mode === 'allow') return { type: 'allow' }
-  if (mode === 'accept-edits' && access.type === 'write' && access.place.isInside && !isProtected(access.place, root)) {
-    return { type: 'allow' }
-  }
-  return asking(access, root)
+  if (mode === 'accept-edits' && isOrdinaryEdit(access, root)) return { type: 'allow' }
+  return { type: 'ask', ...reasonFor(access, root), rules: offered(access, options, looking) }
 }
 
-function changes(access: Access): boolean {
-  return access.type === 'write' || (access.type === 'run' && !onlyLooks(access.script)) || isUnsafeCall(access)
+function changes(access: Access, looking: Looking): boolean {
+  return (
+    access.type === 'write' || (access.type === 'run' && !isReadOnly(access.script, looking)) || isUnsafeCall(access)
+  )
 }
 
 function isUnsafeCall(access: Access): boolean {
@@ -88,57 +91,71 @@ function isProtected({ real }: Place, root: string): boolean {
   return parts.some((part) => protectedFolders.has(part)) || protectedFiles.test(parts.at(-1) ?? '')
 }
 
-/** Says why, where that is not obvious, and which rule "always" would add. */
-function asking(access: Access, root: string, doubt?: string): Decision {
-  const rule = ruleFor(access, root)
-  // A rule that reads back as something else would allow more than was shown.
-  const read = rule && parseRule(formatRule(rule))
-  const isExact = read?.type === 'rule' && JSON.stringify(read.rule) === JSON.stringify(rule)
-  const reason = doubt ?? reasonFor(access, root)
-  return { type: 'ask', ...(reason === undefined ? {} : { reason }), ...(rule && isExact ? { rule } : {}) }
+/** Of a command that a rule may deny, "always" allows this very text: nothing wider would have been read by a person. */
+function inDoubt(access: Access, { root }: DecideOptions, reason: string): Decision {
+  const rules = access.type === 'run' ? [exactly(access.script)] : rulesFor(access, root)
+  return { type: 'ask', reason, rules: rules.filter(readsBack) }
 }
 
-function reasonFor(access: Access, root: string): string | undefined {
+/** The rules that "always" would add. */
+function offered(access: Access, { rules, root }: DecideOptions, looking: Looking): readonly Rule[] {
+  if (access.type !== 'run') return rulesFor(access, root).filter(readsBack)
+  const { script } = access
+  const found = rulesForScript(script, allowedCommands(rules.allow, script, looking))
+  return found.every(readsBack) ? found : []
+}
+
+/** A rule that reads back as something else would allow more than was shown. */
+function readsBack(rule: Rule): boolean {
+  const read = parseRule(formatRule(rule))
+  return read.type === 'rule' && JSON.stringify(read.rule) === JSON.stringify(rule)
+}
+
+/** Why it asks, where that is not obvious. */
+function reasonFor(access: Access, root: string): { readonly reason?: string } {
   if (access.type === 'fetch')
-    return access.isPrivate ? 'the address is on this machine or a private network' : undefined
-  if (access.type !== 'read' && access.type !== 'write') return undefined
+    return access.isPrivate ? { reason: 'the address is on this machine or a private network' } : {}
+  if (access.type !== 'read' && access.type !== 'write') return {}
   const { place } = access
-  if (place.leadsOut) return `a link leads out of the workspace, to ${place.real}`
-  if (!place.isInside) return 'outside the workspace'
-  return access.type === 'write' && isProtected(place, root) ? 'changing it can change what runs later' : undefined
+  if (place.leadsOut) return { reason: `a link leads out of the workspace, to ${place.real}` }
+  if (!place.isInside) return { reason: 'outside the workspace' }
+  return access.type === 'write' && isProtected(place, root) ? { reason: 'changing it can change what runs later' } : {}
 }
 
-function ruleFor(access: Access, root: string): Rule | undefined {
+/** Whether the mode `accept-edits` would allow it. */
+export function isOrdinaryEdit(access: Access, root: string): boolean {
+  return access.type === 'write' && access.place.isInside && !isProtected(access.place, root)
+}
+
+function rulesFor(access: Exclude<Access, { readonly type: 'run' }>, root: string): readonly Rule[] {
   switch (access.type) {
     case 'read': {
       const { real } = access.place
       const folder = dirname(real)
-      return folder === sep ? undefined : { tool: 'Read', type: 'path', pattern: `/${escapeGlob(folder)}/**` }
+      return folder === sep ? [] : [{ tool: 'Read', type: 'path', pattern: `/${escapeGlob(folder)}/**` }]
     }
     case 'write': {
       const { real, isInside } = access.place
       const pattern = isInside ? `/${escapeGlob(relative(root, real))}` : `/${escapeGlob(real)}`
-      return { tool: 'Edit', type: 'path', pattern }
+      return [{ tool: 'Edit', type: 'path', pattern }]
     }
-    case 'run':
-      return { tool: 'Bash', type: 'command', script: access.script.text.trim() }
     case 'fetch':
-      return { tool: 'WebFetch', type: 'domain', domain: access.host }
+      return [{ tool: 'WebFetch', type: 'domain', domain: access.host }]
     case 'call': {
       const { tool, argument } = access
-      return argument === undefined ? { tool, type: 'any' } : { tool, type: 'argument', value: argument }
+      return [argument === undefined ? { tool, type: 'any' } : { tool, type: 'argument', value: argument }]
     }
   }
 }
 
-function isAllowed(allow: readonly Rule[], access: Access, root: string): boolean {
+function isAllowed(allow: readonly Rule[], access: Access, looking: Looking): boolean {
   switch (access.type) {
     case 'run':
-      return isCommandAllowed(allow, access.script)
+      return isCommandAllowed(allow, access.script, looking)
     case 'read':
     case 'write':
       // Only where it really leads counts.
-      return allow.some((rule) => isFor(rule, access) && coversPath(rule, access.place.real, root))
+      return allow.some((rule) => isFor(rule, access) && coversPath(rule, access.place.real, looking.root))
     case 'fetch':
       return allow.some((rule) => rule.tool === 'WebFetch' && coversHost(rule, access.host, access.isPrivate))
     case 'call':
@@ -151,11 +168,16 @@ function isAllowedInFull(allow: readonly Rule[], { text }: Script): boolean {
   return allow.some((rule) => rule.type === 'command' && rule.script === text.trim())
 }
 
-/** Every command of the script is covered by some rule. */
-function isCommandAllowed(allow: readonly Rule[], { plain }: Script): boolean {
+function isCommandAllowed(allow: readonly Rule[], script: Script, looking: Looking): boolean {
+  if (allow.some(({ tool, type }) => tool === 'Bash' && type === 'any')) return true
+  return script.plain?.every(allowedCommands(allow, script, looking)) ?? false
+}
+
+/** Which commands of the script only look, or are covered by some rule. */
+function allowedCommands(allow: readonly Rule[], script: Script, looking: Looking) {
   const rules = allow.filter(({ tool }) => tool === 'Bash')
-  if (rules.some(({ type }) => type === 'any')) return true
-  return plain?.every((words) => rules.some((rule) => allowsCommand(rule, words))) ?? false
+  const looks = readOnlyCommands(script, looking)
+  return (words: readonly string[]) => looks(words) || rules.some((rule) => allowsCommand(rule, words))
 }
 
 function allowsCommand(rule: Rule, words: readonly string[]): boolean {
@@ -197,9 +219,13 @@ function fileCoverage(rule: Rule, script: Script, where: Where): Coverage {
   return pathCoverage({ pattern: rule.pattern, covers }, script, where)
 }
 
+function hidesFiles({ tool, type }: Rule): boolean {
+  return tool === 'Read' || (type === 'path' && /^(?:Grep|Glob)$/.test(tool))
+}
+
 /** For searches and instruction files: whether a rule denies reading or finding this path. */
 export function hiddenBy(deny: readonly Rule[], root: string): (path: string) => boolean {
-  const rules = deny.filter(({ tool, type }) => tool === 'Read' || (type === 'path' && /^(?:Grep|Glob)$/.test(tool)))
+  const rules = deny.filter(hidesFiles)
   return (path) => rules.some((rule) => coversPath(rule, path, root))
 }
 

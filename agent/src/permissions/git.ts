@@ -1,4 +1,6 @@
 // What git runs besides itself: aliases, configured commands, and commands in its arguments.
+import { dirname, join, resolve } from 'node:path'
+import type { Disk } from './disk.ts'
 import { literal, mayBe, type Started, textOf, type Word, type Words } from './words.ts'
 
 /** Options of git before its subcommand that take the next word as their value. */
@@ -85,4 +87,27 @@ function inArguments(sub: string | undefined, rest: Words, commands: readonly Wo
   const unknown: Word | undefined = script.find(({ type }) => type !== 'literal')
   const text = unknown ?? literal(script.map((word) => textOf(word) ?? '').join(' '))
   return { commands, scripts: script.length === 0 ? [] : [text] }
+}
+
+/** Settings that name a program, or another file with settings. */
+const runningSettings =
+  /\b(?:fsmonitor|external|textconv|command|program|process|clean|smudge|pager|editor|hookspath|sshcommand|askpass|helper|path|showsignature)\s*=/i
+
+/** Whether the repository of this folder names a program that `git status` or `git diff` would run. A copied folder brings its own. */
+export function gitRuns(folder: string, disk: Disk): boolean {
+  const git = gitFolderOf(folder, disk)
+  if (git === undefined) return false
+  const settings = ['config', 'config.worktree'].map((name) => disk.read(join(git, name)) ?? '')
+  return settings.some((text) => runningSettings.test(text)) || disk.exists(join(git, 'hooks', 'post-index-change'))
+}
+
+/** Where the settings are: in `.git`, or in the main repository of a worktree or submodule. */
+function gitFolderOf(folder: string, disk: Disk): string | undefined {
+  const git = join(folder, '.git')
+  if (!disk.exists(git)) return dirname(folder) === folder ? undefined : gitFolderOf(dirname(folder), disk)
+  const link = /^gitdir: (.*)$/m.exec(disk.read(git) ?? '')?.[1]
+  if (link === undefined) return git
+  const own = resolve(folder, link)
+  const common = disk.read(join(own, 'commondir'))?.trim()
+  return common === undefined ? own : resolve(own, common)
 }

@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import { glob } from '../files/glob.ts'
 import { expandHome } from '../files/paths.ts'
 import { type Coverage, firstOf, maybe, no, unseenIn, yes } from './coverage.ts'
+import type { Disk } from './disk.ts'
 import { programOf } from './programs.ts'
 import type { Script } from './script.ts'
 import { textOf, type Words } from './words.ts'
@@ -18,16 +19,6 @@ export type PathRule = {
   readonly pattern: string
   readonly covers: (path: string) => boolean
 }
-
-/** The files as they are now. */
-export type Disk = {
-  /** Follows links. The part of a path that does not exist stays as it is. */
-  readonly realPath: (path: string) => string
-  /** The names in a folder; none if it cannot be read. */
-  readonly list: (folder: string) => readonly string[]
-}
-
-export const noDisk: Disk = { realPath: (path) => path, list: () => [] }
 
 export type Where = { readonly root: string; readonly disk: Disk }
 
@@ -54,7 +45,7 @@ const openingNothing = new Set(
   ),
 )
 
-function opensFiles([program]: Words): boolean {
+export function opensFiles([program]: Words): boolean {
   return !openingNothing.has(programOf(program) ?? '')
 }
 
@@ -74,7 +65,7 @@ function ofProcess(text: string, folder: string): string {
  * The folders that the commands may run in: the workspace, and every folder that the script may change to from one of them.
  * Undefined if there are too many.
  */
-function foldersOf(commands: readonly Words[], root: string): readonly string[] | undefined {
+export function foldersOf(commands: readonly Words[], root: string): readonly string[] | undefined {
   const folders = new Set([root])
   for (const words of commands) {
     const folder = changedTo(words)

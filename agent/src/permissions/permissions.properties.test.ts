@@ -70,7 +70,7 @@ test('a prefix rule allows only scripts whose every command starts with its word
   )
 })
 
-test('the rule that "always" adds allows this command and none that differs', () => {
+test('the rules that "always" adds allow this script, and others only if every command starts like one of it', () => {
   const command = fc
     .oneof(
       anything.map((parts) => parts.join('')),
@@ -80,21 +80,28 @@ test('the rule that "always" adds allows this command and none that differs', ()
   fc.assert(
     fc.property(command, command, (given, other) => {
       const decision = decide(run(given), { mode: 'ask', rules: rulesOf([]), root })
-      if (decision.type !== 'ask' || decision.rule === undefined) return
-      const rules = { allow: [decision.rule], deny: [] }
+      if (decision.type !== 'ask' || decision.rules.length === 0) return
+      const rules = { allow: decision.rules, deny: [] }
       const after = (text: string) => decide(run(text), { mode: 'ask', rules, root }).type
       expect(after(given)).toBe('allow')
-      const own = readScript(given).plain
-      const theirs = readScript(other).plain
-      const isSame =
-        other.trim() === given.trim() ||
-        (theirs?.every((each) => own?.length === 1 && JSON.stringify(each) === JSON.stringify(own[0])) ?? false)
+      const isCovered = (words: readonly string[]) =>
+        decide(run(quotedScript(words)), { mode: 'ask', rules: rulesOf([]), root }).type === 'allow' ||
+        decision.rules.some((rule) =>
+          rule.type === 'command-prefix'
+            ? rule.words.every((word, at) => words[at] === word)
+            : JSON.stringify(readScript(given).plain) === JSON.stringify([words]),
+        )
+      const isSame = other.trim() === given.trim() || (readScript(other).plain?.every(isCovered) ?? false)
       expect(after(other)).toBe(isSame ? 'allow' : 'ask')
-      // Read back from settings it means the same.
-      expect(parseRule(formatRule(decision.rule))).toEqual({ type: 'rule', rule: decision.rule })
+      // Read back from settings they mean the same.
+      for (const rule of decision.rules) expect(parseRule(formatRule(rule))).toEqual({ type: 'rule', rule })
     }),
   )
 })
+
+function quotedScript(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", `'"'"'`)}'`).join(' ')
+}
 
 test('a denied program is denied wherever it stands in a script, in every mode', () => {
   const before = fc.constantFrom(
@@ -151,10 +158,9 @@ test('the rule that "always" adds for a file covers it and no sibling', () => {
     fc.property(fc.constantFrom('/repo', '/etc'), name, name, (folder, mine, other) => {
       const write = (file: string): Access => ({ type: 'write', tool: 'Edit', place: placeAt(`${folder}/${file}`) })
       const decision = decide(write(mine), { mode: 'ask', rules: rulesOf([]), root })
-      if (decision.type !== 'ask' || decision.rule === undefined) return
+      if (decision.type !== 'ask' || decision.rules.length === 0) return
       const after = (file: string) =>
-        decide(write(file), { mode: 'ask', rules: { allow: decision.rule ? [decision.rule] : [], deny: [] }, root })
-          .type
+        decide(write(file), { mode: 'ask', rules: { allow: decision.rules, deny: [] }, root }).type
       expect(after(mine)).toBe('allow')
       expect(after(other)).toBe(other === mine ? 'allow' : 'ask')
     }),

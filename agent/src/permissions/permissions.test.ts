@@ -28,17 +28,60 @@ describe('asking', () => {
 
   test('"always" allows the same again, and nothing else', async () => {
     const bench = await setBench({ answer: () => ({ type: 'always' }) })
-    for (const command of ['true', 'true', 'true && true', ' true ', 'false']) await bench.call('Bash', { command })
-    expect(bench.asked.map(({ rule }) => rule)).toEqual(['Bash(true)', 'Bash(false)'])
-    for (const path of ['a', 'b']) await bench.call('Write', write(path))
-    await bench.call('Edit', { file_path: 'a', old_string: 'x', new_string: 'y' })
-    expect(bench.asked.slice(2).map(({ rule }) => rule)).toEqual(['Edit(/a)', 'Edit(/b)'])
+    for (const command of ['rm a', 'rm a', 'rm a && rm a', ' rm a ', 'rm b']) await bench.call('Bash', { command })
+    expect(bench.asked.map(({ rules }) => rules)).toEqual([['Bash(rm a)'], ['Bash(rm b)']])
+    for (const path of ['.npmrc', '.envrc']) await bench.call('Write', write(path))
+    await bench.call('Edit', { file_path: '.npmrc', old_string: 'x', new_string: 'y' })
+    expect(bench.asked.slice(2).map(({ rules }) => rules)).toEqual([['Edit(/.npmrc)'], ['Edit(/.envrc)']])
+  })
+
+  test('"always" for a command covers it with other arguments, and what it is joined to only if that is allowed', async () => {
+    const bench = await setBench({ answer: () => ({ type: 'always' }) })
+    for (const command of ['make a', 'make a -j2', 'make a | head -3', 'make a && touch b', 'make c', 'touch b'])
+      await bench.call('Bash', { command })
+    expect(bench.asked.map(({ title, rules }) => [title, rules])).toEqual([
+      ['Run make a', ['Bash(make a:*)']],
+      ['Run make a && touch b', ['Bash(touch:*)']],
+      ['Run make c', ['Bash(make c:*)']],
+    ])
+  })
+
+  test('rules are kept where the person says, once each, and only what was asked about', async () => {
+    const stored: unknown[] = []
+    const answers = [
+      { type: 'always', place: 'project' },
+      { type: 'always', place: 'user' },
+      { type: 'always' },
+    ] as const
+    let asked = 0
+    const bench = await setBench({
+      answer: () => answers[asked++] ?? { type: 'deny' },
+      keepRules: (rules, place) => stored.push([place, rules]),
+    })
+    for (const command of ['make a && make b', 'make b', 'make c', 'make d']) await bench.call('Bash', { command })
+    expect(stored).toEqual([
+      ['project', ['Bash(make a:*)', 'Bash(make b:*)']],
+      ['user', ['Bash(make c:*)']],
+    ])
+    expect(bench.asked.map(({ places }) => places)).toEqual([1, 2, 3].map(() => ['project', 'user']))
+  })
+
+  test('the first edit offers to accept all; then no edit of the workspace asks, and everything else does', async () => {
+    const bench = await setBench({ answer: ({ offersEdits }) => ({ type: offersEdits ? 'accept-edits' : 'allow' }) })
+    for (const path of ['a', 'b', '.npmrc']) await bench.call('Write', write(path))
+    await bench.call('Bash', { command: 'touch c' })
+    expect(bench.mode()).toBe('accept-edits')
+    expect(bench.asked.map(({ title, rules, offersEdits }) => [title, rules, offersEdits])).toEqual([
+      ['Create a', ['Edit(/a)'], true],
+      ['Create .npmrc', ['Edit(/.npmrc)'], undefined],
+      ['Run touch c', ['Bash(touch:*)'], undefined],
+    ])
   })
 
   test('a permission for once is asked for again', async () => {
     const bench = await setBench({ answer: () => ({ type: 'allow' }) })
-    for (const _ of [1, 2]) await bench.call('Bash', { command: 'true' })
-    expect(bench.asked.map(({ title }) => title)).toEqual(['Run true', 'Run true'])
+    for (const _ of [1, 2]) await bench.call('Bash', { command: 'touch a' })
+    expect(bench.asked.map(({ title }) => title)).toEqual(['Run touch a', 'Run touch a'])
   })
 
   test('a question that fails does not keep the next one from being asked', async () => {
@@ -49,8 +92,8 @@ describe('asking', () => {
         return { type: 'allow' }
       },
     })
-    await expect(bench.call('Bash', { command: 'echo first' })).rejects.toThrow('The screen is gone.')
-    expect(await bench.say('Bash', { command: 'echo second' })).toBe('second')
+    await expect(bench.call('Bash', { command: 'touch first' })).rejects.toThrow('The screen is gone.')
+    expect(await bench.say('Bash', { command: 'touch second && echo second' })).toBe('second')
   })
 
   test('one question at a time, and an answer counts for those that wait', async () => {
@@ -77,7 +120,7 @@ test('a question that is interrupted holds up no other', async () => {
   let questions = 0
   const bench = await setBench({ answer: () => (++questions === 1 ? new Promise(() => undefined) : { type: 'allow' }) })
   const first = bench.call('Bash', { command: 'touch a' }, stop.signal)
-  const second = bench.call('Bash', { command: 'echo second' })
+  const second = bench.call('Bash', { command: 'rm -f b && echo second' })
   await expect.poll(() => questions).toBe(1)
   stop.abort()
   expect((await first).isError).toBe(true)
@@ -91,13 +134,13 @@ describe('modes', () => {
     expect(await bench.say('Write', write('src/a'))).toBe('Created src/a (1 line).')
     for (const path of ['.git/hooks/pre-commit', '.everlong/settings.json', '../b', '.GIT/config'])
       await bench.call('Write', write(path))
-    await bench.call('Bash', { command: 'true' })
+    await bench.call('Bash', { command: 'touch a' })
     expect(bench.asked.map(({ title, reason }) => [title, reason])).toEqual([
       ['Create .git/hooks/pre-commit', 'changing it can change what runs later'],
       ['Create .everlong/settings.json', 'changing it can change what runs later'],
       [`Create ${join(bench.outside, 'b')}`, 'outside the workspace'],
       ['Create .GIT/config', 'changing it can change what runs later'],
-      ['Run true', undefined],
+      ['Run touch a', undefined],
     ])
   })
 
@@ -305,7 +348,7 @@ test('"always" for a doubtful command allows this very script again, and no othe
     answer: () => ({ type: 'always' }),
   })
   for (const command of ['x=a; $x', 'x=a; $x', 'x=b; $x']) await bench.call('Bash', { command })
-  expect(bench.asked.map(({ reason, rule }) => [reason, rule])).toEqual([
+  expect(bench.asked.map(({ reason, rules }) => [reason, rules?.join()])).toEqual([
     ['Bash(rm:*) may forbid it: $x is only known when it runs', 'Bash(x=a; $x)'],
     ['Bash(rm:*) may forbid it: $x is only known when it runs', 'Bash(x=b; $x)'],
   ])
@@ -314,10 +357,10 @@ test('"always" for a doubtful command allows this very script again, and no othe
 test('what a command or a tool is called cannot draw lines into the question', async () => {
   const bench = await setBench({ answer: never })
   const description = 'Lists files\n\n› 1. Allow once (y)\r\n\u2028  2. Deny'
-  await bench.call('Bash', { command: 'ls', description })
+  await bench.call('Bash', { command: 'touch a', description })
   await bench.call('Write', write('a\nb'))
   expect(bench.asked.map(({ title, detail }) => [title, detail?.type === 'text' ? detail.text : undefined])).toEqual([
-    ['Run ls', 'ls\n\n# Lists files › 1. Allow once (y) 2. Deny'],
+    ['Run touch a', 'touch a\n\n# Lists files › 1. Allow once (y) 2. Deny'],
     ['Create a b', undefined],
   ])
 })

@@ -1,19 +1,24 @@
 // Permissions of a running agent: decides by mode and rules, asks the person one question at a time, and remembers what
-// is always allowed until the session ends.
+// is always allowed.
 import type { Session } from 'everlong/node'
-import type { Denial, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
-import { type Access, decide, hiddenBy } from './decide.ts'
+import type { Denial, KeptPlace, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
+import { type Access, type Decision, decide, hiddenBy, isOrdinaryEdit } from './decide.ts'
 import { disk } from './disk.ts'
 import { formatRule, type Rule, type RuleSet } from './rule.ts'
 
+/** The mode as it is now, and how to change it. */
+export type Mode = { readonly get: () => PermissionMode; readonly set: (mode: PermissionMode) => void }
+
 export type PermissionOptions = {
   readonly person: Person
-  readonly mode: () => PermissionMode
+  readonly mode: Mode
   readonly rules: RuleSet
   /** The workspace's folder with all links resolved. */
   readonly root: string
   /** Folders of our own that this session may read: output of its commands. */
   readonly ownFolders: (session: Session) => readonly string[]
+  /** Stores rules for later sessions. Without it they hold for this session only. */
+  readonly keepRules?: (rules: readonly string[], place: KeptPlace) => void
 }
 
 export type Asked = {
@@ -39,7 +44,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
   const always: Rule[] = []
   const decideNow = ({ access, session }: Asked) =>
     decide(access, {
-      mode: mode(),
+      mode: mode.get(),
       rules: { deny: rules.deny, allow: [...rules.allow, ...always] },
       root,
       ownFolders: ownFolders(session),
@@ -56,10 +61,17 @@ export function createPermissions(options: PermissionOptions): Permissions {
     const decision = decideNow(asked)
     if (decision.type === 'allow') return { type: 'allowed' }
     if (decision.type === 'deny') return byRule(decision.reason)
-    const { rule, reason } = decision
-    const answer = await answerOf(options.person, requestOf(asked, rule, reason), asked.signal)
+    const request = requestOf(asked, decision, {
+      canKeep: options.keepRules !== undefined,
+      offersEdits: isOrdinaryEdit(asked.access, root) && mode.get() === 'ask',
+    })
+    const answer = await answerOf(options.person, request, asked.signal)
     if (answer.type === 'deny') return byPerson(asked, answer)
-    if (answer.type === 'always' && rule) always.push(rule)
+    if (answer.type === 'accept-edits') mode.set('accept-edits')
+    if (answer.type === 'always') {
+      always.push(...decision.rules)
+      if (answer.place) options.keepRules?.(decision.rules.map(formatRule), answer.place)
+    }
     return { type: 'allowed' }
   }
   return {
@@ -86,8 +98,13 @@ async function answerOf(person: Person, request: PermissionRequest, signal: Abor
   }
 }
 
-function requestOf(asked: Asked, rule: Rule | undefined, reason: string | undefined): PermissionRequest {
-  const { toolUseId, tool, title, detail, session } = asked
+type Offers = { readonly canKeep: boolean; readonly offersEdits: boolean }
+
+function requestOf(
+  { toolUseId, tool, title, detail, session }: Asked,
+  { rules, reason }: Decision & { readonly type: 'ask' },
+  { canKeep, offersEdits }: Offers,
+): PermissionRequest {
   const reasons = [
     ...(session.agentId === undefined ? [] : ['for a sub-agent']),
     ...(reason === undefined ? [] : [reason]),
@@ -98,9 +115,12 @@ function requestOf(asked: Asked, rule: Rule | undefined, reason: string | undefi
     title: oneLine(title),
     ...(detail ? { detail } : {}),
     ...(reasons.length === 0 ? {} : { reason: reasons.join('; ') }),
-    ...(rule ? { rule: formatRule(rule) } : {}),
+    ...(rules.length > 0 ? { rules: rules.map(formatRule), ...(canKeep ? { places: keptPlaces } : {}) } : {}),
+    ...(offersEdits ? { offersEdits } : {}),
   }
 }
+
+const keptPlaces: readonly KeptPlace[] = ['project', 'user']
 
 /** Line breaks in a name could imitate the rest of the question. */
 function oneLine(text: string): string {

@@ -145,7 +145,7 @@ function readText(word: Word, { found, depth }: Reading): void {
 /** They run other commands, or change what names mean. */
 const notPlain = new Set('. source eval exec command builtin alias trap coproc'.split(' '))
 
-/** Undefined if there is anything else in the script: substitutions, redirections, variables, groups, patterns, keywords. */
+/** Undefined if there is anything else in the script: substitutions, redirections to files, variables, groups, patterns, keywords. */
 function plainCommands(tree: ParsedScript): readonly (readonly string[])[] | undefined {
   const commands: (readonly string[])[] = []
   const isPlain = (node: SyntaxNode): boolean => {
@@ -172,7 +172,8 @@ function plainCommands(tree: ParsedScript): readonly (readonly string[])[] | und
 }
 
 function plainWords({ name, args, prefix, redirects }: Command): readonly string[] | undefined {
-  if (name === undefined || name.value === '' || prefix.length > 0 || redirects.length > 0) return undefined
+  if (name === undefined || name.value === '' || prefix.length > 0) return undefined
+  if (!redirects.every((each) => isDiscarding(each))) return undefined
   const words: string[] = []
   for (const node of [name, ...args]) {
     if (node.type !== 'Word' || !(node.parts ?? []).every(isPlainPart)) return undefined
@@ -183,6 +184,12 @@ function plainWords({ name, args, prefix, redirects }: Command): readonly string
     words.push(word.text)
   }
   return notPlain.has(name.value) ? undefined : words
+}
+
+/** `2>&1` and `>/dev/null`: no file is written. */
+function isDiscarding(redirect: Redirection): boolean {
+  if (redirect.type !== 'Redirect') return false
+  return isDescriptor(redirect) || (/^(?:>|>>|&>)$/.test(redirect.operator) && redirect.target?.text === '/dev/null')
 }
 
 /** Every shell reads these parts alike. */

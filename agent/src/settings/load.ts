@@ -10,6 +10,7 @@ import { z } from 'zod'
 import type { PermissionMode } from '../app.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { reasonOf } from '../reason-of.ts'
+import { sessionsFolder } from '../sessions/places.ts'
 import { type McpServerSettings, settingsSchema } from './schema.ts'
 import { isTrusted } from './trust.ts'
 
@@ -51,6 +52,8 @@ export function settingsFiles({ home, folder }: SettingsPlaces) {
     user: join(home, 'settings.json'),
     project: join(folder, '.everlong', 'settings.json'),
     local: join(folder, '.everlong', 'settings.local.json'),
+    /** The person's own for this project. It is not in the project, so nobody else can have written it. */
+    own: join(sessionsFolder(home, folder), 'settings.json'),
   }
 }
 
@@ -58,10 +61,12 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
   const files = settingsFiles(places)
   const user = readSettings(files.user)
   const project = [files.project, files.local].filter((path) => path !== files.user).map(readSettings)
-  const problems = [user, ...project].flatMap((read) => read.problems)
+  const own = readSettings(files.own)
+  const problems = [user, ...project, own].flatMap((read) => read.problems)
   const ofProject = project.reduce((sum, { settings }) => merged(sum, settings), noSettings)
-  if (isTrusted(places)) return { settings: merged(user.settings, ofProject), problems, withheld: [] }
-  return { settings: merged(user.settings, restricted(ofProject)), problems, withheld: withheldIn(ofProject) }
+  const isTrusting = isTrusted(places)
+  const settings = [isTrusting ? ofProject : restricted(ofProject), own.settings].reduce(merged, user.settings)
+  return { settings, problems, withheld: isTrusting ? [] : withheldIn(ofProject) }
 }
 
 type ReadSettings = { readonly settings: Settings; readonly problems: readonly string[] }

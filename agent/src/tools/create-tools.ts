@@ -9,7 +9,7 @@ import type { McpServer } from '../mcp/connection.ts'
 import { mcpTools } from '../mcp/mcp-tools.ts'
 import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { createServer, type Server } from '../mcp/servers.ts'
-import { createPermissions } from '../permissions/permissions.ts'
+import { createPermissions, type Mode, type PermissionOptions } from '../permissions/permissions.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { commandEnvironment, createRedactor, type Environment, type Secrets } from '../permissions/secrets.ts'
 import { skillTool } from '../skills/skill-tool.ts'
@@ -21,7 +21,7 @@ import type { RunningProcess } from './bash/process.ts'
 import { ownCompactTool } from './compact.ts'
 import { editTool } from './edit.ts'
 import { type Kit, outputFolderOf } from './kit.ts'
-import { type Mode, planTools } from './plan.ts'
+import { planTools } from './plan.ts'
 import { readTool } from './read.ts'
 import { createReadFiles, type ReadFiles } from './read-files.ts'
 import { createRecall } from './recall.ts'
@@ -43,6 +43,8 @@ export type ToolsOptions = {
   readonly mode: Mode
   /** Rules of the settings. Wrong ones are reported by `parseRules`; here they are errors. */
   readonly permissions?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
+  /** Stores rules for later sessions. */
+  readonly keepRules?: PermissionOptions['keepRules']
   /** Default: this process's own. */
   readonly environment?: Environment
   /** Secrets of the settings, by a name that may be shown. */
@@ -158,10 +160,11 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
     workspace,
     permissions: createPermissions({
       person: options.person,
-      mode: options.mode.get,
+      mode: options.mode,
       rules,
       root: workspace.realRoot,
       ownFolders: (session) => [outputFolder(session), ...outputFolders, ...readable].flatMap(realFolder),
+      ...(options.keepRules ? { keepRules: options.keepRules } : {}),
     }),
     redactor: createRedactor(environment, options.secrets),
     environment: commandEnvironment(environment),

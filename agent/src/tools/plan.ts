@@ -1,10 +1,9 @@
 // Plan mode: EnterPlanMode turns it on, ExitPlanMode shows the plan to the person and turns it off when they agree.
 import { z } from 'zod'
 import type { Denial, PermissionMode, Person } from '../app.ts'
+import type { Mode } from '../permissions/permissions.ts'
 import { type AnyTool, defineTool } from '../tool.ts'
 import { failed } from './kit.ts'
-
-export type Mode = { readonly get: () => PermissionMode; readonly set: (mode: PermissionMode) => void }
 
 export function planTools(person: Person, mode: Mode): readonly AnyTool[] {
   let before: PermissionMode = 'ask'
@@ -28,10 +27,11 @@ export function planTools(person: Person, mode: Mode): readonly AnyTool[] {
         return failed('Plan mode is not on: there is nothing to leave. Carry on with the task.')
       const title = 'Leave plan mode and carry out this plan'
       const detail = { type: 'text', text: plan } as const
-      const answer = await person.askPermission({ toolUseId, tool: 'ExitPlanMode', title, detail }, signal)
+      const request = { toolUseId, tool: 'ExitPlanMode', title, detail, offersEdits: true }
+      const answer = await person.askPermission(request, signal)
       if (answer.type === 'deny') return failed(rejected(answer))
       // The person may have switched modes while they read.
-      if (mode.get() === 'plan') mode.set(before)
+      if (mode.get() === 'plan') mode.set(answer.type === 'accept-edits' ? 'accept-edits' : before)
       return { content: 'The user agrees to the plan. Plan mode is off: carry it out.', details: { plan } }
     },
   })

@@ -36,7 +36,7 @@ const permission = (detail: 'diff' | 'text') => {
   const request = { toolUseId: 't', tool: hostile('tool'), title: hostile('title'), reason: hostile('reason') }
   return asked(state, 1, {
     type: 'permission',
-    request: { ...request, rule: hostile('rule'), detail: { type: detail, text } },
+    request: { ...request, rules: [hostile('rule')], detail: { type: detail, text } },
   })
 }
 const answers = { yes: hostile('yes'), no: hostile('no') }

@@ -117,7 +117,7 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
     case 'failed':
       return [{ type: 'trouble', text: failureLine(event.failure) }]
     case 'blocked':
-      return [{ type: 'trouble', text: event.detail }]
+      return [{ type: 'trouble', text: event.why }]
     case 'stopped':
       return [{ type: 'stopped', why: event.why }]
     case 'receipt':

@@ -8,7 +8,12 @@ import { type AskDialog, type PermissionDialog, type QuestionsDialog, type Termi
 
 export type PermissionOption = { readonly label: string; readonly key: string; readonly answer: PermissionAnswer }
 
-export function permissionOptions({ rule, answers }: PermissionRequest): readonly PermissionOption[] {
+export function permissionOptions({
+  rules = [],
+  places = [],
+  offersEdits,
+  answers,
+}: PermissionRequest): readonly PermissionOption[] {
   if (answers) {
     return [
       { label: answers.yes, key: 'y', answer: { type: 'allow' } },
@@ -17,12 +22,23 @@ export function permissionOptions({ rule, answers }: PermissionRequest): readonl
   }
   return [
     { label: 'Allow once', key: 'y', answer: { type: 'allow' } },
-    ...(rule === undefined
+    ...(offersEdits ? [{ label: acceptEdits, key: 'e', answer: { type: 'accept-edits' } } as const] : []),
+    // A rule for one file of many helps nobody who can accept all edits.
+    ...(rules.length === 0 || offersEdits
       ? []
-      : [{ label: `Always allow ${rule} in this session`, key: 'a', answer: { type: 'always' } } as const]),
+      : [
+          { label: `Always allow ${rules.join(', ')} in this session`, key: 'a', answer: { type: 'always' } } as const,
+          ...places.map((place) => ({ ...keptIn[place], answer: { type: 'always', place } }) as const),
+        ]),
     { label: 'Deny, and say why', key: 'n', answer: { type: 'deny' } },
   ]
 }
+
+const acceptEdits = 'Allow, and accept all edits in the workspace from now on'
+const keptIn = {
+  project: { label: '… always in this project', key: 'p' },
+  user: { label: '… always in all projects', key: 'u' },
+} as const
 
 export function pressInPermission(state: TerminalState, dialog: PermissionDialog, press: Press): Step {
   const { reason } = dialog
@@ -41,6 +57,9 @@ export function pressInPermission(state: TerminalState, dialog: PermissionDialog
     return step(withItem(state, { type: 'output', text: `${request.title}\n${request.detail.text}` }))
   }
   const options = permissionOptions(request)
+  // The key that changes the mode elsewhere. It must not move the choice to "deny".
+  if (press.key === 'shift+tab')
+    return request.offersEdits ? answer(state, dialog, { type: 'accept-edits' }) : step(state)
   const chosen = chosenOption(
     press,
     dialog.selected,

@@ -220,17 +220,38 @@ describe('keys at the prompt', () => {
   })
 })
 
-const request = { toolUseId: 't', tool: 'Bash', title: 'Run npm test', rule: 'Bash(npm test)' }
+const request = {
+  toolUseId: 't',
+  tool: 'Bash',
+  title: 'Run npm test',
+  rules: ['Bash(npm test:*)'],
+  places: ['project', 'user'],
+} as const
 const asking = asked(ready, 7, { type: 'permission', request })
 
 describe('dialogs', () => {
   test('a permission is allowed, always allowed, or denied with a reason', () => {
     expect(pressed(asking, 'enter').effects).toEqual([{ type: 'answer', id: 7, answer: { type: 'allow' } }])
     expect(pressed(asking, typed('a')).effects).toEqual([{ type: 'answer', id: 7, answer: { type: 'always' } }])
+    const kept = ['p', 'u'].map((key) => pressed(asking, typed(key)).effects)
+    expect(kept).toEqual(
+      ['project', 'user'].map((place) => [{ type: 'answer', id: 7, answer: { type: 'always', place } }]),
+    )
     expect(pressed(asking, typed('n'), typed('too slow'), 'enter').effects).toEqual([
       { type: 'answer', id: 7, answer: { type: 'deny', reason: 'too slow' } },
     ])
     expect(pressed(asking, typed('n'), 'escape', 'enter').state.asks).toMatchObject([{ id: 7, reason: { text: '' } }])
+  })
+
+  test('Shift+Tab accepts all edits where that is offered, and never moves to another answer', () => {
+    const edit = { toolUseId: 't', tool: 'Edit', title: 'Edit a.ts', rules: ['Edit(/a.ts)'], offersEdits: true }
+    const accepted = [{ type: 'answer', id: 7, answer: { type: 'accept-edits' } }]
+    const editing = asked(ready, 7, { type: 'permission', request: edit })
+    expect([pressed(editing, 'shift+tab').effects, pressed(editing, typed('e')).effects]).toEqual([accepted, accepted])
+    expect(pressed(asking, 'shift+tab', 'enter').effects).toEqual([
+      { type: 'answer', id: 7, answer: { type: 'allow' } },
+    ])
+    expect([pressed(asking, typed('e')).effects, pressed(editing, typed('a')).effects]).toEqual([[], []])
   })
 
   test('whether to trust a folder starts at no, and Esc, Enter and n mean no without a reason', () => {

@@ -174,7 +174,7 @@ function toolsFor(folder: string, person: Person): readonly AnyTool[] {
         const title = `Write ${file_path.slice(folder.length + 1)}`
         const before = existsSync(file_path) ? readFileSync(file_path, 'utf8') : ''
         const detail = { type: 'diff', text: createTwoFilesPatch('a', 'b', before, `${content}\n`) } as const
-        const request = { toolUseId, tool: 'Write', title, detail, rule: 'Write(*)' }
+        const request = { toolUseId, tool: 'Write', title, detail, rules: ['Write(*)'] }
         const answer = await person.askPermission(request, signal)
         if (answer.type === 'deny') return { content: `Denied: ${answer.reason ?? 'no reason'}`, isError: true }
         mkdirSync(join(file_path, '..'), { recursive: true })

@@ -22,15 +22,15 @@ function isAlive(pid: number): boolean {
 describe('a command', () => {
   test('runs in the workspace after asking, and returns what it says', async () => {
     const bench = await setBench()
-    const output = await bench.call('Bash', { command: 'pwd; echo no >&2', description: 'Where are we' })
+    const output = await bench.call('Bash', { command: 'pwd; (echo no >&2)', description: 'Where are we' })
     expect(output).toEqual({ content: `${bench.folder}\nno`, details: { exitCode: 0, interrupted: false } })
     expect(bench.asked).toEqual([
       {
         toolUseId: 'toolu_1',
         tool: 'Bash',
-        title: 'Run pwd; echo no >&2',
-        detail: { type: 'text', text: 'pwd; echo no >&2\n\n# Where are we' },
-        rule: 'Bash(pwd; echo no >&2)',
+        title: 'Run pwd; (echo no >&2)',
+        detail: { type: 'text', text: 'pwd; (echo no >&2)\n\n# Where are we' },
+        rules: ['Bash(pwd; (echo no >&2))'],
       },
     ])
   })

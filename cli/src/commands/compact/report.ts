@@ -67,7 +67,7 @@ export type CompactReport = {
   readonly durationMs: number
   /** Of --dry-run: what would be done. */
   readonly plan?: CompactionPlan
-  readonly failed?: { readonly reason: string; readonly detail: string }
+  readonly failed?: { readonly reason: string; readonly why: string }
   /** Of --out: the new file. */
   readonly out?: string
   /** Of --append: the agent that can resume the session from its summary. */
@@ -211,17 +211,13 @@ function planned(
   return gathered({ report, session, records: [] }, plan.type === 'planned' ? 0 : 1)
 }
 
-function notDone(
-  session: Transcript,
-  input: CompactionJob,
-  { reason, why: detail, tried }: Failed,
-): Outcome<MadeCompaction> {
-  const report = { ...unchanged(session, input), tried, failed: { reason, detail } }
+function notDone(session: Transcript, input: CompactionJob, { reason, why, tried }: Failed): Outcome<MadeCompaction> {
+  const report = { ...unchanged(session, input), tried, failed: { reason, why } }
   return {
     type: 'gathered',
     report: { report, session, records: [] },
     exitCode: 1,
-    complaint: `nothing was compacted (${reason}): ${detail}`,
+    complaint: `nothing was compacted (${reason}): ${why}`,
   }
 }
 

@@ -124,7 +124,7 @@ async function tell(show: Show, event: LoopEvent, inputs: ReadonlyMap<string, un
   }
   if (event.type === 'notice') board.print((screen) => agentLines(event.text, screen))
   if (event.type === 'failed') board.print((screen) => agentLines(`No answer: ${event.failure.message}`, screen))
-  if (event.type === 'blocked') board.print((screen) => agentLines(event.detail, screen))
+  if (event.type === 'blocked') board.print((screen) => agentLines(event.why, screen))
 }
 
 function liveGauge({ board }: Show, explanation: Explanation): void {

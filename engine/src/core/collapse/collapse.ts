@@ -3,18 +3,14 @@
 
 import { costOf } from '../cache/economics.ts'
 import type { Weigher } from '../mechanisms/measure.ts'
-import {
-  declined,
-  type MechanismContext,
-  type PlanningMechanism,
-  type RunningMechanism,
-} from '../mechanisms/mechanism.ts'
+import type { MechanismContext, PlanningMechanism, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { partsOf, planRanges, replacementOf } from '../mechanisms/ranges.ts'
 import { blocksOf, isToolUse } from '../message/block.ts'
 import { turnsOf } from '../message/cut-points.ts'
 import { defined, errorText } from '../message/json.ts'
 import { isRequest } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
+import { declined } from '../ports/outcome.ts'
 import { type BackgroundWorker, type Runtime, summarizer } from '../session/runtime.ts'
 import { compactionOff } from '../settings/resolve.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
@@ -41,7 +37,7 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
       if (collapseState(explanation) === 'idle') {
         const at = formatNumber(Math.ceil(explanation.effectiveWindow.value * commitAt))
         const detail = `${formatNumber(explanation.size.tokens)} tokens; staged summaries are used from ${at} on.`
-        return declined(name, 'below-commit', detail)
+        return declined('below-commit', detail)
       }
       const parts = partsOf(view)
       const replacements = staged.flatMap(({ from, to, text }) => {
@@ -51,8 +47,7 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
         if (own.length === 0 || own.some(({ isPinned }) => isPinned)) return []
         return replacementOf(view, situation, { parts: own, text: () => text, why: 'a finished span' })
       })
-      if (replacements.length === 0)
-        return declined(name, 'nothing-to-do', 'No staged summary is smaller than its span.')
+      if (replacements.length === 0) return declined('nothing-to-do', 'No staged summary is smaller than its span.')
       return planRanges(view, situation, {
         mechanism: name,
         why: 'finished spans have summaries of their own',

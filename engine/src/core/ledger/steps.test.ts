@@ -29,7 +29,7 @@ describe('one line for each step', () => {
     const edited = (before: string, after: string) =>
       step('Edit', { file_path: '/p/a.ts', old_string: before, new_string: after })
     expect(edited('x', '// Opens it.\nexport function open() {\n}')).toBe('edited p/a.ts: `export function open() {` …')
-    expect(edited('a\nclose()', 'a')).toBe('edited p/a.ts: removed `close()`')
+    expect(edited('a\nclose()', 'a')).toBe('edited p/a.ts')
     expect(edited('a', 'a')).toBe('edited p/a.ts')
     expect(step('Write', { file_path: '/p/a.md', content: 'One.\nTwo.' })).toBe('wrote p/a.md')
     expect(step('Edit', { file_path: '/p/a.ts', new_string: 'x' }, { isError: true })).toBe(undefined)
@@ -68,13 +68,14 @@ describe('one line for each step', () => {
       'the sub-agent for "Find it" reported: Found in a.ts.',
     )
     const report = [
-      'Perfect! Now I have a full picture. Let me write the report:',
-      ...['', '# Gates', 'Gate 4 is open.', 'agentId: a93c (for resuming)', '<usage>total_tokens: 9\nms: 1</usage>'],
+      '# Gates',
+      'Gate 4 is open.',
+      'agentId: a93c (for resuming)',
+      '<usage>total_tokens: 9\nms: 1</usage>',
     ]
     expect(step('Task', { description: 'Find it' }, { text: report.join('\n') })).toBe(
       'the sub-agent for "Find it" reported: # Gates\nGate 4 is open.',
     )
-    expect(step('Task', { description: 'Find it' }, { text: 'Excellent!' })).toContain('reported: Excellent!')
     expect(step('TaskUpdate', { taskId: '7', status: 'completed' })).toBe(undefined)
     expect(step('TodoWrite', { todos: [{ content: 'x' }] })).toBe(undefined)
   })

@@ -4,7 +4,7 @@ import { condensed, sentenceEnd, withoutCode } from '../text/condense.ts'
 import { oneLine } from '../text/one-line.ts'
 import { changedBy, type ToolCall } from '../tools/call.ts'
 import { isHousekeeping, programOf } from '../tools/commands.ts'
-import { addedLines, type TextEdit } from '../tools/patch.ts'
+import { addedLines } from '../tools/patch.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { commitsIn } from './git.ts'
@@ -45,45 +45,26 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   }
   if (call.type === 'agent') {
     const task = oneLine(call.task ?? call.name, 120)
-    return did(`the sub-agent for "${task}" reported: ${condensed(withoutCode(contentOf(text)), maxReport)}`)
+    return did(
+      `the sub-agent for "${task}" reported: ${condensed(withoutCode(text.replace(trailer, '').trim()), maxReport)}`,
+    )
   }
   if (call.type === 'read' && call.path !== undefined)
     return { type: 'opened', text: `read ${shortPath(call.path, result.root)}` }
   return call.type === 'search' ? look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text) : undefined
 }
 
-/** What the client adds after the report of a sub-agent. */
+/** What the client adds after the report of a sub-agent: "agentId: a1", "<usage>total_tokens: 9</usage>". */
 const trailer = /\n(?:agentId: .*|<usage>[\s\S]*?(?:<\/usage>|$))/g
-/** "Excellent!", "Now I have a complete understanding." */
-const enthusiasm =
-  /^(?:excellent|perfect|great|wonderful|good|done)\b[^.:]{0,40}!$|^(?:now )?I (?:now )?have (?:a|an|the|all|enough)\b[^:]{0,200}[.!]$/i
-
-/** "Perfect! Now I have a full picture. Let me write the report:\n# Gates\n…\nagentId: a1" → "# Gates\n…" */
-function contentOf(report: string): string {
-  const lines = report.replace(trailer, '').trim().split('\n')
-  const isOpening = (line: string) =>
-    line
-      .split(sentenceEnd)
-      .every((sentence) => enthusiasm.test(sentence.trim()) || withoutAnnouncement(sentence) === '')
-  const start = lines.findIndex((line) => !isOpening(line))
-  return lines.slice(Math.max(0, start)).join('\n')
-}
-
 /** "edited gate.ts: `open = true`", or the first inserted line that has a name in it, with a mark for the others. */
 function addedText(call: ToolCall): string {
   const edits =
     call.type === 'patch' ? call.files.flatMap((file) => file.edits) : call.type === 'edit' ? call.edits : []
   const lines = addedLines(edits)
   const line = lines.find((text) => defines.test(text)) ?? lines.find((text) => /\w{4}/.test(text)) ?? lines[0]
-  if (line === undefined) return edits.length === 0 ? '' : removedText(edits)
+  if (line === undefined) return ''
   const more = lines.length === 1 ? '' : ' …'
   return `: ${inMarks(line, lines.length === 1 ? 240 : 120)}${more}`
-}
-
-/** "edited gate.ts: removed `open = true`" */
-function removedText(edits: readonly TextEdit[]): string {
-  const [line] = addedLines(edits.map(({ before, after }) => ({ before: after, after: before, isAll: false })))
-  return line === undefined ? '' : `: removed ${inMarks(line, 80)}`
 }
 
 /** `function open() {`, `def open`, `class Gate`, `func (g *Gate) Open()` */
@@ -147,14 +128,20 @@ export const interrupted = 'was interrupted by the user'
 
 const maxDone = 160
 
-/** Of the steps, only the last change is kept, or else the last command, or else the last file that was read. */
-export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Exchange {
+/** The last change, or else the last command, or else the last file that was read. */
+export function lastAction({ steps = [], done }: Exchange): string | undefined {
   const did = [
     ...(done === undefined ? [] : [done]),
     ...steps.filter(({ type }) => type === 'did' || type === 'opened').map(({ text }) => text),
   ]
   const kinds = [/^(?:edited|wrote|committed) /, /^ran /, /^read /]
-  const last = kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
+  return kinds.map((kind) => did.findLast((text) => kind.test(text))).find((text) => text !== undefined)
+}
+
+/** Of the steps, only the last action is kept. */
+export function withoutSteps(whole: Exchange): Exchange {
+  const { steps, done, ...exchange } = whole
+  const last = lastAction(whole)
   return last === undefined ? exchange : { ...exchange, done: oneLine(last, maxDone) }
 }
 

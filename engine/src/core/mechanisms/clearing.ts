@@ -1,12 +1,13 @@
 // Makes a plan from the items that a mechanism chose: edits, tokens freed, bound thinking, and whether it pays.
 import type { Worth } from '../cache/economics.ts'
 import { type Block, isThinking, type ToolResultBlock, type ToolUseBlock } from '../message/block.ts'
+import { declined } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import { clearedResult } from '../transcript/view/effects.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type CallInView, callsIn, clearableResults, deletedIn, isWriting, itemOf } from './clearable.ts'
-import { declined, type Plan, type PlanDeclined, type PlannedItem, type Situation } from './mechanism.ts'
+import type { Plan, PlanDeclined, PlannedItem, Situation } from './mechanism.ts'
 import { clearToolUses } from './server-edits.ts'
 import { compactionAhead, isInDanger, sparesCompaction, worthIn } from './situation.ts'
 import { stubOf } from './stub.ts'
@@ -22,8 +23,7 @@ export type ClearingInput = {
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | PlanDeclined {
   const { mechanism, why, serverKeeps } = input
   const { client, settings } = situation
-  if (input.items.length === 0)
-    return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
+  if (input.items.length === 0) return declined('nothing-to-do', 'There is nothing left that may be cleared.')
   // What the provider already leaves out is cleared too: a local edit ends what was asked of the provider.
   const gone = goneAlready(view, situation)
   const from = firstMessage([...gone, ...input.items])
@@ -63,7 +63,7 @@ export function planEdits(
   const isBound = bound.length > 0
   if (isBound && situation.settings.boundThinking === 'decline') {
     const problem = `The model binds its thinking to the prefix, and ${bound.length} answers after the change think.`
-    return declined(mechanism, 'thinking-bound', problem)
+    return declined('thinking-bound', problem)
   }
   const unthink: Edit = {
     type: 'clear-thinking',
@@ -194,10 +194,10 @@ export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): nu
 
 /** Declines a plan that does not pay yet, unless it spares a compaction or no other help is coming. */
 export function weighed(plan: Plan, situation: Situation): Plan | PlanDeclined {
-  const { worth, mechanism, freed } = plan
+  const { worth, freed } = plan
   if (!situation.settings.weigh || sparesCompaction(situation, freed)) return plan
   if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
-  return { ...declined(mechanism, 'does-not-pay', whyWait(worth)), worth }
+  return { ...declined('does-not-pay', whyWait(worth)), worth }
 }
 
 function whyWait({ saved, cost, deferral, freed, turns, pays }: Worth): string {

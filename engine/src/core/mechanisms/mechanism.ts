@@ -129,13 +129,10 @@ export type Outcome = CompactedDraft | Reduced | Delegated | Declined | Failed
 /** A change with everything that a person may ask about it. */
 export type Plan = (Reduced | Delegated) & Required<Change> & { readonly mechanism: string }
 
-/** Why a planning mechanism has nothing to do now. */
-export type PlanDeclined = Declined<DeclineReason> & {
-  readonly mechanism: string
-  /** Present if it was the reason. */
-  readonly worth?: Worth
-}
+/** `worth`: present if the price was the reason. */
+export type PlanDeclined = Declined<DeclineReason> & { readonly worth?: Worth }
 
+/** Why a planning mechanism has nothing to do now. */
 export type DeclineReason =
   | 'turned-off'
   | 'below-warning'
@@ -186,8 +183,4 @@ export type MechanismContext = SizedJob & {
   readonly counting: Counting
   readonly ports: CompactionPorts
   readonly signal?: AbortSignalPort | undefined
-}
-
-export function declined(mechanism: string, reason: DeclineReason, why: string): PlanDeclined {
-  return { type: 'declined', mechanism, reason, why }
 }

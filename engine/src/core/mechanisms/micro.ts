@@ -2,6 +2,7 @@
 import { type CacheEditState, noCacheEdits } from '../cache/cache-watch.ts'
 import { newestAnswerTime } from '../cache/economics.ts'
 import { textOf } from '../message/block.ts'
+import { declined } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { staleReads, type WhyStale } from '../tokens/file-reads.ts'
 import { attachedFile } from '../transcript/format/attachments.ts'
@@ -18,15 +19,7 @@ import {
   seenUpTo,
 } from './clearable.ts'
 import { firstMessage, planClearing, sums, thinkingBehind, weighed } from './clearing.ts'
-import {
-  type CacheEdit,
-  declined,
-  type Plan,
-  type PlanDeclined,
-  type PlannedItem,
-  type PlanningMechanism,
-  type Situation,
-} from './mechanism.ts'
+import type { CacheEdit, Plan, PlanDeclined, PlannedItem, PlanningMechanism, Situation } from './mechanism.ts'
 import { clearToolUses } from './server-edits.ts'
 import { worthIn } from './situation.ts'
 
@@ -36,7 +29,7 @@ export const microBySize = micro('micro-by-size', (view, situation, name) => {
   if (settings.microCompact !== 'always' && !explanation.isAboveWarning) {
     const { size, warning } = explanation
     const detail = `${formatNumber(size.tokens)} tokens are below the warning at ${formatNumber(warning.value)}.`
-    return declined(name, 'below-warning', detail)
+    return declined('below-warning', detail)
   }
   const { target, minFreed, keep } = settings.bySize
   const results = activeResults(view, situation)
@@ -49,11 +42,11 @@ export const microBySize = micro('micro-by-size', (view, situation, name) => {
   const items = [...chosen, ...supersededMemory(view, situation)]
     .filter(isHelpful)
     .toSorted((a, b) => a.message - b.message)
-  if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
+  if (items.length === 0) return declined('nothing-to-do', 'No old tool result weighs on the context.')
   const saved = tokensOf(items)
   if (saved < minFreed) {
     const detail = `It would save ${formatNumber(saved)} tokens; below ${formatNumber(minFreed)} nothing is done.`
-    return declined(name, 'too-little', detail)
+    return declined('too-little', detail)
   }
   const why = `tool results weigh ${formatNumber(tokensOf(results))} tokens`
   return planClearing(view, situation, { mechanism: name, why, items, serverKeeps: results.length - chosen.length })
@@ -65,12 +58,12 @@ const minute = 60_000
 export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
   const { byIdle } = situation.settings
   const last = newestAnswerTime(view.messages)
-  if (last === undefined) return declined(name, 'clock-unreliable', 'The newest answer has no time.')
+  if (last === undefined) return declined('clock-unreliable', 'The newest answer has no time.')
   const gap = situation.now - last
-  if (!(gap >= 0)) return declined(name, 'clock-unreliable', 'The newest answer is from the future.')
+  if (!(gap >= 0)) return declined('clock-unreliable', 'The newest answer is from the future.')
   const pause = `${formatNumber(gap / minute)} minutes since the newest answer`
   if (gap <= byIdle.minutes * minute)
-    return declined(name, 'not-idle', `${pause}; more than ${formatNumber(byIdle.minutes)} are needed.`)
+    return declined('not-idle', `${pause}; more than ${formatNumber(byIdle.minutes)} are needed.`)
   const { items, staying } = allButNewest(view, situation, byIdle.keep)
   const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
   const input = { mechanism: name, why: pause, items: items.filter(isHelpful), serverKeeps: staying }
@@ -87,19 +80,19 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
   const { settings, client, cache, weigher, cacheEdits: { deleted } = noCacheEdits } = situation
   const { trigger } = settings.byCacheEdit
   if (!client.cacheEdits && !client.contextManagement) {
-    return declined(name, 'client-unable', 'The model client can neither edit a cache nor manage context.')
+    return declined('client-unable', 'The model client can neither edit a cache nor manage context.')
   }
-  if (cache.type !== 'warm') return declined(name, 'cache-not-warm', `The cache is ${cache.type}.`)
+  if (cache.type !== 'warm') return declined('cache-not-warm', `The cache is ${cache.type}.`)
   const { items, active, staying } = allButNewest(view, situation, settings.byCacheEdit.keep)
   if (active < trigger) {
     const detail = `${formatNumber(active)} results are active; from ${formatNumber(trigger)} on the old ones are deleted.`
-    return declined(name, 'nothing-to-do', detail)
+    return declined('nothing-to-do', detail)
   }
   const request = client.cacheEdits
     ? { cacheEdits: pinnedCacheEdits({ deleted: [...deleted, ...items.map(({ toolUseId }) => toolUseId)] }) }
     : // Where the API has no such block, the same is asked of its context management.
       clearToolUses(view, situation, staying)?.request
-  if (items.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
+  if (items.length === 0 || !request) return declined('nothing-to-do', 'There is nothing left to delete.')
   const why = `${formatNumber(active)} tool results are in the cached prefix`
   // A server would clear what was cleared here once more, in its own words, and the whole prefix would be written anew.
   if (!client.cacheEdits && weigher.once(callsIn, view).answered.some(({ result }) => isCleared(result))) {
@@ -126,7 +119,7 @@ function micro(name: string, plan: PlanNamed): PlanningMechanism {
     name,
     plan: (view, situation) =>
       situation.settings.microCompact === false
-        ? declined(name, 'turned-off', 'The setting microCompact is false.')
+        ? declined('turned-off', 'The setting microCompact is false.')
         : plan(view, situation, name),
   }
 }

@@ -1,10 +1,11 @@
 // The API's own context management: leaving out tool results, inputs and thinking, and compaction on the server.
 import { blocksOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import { declined } from '../ports/outcome.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Clearable, clearableResults, deletedIn, isHelpful, itemOf } from './clearable.ts'
 import { firstMessage, thinkingBehind, thinkingIn } from './clearing.ts'
-import { declined, type PlanningMechanism, type Situation } from './mechanism.ts'
+import type { PlanningMechanism, Situation } from './mechanism.ts'
 import { managementOf, toolUsesEdit } from './server-edits.ts'
 import { worthIn } from './situation.ts'
 
@@ -22,7 +23,7 @@ export const native: PlanningMechanism = {
     const { client, explanation, weigher } = situation
     const { trigger, keepTokens, clearAtLeast, toolResults, toolInputs, thinking } = situation.settings.native
     if (!client.contextManagement) {
-      return declined('native', 'client-unable', 'The model client does not take context_management.')
+      return declined('client-unable', 'The model client does not take context_management.')
     }
     const uses = toolUsesEdit(view, situation, {
       trigger: { type: 'input_tokens', value: trigger },
@@ -34,8 +35,7 @@ export const native: PlanningMechanism = {
     const hasUses = (toolResults || toolInputs) && uses.items.length > 0
     // The API wants thinking first.
     const edits = [...(thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
-    if (edits.length === 0)
-      return declined('native', 'nothing-to-do', 'There is nothing that the server could leave out.')
+    if (edits.length === 0) return declined('nothing-to-do', 'There is nothing that the server could leave out.')
     const isDue = explanation.size.tokens > trigger
     const gone = deletedIn(situation)
     const left = uses.items.filter((item) => isHelpful(item) && !gone.has(item.toolUseId))
@@ -98,9 +98,9 @@ export function serverCompaction(input: ServerCompactionInput = {}): PlanningMec
     plan: ({ messages }, situation) => {
       const { client, explanation, model } = situation
       if (!client.contextManagement || (model?.compaction ?? 'none') === 'none') {
-        return declined(name, 'client-unable', 'The model does not summarize on the server.')
+        return declined('client-unable', 'The model does not summarize on the server.')
       }
-      if (messages.length === 0) return declined(name, 'nothing-to-do', 'There is no conversation yet.')
+      if (messages.length === 0) return declined('nothing-to-do', 'There is no conversation yet.')
       const trigger = Math.max(minTrigger, input.trigger ?? explanation.autoCompactThreshold.value)
       const newest = messages.findLast(({ role }) => role === 'assistant')
       const isSummarized = blocksOf(newest?.content).some(({ type }) => type === 'compaction')

@@ -2,19 +2,13 @@
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import { type Stretch, widened } from '../message/cut-points.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { declined } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
 import { boundThinking, planEdits } from './clearing.ts'
-import {
-  declined,
-  type Plan,
-  type PlanDeclined,
-  type PlannedItem,
-  type PlanningMechanism,
-  type Situation,
-} from './mechanism.ts'
+import type { Plan, PlanDeclined, PlannedItem, PlanningMechanism, Situation } from './mechanism.ts'
 
 export type SnipInput = {
   /** The first and the last entry to go, in either order. */
@@ -36,8 +30,8 @@ export function snip({ from, to, marker }: SnipInput): PlanningMechanism {
         const known = new Set(view.sources.flatMap(({ uuids }) => uuids))
         const missing = [from, to].filter((uuid) => !known.has(uuid))
         return missing.length === 0
-          ? declined(name, 'nothing-to-do', 'It has left the view already.')
-          : declined(name, 'range-unknown', `Not in the view: ${missing.join(', ')}.`)
+          ? declined('nothing-to-do', 'It has left the view already.')
+          : declined('range-unknown', `Not in the view: ${missing.join(', ')}.`)
       }
       const stretch = widened(parts, { start: Math.min(...ends), end: Math.max(...ends) + 1 })
       const replacements = segmentsOf(parts, stretch).flatMap((segment) => {
@@ -49,8 +43,8 @@ export function snip({ from, to, marker }: SnipInput): PlanningMechanism {
       if (replacements.length === 0) {
         const isPinned = parts.slice(stretch.start, stretch.end).some((part) => part.isPinned)
         return isPinned
-          ? declined(name, 'range-pinned', 'What is not pinned in it weighs less than the line in its place.')
-          : declined(name, 'nothing-to-do', 'It weighs less than the line that would stand in its place.')
+          ? declined('range-pinned', 'What is not pinned in it weighs less than the line in its place.')
+          : declined('nothing-to-do', 'It weighs less than the line that would stand in its place.')
       }
       return planRanges(view, situation, {
         mechanism: name,

@@ -6,7 +6,7 @@ import { typedText } from '../ledger/user-words.ts'
 import { blocksOf, isText, textOf } from '../message/block.ts'
 import { cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import type { Declined } from '../ports/outcome.ts'
+import { type Declined, declined } from '../ports/outcome.ts'
 import { memoryCutMarker } from '../prompts/memory.ts'
 import { defaultSettings } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
@@ -101,10 +101,6 @@ function tooThin(
 
 function weightOf(messages: readonly ViewMessage[], { weigh }: Pick<MemoryPlanInput, 'weigh'>): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
-}
-
-function declined(reason: MemoryDecline, why: string): MemoryPlan {
-  return { type: 'declined', reason, why }
 }
 
 /** From what the notes have not seen, back until enough stays; never past the boundary, never through a pair. */

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../message/json.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { FidelityReport } from './hooks.ts'
-import type { QuerySource } from './model.ts'
+import type { Overflow, QuerySource } from './model.ts'
 import type { Restoration } from './restore.ts'
 
 export type FailedReason =
@@ -25,6 +25,8 @@ export type Failed = Partial<Spent> & {
   readonly tried: readonly Tried[]
   /** What hooks want to tell the person. */
   readonly notices?: readonly string[]
+  /** If the request for a summary was too long: the numbers that the provider named. */
+  readonly overflow?: Overflow | undefined
 }
 
 /** There is nothing to do now. */
@@ -88,6 +90,10 @@ export type ChainInfo = {
   readonly previousTurnId?: string
   readonly threshold: number
   readonly source: QuerySource
+}
+
+export function declined<Reason extends string>(reason: Reason, why: string): Declined<Reason> {
+  return { type: 'declined', reason, why }
 }
 
 export function failed(reason: FailedReason, why: string, more: Partial<Failed> = {}): Failed {

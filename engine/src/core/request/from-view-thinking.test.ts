@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Block } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
-import { continuesUnthought, withThinkingFirst } from './from-view.ts'
+import { continuesUnthought, withThinkingFirst } from './repair.ts'
 
 const text: Block = { type: 'text', text: 'x' }
 const thought: Block = { type: 'thinking', thinking: 'hm', signature: 'c2ln' }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../message/json.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { createFold } from '../transcript/view/fold.ts'
-import { type RequestChoices, requestMessages } from './from-view.ts'
+import { type RequestChoices, requestMessages } from './repair.ts'
 
 const position = { line: 0, offset: 0, length: 0, nth: 0 }
 const entries: readonly Entry[] = [...generateSession({ seed: 3, turns: 12 })].map((record) => ({ record, position }))

@@ -1,13 +1,14 @@
 // A request as the Messages API accepts it, whatever hosts, tools and other providers put into its messages. The session
-// keeps the originals. The same objects where nothing changes.
-import { type Block, blocksOf, isToolResult, isToolUse } from '../message/block.ts'
-import { defined, isObject, type JsonObject } from '../message/json.ts'
-import type { Message } from '../message/message.ts'
+// keeps the originals. The same objects where nothing changes. Other APIs have other rules, so this is applied only where a
+// body of the Messages API is made.
+import { type Block, blocksOf, isBlock, isMedia, isText, isToolResult, isToolUse } from '../message/block.ts'
+import { defined, isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import type { Message, Role } from '../message/message.ts'
+import { described } from '../message/readable.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { hashText } from '../text/hash.ts'
-import { neutralizeFrames } from '../text/neutralize.ts'
+import { neutralize, neutralizeFrames, neutralizePiece } from '../text/neutralize.ts'
 import { withLegalMarks } from './cache-marks.ts'
-import { legalFields } from './legal-blocks.ts'
 
 export function legalRequest(request: ModelRequest): ModelRequest {
   const { betas = [], messages, options, tools = [] } = request
@@ -156,4 +157,160 @@ export function messagesBody(request: ModelRequest, maxTokens: number): Messages
     messages: messages as readonly unknown[] as MessagesBody['messages'],
     ...(thinking === undefined ? {} : { thinking: thinking as NonNullable<MessagesBody['thinking']> }),
   }
+}
+
+const fieldsOf: Readonly<Record<string, readonly string[]>> = {
+  text: ['text', 'cache_control', 'citations'],
+  image: ['source', 'cache_control', 'transformations'],
+  document: ['source', 'title', 'context', 'citations', 'cache_control'],
+  tool_use: ['id', 'name', 'input', 'cache_control', 'caller'],
+  tool_result: ['tool_use_id', 'content', 'is_error', 'cache_control', 'cache_reference'],
+  thinking: ['thinking', 'signature'],
+  redacted_thinking: ['data'],
+  compaction: ['content', 'encrypted_content', 'signature', 'tool_changes', 'cache_control'],
+  search_result: ['source', 'title', 'content', 'citations', 'cache_control'],
+  tool_reference: ['tool_name', 'cache_control'],
+  container_upload: ['file_id', 'cache_control'],
+}
+
+/**
+ * Of blocks of known types: fields, kinds of images and documents, failed results. Everything else is dropped or becomes
+ * text.
+ */
+function legalFields(block: Block, role: Role): Block {
+  const known = withFields(withLegalMark(block), fieldsOf[block.type])
+  if (isMedia(known)) return legalMedia(known)
+  if (known.type === 'tool_result') return legalResult(known)
+  if (known.type === 'search_result') return legalSearchResult(known)
+  if (known.type === 'tool_reference' && (stringAt(known, 'tool_name') ?? '') === '') return asText(known)
+  if (known.type === 'container_upload' && (stringAt(known, 'file_id') ?? '') === '') return fileText
+  if (known.type === 'compaction' && known.content === '') return { ...known, content: null }
+  return isText(known) ? withLegalCitations(known, role) : known
+}
+
+const fileText: Block = { type: 'text', text: '[File that was uploaded, without its id]' }
+
+/** Without other fields: the API refuses those it does not know. */
+function withFields<T extends JsonObject>(value: T, fields: readonly string[] | undefined): T {
+  if (fields === undefined) return value
+  const isKnown = (key: string) => key === 'type' || fields.includes(key)
+  const keys = Object.keys(value)
+  if (keys.every(isKnown)) return value
+  return Object.fromEntries(Object.entries(value).filter(([key]) => isKnown(key))) as T
+}
+
+function without(block: Block, field: string): Block {
+  const { [field]: _, ...rest } = block
+  return rest as Block
+}
+
+function withLegalMark(block: Block): Block {
+  const { cache_control: mark } = block
+  if (mark === undefined || mark === null) return block
+  const ttl = isObject(mark) ? (mark.ttl ?? '5m') : undefined
+  if (!isObject(mark) || mark.type !== 'ephemeral' || (ttl !== '5m' && ttl !== '1h'))
+    return without(block, 'cache_control')
+  const legal = withFields(mark, ['ttl'])
+  return legal === mark ? block : { ...block, cache_control: legal }
+}
+
+/** Answers cite; what a person says does not. */
+function withLegalCitations(block: Block, role: Role): Block {
+  const { citations } = block
+  if (citations === undefined || citations === null) return block
+  const isLegal = Array.isArray(citations) && (citations.length === 0 || role === 'assistant')
+  return isLegal ? block : without(block, 'citations')
+}
+
+function legalResult(result: Block): Block {
+  const { content, is_error: error } = result
+  const isLegal = error === undefined || error === null || typeof error === 'boolean'
+  const shown = isLegal ? result : without(result, 'is_error')
+  if (!Array.isArray(content)) return shown
+  const parts = content.filter(isBlock).map((part) => {
+    const inner = legalFields(part, 'user')
+    return error === true && !isText(inner) ? asText(inner) : inner
+  })
+  const isSame = parts.length === content.length && parts.every((part, at) => part === content[at])
+  return isSame ? shown : { ...shown, content: parts }
+}
+
+/** A result that reports an error may hold only text. */
+function asText(block: Block): Block {
+  if (isMedia(block)) return described(block)
+  if (block.type === 'search_result') return { type: 'text', text: searchText(block) }
+  return { type: 'text', text: neutralize(`[Tool ${JSON.stringify(block.tool_name)}]`) }
+}
+
+function legalSearchResult(block: Block): Block {
+  const { source, title, content } = block
+  const isLegal = typeof source === 'string' && typeof title === 'string' && Array.isArray(content)
+  if (isLegal && content.length > 0 && content.every((part) => isBlock(part) && isText(part))) return block
+  return { type: 'text', text: searchText(block) }
+}
+
+function searchText(block: Block): string {
+  const { source, title, content } = block
+  const head = [title, source].filter((part) => typeof part === 'string').join(', ')
+  const text = blocksOf(content).flatMap((part) => (isText(part) ? [part.text] : []))
+  return neutralizePiece([`[Search result: ${head || 'without a title'}]`, ...text].join('\n'))
+}
+
+function legalMedia(block: Block): Block {
+  const source = objectAt(block, 'source') ?? {}
+  const legal = block.type === 'image' ? imageSource(source) : documentSource(source)
+  if (legal === source) return block
+  return legal === undefined ? described(block) : { ...block, source: legal }
+}
+
+/** The first bytes in base64. The API compares them with the media type that is given. */
+const imageTypes: readonly (readonly [string, RegExp])[] = [
+  ['image/png', /^iVBORw/],
+  ['image/jpeg', /^\/9j\//],
+  ['image/gif', /^R0lGO/],
+  ['image/webp', /^UklGR.{6}XRUJQ/],
+]
+
+function imageSource(source: JsonObject): JsonObject | undefined {
+  const { type } = source
+  const url = stringAt(source, 'url') ?? ''
+  if (type === 'file') return named(source, 'file_id')
+  if (type === 'url' && !url.startsWith('data:')) return named(source, 'url')
+  if (type !== 'base64' && type !== 'url') return undefined
+  const data = (type === 'url' ? url : (stringAt(source, 'data') ?? '')).replace(/^data:[^,]{0,200},/, '')
+  const found = imageTypes.find(([, start]) => start.test(data))
+  return found && filled(source, { type: 'base64', media_type: found[0], data })
+}
+
+function documentSource(source: JsonObject): JsonObject | undefined {
+  const { type, content } = source
+  const data = stringAt(source, 'data') ?? ''
+  if (type === 'file') return named(source, 'file_id')
+  if (type === 'url') return named(source, 'url')
+  if (type === 'content') return contentSource(source, content)
+  if (type === 'text') return data === '' ? undefined : filled(source, { type, media_type: 'text/plain', data })
+  const isPdf = type === 'base64' && data.startsWith('JVBERi')
+  return isPdf ? filled(source, { type, media_type: 'application/pdf', data }) : undefined
+}
+
+function contentSource(source: JsonObject, content: unknown): JsonObject | undefined {
+  if (typeof content === 'string') return content === '' ? undefined : filled(source, { type: 'content', content })
+  const parts = blocksOf(content)
+  const legal = parts.map((part) => legalFields(part, 'user')).filter((part) => isText(part) || part.type === 'image')
+  if (legal.length === 0) return undefined
+  const isSame =
+    Array.isArray(content) && legal.length === content.length && legal.every((part, at) => part === parts[at])
+  return filled(source, { type: 'content', content: isSame ? content : legal })
+}
+
+function named(source: JsonObject, key: string): JsonObject | undefined {
+  const value = stringAt(source, key) ?? ''
+  return value === '' ? undefined : filled(source, { type: source.type, [key]: value })
+}
+
+/** These fields and no others; the same object if it has just those. */
+function filled(source: JsonObject, fields: JsonObject): JsonObject {
+  const keys = Object.keys(fields)
+  const isSame = Object.keys(source).length === keys.length && keys.every((key) => source[key] === fields[key])
+  return isSame ? source : fields
 }

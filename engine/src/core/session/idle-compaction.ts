@@ -4,8 +4,7 @@ import { blocksOf, isToolUse } from '../message/block.ts'
 import { errorText } from '../message/json.ts'
 import { createStop, type Stop } from '../ports/safely.ts'
 import { compactionOff } from '../settings/resolve.ts'
-import { compactNow } from './compact.ts'
-import { whyNotCompact } from './may-compact.ts'
+import { compactNow, whyNotCompact } from './compact.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Milliseconds before the cache expires: clocks differ, and a request takes time to arrive. */

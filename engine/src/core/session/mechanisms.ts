@@ -1,6 +1,7 @@
 // The two lists of mechanisms that a session has, what a mechanism gets when it runs, and how a list is tried: one after the
 // other, until one has a result that can be applied.
 import { modelFacts } from '../catalog/models.ts'
+import { unseenResults } from '../mechanisms/clearable.ts'
 import type {
   CompactionCause,
   CompactRange,
@@ -9,6 +10,7 @@ import type {
   Mechanisms,
   Outcome,
   RunningMechanism,
+  Situation,
 } from '../mechanisms/mechanism.ts'
 import { reductions } from '../mechanisms/reductions.ts'
 import { defined, describeValue, errorText, isObject, type JsonObject } from '../message/json.ts'
@@ -17,8 +19,9 @@ import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import { type Declined, type Failed, failed, type Spent, stopped, type Tried } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
+import { withMargin } from '../tokens/estimate/counting.ts'
+import type { View } from '../transcript/view/fold.ts'
 import type { ModelChoice } from './gauge.ts'
-import { earlyTarget } from './may-compact.ts'
 import { type Runtime, summarizer } from './runtime.ts'
 import { buildRequest } from './turn.ts'
 
@@ -132,6 +135,19 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
     ports: summarizerPorts(runtime),
     signal,
   }
+}
+
+/** Tokens for a whole summary and what code adds to it. With less, each compaction would forget what the one before it knew. */
+const handoverRoom = 8_000
+
+/** The size that a compaction before the threshold must get below: a share of the present size, with room for a summary. */
+export function earlyTarget(view: View, situation: Situation, overhead: number): number {
+  const { weigher, explanation, target } = situation
+  const unseen = unseenResults(view)
+  const weight = unseen === undefined ? 0 : weigher.from(view.messages, unseen - 1)
+  const share = target / explanation.autoCompactThreshold.value
+  const minTarget = withMargin(overhead + weight + handoverRoom)
+  return Math.min(target, Math.max(minTarget, Math.floor(explanation.size.tokens * share)))
 }
 
 /** Tokens for the instruction to summarize. */

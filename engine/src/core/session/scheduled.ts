@@ -3,7 +3,8 @@ import { compactionOff } from '../settings/resolve.ts'
 import { neutralize } from '../text/neutralize.ts'
 import { oneLine } from '../text/one-line.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import { earlyTarget, whyNotCompact } from './may-compact.ts'
+import { whyNotCompact } from './compact.ts'
+import { earlyTarget } from './mechanisms.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Whether it will be tried before the next request, and a sentence about it. */

@@ -8,7 +8,7 @@ import { unseenResults } from '../mechanisms/clearable.ts'
 import type { MechanismContext, Outcome } from '../mechanisms/mechanism.ts'
 import { type MemoryDecline, type MemoryPlan, planFromMemory } from '../memory/plan.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
-import type { Declined } from '../ports/outcome.ts'
+import { type Declined, declined } from '../ports/outcome.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
@@ -28,8 +28,7 @@ export async function summarize(context: MechanismContext, keep?: Keep): Promise
   const { ports, signal, range, view } = context
   // The unseen results come last, so a range without an end includes them.
   const isThere = view.sources.some(({ uuids }) => uuids.includes(range.from ?? ''))
-  if (isThere && unseenResults(view) !== undefined)
-    return { type: 'declined', reason: 'results-unseen', why: notYetSeen }
+  if (isThere && unseenResults(view) !== undefined) return declined('results-unseen', notYetSeen)
   return makeCompaction({ ...context, partial: partialOf(context, keep) }, ports, signal)
 }
 
@@ -107,10 +106,6 @@ export async function summarizeFromNotes(context: MechanismContext, memory: Memo
   const result = await makeCompaction(given.job, ports, signal)
   // The list notes a success under the same name.
   return result.type === 'compacted' ? { ...result, tried: [] } : result
-}
-
-function declined(reason: MemoryDecline, why: string): Declined<MemoryDecline> {
-  return { type: 'declined', reason, why }
 }
 
 async function fromNotes(keeper: MemoryKeeper, context: MechanismContext) {

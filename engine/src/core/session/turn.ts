@@ -19,7 +19,7 @@ import {
   providerSummaryIn,
   requestMessages,
   withThinkingFirst,
-} from '../request/from-view.ts'
+} from '../request/repair.ts'
 import type { Repair } from '../request/repair-pairs.ts'
 import { wellFormed, wellFormedValue } from '../text/cut.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'

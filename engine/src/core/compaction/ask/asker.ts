@@ -1,6 +1,6 @@
 // Sends one request for a summary and judges the answer. Keeps connections alive meanwhile and adds up the usage.
 import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
-import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
+import type { ModelAnswer, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { type Failed, type FailedReason, failed, stopped, type Tried } from '../../ports/outcome.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { createStop } from '../../ports/safely.ts'
@@ -15,9 +15,6 @@ export type Summary = {
   readonly answer: ModelAnswer
   readonly request: ModelRequest
 }
-
-/** `overflow`: what the provider said about a request that was too long. */
-export type AskFailed = Failed & { readonly overflow?: Overflow | undefined }
 
 export type Asking = {
   readonly mechanism: string
@@ -36,10 +33,10 @@ export function note({ ports, tried }: CompactionRun, item: Tried): void {
   ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
 }
 
-export async function ask(run: CompactionRun, asking: Asking): Promise<Summary | AskFailed> {
+export async function ask(run: CompactionRun, asking: Asking): Promise<Summary | Failed> {
   const { ports, signal } = run
   const { mechanism, request, prompt, sourceTokens, countTokens } = asking
-  const noted = (reason: FailedReason, why: string): AskFailed => {
+  const noted = (reason: FailedReason, why: string): Failed => {
     note(run, { mechanism, outcome: 'failed', why, reason })
     return failed(reason, why)
   }

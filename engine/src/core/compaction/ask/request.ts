@@ -7,8 +7,7 @@ import type { Message, ViewMessage } from '../../message/message.ts'
 import type { ModelRequest } from '../../ports/model.ts'
 import { summarizerSystem } from '../../prompts/summary.ts'
 import { markedBlocks } from '../../request/cache-marks.ts'
-import { onDemandBeta } from '../../request/from-view.ts'
-import { repairRequest } from '../../request/repair.ts'
+import { onDemandBeta, repairRequest } from '../../request/repair.ts'
 
 /**
  * Same model, system, tools, thinking, options and messages, and one message more. No output limit of its own: that

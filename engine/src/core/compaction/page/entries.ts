@@ -1,7 +1,7 @@
 // The entries of the record: for each exchange the steps and the report of the agent, without what the summary says, what
 // the agent said again later, and what another entry has already.
 import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
-import { withoutAnnouncement } from '../../ledger/steps.ts'
+import { interrupted, lastAction, withoutAnnouncement } from '../../ledger/steps.ts'
 import { annotateStateClaims } from './claims.ts'
 import { isInSummary, isSameWords, searchable } from './complete-words.ts'
 import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
@@ -62,18 +62,26 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledg
   const unsaid = { isSaid, known, withoutCode: hasSummary && !isCurrent }
   // "Now let me run the tests." is obsolete, except as the last words in the exchange that the agent was working on.
   const statementsIn = (text: string) => (isCurrent && text === exchange.report ? text : withoutAnnouncement(text))
+  const last = lastAction(exchange)
   const newIn = ({ type, text }: RecordStep): string => {
-    // A file that was read is of interest only in `done`, if nothing else is left of an old exchange.
-    if (type === 'opened') return ''
-    if (type === 'reported') return unsaidIn(statementsIn(text), unsaid)
-    if (type === 'said') {
-      return unsaidIn(statementsIn(text), { ...unsaid, isSaid: (words) => isSaid(words) || isReported(words) })
+    switch (type) {
+      case 'reported':
+        return unsaidIn(statementsIn(text), unsaid)
+      case 'said':
+        return unsaidIn(statementsIn(text), { ...unsaid, isSaid: (words) => isSaid(words) || isReported(words) })
+      case 'did':
+        if (isRepeatedRun(text, known) || isFailure.test(text)) return ''
+        if (text === interrupted || !hasSummary) return text
+        if (isCurrent ? isEdit.test(text) : text !== last) return ''
+        return isSaid(text, 'action') ? '' : unsaidIn(text, { known, isSaid })
+      case 'saw':
+        return !hasSummary || (isCurrent && !isSearch.test(text)) ? text : ''
+      case 'read':
+        return hasSummary ? unsaidIn(text, { known, isSaid }) : text
+      case 'opened':
+        // A file that was read is of interest only in `done`, if nothing else is left of an old exchange.
+        return ''
     }
-    // A summary has the results of older searches; the latest show where the agent was.
-    if (type === 'saw') return hasSummary && !isCurrent ? '' : text
-    if (type === 'did' && (isRepeatedRun(text, known) || (/^ran `[^`]*` → ok/.test(text) && isSaid(text, 'action'))))
-      return ''
-    return hasSummary ? unsaidIn(text, { known, isSaid }) : text
   }
   return stepsOf(exchange)
     .toReversed()
@@ -86,6 +94,12 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledg
     })
     .toReversed()
 }
+
+/** "ran `npm test` → failed: 3 failed": the errors at the end of the record have it, with its cause and whether it was fixed. */
+const isFailure = /^ran `[^`]*` → failed: /
+/** Next to a summary these are left out, since the files show them: "edited gate.ts: `open = true`", "searched for `gate` → …". */
+const isEdit = /^(?:edited|wrote) /
+const isSearch = /^searched for /
 
 /** "ran `npm test` → ok: 118 passed" is left out if the same command ran again later. A failure always stays. */
 function isRepeatedRun(text: string, known: Set<string>): boolean {

@@ -34,7 +34,6 @@ const levels: readonly (readonly [more: Partial<Detail> | 'said' | 'did', share:
   [{ words: 600, report: 400 }, 1],
   [{ words: maxWords, report: 1_200 }, 1],
   [{ source: 1_200 }, 0.3],
-  [{ report: 6_000 }, 0.3],
   [{ report: 2_400 }, 1],
   [{ report: 6_000 }, 1],
   ['said', 0.6],
@@ -184,15 +183,12 @@ function reportText(report: string, most: number): string {
   return neutralize(most > shortReport ? outlined(report, most) : oneLine(gist(report, most), 2 * most))
 }
 
-/** Whole, or without code, or the first sentences of every line, since findings are often in the middle. */
+/** Whole, or without code, or the first sentence of every line, since findings are often in the middle. */
 function outlined(text: string, most: number): string {
-  if (text.length <= most) return text.trim()
-  const lines = withoutCode(text)
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-  const first = (count: number) =>
-    lines.map((line) => (/^\s*\|/.test(line) ? line : line.split(sentenceEnd).slice(0, count).join(' '))).join('\n')
-  return [Number.POSITIVE_INFINITY, 2].map(first).find(({ length }) => length <= most) ?? condensed(first(1), most)
+  const bare = text.length <= most ? text.trim() : withoutCode(text).replace(/\n\s*\n/g, '\n')
+  if (bare.length <= most) return bare
+  const first = (line: string) => (/^\s*\|/.test(line) ? line : line.split(sentenceEnd, 1).join(''))
+  return condensed(bare.split('\n').map(first).join('\n'), most)
 }
 
 /** The last of each type, and everything that the user pointed at. */

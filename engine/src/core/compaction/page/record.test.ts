@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { assistant, human, type Said, shell } from '../../../testing/talk.ts'
+import { assistant, call, human, type Said, shell } from '../../../testing/talk.ts'
 import { type Exchange, emptyLedger, type Ledger } from '../../ledger/facts.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { pageTitles } from '../../prompts/page.ts'
@@ -13,6 +13,10 @@ function ledgerOf(...parts: readonly (Said | readonly Said[])[]): Ledger {
   for (const { message, record: stored } of parts.flat()) book.add(message, stored)
   return book.ledger()
 }
+
+const editing = (path: string, after: string) =>
+  call({ name: 'Edit', input: { file_path: path, old_string: 'old', new_string: after }, text: 'ok' })
+const searching = (pattern: string, text: string) => call({ name: 'Grep', input: { pattern }, text })
 
 const recordOf = (conversation: Conversation, alreadySaid: string, tokens = 5_000) =>
   record(conversation, { alreadySaid, tokens, recall: false, countTokens })
@@ -78,16 +82,66 @@ describe('the record next to a summary', () => {
     )
   })
 
-  test('of several runs of a command has the last one and those that failed', () => {
+  test('has the last run of a command among the steps, and one that failed only among the errors', () => {
     const runs = [shell('npm test', '1 passed'), shell('npm test', '2 failed', 1), shell('npm test', '3 passed')]
+    const ledger = ledgerOf(human('Look at it.'), ...runs.flat(), assistant('Done with it.'))
+    const failed = '- `npm test` failed: 2 failed. It succeeded later.'
+    for (const summary of ['', '- "Look at it."']) {
+      const [steps = '', errors] = recordOf({ ledger }, summary).split(`## ${pageTitles.errors}\n`)
+      expect(steps.match(/\d (?:passed|failed)/g)).toEqual(['3 passed'])
+      expect(errors).toBe(failed)
+    }
+  })
+
+  test('has of what the agent did only what the files do not show: commands and lookups of the current exchange', () => {
+    const door = [
+      ...editing('door.ts', 'open = true'),
+      ...shell('make door', 'made'),
+      ...editing('lock.ts', 'shut = 1'),
+    ]
+    const found = searching('hinge', 'src/gate.ts:4')
+    const gate = [
+      ...editing('gate.ts', 'wide = 2'),
+      ...shell('deploy harbor --now', 'live at 4711'),
+      ...found,
+      ...shell('cat a.log', 'x 9'),
+    ]
+    const talk = [human('Fix the door.'), ...door, human('And the gate.'), ...gate]
+    const stepsIn = (said: string) =>
+      recordOf({ ledger: ledgerOf(...talk) }, said)
+        .split('\n')
+        .slice(1)
+    expect(stepsIn('- "Fix the door."\n- "And the gate."')).toEqual([
+      '- On "Fix the door."',
+      '  - did: edited lock.ts: `shut = 1`',
+      '- On "And the gate."',
+      '  - did: ran `deploy harbor --now` → ok: live at 4711',
+      '  - saw: ran `cat a.log` → x 9',
+    ])
+    expect(stepsIn('').join('\n')).toContain('searched for `hinge`')
+  })
+
+  test('says of an older exchange that the user interrupted it', () => {
+    const stop = human('[Request interrupted by user]')
     const ledger = ledgerOf(
-      human('Look at it.'),
-      ...runs.flat(),
-      assistant('Done with it.'),
-      human('Next one, please.'),
+      human('Fix the door.'),
+      shell('make door', 'made'),
+      stop,
+      human('No, the gate.'),
+      assistant(cause),
     )
-    const text = recordOf({ ledger }, '- "Look at it."\n- "Next one, please."')
-    expect(text.match(/\d (?:passed|failed)/g)?.slice(0, 2)).toEqual(['2 failed', '3 passed'])
+    expect(recordOf({ ledger }, '- "Fix the door."\n- "No, the gate."')).toContain('did: was interrupted by the user')
+  })
+
+  test('shows no code of an earlier summary, since the files have it as it is now', () => {
+    const earlierSummary =
+      '3. Files and code sections:\n- door.ts opens 3 doors:\n```ts\nopen(3)\n```\n- lock.ts shuts 4 locks.'
+    const text = recordOf({ ledger: emptyLedger, earlierSummary }, '- The gate is green.')
+    expect([text.includes('opens 3 doors'), text.includes('shuts 4 locks'), text.includes('open(3)')]).toEqual([
+      true,
+      true,
+      false,
+    ])
   })
 
   test('of two equal paragraphs has the later one', () => {

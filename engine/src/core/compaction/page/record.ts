@@ -103,7 +103,9 @@ function earlierWithin(
   const known = new Set<string>()
   const sections = read
     .filter(({ number }) => !hasHeadings || isCurrent(number))
-    .map((section) => (hasSummary ? { ...section, body: unsaidIn(section.body, { isSaid, known }) } : section))
+    .map((section) =>
+      hasSummary ? { ...section, body: unsaidIn(section.body, { isSaid, known, withoutCode: true }) } : section,
+    )
     .filter(({ body }) => body.trim() !== '')
   const text = shortenSummary(joinSections(sections), { tokens, countTokens, lastToGo: new Set() })
   return sections.length === 0 || countTokens(text) > tokens ? [] : [`${heading('before')}${text}`]

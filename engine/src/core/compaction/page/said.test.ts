@@ -21,6 +21,15 @@ describe('a statement is said already', () => {
   })
 })
 
+test('a line number is no part of a fact', () => {
+  const isSaid = createIsSaid('- parseGate has a nil check now, and loops close 2 iterators.')
+  expect(isSaid('A nil check was added to parseGate at line 178.')).toBe(true)
+  expect(isSaid('The loops at lines 464 and 585 close 2 iterators.')).toBe(true)
+  expect(isSaid('The loops (gate.go:464) close 2 iterators.')).toBe(true)
+  expect(isSaid('The loops close 3 iterators.')).toBe(false)
+  expect(isSaid('Loops close 2 iterators in 178 files.')).toBe(false)
+})
+
 test('an action is said where a passage has its long names, though not every number of its path', () => {
   const isSaid = createIsSaid('- Replies posted (each "Fixed in 36ff9a9"): 2734843645, 2734843647')
   const reply = (id: number) => `ran \`gh api pulls/112/comments/${id}/replies -f body="Fixed in 36ff9a9"\` → ok`
@@ -35,6 +44,13 @@ describe('what is new in a text', () => {
   test('keeps a list whole, with its lead-in, if one item of it is new', () => {
     const isSaid = createIsSaid('- The lower hinge bends.')
     expect(unsaidIn(lines.join('\n'), { isSaid, known: new Set() })).toBe(lines.join('\n'))
+  })
+
+  test('has nothing of a table whose rows are said, even if its head is not', () => {
+    const rows = '| agent | handler exists? |\n| --- | --- |\n| claude7 | missing |'
+    const isSaid = createIsSaid('- claude7: missing.')
+    expect(unsaidIn(rows, { isSaid, known: new Set() })).toBe('')
+    expect(unsaidIn(`${rows}\n| gemini3 | present |`, { isSaid, known: new Set() })).toContain('gemini3')
   })
 
   test('has of a table or list that is mostly said only the new rows and items, with what introduces them', () => {

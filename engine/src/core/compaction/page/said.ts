@@ -58,7 +58,11 @@ const name = /\d|_|\p{Ll}\p{Lu}/u
 /** In a command, shorter names are versions and numbers of a path: `repos/gates/pulls/112/comments/2734843645`. */
 const shortName = 6
 
-function termsIn(text: string) {
+/** "at line 178", "lines 464 and 585", "gate.ts:12": true only until the file changes, so summaries leave them out. */
+const lineNumbers = /\blines? ~?\d+(?:(?:\s?[-–,]\s?| and )\d+)*|(?<=\w\.\w{1,5}):\d+(?:-\d+)?/gi
+
+function termsIn(whole: string) {
+  const text = whole.replace(lineNumbers, ' ')
   const tokens = text.replace(/^\s*(?:[-*+•]|\d+[.)])\s+/, '').match(/[\p{L}\p{N}_]+/gu) ?? []
   const names = new Set(tokens.filter((token) => name.test(token)).map((token) => `=${token.toLowerCase()}`))
   return { names, words: contentWords(text) }
@@ -80,7 +84,7 @@ export type UnsaidOptions = {
 export function unsaidIn(text: string, { isSaid, known, withoutCode = false }: UnsaidOptions): string {
   const kept = unitsOf(text).flatMap((unit) => {
     const shown = withoutCode ? unit.filter((block) => !isCode(block)) : unit
-    const content = shown.filter((block) => !isLeadIn(block))
+    const content = shown.filter((block, at) => !isLeadIn(block) && !isHead(shown, at))
     const isOldBlock = ({ kind, text: own }: ProseBlock) =>
       kind !== 'code' && own.split(sentenceEnd).every((sentence) => isSaid(sentence))
     const key = plainWords(unit.map((block) => block.text).join('\n'))
@@ -101,13 +105,18 @@ const mostlyOld = 2 / 3
 function newBlocks(unit: readonly ProseBlock[], isOld: (block: ProseBlock) => boolean): readonly ProseBlock[] {
   const kept: ProseBlock[] = []
   for (const [at, block] of [...unit.entries()].toReversed()) {
-    const isHead = unit[at - 1]?.kind !== 'row' || unit[at - 2]?.kind !== 'row'
     const introduces = /:\s*$/.test(block.text)
     const isAbove = (kept[0]?.depth ?? 0) > block.depth
-    const isKept = block.kind === 'row' ? isHead : block.kind !== 'item' || isAbove
+    const isKept = block.kind === 'row' ? isHead(unit, at) : block.kind !== 'item' || isAbove
     if (isKept || (!introduces && !isOld(block))) kept.unshift(block)
   }
   return kept
+}
+
+/** One of the first two rows of a table. */
+function isHead(unit: readonly ProseBlock[], at: number): boolean {
+  const isRow = (place: number) => unit[place]?.kind === 'row'
+  return isRow(at) && !(isRow(at - 1) && isRow(at - 2))
 }
 
 /** "## Files" or "FILES", but not "**All tests pass**", which says something. */

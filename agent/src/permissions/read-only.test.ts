@@ -1,0 +1,210 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { makeWorkspace, sorted } from '../testing/decide-command.ts'
+import { setFolder } from '../testing/folder.ts'
+
+const temporary = setFolder()
+
+function workspace(): string {
+  const folder = temporary()
+  const root = makeWorkspace(folder)
+  writeFileSync(join(folder, 'outside.txt'), 'not yours\n')
+  symlinkSync(folder, join(root, 'up'))
+  symlinkSync(join(folder, 'outside.txt'), join(root, 'link.txt'))
+  mkdirSync(join(root, '.git', 'hooks'), { recursive: true })
+  writeFileSync(join(root, '.git', 'config'), '[core]\n\tbare = false\n[remote "origin"]\n\turl = x\n')
+  return root
+}
+
+const harmless = String.raw`
+ls
+ls -la src
+ls -la 2>/dev/null
+pwd
+cat src/a.js
+cat src/a.js | head -20 | wc -l
+head -n5 src/a.js
+tail -20 src/a.js 2>&1
+cd src && ls
+cd src && cat a.js
+git status
+git status --short && git diff --stat
+git --no-pager log --oneline -5
+git -C src log -3
+git show HEAD
+git diff HEAD~1 -- src
+git branch -a
+git branch --show-current
+git tag
+git stash list
+git remote -v
+git config --get user.name
+git ls-files | grep js
+git rev-parse --show-toplevel
+grep -rn /api src
+grep -rn "TODO\|FIXME" src
+rg -n "export function" src
+find . -name '*.ts' -not -path './node_modules/*'
+find src -type f | sort | uniq -c
+sed -n 1,20p src/a.js
+sed -n '1,20p' src/a.js
+sort -rn src/a.js
+date +%F
+date
+echo done
+echo /etc/passwd
+node --version
+npm -v
+wc -l src/a.js
+diff src/a.js .env
+which node
+stat src
+du -sh src
+true
+cat missing.txt /no/such/file
+`
+
+test('commands that only look at the workspace do not ask, in plan mode neither', () => {
+  const root = workspace()
+  const commands = harmless.trim().split('\n')
+  for (const mode of ['ask', 'accept-edits', 'plan'] as const)
+    expect(sorted(commands, root, { mode })).toEqual({ allow: commands, ask: [], deny: [] })
+})
+
+const harmful = String.raw`
+cat ../outside.txt
+cat up/outside.txt
+cat link.txt
+ls ..
+cd .. && ls
+cd && ls
+cd up && ls
+cat /etc/passwd
+cat ~/.ssh/id_rsa
+cat $HOME/x
+cat < ../outside.txt
+ls > a
+ls >> a
+ls 2> a
+ls &> a
+head -c 10 /dev/zero
+grep -f/etc/passwd x
+grep -f /etc/passwd x
+grep --file=/etc/passwd x
+grep --exclude-from=link.txt x src
+grep -R x .
+diff --from-file=.. src
+diff --from-file=link.txt src
+diff -r src up
+rg --pre=./evil x
+rg --follow x
+rg -L x
+find . -delete
+find . -exec rm {} +
+find . -fprint a
+find -L . -name x
+find .. -name x
+sort -o a src/a.js
+sort -oa src/a.js
+sort --output=a src/a.js
+sort --o=a src/a.js
+sort --compress-program=./evil src/a.js
+uniq src/a.js out
+tree -o a
+file -C -m x
+date -s 2020-01-01
+date 010100002020
+sed -i s/a/b/ src/a.js
+sed -n -i p src/a.js
+sed 'w out' src/a.js
+sed '1e touch x' src/a.js
+printf -v 'a[$(touch x)]' b
+./ls
+src/git status
+env
+printenv
+tee a
+bash -v
+node -v -e 1
+git
+git stash
+git stash pop
+git push
+git branch new
+git branch -D main
+git tag v1
+git remote add x y
+git config user.name x
+git config
+git log --output=a
+git log --outp=a
+git diff --ext-diff
+git diff --textconv
+git grep -O./evil x
+git grep -nO x
+git -c core.pager=./evil log
+git -C .. status
+git diff --no-index ../outside.txt src/a.js
+git log -O../outside.txt
+git blame --contents=../outside.txt src/a.js
+git cat-file --filters HEAD:src/a.js
+ls & rm x
+ls | sh
+ls $(rm x)
+type rm; rm x
+`
+
+test('everything else asks', () => {
+  const root = workspace()
+  const commands = harmful.trim().split('\n')
+  expect(sorted(commands, root, { mode: 'ask' })).toEqual({ allow: [], ask: commands, deny: [] })
+})
+
+test('commands that look may stand between allowed ones', () => {
+  const root = workspace()
+  const rules = { mode: 'ask', allow: ['Bash(npm test:*)'] } as const
+  const allow = ['npm test 2>&1 | tail -20', 'cd src && npm test -- a', 'npm test > /dev/null && git status']
+  const ask = ['npm test | tee out', 'npm test > out', 'npm publish && ls']
+  expect(sorted([...allow, ...ask], root, rules)).toEqual({ allow, ask, deny: [] })
+})
+
+test('with files that may not be read, a search by a command asks, and they are denied by name', () => {
+  const root = workspace()
+  const commands = ['ls -A', 'grep KEY src/a.js', 'git diff', 'grep -rn KEY .', 'rg KEY', 'git grep KEY', 'cat .env']
+  const rules = { mode: 'ask', deny: ['Read(.env)'] } as const
+  expect(sorted(commands, root, rules)).toEqual({
+    allow: commands.slice(0, 3),
+    ask: commands.slice(3, 6),
+    deny: ['cat .env'],
+  })
+})
+
+test.each([
+  ['a setting', 'config', '[core]\n\tfsmonitor = ./evil\n'],
+  ['a setting on the line of its section', 'config', '[diff]external=./evil\n'],
+  ['settings elsewhere', 'config', '[include]\n\tpath = ../evil\n'],
+  ['settings of a worktree', 'config.worktree', '[core]\n\tfsmonitor = ./evil\n'],
+  ['a hook', 'hooks/post-index-change', '#!/bin/sh\n'],
+])('git asks in a repository that names a program in %s', (_, file, text) => {
+  const root = workspace()
+  writeFileSync(join(root, '.git', file), text)
+  expect(sorted(['git status', 'cd src && git log', 'ls'], root, { mode: 'ask' })).toEqual({
+    allow: ['ls'],
+    ask: ['git status', 'cd src && git log'],
+    deny: [],
+  })
+})
+
+test('git asks in a worktree whose main repository names a program', () => {
+  const root = workspace()
+  const main = join(root, '.git')
+  mkdirSync(join(main, 'worktrees', 'w'), { recursive: true })
+  writeFileSync(join(main, 'worktrees', 'w', 'commondir'), '../..\n')
+  mkdirSync(join(root, 'w'))
+  writeFileSync(join(root, 'w', '.git'), `gitdir: ${join(main, 'worktrees', 'w')}\n`)
+  expect(sorted(['git status'], join(root, 'w'), { mode: 'ask' }).allow).toEqual(['git status'])
+  writeFileSync(join(main, 'config'), '[core]\n\tfsmonitor = ./evil\n')
+  expect(sorted(['git status'], join(root, 'w'), { mode: 'ask' }).ask).toEqual(['git status'])
+})

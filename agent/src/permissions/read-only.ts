@@ -1,0 +1,161 @@
+// Commands that only look at the workspace, so that nobody needs to be asked about them: listed programs with harmless options,
+// whose arguments name no file outside of it.
+import { resolve } from 'node:path'
+import { isWithin } from '../files/paths.ts'
+import { gitRuns } from './git.ts'
+import { foldersOf, opensFiles, type Where } from './named-paths.ts'
+import { startedBy } from './programs.ts'
+import type { Script } from './script.ts'
+import { literal } from './words.ts'
+
+export type Looking = Where & {
+  /** Rules deny reading some files, so a search that may read any file has to ask. */
+  readonly hasHiddenFiles: boolean
+}
+
+/** Which of a script's plain commands only look. */
+export function readOnlyCommands({ plain = [] }: Script, looking: Looking): (words: readonly string[]) => boolean {
+  const { root, disk, hasHiddenFiles } = looking
+  const folders = foldersOf(
+    plain.map((words) => words.map(literal)),
+    root,
+  )
+  if (!folders?.every((folder) => isWithin(root, disk.realPath(folder)))) return () => false
+  const staysInside = (word: string) => folders.every((folder) => isInside(word, folder, looking))
+  const runsNothing = !plain.some(([program]) => program === 'git') || !folders.some((each) => gitRuns(each, disk))
+  return (words) =>
+    isHarmless(words) &&
+    (!opensFiles(words.map(literal)) || words.slice(1).flatMap(namesIn).every(staysInside)) &&
+    (runsNothing || words[0] !== 'git') &&
+    !(hasHiddenFiles && isSearch(words))
+}
+
+export function isReadOnly(script: Script, looking: Looking): boolean {
+  return script.plain?.every(readOnlyCommands(script, looking)) ?? false
+}
+
+/** A word, and the value in `--option=value`. */
+function namesIn(word: string): readonly string[] {
+  const value = /^--?[\w-]+=(.+)$/s.exec(word)?.[1]
+  return value === undefined ? [word] : [word, value]
+}
+
+/** A word that names nothing on the disk reads nothing: `grep -rn /api src`. */
+function isInside(word: string, folder: string, { root, disk }: Where): boolean {
+  const path = disk.realPath(resolve(folder, word))
+  return isWithin(root, path) || !disk.exists(path)
+}
+
+/** It reads files that it does not name. */
+function isSearch([program, ...rest]: readonly string[]): boolean {
+  if (program === 'grep') return rest.some((word) => /^-\w*r|^--rec/.test(word))
+  return program === 'rg' || (program === 'git' && rest.includes('grep'))
+}
+
+function isHarmless([program = '', ...rest]: readonly string[]): boolean {
+  if (isVersionQuestion(program, rest)) return true
+  if (program === 'git') return isHarmlessGit(rest)
+  if (program === 'find') return rest.every((word) => !word.startsWith('-') || findTests.has(word))
+  if (program === 'sed') return isPrintingSed(rest)
+  const operands = rest.filter((word) => !word.startsWith('-'))
+  // The second file of `uniq` is written to, and digits alone set the clock.
+  if (program === 'uniq' && operands.length > 1) return false
+  if (program === 'date' && operands.some((word) => /^[\d.]+$/.test(word))) return false
+  return hasHarmlessOptions(program, rest)
+}
+
+/** None of them writes a file, runs a program or changes the system, except by the options below. */
+const programs = new Set(
+  `basename cat cd cksum cmp comm cut date df diff dirname du echo false file fold grep head id join ls md5sum nl paste printf
+  pwd readlink realpath rev rg seq sha1sum sha256sum sort stat tac tail tr tree true type uname uniq uptime wc which whoami`
+    .split(/\s+/)
+    .filter(Boolean),
+)
+
+/**
+ * Options that write, run a program, read names from a file, or follow links out of the workspace. Programs accept the start of a
+ * long option's name, so these are starts.
+ */
+const harmfulOptions: Readonly<Record<string, RegExp>> = {
+  date: /^-\w*[sf]|^--(?:s|f)/,
+  diff: /^-\w*r|^--rec/,
+  du: /^-\w*X|^--(?:fi|exclude-f)/,
+  file: /^-\w*[Cfmz]|^--(?:c|f|m|u)/,
+  grep: /^-\w*[fR]|^--(?:fi|der|exclude-f)/,
+  md5sum: /^-\w*c|^--c/,
+  printf: /^-\w*v/,
+  rg: /^-\w*[fzL]|^--(?:pre|hos|sea|fi|fo|ignore-f)/,
+  sha1sum: /^-\w*c|^--c/,
+  sha256sum: /^-\w*c|^--c/,
+  sort: /^-\w*[oT]|^--(?:o|c|t|fi)/,
+  tree: /^-\w*[ol]|^--(?:o|fromf|inf|gitf)/,
+  wc: /^--fi/,
+}
+
+/** `-la`, `-n5`, `--color=auto`, but not `-f/etc/passwd` or `--from-file=..`. */
+const ordinaryOption = /^-[A-Za-z0-9]*$|^--(?:[a-z][a-z0-9-]*(?:=(?!.*\.\.)[\w.,:%*+-]*)?)?$/
+
+function hasHarmlessOptions(program: string, words: readonly string[]): boolean {
+  const options = words.filter((word) => word.startsWith('-'))
+  const harmful = harmfulOptions[program]
+  // It takes every word as text.
+  if (program === 'echo') return true
+  return programs.has(program) && options.every((word) => ordinaryOption.test(word) && !harmful?.test(word))
+}
+
+const findTests = new Set(
+  `-P -name -iname -path -ipath -wholename -regex -iregex -type -maxdepth -mindepth -depth -mount -xdev -not -o -or -a -and
+  -empty -size -mtime -mmin -atime -ctime -newer -perm -user -group -prune -print -print0 -ls -quit -true -false`
+    .split(/\s+/)
+    .filter(Boolean),
+)
+
+/** Scripts that print, delete or replace in the output, and no option that writes to the file. */
+function isPrintingSed(words: readonly string[]): boolean {
+  const isKnown = words.every((word) => !word.startsWith('-') || /^-[nErsu]+$|^-[nErsu]*e$/.test(word))
+  return isKnown && startedBy([literal('sed'), ...words.map(literal)], undefined).unseen === undefined
+}
+
+/** Tools that people ask for their version; the question runs nothing else. */
+const tools =
+  /^(?:node|npm|pnpm|yarn|bun|deno|npx|tsc|python3?|pip3?|uv|poetry|ruby|gem|cargo|rustc|go|java|javac|mvn|gradle|gcc|g\+\+|clang|make|cmake|git|docker|kubectl|psql|php|composer|dotnet|bash|rg)$/
+
+function isVersionQuestion(program: string, [word = '', ...more]: readonly string[]): boolean {
+  const isAsked = /^(?:--version|-v|-V)$/.test(word) || (program === 'go' && word === 'version')
+  return tools.test(program) && isAsked && more.length === 0 && !(program === 'bash' && word !== '--version')
+}
+
+/** Subcommands that look whatever their operands are. */
+const lookingGit = new Set(
+  `status log diff show blame annotate ls-files ls-tree rev-parse rev-list shortlog describe merge-base name-rev cat-file
+  grep show-ref for-each-ref diff-tree count-objects check-ignore whatchanged cherry range-diff version`
+    .split(/\s+/)
+    .filter(Boolean),
+)
+
+/** Subcommands that look with these words only. */
+const sometimesLookingGit: Readonly<Record<string, RegExp>> = {
+  branch: /^(?:-[avr]+|-vv|--list|--all|--remotes|--show-current|--merged|--no-merged|--color|--sort=[\w:-]+)$/,
+  tag: /^(?:-l|--list|-n\d*|--sort=[\w:-]+)$/,
+  remote: /^(?:-v|--verbose)$/,
+  reflog: /^(?:show|-n?\d+|HEAD)$/,
+  stash: /^(?:list|show|-p|--stat|stash@\{\d+\})$/,
+  worktree: /^list$/,
+  config: /^(?:-l|--list|list|--show-origin|--global|--local)$/,
+}
+
+/** Starts of options by which git writes a file, runs a program or reads a file by its name. */
+const harmfulGit =
+  /^-\w*O|^--o(?!neline$|urs$)|^--ex(?!it-code$|clude-standard$)|^--te(?!xt$)|^--(?:fil|show-sig|contents)/
+
+function isHarmlessGit(words: readonly string[]): boolean {
+  const at = words[0] === '--no-pager' ? 1 : words[0] === '-C' ? 2 : 0
+  const [sub = '', ...rest] = words.slice(at)
+  if (rest.some((word) => harmfulGit.test(word))) return false
+  if (lookingGit.has(sub)) return rest.every((word) => !/^-\w*\//.test(word) && !/^--[\w-]+=.*\//.test(word))
+  if (sub === 'config' && /^(?:--get|get)$/.test(rest[0] ?? '')) return rest.length === 2
+  const known = sometimesLookingGit[sub]
+  // `git stash` alone puts changes away, and `git config` alone prints its help.
+  const isEnough = rest.length > 0 || /^(?:branch|tag|remote|reflog)$/.test(sub)
+  return known !== undefined && isEnough && rest.every((word) => known.test(word))
+}
