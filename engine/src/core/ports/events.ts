@@ -142,6 +142,18 @@ export type EngineEvent =
         readonly warmCost?: number
         readonly compactFirst?: number
       }
+    /**
+     * A history came to an adapter that no session knows: after a restart or an eviction without a store, or because the store has
+     * no such session (`hasStore`). All of it is sent, and if it is too long summarized, once more. `cost`: dollars to send
+     * it once without a cache.
+     */
+    | {
+        readonly type: 'history-imported'
+        readonly messages: number
+        readonly tokens: number
+        readonly hasStore: boolean
+        readonly cost?: number
+      }
     /** Automatic compaction stops after failures in a row. */
     | { readonly type: 'breaker-tripped'; readonly failures: number }
     /** The context is over the threshold although everything was tried. */
