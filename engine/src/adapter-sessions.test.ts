@@ -264,6 +264,23 @@ describe('a history that no session knows', () => {
     expect(await imported(history, store)).toEqual([])
   })
 
+  test('a context that Everlong wrote is small and continues, so it is none', async () => {
+    let sent: readonly ChatMessage[] = []
+    const { chat, close } = everlong({ model: offline(), settings: { contextWindow: 40_000 } })
+    const long = Array.from({ length: 24 }, (_, at): ChatMessage => {
+      const role = at % 2 === 0 ? 'user' : 'assistant'
+      return { role, content: `This is turn ${at}. ${'More about it. '.repeat(600)}` }
+    })
+    await chat([...long, { role: 'user', content: 'And now?' }], { sessionId: 'chat' }, async ({ messages }) => {
+      sent = messages
+    })
+    await close()
+    expect(sent.length).toBeLessThan(12)
+    expect(
+      await imported([...sent, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Go on.' }]),
+    ).toEqual([])
+  })
+
   test('a conversation that only begins is none', async () => {
     expect(await imported(history.slice(0, 1))).toEqual([])
   })

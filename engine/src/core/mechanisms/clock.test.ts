@@ -31,6 +31,7 @@ describe('the lifetime of the marks', () => {
     ['no pauses', [100_000, 0, 0], '5m'],
     ['pauses within the hour', [100_000, 0.02, 0], '1h'],
     ['only pauses longer than an hour', [100_000, 0.02, 0.02], '5m'],
+    ['some longer than an hour, after which all is written for an hour', [100_000, 0.03, 0.02], '5m'],
     ['the same pauses in a small context', [20_000, 0.02, 0], '5m'],
   ])('%s', (_, given, expected) => {
     expect(chosen(...given)).toBe(expected)
