@@ -12,6 +12,15 @@ export const defaults = ours('the defaults')
 export const weighed = ours('the defaults without notes', noNotes)
 export const thrifty = ours('thrifty', { economy: 'thrifty' })
 
+/** What the cache clock does, each alone and together, on the defaults without notes. */
+export const clockRules = [
+  ours('without the clock', { ...noNotes, cacheMarks: '5m' }),
+  ours('marks of an hour', { ...noNotes, cacheMarks: '1h' }),
+  ours('marks by the pauses', { ...noNotes, cacheMarks: 'auto' }),
+  ours('compacted when idle', { ...noNotes, cacheMarks: '5m', compactWhenIdle: true }),
+  ours('marks by the pauses, compacted when idle', { ...noNotes, cacheMarks: 'auto', compactWhenIdle: true }),
+] as const
+
 const fixed = (name: string, mechanisms: readonly (typeof microByIdle)[]) =>
   bySession({
     name,
