@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { checkRooms } from './rooms.ts'
 import { root } from './steps.ts'
 
-const files = globSync(['*/src/**/*.ts', 'scripts/**/*.ts'], {
+const files = globSync(['*/src/**/*.{ts,tsx}', 'scripts/**/*.ts'], {
   cwd: root,
   exclude: (name) => name === 'node_modules' || name === 'dist',
 })

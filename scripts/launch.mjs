@@ -21,6 +21,7 @@ const jobs = {
   'test:agents': ['scripts/test-agents.ts'],
   'test:adapters': ['scripts/test-config.ts', 'adapters'],
   'test:terminal': ['scripts/test-config.ts', 'terminal'],
+  'test:browser': ['scripts/test-config.ts', 'browser'],
   check: ['scripts/check.ts'],
   bench: ['bench/src/main.ts'],
   example: ['examples/src/simulated/run.ts'],

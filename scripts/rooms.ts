@@ -61,6 +61,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   simulator: { rooms: ['simulator'], packages: ['*'] },
   agent: { rooms: ['agent'], packages: ['*'] },
   cli: { rooms: ['cli'], packages: ['*'] },
+  viewer: { rooms: ['viewer'], packages: ['*'] },
+  // Runs in a browser too.
+  'viewer/src/data': { rooms: [], packages: ['everlong'] },
+  'viewer/src/page': { rooms: ['viewer/src/data'], packages: ['react', 'react-dom', '@tanstack/react-virtual'] },
   plugins: { rooms: ['plugins'], packages: ['*'] },
   bench: { rooms: ['bench'], packages: ['*'] },
   // The fit writes the estimator's weights, so it must read its character classes, which are nobody else's business.
@@ -121,7 +125,7 @@ function checkFile(source: Source, imports: readonly string[]): readonly Violati
 }
 
 function mayImport(at: NamedRoom & { readonly target: string }): string | undefined {
-  const isPackage = !at.target.includes('/') || !at.target.endsWith('.ts')
+  const isPackage = !at.target.includes('/') || !/\.(tsx?|css)$/.test(at.target)
   if (isPackage) {
     const packages = at.room.packages ?? []
     if (packages.includes('*') || packages.some((allowed) => at.target.startsWith(allowed))) return undefined

@@ -1,5 +1,6 @@
 // Runs the tests of one Vitest configuration: those that are too slow for `npm test`. `npm run test:terminal` drives the agent in a
-// pseudo-terminal, as a person would; `npm run test:adapters` takes the adapters through 200 turns.
+// pseudo-terminal, as a person would; `npm run test:adapters` takes the adapters through 200 turns; `npm run test:browser` looks at
+// sessions in a browser.
 import { join } from 'node:path'
 import { root, runStep } from './steps.ts'
 

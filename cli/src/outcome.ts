@@ -119,3 +119,11 @@ export function noPlaceFor(path: string): string | undefined {
     ? undefined
     : `the folder ${visible(folder)} does not exist. Create it first, or choose another one.`
 }
+
+/** Why a port cannot be used; undefined for other errors. */
+export function portTrouble(port: number, error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (error.code === 'EADDRINUSE') return `port ${port} is in use. Choose another, or --port 0 for any free one.`
+  if (error.code === 'EACCES') return `port ${port} needs special rights. Choose one above 1024, or --port 0.`
+  return undefined
+}

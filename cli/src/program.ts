@@ -18,12 +18,13 @@ import { recallCommand } from './commands/recall.ts'
 import { repairCommand } from './commands/repair.ts'
 import { simulateCommand } from './commands/simulate.ts'
 import { undoCommand } from './commands/undo.ts'
+import { viewCommand } from './commands/view.ts'
 import type { Io } from './io.ts'
 import { createShow, exitCodes, printError, unexpectedError, usageMessage } from './output.ts'
 import { foldedFor, screenOf } from './render/screen.ts'
 
 const groups: Readonly<Record<string, readonly ((cli: Cli) => Command)[]>> = {
-  'Look at sessions:': [lostCommand, inspectCommand, contextCommand, recallCommand, memoryCommand],
+  'Look at sessions:': [lostCommand, viewCommand, inspectCommand, contextCommand, recallCommand, memoryCommand],
   'Change sessions:': [compactCommand, microCommand, editCommand, undoCommand, repairCommand, copyCommand],
   'Run:': [agentCommand, demoCommand, simulateCommand, mcpCommand],
   'Install:': [installCommand, uninstallCommand],
@@ -45,6 +46,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 
 const epilogue = `Examples:
   everlong lost                         what compactions lost
+  everlong view                         the same in a browser
   everlong inspect session.jsonl        an overview of one session
   everlong inspect ~/.claude/projects   statistics over all sessions
   everlong context session.jsonl        what fills its context
@@ -53,7 +55,7 @@ const epilogue = `Examples:
   everlong agent                        a coding agent in this folder
   everlong install claude-code          give back what compactions lose
 
-All but agent, demo and mcp have --json.
+All but view, agent, demo and mcp have --json.
 NO_COLOR=1 turns off colors.
 Exit codes: 0 success, 1 failure, 2 usage error.
 More about a command: everlong COMMAND --help`

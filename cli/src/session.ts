@@ -3,13 +3,14 @@
 
 import { count } from '@everlong/agent/render'
 import { ConfigurationError, type Entry, type Environment } from 'everlong'
-import { messagesOf, readHead, type Tally, tallyOf, type ViewMessage } from 'everlong/internal'
+import { messagesOf, readHead, recordedWindow, type Tally, tallyOf, type ViewMessage } from 'everlong/internal'
 import {
   type ContextNote,
   type ContextSize,
   type Explanation,
   editedSize,
   explain,
+  groundsOf,
   readContextNote,
 } from 'everlong/internal/compaction'
 import {
@@ -22,7 +23,6 @@ import {
 } from 'everlong/internal/node'
 import type { Io } from './io.ts'
 import { createProgress } from './progress.ts'
-import { recordedWindow } from './recorded-window.ts'
 
 export function scanWithProgress(path: string, io: Io): FileScan {
   const progress = createProgress(io)
@@ -106,21 +106,6 @@ export type Sized = {
   readonly note?: ContextNote | undefined
   readonly answeredBy?: string | undefined
   readonly recordedWindow?: number | undefined
-}
-
-/**
- * What sizes, thresholds and reductions of a session rest on. What the person says comes before what the session says; of
- * another model its notes say nothing.
- */
-export function groundsOf(
-  { note, answeredBy, recordedWindow: recorded }: Pick<Sized, 'note' | 'answeredBy' | 'recordedWindow'>,
-  { env, model: asked, window }: Measured,
-) {
-  const model = asked ?? (note === undefined ? answeredBy : undefined)
-  const noted = note !== undefined && (model === undefined || model === note.model) ? note : undefined
-  const settings = { ...noted?.settings, ...(window === undefined ? {} : { contextWindow: window }) }
-  const provider = recorded !== undefined && model === answeredBy ? { provider: { window: recorded } } : {}
-  return { ...noted, ...provider, ...(model === undefined ? {} : { model }), settings, environment: env }
 }
 
 /** Throws a ConfigurationError when the settings cannot work. */

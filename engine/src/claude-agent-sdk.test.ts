@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { AgentEntry, HookInput } from './adapters/claude-agent-sdk/types.ts'
 import { everlong } from './claude-agent-sdk.ts'
+import type { EngineEvent } from './core/ports/events.ts'
+import { type ModelClient, type ModelRequest, noCapabilities } from './core/ports/model.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
-import { offline } from './models/offline.ts'
+import { offline, recorded } from './models/offline.ts'
 import { memorySessions } from './stores/memory.ts'
 import { everyStore } from './stores/testing/every-store.ts'
 
@@ -38,6 +40,16 @@ const talk: readonly AgentEntry[] = [
   entry(2, 'The port is 41037.'),
   entry(3, 'Noted.', 'assistant'),
 ]
+
+test('sessions of a project are listed from every page of the store', async () => {
+  const all = memorySessions()
+  const store: SessionStore = { ...all, list: (options) => all.list({ ...options, limit: 3 }) }
+  const { sessionStore } = managed(store)
+  const ids = Array.from({ length: 8 }, (_, at) => `session-${at}`)
+  for (const id of ids) await sessionStore.append({ projectKey: project, sessionId: id }, [entry(0, 'Hi.')])
+  await sessionStore.append({ projectKey: '-home-zoe', sessionId: 'other' }, [entry(0, 'Hi.')])
+  expect((await sessionStore.listSessions(project)).map((session) => session.sessionId).toSorted()).toEqual(ids)
+})
 
 describe.each(stores)('a SessionStore on %s', (_, createStore) => {
   test('gives back what was appended, in order and deeply equal', async () => {
@@ -154,6 +166,66 @@ describe('before a query', () => {
     expect(await agent.prepare(sessionId)).toBe(undefined)
   })
 
+  test('it is an automatic compaction: it ends below its target, with a request that no cache could help', async () => {
+    const events: EngineEvent[] = []
+    const asked: ModelRequest[] = []
+    const words = Array.from({ length: 30 }, (_, at) => `Shelf ${at} of the shop holds tin ${at * 7}.`).join(' ')
+    const recording = recorded({ summaries: () => `<summary>1. Primary request: look at the shop. ${words}</summary>` })
+    const model: ModelClient = {
+      ...recording,
+      model: 'claude-sonnet-4-6',
+      capabilities: () => ({ ...noCapabilities, promptCache: true, window: 100_000 }),
+      send: (request, options) => {
+        asked.push(request)
+        return recording.send(request, options)
+      },
+    }
+    const agent = everlong({
+      model,
+      projectKey: project,
+      settings: { contextWindow: 100_000 },
+      onEvent: (event) => events.push(event),
+    })
+    await agent.sessionStore.append(main, [...talk.slice(0, 2), large, entry(3, 'Noted.', 'assistant')])
+    const done = await agent.prepare(sessionId)
+    expect(done).toMatchObject({ type: 'compacted', mechanism: 'direct' })
+    const { after, chain } = done as Extract<typeof done, { readonly type: 'compacted' }>
+    expect(after).toBeLessThan(0.6 * chain.threshold)
+    expect(asked.map((request) => JSON.stringify(request).includes('cache_control'))).toEqual([false])
+    expect(events.filter(({ type }) => type === 'micro-compacted' || type === 'still-over-threshold')).toEqual([])
+  })
+
+  test('instructions are obeyed, and only where it is due', async () => {
+    const asked: string[] = []
+    const recording = recorded({ summaries: () => 'They talked about a log.' })
+    const send: ModelClient['send'] = (request, options) => {
+      asked.push(JSON.stringify(request))
+      return recording.send(request, options)
+    }
+    const agent = everlong({ model: { ...recording, send }, projectKey: project, settings: { contextWindow: 100_000 } })
+    await agent.sessionStore.append(main, talk.slice(0, 2))
+    expect(await agent.prepare(sessionId, { instructions: 'Keep the ports.' })).toBe(undefined)
+    await agent.sessionStore.append(main, [large, entry(3, 'Noted.', 'assistant')])
+    expect(await agent.prepare(sessionId, { instructions: 'Keep the ports.' })).toMatchObject({ type: 'compacted' })
+    expect(asked.map((text) => text.includes('Keep the ports.'))).toEqual([true])
+  })
+
+  test('a compaction that cannot be had is reported, and the session stays as it was', async () => {
+    const failing: ModelClient = {
+      ...offline(),
+      provider: 'failing',
+      send: async () => ({ type: 'failed', reason: 'refused', message: 'No.', tries: 1 }),
+    }
+    const settings = { contextWindow: 100_000, summary: { offline: 'never' } } as const
+    const agent = everlong({ model: failing, projectKey: project, settings })
+    const entries = [...talk.slice(0, 2), large, entry(3, 'Noted.', 'assistant')]
+    await agent.sessionStore.append(main, entries)
+    expect(await agent.prepare(sessionId)).toMatchObject({ type: 'failed', why: expect.stringContaining('No.') })
+    // A record of the settings in use is no message.
+    const loaded = (await agent.sessionStore.load(main)) ?? []
+    expect(loaded.filter(({ type }) => type !== 'everlong-context')).toEqual(entries)
+  })
+
   test('life after life, what the user said is in the summary, and two sessions never meet', async () => {
     const store = memorySessions()
     const other = { ...main, sessionId: 'bob' }
@@ -237,7 +309,7 @@ describe('the hooks', () => {
     hooks[input.hook_event_name as keyof typeof hooks][0]?.hooks[0]?.(input)
 
   test('shorten a large tool result in its own shape, and recall reads the original by the id of its call', async () => {
-    const { hooks, recallTool } = agent()
+    const { hooks, recallTool, sessionStore } = agent()
     const stdout = `first line\n${'nothing to see\n'.repeat(1_000)}the needle\n${'nothing to see\n'.repeat(1_000)}last line`
     const tool_response = { stdout, stderr: '', interrupted: false, isImage: false }
     const output = await run(
@@ -249,9 +321,12 @@ describe('the hooks', () => {
     expect(updated).toEqual({ ...tool_response, stdout: updated.stdout })
     expect(updated.stdout.length).toBeLessThanOrEqual(2_000)
     expect(updated.stdout).toMatch(/^first line[\s\S]*recall\({"read":"toolu_1"}\)[\s\S]*last line$/)
+    // The SDK stores what the model sees.
+    const shown = [{ type: 'tool_result', tool_use_id: 'toolu_1', content: updated.stdout }]
+    await sessionStore.append(main, [{ ...entry(0, ''), message: { role: 'user', content: shown } }])
     const recall = recallTool(() => sessionId)
     expect((await recall.handler({ query: 'needle' })).content[0]?.text).toContain('toolu_1')
-    expect((await recall.handler({ read: 'toolu_1' })).content[0]?.text).toContain('first line')
+    expect((await recall.handler({ read: 'toolu_1' })).content[0]?.text).toContain('"stdout": "first line')
     expect(await recall.handler({ read: 'toolu_2' })).toMatchObject({ isError: true })
     expect(await recall.handler({})).toMatchObject({ isError: true })
   })

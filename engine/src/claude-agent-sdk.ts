@@ -22,6 +22,7 @@ import type { Compacted, Failed } from './core/ports/outcome.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import type { Session } from './core/session/session-api.ts'
 import { heldSession } from './core/session/stored-session.ts'
+import type { EngineSettings } from './core/settings/table.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
 import { leftOutBy, rulesText } from './node/after-compaction.ts'
@@ -77,7 +78,7 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
   const { store = memorySessions(), user, projectKey, ownCompaction = 'allow', ...rest } = options
   const { maxResultLength = defaultMaxResultLength, foldSessionSummary: fold, ...others } = rest
   const { createEngine: create = createEngine, ...engineOptions } = others
-  const engine = create({ ...engineOptions, store })
+  const engine = create({ ...engineOptions, settings: settingsFor(engineOptions.settings), store })
   const newId = engineOptions.ports?.newId ?? (() => crypto.randomUUID())
   const now = engineOptions.ports?.now ?? (() => Date.now())
   const wait = engineOptions.ports?.wait ?? systemPorts.wait
@@ -128,8 +129,8 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
       const entries = sessionId === undefined ? null : await inner.load(keyOf(sessionId))
       if (sessionId === undefined || entries === null) return undefined
       const own = await held.session(sessionId, entries)
-      const isDue = due.delete(sessionId) || own.explain().isAboveThreshold
-      return (isDue ? own.compact(how) : Promise.resolve(undefined)).finally(own.close)
+      const isAsked = due.delete(sessionId) || (how?.instructions !== undefined && own.explain().isAboveThreshold)
+      return (isAsked ? own.compact(how) : automatic(own, how)).finally(own.close)
     },
     compact: async (sessionId, how) => {
       const own = await held.session(sessionId)
@@ -142,6 +143,26 @@ export function everlong(options: ClaudeAgentOptions): ClaudeAgent {
       }),
     ...held,
   }
+}
+
+/**
+ * The SDK's own request has another system prompt and other tools, so no cache has its beginning; and it sends every message as
+ * it was, so nothing is cleared.
+ */
+function settingsFor(given: EngineSettings = {}): EngineSettings {
+  return {
+    ...given,
+    summary: { shareCache: false, ...given.summary },
+    reductions: { microCompact: false, ...given.reductions },
+  }
+}
+
+/** With the gate and the target of automatic compaction: what does not get well below the threshold changes nothing. */
+async function automatic(session: Session, { signal }: CompactOptions = {}): Promise<Compacted | Failed | undefined> {
+  const { compaction, tried } = await session.prepare({ signal })
+  if (compaction) return compaction
+  const last = tried.findLast(({ outcome }) => outcome === 'failed')
+  return last && { type: 'failed', reason: (last.reason ?? 'no-summary') as Failed['reason'], why: last.why, tried }
 }
 
 type Opening = (sessionId: string, known?: readonly AgentEntry[]) => Promise<Session>

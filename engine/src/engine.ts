@@ -335,7 +335,7 @@ function mechanismsFor(
   const compact = loadedMechanism('compact', ({ summarize }, context) => summarize(context, settings.keep))
   const defaults = defaultMechanisms([compact], {
     memory: loadedMechanism('session-memory', (code, context) => code.summarizeFromNotes(context, memory)),
-    collapse: collapser?.mechanism,
+    first: collapser?.mechanism,
     given: given?.reductions,
   })
   return {

@@ -56,6 +56,10 @@ describe('the processor of Mastra', () => {
     const { prompt: second } = await processor.processLLMRequest(asked)
     expect(JSON.stringify(second).length).toBeLessThan(JSON.stringify(first).length / 2)
     expect(await processor.processAPIError(failure)).toBeUndefined()
+    // A later step of the run may overflow as well.
+    const grown = { ...asked, prompt: [...second, ...long.slice(0, 60), next] }
+    await processor.processLLMRequest(grown)
+    expect(await processor.processAPIError({ ...failure, stepNumber: 1 })).toEqual({ retry: true })
   })
 
   test('leaves every other error to Mastra', async () => {

@@ -47,7 +47,7 @@ export async function buildLibrary(outDir: string): Promise<void> {
 const bundledPackages = ['gpt-tokenizer', 'openai', '@anthropic-ai/sdk']
 
 /** What goes into the command besides the library. */
-const rooms = ['simulator', 'agent', 'cli']
+const rooms = ['simulator', 'agent', 'viewer', 'cli']
 
 export type Built = {
   /** The npm packages that the built files import, with their versions. */

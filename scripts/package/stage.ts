@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { buildPage } from '@everlong/viewer/build'
 import { root } from '../steps.ts'
 import { buildCommand, buildLibrary } from './build.ts'
 import { type Manifest, manifestOf, publishedCommand, publishedLibrary } from './manifest.ts'
@@ -24,7 +25,8 @@ export async function stageCommand(folder: string): Promise<Staged> {
   copy(['LICENSE'], folder)
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licensesOf(bundled))
   copyPlugins(folder)
-  copyPages('cli/README.md', ['docs/command-line.md'], folder)
+  cpSync(await buildPage(), join(folder, 'dist/page'), { recursive: true })
+  copyPages('cli/README.md', ['docs/command-line.md', 'docs/viewer.md'], folder)
   return finish(folder, publishedCommand(manifestOf('cli'), imported))
 }
 

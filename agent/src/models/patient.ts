@@ -18,7 +18,7 @@ export function patientClient(
     retries: Number.POSITIVE_INFINITY,
     totalMs: minutes * 60_000,
     firstWaitMs: 1_000,
-    longestWaitMs: 30_000,
+    maxWaitMs: 30_000,
   })
   return {
     ...quick,

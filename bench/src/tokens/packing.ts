@@ -1,5 +1,5 @@
 // Writes the fitted numbers as the texts in weights.ts. How they are read: unpackRows and unpackRarities in estimate.ts.
-import { copyMark, longestGap, scoreOfLevel, tokensOfLevel } from '../../../engine/src/core/tokens/estimate/estimate.ts'
+import { copyMark, maxGap, scoreOfLevel, tokensOfLevel } from '../../../engine/src/core/tokens/estimate/estimate.ts'
 
 const mostLevels = 88
 
@@ -37,8 +37,8 @@ export function packRarities(rarities: readonly number[]): string {
   let gap = 0
   for (const rarity of rarities) {
     if (rarity !== 1) packed += charOf(2 * gap + rarity / 2)
-    else if (gap + 1 === longestGap) packed += charOf(2 * longestGap)
-    gap = rarity !== 1 || gap + 1 === longestGap ? 0 : gap + 1
+    else if (gap + 1 === maxGap) packed += charOf(2 * maxGap)
+    gap = rarity !== 1 || gap + 1 === maxGap ? 0 : gap + 1
   }
   return packed
 }

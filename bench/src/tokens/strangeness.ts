@@ -5,7 +5,7 @@ import {
   gap,
   letterBits,
   letterOf,
-  mostExtra,
+  maxExtra,
   scoreOfLevel,
 } from '../../../engine/src/core/tokens/estimate/estimate.ts'
 import { levelOfScore } from './packing.ts'
@@ -41,7 +41,7 @@ function observe(samples: readonly Sample[], estimate: (text: string) => number)
   return samples.map((sample) => {
     const short = countExactly(sample.text, 'o200k') / estimate(sample.text) - 1
     const extra =
-      strange.includes(sample.category) && short > 0 ? Math.min(mostExtra, short) : -(slackOf[sample.category] ?? slack)
+      strange.includes(sample.category) && short > 0 ? Math.min(maxExtra, short) : -(slackOf[sample.category] ?? slack)
     const weight = (weightOf[sample.category] ?? 1) / (shelves.get(shelfOf(sample))?.length ?? 1)
     return { counts: countLetters(sample.text), truth: extra, weight, unit: 1 }
   })

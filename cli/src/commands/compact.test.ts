@@ -246,6 +246,8 @@ describe('everlong compact', () => {
       1,
       'everlong: nothing was compacted (nothing-to-compact): Not enough messages to compact.',
     ])
+    const { failed } = JSON.parse((await everlong(['compact', short, '--json'])).stdout)
+    expect(failed).toEqual({ reason: 'nothing-to-compact', why: 'Not enough messages to compact.' })
     expect(existsSync(join(folder.path, 'nothing'))).toBe(false)
   })
 })

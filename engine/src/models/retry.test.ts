@@ -104,7 +104,7 @@ describe('what would be refused again', () => {
 
 describe('an abort', () => {
   const aborted = (tries: number) => ({ type: 'failed', reason: 'aborted', message: 'aborted', tries })
-  const options = { ports: systemPorts, policy: { ...defaultRetries, firstWaitMs: 60_000, longestWaitMs: 60_000 } }
+  const options = { ports: systemPorts, policy: { ...defaultRetries, firstWaitMs: 60_000, maxWaitMs: 60_000 } }
 
   test('before the first try sends nothing', async () => {
     const signal = AbortSignal.abort()

@@ -11,14 +11,14 @@ export type RetryPolicy = {
   readonly totalMs: number
   /** Doubled with each try; a quarter of it is left to chance. */
   readonly firstWaitMs: number
-  readonly longestWaitMs: number
+  readonly maxWaitMs: number
 }
 
 export const defaultRetries: RetryPolicy = {
   retries: 2,
   totalMs: 300_000,
   firstWaitMs: 500,
-  longestWaitMs: 8_000,
+  maxWaitMs: 8_000,
 }
 
 export type FailedTry = Omit<ModelFailure, 'type' | 'tries'> & {
@@ -41,7 +41,7 @@ export async function withRetries<Done extends { readonly type: string }>(
     if (!isFailedTry(result)) return result
     if (signal?.aborted) return aborted(tries)
     const { type: _, shouldRetry: __, ...failed } = result
-    const step = Math.min(policy.longestWaitMs, policy.firstWaitMs * 2 ** (tries - 1))
+    const step = Math.min(policy.maxWaitMs, policy.firstWaitMs * 2 ** (tries - 1))
     // Never less than the back-off: a server that says 0 each time must not be asked without a pause.
     const waitMs = Math.max(failed.retryAfterMs ?? 0, Math.round(step * (1 - ports.random() * 0.25)))
     const isTooLate = ports.now() - began + waitMs > policy.totalMs

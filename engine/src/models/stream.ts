@@ -11,14 +11,14 @@ import { type FailedTry, retryHeaders } from './retry.ts'
 
 /** Makes an answer of the events of one stream. `add` and `answer` throw BrokenStream if they do not fit together. */
 export type Accumulator = {
-  readonly add: (event: unknown) => Piece | undefined
+  readonly add: (event: unknown) => Delta | undefined
   /** The answer is whole, also if the connection breaks now. */
   readonly isComplete: () => boolean
   readonly answer: () => ModelAnswer
 }
 
 /** What an event adds to the answer. `json` is counted, but not shown. */
-export type Piece = { readonly type: 'text' | 'thinking' | 'json'; readonly text: string }
+export type Delta = { readonly type: 'text' | 'thinking' | 'json'; readonly text: string }
 
 /** The stream ended before its answer did, or its events do not fit together. */
 export class BrokenStream extends Error {}

@@ -11,7 +11,7 @@ import { forEachEntry } from './read/entries.ts'
 import { readTranscript } from './read/transcript.ts'
 
 /** Claude Code moves longer texts to a file and shows the model only their start. */
-const longest = 9_500
+const maxLength = 9_500
 
 /** The user's standing rules, word for word. Empty when there are none. */
 export function rulesText({ rules }: Pick<Ledger, 'rules'>): string {
@@ -84,5 +84,5 @@ function boundaryOf(transcript: string, summary: string): string | undefined {
 }
 
 function cut(text: string): string {
-  return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}\n[…]`
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}\n[…]`
 }

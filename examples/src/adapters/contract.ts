@@ -72,9 +72,12 @@ export type Run = {
   readonly rules: number
   /** Facts of the user's that the last request still held. */
   readonly facts: number
-  /** Blocks of all requests together. */
-  readonly thinkingSeen: number
-  readonly imagesSeen: number
+  /** Requests that bring the results of calls, and those of them in which the answer with the calls has its thinking. */
+  readonly withResults: number
+  readonly withThinking: number
+  /** Requests that begin a turn with an image, and those of them that have it. */
+  readonly askedWithImage: number
+  readonly withImage: number
 }
 
 export type RunOptions = {
@@ -100,6 +103,7 @@ export const facts: readonly string[] = Array.from(
   (_, at) => `service ${at} listens on port ${41_000 + 37 * at}`,
 )
 
+const attached = 'The screenshot is attached.'
 const system = 'You are a careful engineer who looks after forty modules.'
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
@@ -138,8 +142,13 @@ export async function runAdapterContract(adapter: Adapter, options: ContractOpti
     ...brokenBy(managed, turns),
     ...managed.refused.map((why) => `no request is refused: ${why}`),
     ...(managed.summaries > 0 ? [] : ['the conversation is compacted']),
-    ...(managed.thinkingSeen > 0 || adapter.thinks === false ? [] : ['thinking goes to the model']),
-    ...(managed.imagesSeen > 0 ? [] : ['images go to the model']),
+    // A reduction in the middle of a turn may cost the thinking of the answer before it.
+    ...(managed.withThinking * 2 > managed.withResults || adapter.thinks === false
+      ? []
+      : [`thinking goes back to the model, not in ${managed.withThinking} of ${managed.withResults} requests`]),
+    ...(managed.withImage > 0 && managed.withImage === managed.askedWithImage
+      ? []
+      : [`images go to the model, not ${managed.withImage} of ${managed.askedWithImage}`]),
   ]
   if (!adapter.recovers) return { broken, managed, bare }
   const most = Math.min(40, turns)
@@ -213,7 +222,7 @@ function saidAt(turn: number, turns: number): Said {
   const fact = turn % 20 === 5 ? facts[Math.floor(turn / 20)] : undefined
   const extra = [rule, fact && `For your information: ${fact}.`].filter((part) => part !== undefined).join(' ')
   const words = `Look into module ${turn} and tell me what it does. ${extra}`.trim()
-  return turn % 25 === 4 ? { text: `${words} The screenshot is attached.`, image: pixel } : { text: words }
+  return turn % 25 === 4 ? { text: `${words} ${attached}`, image: pixel } : { text: words }
 }
 
 const fileOf =
@@ -249,8 +258,16 @@ function worker(): Script {
 function createSight() {
   let summaries = 0
   let last = ''
-  let thinkingSeen = 0
-  let imagesSeen = 0
+  const counts = { withResults: 0, withThinking: 0, askedWithImage: 0, withImage: 0 }
+  const look = (messages: ScriptRequest['messages']): void => {
+    const [answer = '', newest = ''] = messages.slice(-2).map((message) => JSON.stringify(message))
+    const hasResults = newest.includes('"type":"tool_result"')
+    const isWithImage = !hasResults && newest.includes(attached)
+    counts.withResults += Number(hasResults)
+    counts.withThinking += Number(hasResults && answer.includes('"type":"thinking"'))
+    counts.askedWithImage += Number(isWithImage)
+    counts.withImage += Number(isWithImage && newest.includes('"type":"image"'))
+  }
   return {
     watching:
       (script: Script): Script =>
@@ -259,8 +276,7 @@ function createSight() {
         if (asksForSummary(request)) summaries++
         else if (!asksForNotes(request)) {
           last = all
-          thinkingSeen += all.split('"type":"thinking"').length - 1
-          imagesSeen += all.split('"type":"image"').length - 1
+          look(request.messages)
         }
         return script(request, context)
       },
@@ -268,8 +284,7 @@ function createSight() {
       summaries,
       rules: rules.filter((rule) => last.includes(rule)).length,
       facts: facts.filter((fact) => last.includes(fact)).length,
-      thinkingSeen,
-      imagesSeen,
+      ...counts,
     }),
   }
 }

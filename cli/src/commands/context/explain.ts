@@ -8,6 +8,7 @@ import {
   endingNow,
   explainReductions,
   type Figure,
+  groundsOf,
   type Prediction,
   predictCompaction,
   situationOf,
@@ -21,14 +22,7 @@ import type { Io } from '../../io.ts'
 import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'
 import { gaugeLine, sourceInWords } from '../../render/context.ts'
 import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../../render/screen.ts'
-import {
-  explainSession,
-  groundsOf,
-  openLiveSession,
-  scanWithProgress,
-  type WindowChoice,
-  windowHint,
-} from '../../session.ts'
+import { explainSession, openLiveSession, scanWithProgress, type WindowChoice, windowHint } from '../../session.ts'
 
 export type ExplainReport = Explanation & {
   readonly path: string

@@ -2,13 +2,13 @@
 // back.
 
 import { count, visible } from '@everlong/agent/render'
-import { type ContextSize, situationOf } from 'everlong/internal/compaction'
+import { type ContextSize, groundsOf, situationOf } from 'everlong/internal/compaction'
 import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
 import { type Edit, snip } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
-import { groundsOf, sizeOf } from '../../session.ts'
+import { sizeOf } from '../../session.ts'
 
 /** What the user asked for. Entries are named by uuid. */
 export type RequestedEdit =

@@ -1,5 +1,6 @@
 // `everlong micro`: what each reduction that needs no model would do to a session now, what it saves and what it costs in
 // cache. A dry run, unless --apply saves the originals next to the session and appends the edits.
+import { recordedWindow } from 'everlong/internal'
 import {
   type CacheState,
   type ContextSize,
@@ -7,6 +8,7 @@ import {
   type DeclineReason,
   type ExplainedReduction,
   explainReductions,
+  groundsOf,
   type PlannedItem,
   type ReductionChoices,
   type RequestOptions,
@@ -27,8 +29,7 @@ import {
 import type { Edit } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, type Outcome, orNoTranscript, reading } from '../../outcome.ts'
-import { recordedWindow } from '../../recorded-window.ts'
-import { explainSession, groundsOf, type Measured, sizeOf, type WindowChoice } from '../../session.ts'
+import { explainSession, type Measured, sizeOf, type WindowChoice } from '../../session.ts'
 
 export type MicroOptions = WindowChoice & {
   /** By name, with or without `micro-`; all of them when none is named. */

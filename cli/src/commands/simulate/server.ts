@@ -16,7 +16,7 @@ import {
 } from '@everlong/simulator'
 import { knownModels } from 'everlong/internal'
 import type { Io } from '../../io.ts'
-import { failed, gathered, type Outcome, systemTrouble } from '../../outcome.ts'
+import { failed, gathered, type Outcome, portTrouble, systemTrouble } from '../../outcome.ts'
 
 export type SimulateOptions = {
   readonly port: number
@@ -97,13 +97,6 @@ function greeting(url: string): string {
     'Press Ctrl-C to stop.',
     '',
   ].join('\n')
-}
-
-function portTrouble(port: number, error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  if (error.code === 'EADDRINUSE') return `port ${port} is in use. Choose another, or --port 0 for any free one.`
-  if (error.code === 'EACCES') return `port ${port} needs special rights. Choose one above 1024, or --port 0.`
-  return undefined
 }
 
 export function render({ requests, cost, unpriced }: SimulateReport): readonly string[] {

@@ -2,7 +2,7 @@
 import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { ModelClient } from '../../core/ports/model.ts'
 import type { RequestInput } from '../../core/session/input.ts'
-import { type Converter, headOf } from '../history/converter.ts'
+import { type Converter, leadingMessages } from '../history/converter.ts'
 import type { HistoryOf, ManagedHistory } from '../history/managed-history.ts'
 import { toolDefinition } from '../parts.ts'
 import { type Generating, languageModelClient, type OwnCall, systemText } from './client.ts'
@@ -63,7 +63,12 @@ export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>
     })
     const newest = calls.get(history) ?? first
     calls.set(history, newest)
-    newest.call = { params, isStreaming, head: headOf(messages, isSystem), toForeign: (own) => history.toForeign(own) }
+    newest.call = {
+      params,
+      isStreaming,
+      head: leadingMessages(messages, isSystem),
+      toForeign: (own) => history.toForeign(own),
+    }
     return history
   }
 }
@@ -84,7 +89,7 @@ const modelMissing =
 
 /** What counts for the size besides the messages. */
 export function requestInput(messages: readonly AiMessage[], params: JsonObject): RequestInput {
-  const system = systemText(headOf(messages, isSystem))
+  const system = systemText(leadingMessages(messages, isSystem))
   const tools = Array.isArray(params.tools)
     ? params.tools.filter(isObject).map((tool) => toolDefinition(tool, tool.inputSchema ?? tool.args))
     : undefined

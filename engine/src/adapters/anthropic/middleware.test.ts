@@ -20,7 +20,7 @@ test('a request waits for the usage of the streamed answer before it, which is k
   async function* stream() {
     yield { type: 'message_start', message: { usage: { input_tokens: 4_000, output_tokens: 1 } } }
     await ended
-    yield { type: 'message_delta', usage: { output_tokens: 7 } }
+    yield { type: 'message_delta', usage: { output_tokens: 7, input_tokens: null } }
   }
   const request = (messages: readonly object[]) =>
     ({

@@ -52,7 +52,7 @@ export function convert<Foreign>(
   { isSystem, read }: Pick<Converter<Foreign>, 'isSystem' | 'read'>,
   messages: readonly Foreign[],
 ): Conversion<Foreign> {
-  const head = headOf(messages, isSystem)
+  const head = leadingMessages(messages, isSystem)
   const known = messages.slice(head.length).map((foreign): Known<Foreign> => ({ ...read(foreign), foreign }))
   const [first, ...others] = known
   return { head, known: first && isContext(first) ? [{ ...first, origin: 'summary' }, ...others] : known }
@@ -64,7 +64,7 @@ function isContext({ role, content: [first] }: Converted): boolean {
 }
 
 /** What comes before the conversation. */
-export function headOf<Foreign>(
+export function leadingMessages<Foreign>(
   messages: readonly Foreign[],
   isSystem: (message: Foreign) => boolean,
 ): readonly Foreign[] {

@@ -17,7 +17,7 @@ import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Span, Staged, Staging } from './stage.ts'
+import type { FinishedSpan, Staged, Staging } from './stage.ts'
 
 /** Shares of the effective window at which staged summaries are used, and at which the next request waits for one. */
 export const commitAt = 0.9
@@ -62,10 +62,14 @@ export function collapse(staged: readonly Staged[]): PlanningMechanism {
 const minSpanTokens = 2_000
 
 /** Oldest first; none with anything pinned or with a summary. The newest one is not finished. */
-export function finishedSpans(view: View, weigher: Weigher, minTokens: number = minSpanTokens): readonly Span[] {
+export function finishedSpans(
+  view: View,
+  weigher: Weigher,
+  minTokens: number = minSpanTokens,
+): readonly FinishedSpan[] {
   const parts = partsOf(view)
   const turns = turnsOf(parts, ({ origin }) => isRequest(origin)).slice(0, -1)
-  return turns.flatMap(({ start, end }): readonly Span[] => {
+  return turns.flatMap(({ start, end }): readonly FinishedSpan[] => {
     const own = parts.slice(start, end)
     const [first, last] = [own[0], own.at(-1)]
     if (first?.uuid === undefined || last?.uuid === undefined) return []
@@ -151,7 +155,7 @@ export class Collapser implements BackgroundWorker {
     while (this.running && !isEnough()) await this.running
   }
 
-  private async stage(runtime: Runtime, span: Span): Promise<void> {
+  private async stage(runtime: Runtime, span: FinishedSpan): Promise<void> {
     const { gauge, ports, closing } = runtime
     const { signal } = closing
     const { name: model } = gauge.model()

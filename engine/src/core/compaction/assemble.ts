@@ -1,4 +1,4 @@
-// Puts the new context together: the page, what is restored after it, what hooks add, and the user's latest request last.
+// Puts the new context together: the page, the restored context, the context from hooks, and the user's latest request last.
 // Restored pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import { wholeRequest } from '../ledger/ledger.ts'
@@ -23,7 +23,7 @@ export type Assembled = {
   readonly closing: string | undefined
   readonly messages: readonly ViewMessage[]
   readonly tokens: number
-  /** Of the summary and the kept messages, without what comes after them. */
+  /** Of the summary and the kept messages, without the parts after them. */
   readonly frontTokens: number
   readonly restored: Restoration
 }
@@ -85,7 +85,7 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
   }
 }
 
-/** What was typed while the agent worked and is in no message yet, no summarizer has seen. */
+/** No summarizer has seen text that was typed while the agent worked and that is in no message yet. */
 function unseenAt(
   latest: Exchange | undefined,
   { isKept, job: { queued = [] } }: { readonly isKept: boolean; readonly job: CompactionJob },
@@ -145,7 +145,7 @@ export type AssembleInput = {
   readonly limit: number
 }
 
-/** Where it is too much, the names of what is missing go first, then the last of the restored pieces. */
+/** If it is too large, the list of missing items is dropped first, then the last restored pieces. */
 export function assemble(frame: ContextFrame, input: AssembleInput): Assembled {
   for (let count = input.restored.pieces.length; ; count--) {
     for (const namesMissing of [true, false]) {

@@ -35,7 +35,7 @@ export function checkSummary(written: string, { messages, ledger }: CheckInput):
   }
 }
 
-/** In what the user said first, then anywhere: a model may quote what the user pasted or pointed at. */
+/** Searches the user's messages first, then everything: a model may quote text that the user pasted or pointed at. */
 function createIsSaid({ messages, ledger }: CheckInput): (quote: string) => boolean {
   let words: readonly string[] | undefined
   let all: readonly string[] | undefined
@@ -47,7 +47,7 @@ function createIsSaid({ messages, ledger }: CheckInput): (quote: string) => bool
   }
 }
 
-/** What earlier rounds knew and the messages may not show any more. */
+/** Facts of earlier compactions that the messages may no longer show. */
 function knownTexts({ files, exchanges, commits, commands, todos, repository, root }: Ledger): readonly string[] {
   return [
     ...files.map(({ path }) => path),
@@ -68,7 +68,7 @@ const maxNames = 16
 
 type Source = { readonly messages: readonly ViewMessage[]; readonly known: readonly string[] }
 
-/** Names in a summary that occur nowhere in what it was made from. They may be wrong. */
+/** Names in a summary that occur nowhere in its source. They may be wrong. */
 export function unknownNames(summary: string, { messages, known }: Source): readonly string[] {
   const found = [...new Set(summary.slice(0, maxSummary).match(names) ?? [])]
   const missing = new Set(found.flatMap((name) => groundsOf(name).flat()))
@@ -77,7 +77,7 @@ export function unknownNames(summary: string, { messages, known }: Source): read
     for (const word of missing) if (small.includes(word)) missing.delete(word)
   }
   for (const text of known) look(text)
-  // The newest first: that is what summaries mostly speak of.
+  // The newest first: summaries are mostly about them.
   for (let at = messages.length - 1; at >= 0 && missing.size > 0; at--) look(sourceText(messages[at]))
   const isKnown = (name: string) => groundsOf(name).some((words) => words.every((word) => !missing.has(word)))
   return found.filter((name) => !isKnown(name)).slice(0, maxNames)

@@ -207,6 +207,35 @@ describe('what stands beside a summary', () => {
     expect(page(20_000)).toContain('Look at part 59. ')
   })
 
+  test('messages that a summary lacks are added within the handover, however large the context may be', () => {
+    const said = Array.from({ length: 40 }, (_, at) => human(`Look at part ${at}. ${'The hinge squeaks. '.repeat(30)}`))
+    const { text } = pageOf(said, { summary: short, handoverTokens: 2_000, tokens: 50_000 })
+    expect(countTokens(text)).toBeLessThan(2_500)
+    expect(text).toContain('Look at part 39. ')
+  })
+
+  test('of earlier words, those that were said to last have the first claim to the room', () => {
+    const lasting = 'We decided to keep the queue in Postgres because Redis lost jobs.'
+    const filler = Array.from({ length: 60 }, (_, at) => human(`Look at part ${at}. ${'x'.repeat(500)}`))
+    const carried = ledgerOf([human(lasting), ...filler])
+    const { text } = pageOf(talk, { summary: short, ledger: ledgerOf(talk, carried), since: carried.messages })
+    const earlier = text.split(`## ${pageTitles.earlier}\n`)[1]?.split('\n## ')[0] ?? ''
+    expect(earlier).toContain(lasting)
+    expect(earlier.split('\n').length).toBeLessThan(40)
+  })
+
+  test('names that nobody knows are doubted only as long as the page has them', () => {
+    const sections = titles.map((title, at) => `${at + 1}. ${title}:\n${`- A line of section ${at + 1}.\n`.repeat(30)}`)
+    const summary = sections.join('').replace('- A line of section 3.', '- See src/no/where.ts for it.')
+    const whole = pageOf(talk, { summary })
+    expect(whole.text.split('src/no/where.ts').length).toBe(3)
+    const small = pageOf(talk, { summary, tokens: Math.floor(countTokens(summary) * 0.5) })
+    expect(small.isOffline).toBe(false)
+    expect(small.text.includes('(lines ') || small.text.includes(shortenedNote)).toBe(true)
+    const named = small.text.split('src/no/where.ts').length - 1
+    expect([0, 2]).toContain(named)
+  })
+
   test('a workspace says its state itself', () => {
     const { text } = pageOf(
       [...talk, ...shell('git status', 'On branch main\nnothing to commit, working tree clean')],

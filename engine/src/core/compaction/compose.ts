@@ -67,7 +67,7 @@ export type Page = {
   readonly isOffline: boolean
 }
 
-/** What the user said before the last compaction: at most this, and what is left. */
+/** Tokens for the user's messages from before the last compaction, if that much is left. */
 const earlierTokens = 3_000
 const maxEarlier = 600
 const rulesShare = 0.5
@@ -77,7 +77,7 @@ const minUser = 300
 /** For the line on what can be searched. */
 const hintTokens = 150
 
-/** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
+/** The next steps: the summary's last sections, open todos, the latest request and the agent's last text. */
 export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
   const { text = '', report = '' } = exchanges.at(-1) ?? {}
   const sections = readSections(checked?.text ?? '').filter(({ number = 0 }) => number >= 7)
@@ -122,7 +122,7 @@ function announced(summary: string, unseen: Unseen | undefined): string {
   return joinSections(sections.with(place, { ...section, body: place < sections.length - 1 ? `${body}\n` : body }))
 }
 
-/** Less and less of the summary, until it fits with what must be next to it. */
+/** Shortens the summary step by step until it fits together with the required parts. */
 function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined {
   const { countTokens, ledger } = input
   const rules = ledger.rules.map(({ text }) => plainWords(text))
@@ -189,7 +189,7 @@ function pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filli
   }
 }
 
-/** What the summary and the words next to it do not say, under its heading. */
+/** Facts that neither the summary nor the user's messages next to it contain, under a heading. */
 function recordBeside(input: ComposeInput, alreadySaid: string, tokens: number): readonly string[] {
   const { countTokens, recall } = input
   const opening = section(pageTitles.record, [recordLead])
@@ -199,7 +199,7 @@ function recordBeside(input: ComposeInput, alreadySaid: string, tokens: number):
   return text === '' ? [] : [opening, text]
 }
 
-/** What the page does not say and the agent can search for. */
+/** Facts that the page lacks and that the agent can search for. */
 function hintIn({ ledger, recall }: ComposeInput, page: string): readonly string[] {
   const terms = recall ? omittedTerms(ledger, page) : []
   return terms.length === 0 ? [] : [omittedLine(terms)]
@@ -267,7 +267,7 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   return undefined
 }
 
-/** Of what was said before the last compaction, first what was said to last, then the newest; oldest first in the text. */
+/** User messages from before the last compaction: lasting rules first, then the newest ones. The text has the oldest first. */
 function earlierWords({ ledger, since, recall, countTokens }: ComposeInput, shown: string, tokens: number) {
   const where = searchable([shown, ...ledger.rules.map(({ text }) => text)].join('\n'))
   const isNew = (exchange: Exchange) => isSaid(exchange) && !isInSummary(exchange, where)
@@ -283,9 +283,9 @@ function cautionLines(harmful: readonly string[]): readonly string[] {
   return [[cautionLine, ...harmful.map((claim) => `- ${claim.replace(/^\s*[-*]\s+/, '')}`)].join('\n')]
 }
 
-/** What would be marked in a text is said next to a summary that nobody may change. */
+/** Nobody may change a summary of the provider, so doubts are listed next to it instead of marked in it. */
 function correctionLines({ falseQuotes, inferredApprovals, contradicted, text }: Checked): readonly string[] {
-  // The check marked each of them with what was last seen.
+  // The check marked each of them with the state that was last seen.
   const marked = text.split('\n').filter((line) => contradicted.some((claim) => line.trim().startsWith(`${claim} (`)))
   const line = (lead: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [`${lead}: ${texts.map((text) => `"${text}"`).join(', ')}`]

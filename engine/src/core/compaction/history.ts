@@ -25,7 +25,7 @@ export type History = {
   readonly discoveredTools: readonly string[]
   /** The sizes at the end of the turns so far. */
   readonly turns: readonly TurnSize[]
-  /** What was known before the view. */
+  /** Facts from before the view. */
   readonly carried: Ledger
   /** Messages before the last summary that the carried facts include: read again, they would seem the newest. */
   readonly known: ReadonlySet<string | undefined>
@@ -88,7 +88,7 @@ function quotedIn(pieces: readonly ViewMessage[]): Ledger {
   return readPage(texts.findLast((block) => block && isContinuation(block.text))?.text ?? '')
 }
 
-/** What was known before, and what these messages add to it; queued words where they were typed, or at the end. */
+/** Carried facts, with those of these messages. Queued text is added where it was typed, or at the end. */
 export function ledgerWith(
   { carried, known: read }: History,
   { recordOf, queued = [] }: Pick<CompactionJob, 'recordOf' | 'queued'>,

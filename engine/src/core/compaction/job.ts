@@ -1,4 +1,4 @@
-// What a compaction is given and what it gives back: one record for manual, automatic and reactive, full and partial.
+// Input and result of a compaction: one record for manual, automatic and reactive, full and partial ones.
 import type { Ledger } from '../ledger/facts.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -12,7 +12,7 @@ import type { Counting } from '../tokens/estimate/counting.ts'
 import type { QueuedWords } from '../transcript/format/messages.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-/** from: the message and what follows it is summarized. up-to: what comes before it is. The rest stays. */
+/** from: the message and all later ones are summarized. up-to: all earlier ones are. The rest stays. */
 export type PartialChoice = { readonly type: 'from' | 'up-to'; readonly uuid: string }
 
 export type CompactionJob = {
@@ -20,7 +20,7 @@ export type CompactionJob = {
   /** Why now, for people and statistics: `manual`, `threshold`, `overflow` … */
   readonly reason: string
   readonly view: View
-  /** Any record by its uuid, for what messages do not have; without it less is known. */
+  /** Any record by its uuid, for facts that messages do not have. */
   readonly recordOf?: (uuid: string) => JsonObject | undefined
   /** The conversation's own request, exactly as the next turn would send it; without it no cache is shared. */
   readonly conversation?: ModelRequest | undefined
@@ -47,7 +47,7 @@ export type CompactionJob = {
   readonly target?: number | undefined
   /** Tokens that the whole new context may have by our counter. */
   readonly budget?: number | undefined
-  /** What is known from before the view, where somebody has it; else it is read off the last boundary. */
+  /** Facts from before the view. Default: read from the last boundary. */
   readonly carried?: Ledger | undefined
   /** Words that the user typed while the agent worked and that are in no message. */
   readonly queued?: readonly QueuedWords[]

@@ -12,11 +12,11 @@ import { piecesOf } from './plan.ts'
 
 export type MissingOptions = {
   readonly summary: string
-  /** What the answer may use. Default 2,000. */
+  /** Tokens for the answer. Default: 2,000. */
   readonly maxTokens?: number
 }
 
-/** What a summary is compared with: plain JSON, so that it can be read long before the summary is there. */
+/** The facts that a summary is compared with: plain JSON, so that they can be read long before the summary exists. */
 export type SummarySource = {
   /** Only what they say. */
   readonly messages: readonly ViewMessage[]

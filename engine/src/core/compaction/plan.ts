@@ -31,11 +31,11 @@ export type CompactionPlan =
         readonly kept: number
         /** Of the new context, at most. */
         readonly limit: number
-        /** The same for as long as something is restored: that must not take back what is to be freed. */
+        /** The limit with restored context: restoring must not use up the tokens that the compaction frees. */
         readonly limitOfRestored: number
         /** Of the summary and everything that code adds to it, restored files apart. */
         readonly handover: number
-        /** What the model may use for its summary. */
+        /** Tokens for the model's summary. */
         readonly summary: number
         readonly restored: number
       }
@@ -53,13 +53,13 @@ const summaryShare = 0.85
 const summaryOfHandover = 2 / 3
 
 /** 12,000 tokens in a window of 200,000; in larger windows the same share, and in smaller ones at most 15 %. */
-const usualHandover = 12_000
-const usualWindow = 200_000
-const handoverShare = { ofLarger: usualHandover / usualWindow, ofSmaller: 0.15 }
+const defaultHandover = 12_000
+const defaultWindow = 200_000
+const handoverShare = { ofLarger: defaultHandover / defaultWindow, ofSmaller: 0.15 }
 /** Tokens of the handover in a window of this size. */
 export function handoverIn(window: number): number {
   const { ofLarger, ofSmaller } = handoverShare
-  return Math.floor(window >= usualWindow ? window * ofLarger : Math.min(usualHandover, window * ofSmaller))
+  return Math.floor(window >= defaultWindow ? window * ofLarger : Math.min(defaultHandover, window * ofSmaller))
 }
 
 export function planCompaction(job: CompactionJob, client: ModelClient): CompactionPlan {
@@ -84,7 +84,7 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   const limitOfRestored = isSharing ? Math.min(limit, keptTokens + Math.floor((before - keptTokens) * share)) : limit
   const summarized = Math.max(0, before - keptTokens)
   const ofModel = model === undefined ? undefined : modelFacts(model)?.window
-  const window = job.sessionWindow ?? job.contextWindow ?? ofModel ?? usualWindow
+  const window = job.sessionWindow ?? job.contextWindow ?? ofModel ?? defaultWindow
   const handover = settings.handoverTokens ?? handoverIn(window)
   const summaryRoom = Math.min((limit - keptTokens) * summaryShare, handover * summaryOfHandover)
   const summarizer = settings.model ?? job.conversation?.model ?? client.model
@@ -173,7 +173,7 @@ export type CompactionParts = {
   readonly keptUuids: readonly string[]
   /** The view's message before which it was cut; undefined when the cut is inside one. */
   readonly cutMessage?: number | undefined
-  /** Thinking in kept messages is bound to what is removed, so it is removed too. */
+  /** Thinking in kept messages is bound to removed messages, so it is removed too. */
   readonly removesThinking: boolean
 }
 
@@ -189,7 +189,7 @@ function wholeOf(view: View, target: number): CompactionParts | Failed {
   return { variant: 'full', summarized, kept: [], keptUuids: [], removesThinking: false }
 }
 
-/** What the view's messages are made of, one piece for each entry. */
+/** The pieces of the view's messages, one for each entry. */
 export function piecesOf({ sources }: View): readonly ViewMessage[] {
   return sources.flatMap(({ pieces }) => pieces)
 }
@@ -218,7 +218,7 @@ function partsAround(view: View, { type, uuid }: PartialChoice, model: string | 
     kept,
     keptUuids: stays.flatMap(({ uuids }) => uuids),
     cutMessage: all[cut - 1]?.message === cutMessage ? undefined : cutMessage,
-    // What comes before the summary keeps the prefix that its thinking is bound to.
+    // Messages before the summary keep the prefix that their thinking is bound to.
     removesThinking:
       type === 'up-to' && bindsThinking && kept.some(({ content }) => blocksOf(content).some(isThinking)),
   }

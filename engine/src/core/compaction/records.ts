@@ -75,7 +75,7 @@ export function recordsOf(run: CompactionRun, draft: Draft, figures: Figures): C
     ...rest,
     size: { after, ...defined({ model: job.counting?.model }) },
     reason: job.reason,
-    // What comes after kept messages is counted with the messages, so only what was taken from before them is freed.
+    // Tokens after kept messages count with the messages, so only tokens from before them are freed.
     freed: plan.tokens.before - assembled.frontTokens,
     chain: { ...chain, ...defined({ turnId: job.turnId }) },
     turns: history.turns,

@@ -407,7 +407,8 @@ describe('the latest request', () => {
       ),
       { numRuns: 40 },
     )
-  })
+    // Forty compactions: three seconds alone, most of a minute on a machine that is busy.
+  }, 90_000)
 
   test('that the summarizer has not seen is announced where the summary says what comes next', async () => {
     const model = scripted(() => summaryOf(3))
@@ -745,28 +746,8 @@ test.each([
 ] as const)(
   'a summarizer that is %s reads results that were cleared, the newest first, as far as they fit',
   async (_, shareCache, fitting) => {
-    const records: JsonObject[] = []
-    const add = (record: JsonObject) => {
-      const parentUuid = records.length === 0 ? null : `e-${records.length - 1}`
-      records.push({ ...record, uuid: `e-${records.length}`, parentUuid })
-    }
-    add({ type: 'user', message: { role: 'user', content: 'Look at the house.' } })
-    for (const at of [1, 2, 3]) {
-      const call = { type: 'tool_use', id: `t${at}`, name: 'Read', input: {} }
-      add({
-        type: 'assistant',
-        message: { id: `m-${at}`, role: 'assistant', model: 'claude-opus-4-5', content: [call] },
-      })
-      const result = {
-        type: 'tool_result',
-        tool_use_id: `t${at}`,
-        content: `ROOM-${at} ${'is painted green. '.repeat(900)}`,
-      }
-      add({ type: 'user', message: { role: 'user', content: [result] } })
-    }
-    const edit = { type: 'clear-results', toolUseIds: ['t1', 't2', 't3'] }
-    add({ type: 'system', subtype: 'everlong_edit', everlong: { edit } })
-    const seen = async (window: number) => {
+    const seen = async (window: number, words = 900) => {
+      const records = clearedRooms(words)
       const model = scripted(() => summaryOf(3), { capabilities: { window } })
       const own: ModelRequest = { source: 'turn', model: model.model, messages: viewOf(records).messages }
       const settings = { shareCache, offline: 'never' } as const
@@ -778,5 +759,29 @@ test.each([
     }
     expect(await seen(200_000)).toEqual([1, 2, 3])
     expect(await seen(16_000)).toEqual(fitting)
+    // 15,000 tokens each: for the price of reading a full window from the cache.
+    expect([await seen(200_000, 3_500), await seen(1_000_000, 3_500)]).toEqual([[3], [1, 2, 3]])
   },
 )
+
+/** Three readings, all cleared. */
+function clearedRooms(words: number): readonly JsonObject[] {
+  const records: JsonObject[] = []
+  const add = (record: JsonObject) => {
+    const parentUuid = records.length === 0 ? null : `e-${records.length - 1}`
+    records.push({ ...record, uuid: `e-${records.length}`, parentUuid })
+  }
+  add({ type: 'user', message: { role: 'user', content: 'Look at the house.' } })
+  for (const at of [1, 2, 3]) {
+    const call = { type: 'tool_use', id: `t${at}`, name: 'Read', input: {} }
+    add({ type: 'assistant', message: { id: `m-${at}`, role: 'assistant', model: 'claude-opus-4-5', content: [call] } })
+    const content = `ROOM-${at} ${'is painted green. '.repeat(words)}`
+    add({
+      type: 'user',
+      message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${at}`, content }] },
+    })
+  }
+  const edit = { type: 'clear-results', toolUseIds: ['t1', 't2', 't3'] }
+  add({ type: 'system', subtype: 'everlong_edit', everlong: { edit } })
+  return records
+}

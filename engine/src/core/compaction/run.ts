@@ -94,8 +94,8 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   const frame = frameOf(job, plan, whole)
   if (isStoppedBefore(run, 'summarizing')) return stopped
   // Without room for the words around a summary there is none for a summary: no model has to be paid to find out.
-  const least = frame.sizeWith(frame.summaryWith('', { isShort: true }))
-  if (least > limit) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
+  const minSize = frame.sizeWith(frame.summaryWith('', { isShort: true }))
+  if (minSize > limit) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
   const availableTokens = limit - frame.sizeWith(frame.summaryWith(''))
   const written = await getSummary(run, hooks.summary, { instructions, availableTokens })
   if (written.type === 'failed') return written
@@ -129,7 +129,7 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   if (!fitted) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
   const assembled = await restoreAndAssemble(run, { frame, restored, promised, next, ...fitted })
   if ('type' in assembled) return assembled
-  // Kept messages before the summary are older than what it covers, so the facts to carry on must include them in order.
+  // Kept messages before the summary are older than the summarized ones, so the carried facts must include them in order.
   const carried = variant === 'from' ? whole : ledger
   return finish(run, { summary: written, instructions, ledger: carried, page: fitted.page, assembled })
 }
@@ -140,7 +140,7 @@ function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPor
   return { text: clean(text), ...(Object.fromEntries(lists) as typeof found) }
 }
 
-/** Of what the handover replaces: otherwise compacting a short conversation by hand would free little. */
+/** Share of the replaced messages: otherwise compacting a short conversation by hand would free little. */
 const maxReplacedShare = 0.5
 
 /** As it was set; else the budget of the whole context; else by the window. */

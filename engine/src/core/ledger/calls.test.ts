@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { Ledger } from './facts.ts'
+import { fromJson, toJson } from './json.ts'
 import { createLedger } from './ledger.ts'
 
 function ledgerOf(...parts: readonly (Said | readonly Said[])[]): Ledger {
@@ -107,6 +108,8 @@ describe('commands', () => {
         exit: 1,
         ended: 'badly',
         outcome: 'Tests 2 failed | 40 passed',
+        actions: ['test'],
+        failed: 'test',
       },
       {
         text: 'npx biome check .',
@@ -114,8 +117,32 @@ describe('commands', () => {
         exit: 0,
         ended: 'well',
         outcome: 'Checked 37 files. No fixes applied.',
+        actions: ['lint'],
       },
     ])
+  })
+
+  test('of commands that only do something the latest is kept for each kind, and never in the place of a check', () => {
+    const commit = (n: number) => shell(`git commit -m ${n}`, `[main 1a2b3c${n}] Gate ${n}`)
+    const ledger = ledgerOf(shell('npm test', '1 passed'), ...Array.from({ length: 9 }, (_, n) => commit(n)))
+    const kept = fromJson(JSON.parse(JSON.stringify(toJson(ledger)))).commands
+    expect(kept).toEqual(ledger.commands)
+    expect(kept.map(({ text, actions }) => [text, actions])).toEqual([
+      ['npm test', ['test']],
+      ['git commit -m 8', ['commit']],
+    ])
+  })
+
+  test('a run that fails remembers that an earlier one went well; one that the user stopped changes nothing', () => {
+    const [good, bad] = [shell('npm test', '1 passed'), shell('npm test', '2 failed', 1)]
+    const stopped = shell('npm test', 'Request interrupted by user', 1)
+    const facts = (...parts: readonly (readonly Said[])[]) =>
+      ledgerOf(...parts).commands.map(({ ended, hasSucceeded, failed }) => [ended, hasSucceeded, failed])
+    expect(facts(bad)).toEqual([['badly', undefined, 'test']])
+    expect(facts(good, bad)).toEqual([['badly', true, 'test']])
+    expect(facts(good, bad, bad)).toEqual([['badly', true, 'test']])
+    expect(facts(good, bad, good)).toEqual([['well', undefined, undefined]])
+    expect(facts(good, stopped)).toEqual([['well', undefined, undefined]])
   })
 
   test('a command that still runs is kept whatever it is for, and forgotten once it has ended', () => {

@@ -17,9 +17,9 @@ import {
 } from '../tools/commands.ts'
 import type { Command } from '../tools/shell.ts'
 import { mayChangeAnything, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
-import type { CommandEnd, Step } from './facts.ts'
+import type { CommandFact, Step } from './facts.ts'
 import { noteGit } from './git.ts'
-import { caps, isNotOurs, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
+import { caps, commandKey, isNotOurs, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { noteTodoCall } from './todos.ts'
 import { type Words, wordsInResult } from './user-words.ts'
@@ -95,13 +95,9 @@ function noteCommand(
   const ending = isUnsure && (verifies || actions.all.length > 0) ? judgedByOutput(reported, { verifies }) : reported
   const { exit, ended } = ending
   const outcome = outcomeLine(ownLines(state, script, ending), ended === 'badly')
-  state.commands.delete(line) // Set again, so that the latest run is last.
   if (ending.task) state.background.set(ending.task, { line, verifies, actions })
-  noteActions(state, { actions, text: line, ended, outcome })
-  // A command that was cut off no longer runs, and its outcome is unknown.
-  if (ended === 'unfinished' ? ending.task !== undefined : verifies) {
-    state.commands.set(line, { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome })
-  }
+  const run = { text: line, last: state.messages, ...defined({ time, exit }), ended, outcome }
+  noteRun(state, { ...run, ...(ending.task ? { isRunning: true } : {}) }, { actions, verifies })
   if (ended === 'badly') noteError(state, { what: line, line: outcome })
   if (ended === 'well') noteFixedBy(state, script, line)
   noteChanges(state, script, ending)
@@ -153,19 +149,18 @@ const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited
 export function noteEnded(state: State, message: ViewMessage): void {
   if (state.background.size === 0 || message.origin === 'assistant') return
   const text = textOf(message.content).slice(0, maxNotice)
-  for (const [task, { line, verifies, actions }] of state.background) {
-    const fact = state.commands.get(line)
+  for (const [task, { line, ...kind }] of state.background) {
     if (task.length < minTask || !text.includes(task) || !taskEnd.test(text)) continue
     state.background.delete(task)
-    const exit = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
-    const ended = exit === undefined ? 'unfinished' : Number(exit) === 0 ? 'well' : 'badly'
-    noteActions(state, { actions, text: line, ended, outcome: exit === undefined ? '' : `exit code ${exit}` })
-    if (fact?.ended !== 'unfinished') continue
-    state.commands.delete(line)
-    if (!verifies || exit === undefined) continue
-    state.commands.set(line, { ...fact, exit: Number(exit), ended })
+    const known = state.commands.get(line)
+    if (known?.isRunning !== true) continue
+    const { isRunning, ...fact } = known
+    const code = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
+    const exit = code === undefined ? undefined : Number(code)
+    const ended = exit === undefined ? 'unfinished' : exit === 0 ? 'well' : 'badly'
+    noteRun(state, { ...fact, ...defined({ exit }), ended, outcome: '' }, kind)
     if (ended === 'well') noteFixed(state, (what) => what === line)
-    else noteError(state, { what: line, line: `Exit code ${exit}, in the background` })
+    else if (ended === 'badly') noteError(state, { what: line, line: `Exit code ${exit}, in the background` })
   }
 }
 
@@ -181,29 +176,32 @@ function noteChanges(state: State, { commands, files }: Script, { ended, output 
   if (ended === 'well') noteGit(state, commands, output)
 }
 
-type ActionRun = {
-  readonly actions: ActionsRun
-  readonly text: string
-  readonly ended: CommandEnd
-  readonly outcome: string
-}
-
 /** "nothing to commit, working tree clean": git exits with 1, but nothing failed. */
 const nothingToDo = /nothing (?:added )?to commit|no changes added to commit|working tree clean/i
 
-/** How the latest test, build, push or deployment ended. A claim of success is compared with it. */
-function noteActions(state: State, { actions: { all, blamed }, text, ended, outcome }: ActionRun): void {
+type Kind = { readonly actions: ActionsRun; readonly verifies: boolean }
+
+/** A claim of success is compared with the latest test, build, push or deployment. */
+function noteRun(state: State, run: CommandFact, { actions: { all, blamed }, verifies }: Kind): void {
+  const { ended, outcome, isRunning } = run
+  if (!verifies && all.length === 0 && !isRunning) return void state.commands.delete(run.text)
   if (ended === 'badly' && isNotOurs(outcome)) return
-  for (const action of all) {
-    const hasFailed = action === blamed && !nothingToDo.test(outcome)
-    const judged = ended !== 'badly' || hasFailed ? ended : 'unfinished'
-    const hasSucceeded = ended === 'well' || state.actions.get(action)?.hasSucceeded === true
-    state.actions.set(action, { action, text, last: state.messages, ended: judged, outcome, hasSucceeded })
-  }
+  const fact = { ...run, ...(all.length === 0 ? {} : { actions: all }) }
+  const key = commandKey(fact)
+  const before = state.commands.get(key)
+  const hasSucceeded = ended !== 'well' && (before?.ended === 'well' || before?.hasSucceeded === true)
+  const hasFailed = ended === 'badly' && blamed !== undefined && !nothingToDo.test(outcome)
+  // Deleted first, so that the latest run is last.
+  for (const old of [run.text, key]) state.commands.delete(old)
+  state.commands.set(key, {
+    ...fact,
+    ...(hasFailed ? { failed: blamed } : {}),
+    ...(hasSucceeded ? { hasSucceeded } : {}),
+  })
 }
 
 /** Another agent, or a tool that does such things by itself, may have done it since. */
 function forgetFailures(state: State, mayHaveDone: (action: string) => boolean): void {
-  for (const [key, fact] of state.actions)
-    if (fact.ended === 'badly' && mayHaveDone(fact.action)) state.actions.set(key, { ...fact, ended: 'unfinished' })
+  for (const [key, { failed, ...fact }] of state.commands)
+    if (failed !== undefined && mayHaveDone(failed)) state.commands.set(key, fact)
 }

@@ -14,7 +14,7 @@ export type FileFact = {
   readonly last: number
 }
 
-/** A command that verifies the work (test, lint, types, build), or one that has not ended. */
+/** A command that verifies the work (test, lint, types, build), does something to it as a whole (commit, push, deploy), or still runs. */
 export type CommandFact = {
   /** The complete command. */
   readonly text: string
@@ -24,21 +24,15 @@ export type CommandFact = {
   /** Of the latest run, where an exit code was reported. */
   readonly exit?: number
   readonly ended: CommandEnd
+  /** It was started, and not seen to end. */
+  readonly isRunning?: true
   /** The most informative line of the latest output. */
   readonly outcome: string
-}
-
-/** The latest run of a command of one kind: of the tests, a build, a push. */
-export type ActionFact = {
-  readonly action: Action
-  /** The complete command. */
-  readonly text: string
-  readonly last: number
-  /** Unfinished also where nobody can say which command of a script failed. */
-  readonly ended: CommandEnd
-  readonly outcome: string
-  /** Some run of this kind went well, this one or an earlier one. */
-  readonly hasSucceeded: boolean
+  readonly actions?: readonly Action[]
+  /** The action that failed; undefined where nobody can say which command of a script did. */
+  readonly failed?: Action
+  /** An earlier run went well. */
+  readonly hasSucceeded?: true
 }
 
 export type ErrorFact = {
@@ -127,8 +121,6 @@ export type Ledger = {
   readonly olderRules?: number
   readonly files: readonly FileFact[]
   readonly commands: readonly CommandFact[]
-  /** At most one for each kind. */
-  readonly actions: readonly ActionFact[]
   readonly errors: readonly ErrorFact[]
   readonly todos: readonly Todo[]
   readonly commits: readonly Commit[]
@@ -141,7 +133,6 @@ export const emptyLedger: Ledger = {
   rules: [],
   files: [],
   commands: [],
-  actions: [],
   errors: [],
   todos: [],
   commits: [],

@@ -14,7 +14,6 @@ import { condensed } from '../text/condense.ts'
 import { headOf } from '../text/cut.ts'
 import { actions } from '../tools/actions.ts'
 import {
-  type ActionFact,
   type CommandFact,
   type Commit,
   type ErrorFact,
@@ -74,7 +73,6 @@ export function fromJson(value: unknown): Ledger {
     ...(olderRules > 0 ? { olderRules } : {}),
     files: all('files', readFile),
     commands: all('commands', readCommand),
-    actions: all('actions', readAction),
     errors: all('errors', readError),
     todos: all('todos', readTodo),
     commits: all('commits', readCommit).filter(({ hash }) => /^[0-9a-f]{7,40}$/.test(hash)),
@@ -125,18 +123,21 @@ const readExchange = factOf<Omit<Exchange, 'steps'>>(
 )
 const readRule = factOf<Rule>({ text: '', by: ['human', 'agent'], last: 0, uuid: '' }, ['uuid'])
 const readFile = factOf<FileFact>({ path: '', last: 0 })
-const readCommand = factOf<CommandFact>(
-  { text: '', last: 0, time: 0, exit: 0, ended: ['well', 'badly', 'unfinished'], outcome: '' },
-  ['time', 'exit'],
+const readRun = factOf<Omit<CommandFact, 'actions'>>(
+  {
+    ...{ text: '', last: 0, time: 0, exit: 0, ended: ['well', 'badly', 'unfinished'], outcome: '' },
+    ...{ isRunning: true, failed: actions, hasSucceeded: true },
+  },
+  ['time', 'exit', 'isRunning', 'failed', 'hasSucceeded'],
 )
-const readAction = factOf<ActionFact>({
-  action: actions,
-  text: '',
-  last: 0,
-  ended: ['well', 'badly', 'unfinished'],
-  outcome: '',
-  hasSucceeded: false,
-})
+
+function readCommand(item: unknown): CommandFact | undefined {
+  const run = readRun(item)
+  const known = stringsAt(item, 'actions')
+  const done = actions.filter((action) => known.includes(action))
+  return run && { ...run, ...(done.length === 0 ? {} : { actions: done }) }
+}
+
 const readError = factOf<ErrorFact>({ what: '', line: '', last: 0, cause: '', isFixed: false }, ['cause'])
 const readTodo = factOf<Todo>({ id: '', text: '', status: ['pending', 'in-progress', 'done'] })
 const readCommit = factOf<Commit>({ hash: '', title: '', last: 0 })

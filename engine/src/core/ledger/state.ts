@@ -1,8 +1,8 @@
 // A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
 // session of any length stays small.
-import type { ActionsRun } from '../tools/actions.ts'
+import { type ActionsRun, checks } from '../tools/actions.ts'
 import { pathKey, type ToolCall } from '../tools/call.ts'
-import type { ErrorFact, Exchange, Ledger, RepositoryFact } from './facts.ts'
+import type { CommandFact, ErrorFact, Exchange, Ledger, RepositoryFact } from './facts.ts'
 import { sentenceKey } from './rules.ts'
 
 export type State = ReturnType<typeof createState>
@@ -32,8 +32,7 @@ export function createState(from: Ledger) {
     isAnswered: from.isAnswered,
     olderRules: from.olderRules ?? 0,
     files: byKey(from.files, ({ path }) => pathKey(path, from.root)),
-    commands: byKey(from.commands, ({ text }) => text),
-    actions: byKey(from.actions, ({ action }) => action),
+    commands: byKey(from.commands, commandKey),
     errors: byKey(from.errors, errorKey),
     commits: byKey(from.commits, ({ hash }) => hash),
     repository: { ...from.repository } as { -readonly [Key in keyof RepositoryFact]: RepositoryFact[Key] },
@@ -50,6 +49,12 @@ export function createState(from: Ledger) {
   }
 }
 
+/** Of `git commit -m …` and other commands that verify nothing the latest is enough. */
+export function commandKey({ text, actions = [], isRunning }: CommandFact): string {
+  const verifies = actions.length === 0 || actions.some((action) => checks.has(action))
+  return verifies || isRunning ? text : actions.join(' ')
+}
+
 export function ledgerOf(state: State): Ledger {
   trim(state, 1)
   return {
@@ -61,7 +66,6 @@ export function ledgerOf(state: State): Ledger {
     ...(state.olderRules === 0 ? {} : { olderRules: state.olderRules }),
     files: [...state.files.values()],
     commands: [...state.commands.values()],
-    actions: [...state.actions.values()],
     errors: [...state.errors.values()],
     todos: state.todos,
     commits: [...state.commits.values()],

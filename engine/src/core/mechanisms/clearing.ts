@@ -184,7 +184,7 @@ export function sums(
 
 /** Tokens times requests, back from the newest item. An answer and its results are two messages. */
 function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
-  const newest = items.reduce((most, { message }) => Math.max(most, message), 0)
+  const newest = items.reduce((last, { message }) => Math.max(last, message), 0)
   return items.reduce((sum, { message, frees }) => sum + (frees * (newest - message)) / 2, 0)
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../../testing/index.ts'
+import { noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
 import { textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
@@ -279,6 +280,12 @@ describe('on a model that binds its thinking to the prefix', () => {
       },
     })
     expect(with_('delegate', false)).toMatchObject({ thinking: 'removed' })
+    // What it leaves out already is not freed once more.
+    const asked = (cacheEdits: typeof noCacheEdits) =>
+      planOf(built(), { client: { contextManagement: true }, cacheEdits }, { boundThinking: 'delegate' })
+    const [all, rest] = [asked(noCacheEdits), asked(withDeleted(noCacheEdits, ['t1']))]
+    expect([all, rest].map((plan) => plan.type)).toEqual(['delegated', 'delegated'])
+    expect('freed' in rest && 'freed' in all && rest.freed / all.freed).toBeCloseTo(0.5, 1)
   })
 
   test('a server that clears breaks the cache as well: the gate holds for it too', () => {

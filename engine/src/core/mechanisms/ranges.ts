@@ -1,4 +1,4 @@
-// Snip, and what it shares with collapse: ranges of a view as entries of the transcript, and the plan that replaces them.
+// Snip, and ranges of a view as entries of the transcript, with the plan that replaces them.
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import { type Stretch, widened } from '../message/cut-points.ts'
 import type { ViewMessage } from '../message/message.ts'

@@ -1,9 +1,9 @@
-// Reads messages, answers and tools of chat completions as those of the Messages API. What cannot be read is left out.
+// Reads messages, answers and tools of chat completions as those of the Messages API. Anything else is left out.
 import { type Block, blocksOf } from './block.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from './json.ts'
 import { noTokens, type Usage } from './usage.ts'
 
-/** What only chat completions have: calls beside the content, results as messages, images by `image_url`, files. */
+/** Shapes that only chat completions have: calls beside the content, results as messages, images by `image_url`, files. */
 export function isChatMessage(message: JsonObject): boolean {
   if (message.role === 'tool') return typeof message.tool_call_id === 'string'
   if (Array.isArray(message.tool_calls)) return true

@@ -9,11 +9,11 @@ export type CutMessage = Message & { readonly messageId?: string }
 export type CutSet = (index: number) => boolean
 
 export type CutOptions = {
-  /** What will precede the part after the cut. */
+  /** The kind of message that will precede the part after the cut. */
   readonly before?: 'nothing' | 'user-message'
 }
 
-/** Never inside a pair of use and result, an answer stored in pieces, or thinking and what it belongs to. */
+/** Never inside a pair of use and result, an answer stored in pieces, or between thinking and its answer. */
 export function legalCuts(messages: readonly CutMessage[], { before = 'nothing' }: CutOptions = {}): CutSet {
   const isInside = insideOf([...pairSpans(messages), ...answerSpans(messages)], messages.length)
   return (index) => {
@@ -73,7 +73,7 @@ function insideOf(spans: readonly Span[], length: number): Uint8Array {
 export type Stretch = { readonly start: number; readonly end: number }
 
 export type Round = Stretch & {
-  /** 'prompt': user messages that no answer asked for. 'answer': an answer and what its calls brought back. */
+  /** 'prompt': user messages that no answer asked for. 'answer': an answer and the results of its calls. */
   readonly type: 'prompt' | 'answer'
 }
 

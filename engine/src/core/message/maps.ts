@@ -1,4 +1,4 @@
-// What `Map` and `Set` lack.
+// Helpers for maps and sets.
 
 /** `Map.groupBy`, which Node 20 does not have. */
 export function groupBy<T, K = string>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
@@ -13,9 +13,9 @@ export function groupBy<T, K = string>(items: readonly T[], keyOf: (item: T) => 
 }
 
 /** Forgets the oldest, so that a session of any length stays small. */
-export function dropOldest(of: Map<string, unknown> | Set<string>, most: number): void {
+export function dropOldest(of: Map<string, unknown> | Set<string>, max: number): void {
   for (const key of of.keys()) {
-    if (of.size <= most) return
+    if (of.size <= max) return
     of.delete(key)
   }
 }

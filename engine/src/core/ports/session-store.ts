@@ -120,6 +120,8 @@ export type RecallMatch = {
   readonly id: string
   readonly kind: string
   readonly time: string | undefined
+  /** Of a tool call or its result: `read` with this id returns the result. */
+  readonly toolUseId?: string | undefined
   readonly snippet: string
 }
 

@@ -39,6 +39,27 @@ test('there are never more than four marks, never one on thinking, and nothing e
   )
 })
 
+test('what no longer changes is kept as long as the head, and the newest message as short as the rest', () => {
+  const round = (at: number) => [
+    { role: 'user' as const, content: [text(`ask ${at}`)] },
+    { role: 'assistant' as const, content: [text('ok')] },
+  ]
+  const messages = [...[0, 1, 2].flatMap(round), { role: 'user' as const, content: [text('end')] }]
+  const lifetimes = (anchors: readonly number[]) => {
+    const marked = withCacheMarks({ system: 'You answer.', messages }, { lifetime: '5m', head: '1h', anchors })
+    const found = [
+      ...(marked.system as unknown as Block[]),
+      ...marked.messages.flatMap(({ content }) => content as Block[]),
+    ]
+    return found.flatMap(({ text: words, cache_control: mark }) =>
+      mark ? [[words, (mark as { ttl?: string }).ttl ?? '5m']] : [],
+    )
+  }
+  const head = ['You answer.', '1h']
+  expect(lifetimes([0, 2])).toEqual([head, ['ask 0', '1h'], ['ask 1', '1h'], ['end', '5m']])
+  expect(lifetimes([2, 6])).toEqual([head, ['ask 1', '1h'], ['ask 2', '5m'], ['end', '5m']])
+})
+
 describe('marks of the host', () => {
   const mark = (ttl?: '1h') => ({ cache_control: { type: 'ephemeral', ...(ttl ? { ttl } : {}) } })
   const user = (...content: Block[]) => ({ role: 'user' as const, content })

@@ -14,7 +14,7 @@ export type Markable = {
 
 export type Marking = {
   readonly lifetime: Lifetime
-  /** Of tools and system prompt; never shorter than that of the messages, which is the default. */
+  /** Of tools, system prompt and what the anchors end; never shorter than that of the newest messages, which is the default. */
   readonly head?: Lifetime
   /** Where changes of the messages ended, oldest first: the next change begins after the last of them. */
   readonly anchors?: readonly number[]
@@ -46,6 +46,8 @@ export function withCacheMarks<T extends Markable>(given: T, marking: Marking): 
     max: free - (isHeadFree ? 1 : 0),
     isEndMarked: isObject(request.options?.cache_control),
   })
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const isSettled = (at: number) => at < last && marking.anchors?.includes(at) === true
   const isToolsLeft = isToolsFree && (system.length === 0 ? isHeadFree : places.size + (isHeadFree ? 1 : 0) < free)
   return withLegalMarks({
     ...request,
@@ -53,7 +55,10 @@ export function withCacheMarks<T extends Markable>(given: T, marking: Marking): 
     ...(isSystemFree && isHeadFree ? { system: markedBlocks(blocksOf(system), markOf(head)) } : {}),
     messages: messages.map((message, at) =>
       places.has(at)
-        ? { role: message.role, content: markedBlocks(blocksOf(message.content), markOf(lifetime)) }
+        ? {
+            role: message.role,
+            content: markedBlocks(blocksOf(message.content), markOf(isSettled(at) ? head : lifetime)),
+          }
         : message,
     ),
   })

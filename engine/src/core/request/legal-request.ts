@@ -214,7 +214,7 @@ function withLegalMark(block: Block): Block {
   return legal === mark ? block : { ...block, cache_control: legal }
 }
 
-/** Answers cite; what a person says does not. */
+/** Only answers have citations. */
 function withLegalCitations(block: Block, role: Role): Block {
   const { citations } = block
   if (citations === undefined || citations === null) return block

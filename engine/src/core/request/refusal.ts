@@ -24,14 +24,14 @@ export type Verdict = {
   readonly shape?: string
 }
 
-/** Longer than any error: what is beyond is somebody's prompt, echoed. */
-const longestText = 16_000
+/** Longer than any error: the rest is an echo of the prompt. */
+const maxTextLength = 16_000
 const deepest = 8
 
 export function readRefusal(refusal: Refusal): Verdict {
   const status = refusal.status === undefined || refusal.status < 300 ? statusIn(refusal.body) : refusal.status
   const texts = textsOf(refusal.body)
-  const all = texts.join('\n').slice(0, longestText)
+  const all = texts.join('\n').slice(0, maxTextLength)
   const said = { message: messageOf(refusal, texts), ...codeIn(refusal.body) }
   const isRateLimit = rateLimitWords.test(all)
   const found = isRateLimit || !mayBeOverflow(status) ? undefined : overflowIn(refusal, all)
@@ -98,7 +98,7 @@ function mediaIn(text: string): Pick<Verdict, 'media'> {
   return { media: { count: Number(match.one) + Number(match.other), limit: Number(match.limit) } }
 }
 
-/** llama.cpp tells its numbers in fields. */
+/** llama.cpp reports its numbers in fields. */
 function fieldsIn(body: unknown): Overflow {
   const error = errorIn(body)
   return defined({ actual: numberAt(error, 'n_prompt_tokens'), limit: numberAt(error, 'n_ctx') })
@@ -129,12 +129,12 @@ function asksForMoreThanAllowed(text: string): boolean {
   return match !== null && read('requested') > read('limit')
 }
 
-/** Every string in a body, JSON inside strings unpacked: gateways wrap the words of the provider behind them. */
+/** Every string in a body, JSON inside strings unpacked: gateways wrap the provider's own error text. */
 function textsOf(body: unknown, depth = 0): readonly string[] {
   if (depth > deepest) return []
   if (typeof body === 'string') {
     const inner = body.trimStart().startsWith('{') ? parseObject(body) : undefined
-    return inner === undefined ? [body.slice(0, longestText)] : textsOf(inner, depth + 1)
+    return inner === undefined ? [body.slice(0, maxTextLength)] : textsOf(inner, depth + 1)
   }
   if (Array.isArray(body)) return body.slice(0, 20).flatMap((item) => textsOf(item, depth + 1))
   return isObject(body) ? Object.values(body).flatMap((value) => textsOf(value, depth + 1)) : []

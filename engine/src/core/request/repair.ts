@@ -58,7 +58,7 @@ const passes: readonly Pass[] = [
   withoutSpaceAtEnd,
 ]
 /** A repair may lay something else open, hence rounds. More than a few mean that two passes undo each other. */
-const mostRounds = 12
+const maxRounds = 12
 
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
   const repairs: Repair[] = []
@@ -74,7 +74,7 @@ export function repairRequest(messages: readonly Message[], options: RepairOptio
     const before = repairs.length
     for (const pass of passes) drafts = pass(drafts, report)
     if (repairs.length === before || checkRequest(drafts.map(messageOf)).length === 0) break
-    if (round === mostRounds) throw new Error('The repair of a request came to no end.')
+    if (round === maxRounds) throw new Error('The repair of a request came to no end.')
   }
   return { messages: repairs.length === 0 ? messages : drafts.map(messageOf), repairs }
 }
@@ -125,7 +125,7 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
   })
 }
 
-/** A call or a result without an id cannot be paired; what it says stays, as text. */
+/** A call or a result without an id cannot be paired: it becomes text. */
 function withoutNameless(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return changeBlocks(drafts, (block, { index }) => {
     if (!lacksId(block)) return [block]
@@ -196,7 +196,7 @@ function withoutSpaceAtEnd(drafts: readonly Draft[], report: Report): readonly D
 export type RequestChoices = {
   /** An unknown model is assumed to bind thinking, which is the safe side. */
   readonly model?: string | undefined
-  /** What is asked now, if the transcript does not have it yet. */
+  /** The next messages, if the transcript does not have them yet. */
   readonly next?: readonly Message[] | undefined
 }
 

@@ -72,6 +72,17 @@ test('edits are applied to what was seen, whole originals to everything', async 
   expect(await textOfFile(seen, '/b')).toEqual({ type: 'text', text: 'a\ny\nb' })
 })
 
+test.each(['', '\n'])('what a result hid is not shown by the record of an edit (the file ends in %j)', async (end) => {
+  const seen = createSeenFiles()
+  call(seen, { name: 'Read', input: { file_path: '/a' }, text: '1\tuser=ann\n2\tkey=[redacted]\n3\tport=1' })
+  call(seen, {
+    name: 'Edit',
+    input: { file_path: '/a', old_string: 'port=1', new_string: 'port=2' },
+    raw: { filePath: '/a', originalFile: `user=ann\nkey=topsecret\nport=1${end}` },
+  })
+  expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: `user=ann\nkey=[redacted]\nport=2${end}` })
+})
+
 test('a patch makes new files and changes known ones', async () => {
   const seen = createSeenFiles()
   const patch = [

@@ -142,3 +142,17 @@ test('the file to which the client saved a long output is not one being worked o
   const messages = [...use('Bash', { command: 'gh api comments' }, saved), ...read('1\tx', '/tmp/b1.txt'), ...read()]
   expect(touchedFiles(messages).map(({ path }) => path)).toEqual(['/a.ts'])
 })
+
+test('a file that was last touched before the last commit is finished; one that is read or edited after it is not', () => {
+  const edit = (path: string) => use('Edit', { file_path: path, old_string: 'x', new_string: 'y' })
+  const commit = use('Bash', { command: 'git commit -m x' }, '[main 1a2b3c4] Open the gate')
+  const isEarlier = (...messages: readonly (readonly ViewMessage[])[]) =>
+    Object.fromEntries(touchedFiles(messages.flat()).map((file) => [file.path, file.isEarlier === true]))
+  expect(isEarlier(edit('/a.ts'), edit('/b.ts'), commit, edit('/b.ts'), read('1\tx', '/c.ts'))).toEqual({
+    '/a.ts': true,
+    '/b.ts': false,
+    '/c.ts': false,
+  })
+  const quoted = use('Bash', { command: 'cat log' }, 'made [main 1a2b3c4] Open the gate')
+  expect(isEarlier(edit('/a.ts'), quoted)).toEqual({ '/a.ts': false })
+})

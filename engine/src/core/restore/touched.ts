@@ -1,4 +1,5 @@
 // The files that messages worked on, newest first, and those that they show as they are now.
+import { commitsIn } from '../ledger/git.ts'
 import { isForTheAgent, typedText } from '../ledger/user-words.ts'
 import { blocksOf, isToolResult, textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
@@ -9,7 +10,7 @@ import { createFileWalk, type FileNews, type FileTouch } from './file-events.ts'
 export type TouchedFile = {
   readonly path: string
   readonly isEdited: boolean
-  /** Touched last before the user spoke for the third-last time: probably not what is being worked on now. */
+  /** Touched last before the user spoke for the third-last time or before the last commit: probably not what is being worked on now. */
   readonly isEarlier?: true
   /** Texts that were inserted, newest last: where they are now is where the work is. */
   readonly inserted: readonly string[]
@@ -33,11 +34,17 @@ function isSaid({ origin, content }: ViewMessage): boolean {
   return isRequest(origin) && isForTheAgent(typedText(textOf(content)))
 }
 
+/** A result with "[main 1a2b3c4] Open the gate". */
+function isCommit({ origin, content }: ViewMessage): boolean {
+  if (origin !== 'tool-result') return false
+  return blocksOf(content).some((block) => isToolResult(block) && commitsIn(textOf(block.content)).length > 0)
+}
+
 /** Read or edited; deleted ones too, so that it can be said that they are gone. Found by a search is not enough. */
 export function touchedFiles(messages: readonly ViewMessage[], options: TouchedOptions = {}): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>()
   const openFrom = messages.filter(isSaid).at(-openMessages)
-  const firstOpen = openFrom === undefined ? 0 : messages.indexOf(openFrom)
+  const firstOpen = Math.max(openFrom === undefined ? 0 : messages.indexOf(openFrom), messages.findLastIndex(isCommit))
   const news = newsOf(messages, options)
   const wholePath = wholePaths(news.flatMap(({ touches }) => touches.map(({ path }) => path)))
   for (const [at, { touches }] of news.entries()) {

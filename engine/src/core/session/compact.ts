@@ -114,7 +114,7 @@ function problemWith({ trigger, target }: MechanismContext, before: number, afte
     : problem(`It frees too little: ${sizes}, and the target is ${formatNumber(target)}.`)
 }
 
-/** Forgets what described the state before a compaction. Returns the size after it. */
+/** Clears state that describes the context before the compaction. Returns the size after it. */
 function cleanUp(runtime: Runtime, { cause, fits }: CompactionOptions): number {
   const { conversation, gauge, tracker, cleanUps, ports, background } = runtime
   const after = gauge.size(conversation.view(), fits?.name).tokens
@@ -137,7 +137,7 @@ function reportBreaker({ tracker, ports }: Runtime, wasOpen: boolean): boolean {
 export type BackgroundCompaction = {
   /** Whether it is finished or has failed. */
   readonly isReady: () => boolean
-  /** Writes it, if what it summarized is still the same. */
+  /** Writes it, if the summarized messages have not changed. */
   readonly apply: () => Promise<Compacted | Failed>
   readonly cancel: (why: string) => Promise<void>
 }
@@ -200,7 +200,7 @@ function isDue(runtime: Runtime): boolean {
   return !whyNotCompact(runtime, { ...explanation, isAboveThreshold: true }, { source: 'turn', pays: false })
 }
 
-/** The same records, with what was added meanwhile among the kept messages. */
+/** The same records. Messages that were added since count as kept. */
 function withKept(records: readonly JsonObject[], added: readonly string[], tip: string | null): readonly JsonObject[] {
   if (added.length === 0) return records
   const anchorUuid = records.find(({ isCompactSummary }) => isCompactSummary === true)?.uuid
@@ -278,9 +278,9 @@ export async function isAllowed(
 }
 
 /**
- * Whether a compaction pays now: carrying what it would drop has cost as much as it will. With steady growth that is the
- * cheapest rhythm, and whatever comes it costs at most twice as much as knowing the future would. In the middle of a turn
- * it would take away what is being worked with, and with a cold cache it costs more: then it waits for twice as much.
+ * Whether a compaction pays now: the tokens it would drop have already cost as much as the compaction will. With steady
+ * growth that is the cheapest rhythm, and in any case it costs at most twice the optimum. In the middle of a turn a
+ * compaction would remove results that are still in use, and with a cold cache it costs more: then the limit is doubled.
  */
 export function paysToCompact(view: View, situation: Situation): boolean {
   const costs = compactionCosts(situation)
@@ -300,7 +300,7 @@ function carriedAbove({ messages }: View, { above, now }: { readonly above: numb
   let sum = 0
   for (const { usage } of messages.toReversed()) {
     if (!usage) continue
-    // What a smaller context no longer held was cleared, so no compaction would have had to drop it.
+    // Tokens that a later, smaller context lacks were cleared already: no compaction has to drop them.
     left = Math.min(left, contextTokens(usage))
     sum += Math.max(0, left - above)
   }

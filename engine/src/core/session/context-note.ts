@@ -41,7 +41,10 @@ export function readContextNote(entries: readonly Entry[]): ContextNote | undefi
   }
 }
 
-/** A file may have been written by anybody: only what sizes depend on, checked. Old notes have three settings in place of `compaction`. */
+/**
+ * Anybody may have written the file, so only settings that sizes depend on are read, and checked. Old notes have three
+ * settings in place of `compaction`.
+ */
 function settingsIn(noted: unknown): SizeSettings {
   if (!isObject(noted)) return {}
   const { autoCompact, disableCompact, disableAutoCompact, ...settings } = noted

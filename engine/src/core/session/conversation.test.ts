@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { StoreError } from '../ports/session-store.ts'
 import { foldEntries } from '../transcript/view/fold.ts'
 import { plainMechanism } from './testing/mechanisms.ts'
-import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
+import { answerOf, createTestWorld, memoryStore, scripted, type World } from './testing/world.ts'
 
 const step = fc.constantFrom(
   'turn',
@@ -83,6 +84,24 @@ test.each(['unpin', 'rewind'])(
     }
   },
 )
+
+test('a failure of the store is reported until something is stored, or something else was appended', async () => {
+  const memory = memoryStore()
+  let isAway = false
+  const flush = async () => (isAway ? { type: 'store-failed' as const, why: 'Away.' } : { type: 'stored' as const })
+  const { conversation } = createTestWorld({ store: { ...memory, flush } }).runtime
+  const append = () => conversation.append([{ type: 'user', message: { role: 'user', content: 'Hi.' } }])
+  append()
+  isAway = true
+  await expect(conversation.stored()).rejects.toThrow(StoreError)
+  expect(conversation.isFailureReported()).toBe(true)
+  append()
+  expect(conversation.isFailureReported()).toBe(false)
+  await expect(conversation.stored()).rejects.toThrow(StoreError)
+  isAway = false
+  await conversation.stored()
+  expect(conversation.isFailureReported()).toBe(false)
+})
 
 test('what is held in memory is bounded by the window, however long the conversation', async () => {
   const world = createTestWorld({ compaction: [plainMechanism('A short summary.')] })

@@ -32,7 +32,7 @@ export type ConversationInput = {
   readonly path?: string | undefined
   readonly sessionId: string
   readonly envelope: JsonObject
-  /** What was there when it was opened, in file order. */
+  /** The entries at the time it was opened, in file order. */
   readonly entries: readonly Entry[]
   /** The fold of these entries, if somebody has made it. */
   readonly fold?: Fold | undefined
@@ -76,7 +76,7 @@ class StoredConversation {
   view = (): View => this.fold.view()
   /** The entries in memory, without those that a rewind dropped. */
   standing = (): readonly Entry[] => withoutRewound(this.entries)
-  /** What the user typed while the agent worked, as far as no message holds it. */
+  /** Text that the user typed while the agent worked and that no message contains. */
   queued = (): readonly QueuedWords[] => queuedWords(this.entries)
   /** For tests. */
   entryCount = (): number => this.entries.length

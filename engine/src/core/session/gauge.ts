@@ -34,7 +34,7 @@ import type { Tracker } from './tracking.ts'
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }
 
-/** What all sessions of an engine learn together. */
+/** Shared by all sessions of an engine. */
 export type Learned = {
   calibrations: Calibrations
   /** Of windows, by endpoint and model, as overflows showed them. */
@@ -119,7 +119,7 @@ export class Gauge {
     return { estimator: settings.estimator, tokenizer, model, calibration }
   }
 
-  /** System prompt and tools: what no compaction reduces. Without the margin. */
+  /** Tokens of the system prompt and the tools, which no compaction reduces. Without the margin. */
   overhead(model = this.choice.name): number {
     const known = this.input.overhead
     return known ?? this.weights.tokens(this.weights.once(overheadMessages, this.requestBase), this.counting(model))
@@ -191,7 +191,7 @@ export class Gauge {
     })
   }
 
-  /** Between two requests: adopts what was learned if it makes a difference, and notes in the transcript what now holds. */
+  /** Between two requests: adopts learned limits if they make a difference, and records the current values in the transcript. */
   settle(): void {
     const { conversation, learned, settings } = this.input
     const calibration = calibrationOf(learned.calibrations, this.choice.name)
@@ -231,12 +231,12 @@ export class Gauge {
     return resolveWindows({ ...resolved, maxWindow: undefined }, this.windowFacts(client, model))
   }
 
-  /** What an overflow taught about the window of a model. */
+  /** The window of a model, as an overflow showed it. */
   limit(client: ModelClient, model: string): number | undefined {
     return this.input.learned.limits.get(keyOf(client, model))
   }
 
-  /** What the provider says is left out where the client only repeats our table, or where an overflow proved it wrong. */
+  /** The provider's own numbers. Omitted if the client only repeats our table, or if an overflow proved them wrong. */
   private windowFacts(client: ModelClient, model: string) {
     const { window, maxOutput } = client.capabilities(model)
     const table = modelFacts(model)

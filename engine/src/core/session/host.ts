@@ -91,7 +91,7 @@ export function bareHost(environment: Environment): HostPorts {
 
 type Provided = Partial<Omit<SessionState, 'pinned'>>
 
-/** What only the host knows. It overrides what was read off the conversation. */
+/** State that only the host knows. It overrides state that was read from the conversation. */
 export type HostState = () => Provided | Promise<Provided>
 
 /** Drops fields of the wrong shape and reports them. */
@@ -164,7 +164,7 @@ export function safeFunctions({ summaryPrompt, retain, redact, tokenizer }: Engi
 /** Pins the messages of a conversation that the host retains. */
 export type Retainer = (conversation: Conversation) => void
 
-/** Judges each message once. What was pinned before, perhaps by another process, is not pinned again. */
+/** Judges each message once. A message that is pinned already, perhaps by another process, is not pinned again. */
 function createRetainer(retain: NonNullable<EngineOptions['retain']>, guard: Guard): Retainer {
   const isRetained = safeFunction('retain', retain, { guard, isValid: (result) => typeof result === 'boolean' })
   const judged = new Set<string>()
@@ -174,7 +174,7 @@ function createRetainer(retain: NonNullable<EngineOptions['retain']>, guard: Gua
     const fresh = sources
       .flatMap(({ pieces }) => pieces)
       .filter(({ uuid, origin }) => {
-        // A summary or a restored text may quote what the host looks for.
+        // A summary or a restored text may quote the text that the host looks for.
         if (uuid === undefined || judged.has(uuid) || origin === 'summary' || origin === 'attachment') return false
         judged.add(uuid)
         return !pinned.has(uuid)

@@ -1,11 +1,56 @@
 // What a host hands in by mistake: told at once, in words that say what to do, and nothing of it is written.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
+import { readUsage } from '../message/usage.ts'
+import { answerMessage, countsRecord } from './input.ts'
 import type { OwnSession } from './session.ts'
 import { summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const blank = { role: 'user', content: 'x' }
+
+describe('an answer as it is stored', () => {
+  const fallback = { id: 'x', model: 'm' }
+  const counts = { input: 10, output: 20, cacheRead: 30, cacheWrite: 40, cacheWriteHour: 15 }
+  const stored = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-opus-4-5',
+    content: [{ type: 'text', text: 'Done.' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+  }
+  const usage = {
+    input_tokens: 10,
+    output_tokens: 20,
+    cache_read_input_tokens: 30,
+    cache_creation_input_tokens: 40,
+    cache_creation: { ephemeral_5m_input_tokens: 25, ephemeral_1h_input_tokens: 15 },
+  }
+
+  test('has the fields of the API, whether a client of ours or an SDK gave it', () => {
+    const extra = { container: { id: 'c' }, usage: { service_tier: 'standard' } }
+    const ours = answerOf('Done.', { usage: counts, extra })
+    const theirs = { ...stored, usage, container: { id: 'c' } }
+    expect(answerMessage(ours, fallback)).toEqual({
+      ...stored,
+      container: { id: 'c' },
+      usage: { service_tier: 'standard', ...usage },
+    })
+    expect(answerMessage(theirs, fallback)).toEqual(theirs)
+  })
+
+  test('gives the counts back that went in', () => {
+    expect(readUsage(countsRecord(counts))).toMatchObject(counts)
+    expect(answerMessage({ content: 'Hi.' }, fallback)).toEqual({
+      ...stored,
+      ...fallback,
+      content: [{ type: 'text', text: 'Hi.' }],
+      stop_reason: null,
+    })
+  })
+})
 
 describe('add', () => {
   const hint =

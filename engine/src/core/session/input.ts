@@ -22,7 +22,7 @@ export type ApiMessage = {
   readonly origin?: 'human' | 'meta' | 'attachment' | 'summary'
   /** The kind of an attachment, which is also its title. */
   readonly attachment?: string
-  /** What a tool knows beyond what the model sees: exit codes, line ranges. */
+  /** Facts that the tool knows and the model does not see: exit codes, line ranges. */
   readonly toolUseResult?: unknown
 }
 
@@ -186,7 +186,7 @@ export function countsRecord(counts: TokenCounts): JsonObject {
 /** A record without its place in the tree. */
 export type Body = JsonObject & { readonly type: string }
 
-/** One record has one origin: tool results, and what a person typed with them, become two records. */
+/** One record has one origin: tool results and a person's text in the same message become two records. */
 export function messageBodies(message: ApiMessage): readonly Body[] {
   const content: Content = typeof message.content === 'string' ? message.content : blocksOf(message.content)
   if (content.length === 0) return []

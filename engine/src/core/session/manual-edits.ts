@@ -56,7 +56,7 @@ export async function editEntry({ conversation, tracker }: Runtime, uuid: string
   return { type: 'done', freed: 0 }
 }
 
-/** Begins an empty context. What was said before stays in the transcript. */
+/** Begins an empty context. Earlier messages stay in the transcript. */
 export async function clearContext({ conversation, tracker }: Runtime): Promise<void> {
   conversation.append([{ ...boundaryBody, content: 'Conversation cleared', everlong: { isCleared: true } }])
   tracker.viewChange()

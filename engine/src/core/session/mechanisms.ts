@@ -28,18 +28,19 @@ import { buildRequest } from './turn.ts'
 /** Mechanisms that belong to one session: they know its notes and its staged summaries. */
 export type SessionMechanisms = {
   readonly memory?: Mechanism | undefined
-  readonly collapse?: Mechanism | undefined
+  /** Tried before all reductions. */
+  readonly first?: Mechanism | undefined
   /** The setting `reductions` as the host gave it. */
   readonly given?: ReductionChoices | undefined
 }
 
 export function defaultMechanisms(
   compact: readonly Mechanism[],
-  { memory, collapse, given = {} }: SessionMechanisms = {},
+  { memory, first, given = {} }: SessionMechanisms = {},
 ): Mechanisms {
   const chosen = reductions.filter(({ onlyWith }) => onlyWith === undefined || given[onlyWith] !== undefined)
   return {
-    reduce: collapse ? [collapse, ...chosen] : chosen,
+    reduce: first ? [first, ...chosen] : chosen,
     compact: memory ? [memory, ...compact] : compact,
   }
 }
@@ -137,7 +138,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
   }
 }
 
-/** Tokens for a whole summary and what code adds to it. With less, each compaction would forget what the one before it knew. */
+/** Tokens for a summary and the text that code adds. With less, each compaction would lose facts of the previous one. */
 const handoverRoom = 8_000
 
 /** The size that a compaction before the threshold must get below: a share of the present size, with room for a summary. */
@@ -165,7 +166,7 @@ function summarizerPorts(runtime: Runtime): CompactionPorts {
   return {
     ...ports,
     model: summarizer(runtime),
-    // A limit that the summarizer met is learned here, which emits the event under the session's name.
+    // The gauge learns a limit that the summarizer met, and emits the event with the session's id.
     emit: (event) => (event.type === 'limit-learned' ? gauge.learnLimit(event) : ports.emit(event)),
   }
 }
@@ -213,7 +214,7 @@ export async function tryMechanisms(mechanisms: readonly Mechanism[], { context,
   return { ...last, tried, ...spent }
 }
 
-/** Code of the host may be among them: what it throws, or returns that is no outcome, is a failure. */
+/** It may be the host's code: an error, or a result that is no outcome, counts as a failure. */
 async function runMechanism(mechanism: Mechanism, context: MechanismContext): Promise<Outcome> {
   const { view, situation, ports } = context
   const { name } = mechanism
@@ -258,7 +259,7 @@ function describe(found: Found): string {
   return `asked the server to leave out ${changesIn(found)}, about ${found.freed} tokens`
 }
 
-/** How many results, attachments or ranges it is about. */
+/** The number of results, attachments or ranges that change. */
 export function changesIn(found: Exclude<Found, { readonly type: 'compacted' }>): number {
   return found.items?.length ?? (found.type === 'reduced' ? found.edits.length : 0)
 }

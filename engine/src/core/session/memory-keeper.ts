@@ -134,7 +134,7 @@ export class MemoryKeeper implements BackgroundWorker {
       ports.emit({ type: 'memory-failed', reason: extraction.reason, failures: this.current.failures, usage })
       return false
     }
-    // After a compaction meanwhile, what it saw last is out of the conversation.
+    // If a compaction came in between, the last message it saw is no longer in the conversation.
     if (this.current === before) {
       this.current = afterExtraction({ tokens, lastSeen: view.sources.at(-1)?.uuids.at(-1) })
       this.isFresh = false

@@ -4,6 +4,7 @@ import { shapeOf } from '../message/shape.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
 import type { EngineSettings } from '../settings/table.ts'
+import { readEdit } from '../transcript/format/edits.ts'
 import { nothingLearned } from './gauge.ts'
 import { shortenUnseen } from './oversized.ts'
 import { summarizing } from './testing/mechanisms.ts'
@@ -166,6 +167,29 @@ async function imagesLeft(counts: readonly number[], pinned: readonly number[] =
 test('images leave oldest first, well below the limit, and never while they keep to it', async () => {
   expect(await imagesLeft([30, 30, 40])).toEqual([30, 30, 40])
   expect(await imagesLeft([10, 20, 30, 41])).toEqual([0, 0, 30, 41])
+})
+
+test('what images free is all that left, also where the newest entry keeps some', async () => {
+  const freedBy = async (counts: readonly number[]) => {
+    const { session, records } = createTestWorld({ settings: { contextWindow: 1_000_000 } })
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
+    for (const [at, count] of counts.entries()) {
+      session.add({ role: 'user', content: [{ type: 'text', text: `${at}` }, ...Array(count).fill(image)] })
+      session.record(answerOf('Seen.', { id: `msg_${at}` }))
+    }
+    session.add({ role: 'user', content: 'Go on.' })
+    await session.prepare()
+    return records().flatMap((record) => {
+      const edit = readEdit(record)
+      return edit?.type === 'clear-media' ? [edit.freed ?? 0] : []
+    })
+  }
+  const [alone = 0] = await freedBy([110])
+  const [both = 0] = await freedBy([60, 110])
+  // 10 and 70 images, each of which leaves a word or two in its place.
+  expect(alone).toBeGreaterThan(0)
+  expect(both / alone).toBeGreaterThan(6)
+  expect(both / alone).toBeLessThan(8)
 })
 
 test('pinned images count, stay, and leave the newest entry only the rest', async () => {

@@ -28,7 +28,7 @@ type Prepared = {
   /** What was tried to make the context smaller, and why. */
   readonly tried: readonly Tried[]
   readonly compaction?: Compacted
-  /** What a person should know, each said once. */
+  /** For the person; each is said once. */
   readonly notices: readonly string[]
 }
 
@@ -64,7 +64,7 @@ export async function prepareTurn(
   gauge.settle()
   const isOff = source !== 'turn' || compactionOff(runtime) !== undefined
   const media = isOff ? [] : keepMediaLimit(runtime)
-  // A compaction that pays sees what would have been cleared.
+  // A compaction that pays needs the results that would have been cleared.
   const { scheduled } = runtime.tracker.now()
   const pays = !isOff && (scheduled !== undefined || paysNow(runtime))
   const micro = isOff || isMicroOff || pays ? [] : await reduceNow(runtime, signal)
@@ -82,7 +82,7 @@ export async function prepareTurn(
   }
   if (source === 'turn') reportCold(runtime, view, situation)
   const { request, repairs } = buildRequest(runtime, view)
-  // What was typed may be nothing but white space.
+  // All of the text may be white space.
   if (request.messages.length === 0) return nothingToSend('There is nothing to send yet: all messages are empty.')
   if (source === 'turn' && endsInAnswer(runtime, request)) {
     const { model } = request
@@ -232,7 +232,7 @@ export async function reduceNow(runtime: Runtime, signal?: AbortSignalPort): Pro
     const problem = whyNotReduce(runtime, found)
     if (problem) return problem
     if (found.type === 'reduced') reduceView(runtime, found)
-    // One request cannot ask for both, and what is left out must not come back.
+    // One request cannot ask for both, and results that the server leaves out must stay out.
     else if (found.type === 'compacted' || (before?.leftOut && !found.request.leftOut)) return found
     else tracker.delegate(found.request, found.freed)
     // A request that the server already has, or that leaves out nothing yet, is no change.
@@ -281,7 +281,7 @@ async function addToServer(
   return { tried, results: JSON.stringify(before) === JSON.stringify(now) ? 0 : results }
 }
 
-/** What is cleared right before a compaction is missing in its summary, and the cache it could have shared is broken. */
+/** Clearing results right before a compaction removes them from its summary, and breaks the cache that it could share. */
 function whyNotReduce(runtime: Runtime, found: Found): Failed | undefined {
   if (found.type === 'compacted') return failed('no-progress', 'It summarizes, which only the list `compact` may do.')
   const { freed } = found

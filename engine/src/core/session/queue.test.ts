@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { growth } from '../../testing/growth.ts'
 import { textOf } from '../message/block.ts'
-import { StoreError } from '../ports/session-store.ts'
+import type { JsonObject } from '../message/json.ts'
+import { noPosition, StoreError } from '../ports/session-store.ts'
 import type { ConversationInput } from './conversation.ts'
-import { createMutex } from './queue.ts'
+import { createMutex, enqueueRecord, leftInQueue } from './queue.ts'
 import { createTestWorld, memoryStore, scripted } from './testing/world.ts'
 
 test('tasks run one after another in the order in which they came, also after one that throws', async () => {
@@ -62,6 +63,22 @@ test('an answer that came during a compaction is not lost if it cannot be writte
   isFull = false
   await session.prepare()
   expect(JSON.stringify(session.messages())).toMatch(/first answer.*second answer/)
+})
+
+test('a queued message of which a part was written is not written again', () => {
+  const message = {
+    role: 'user',
+    content: [
+      { type: 'tool_result', tool_use_id: 't1', content: 'ok' },
+      { type: 'text', text: 'and go on' },
+    ],
+  } as const
+  const stamp = { timestamp: '2026-03-02T09:00:00.000Z', sessionId: 's' }
+  const entry = (record: JsonObject) => ({ record, position: noPosition })
+  const queued = { message, uuids: ['a', 'b'] }
+  const left = (...uuids: readonly string[]) =>
+    leftInQueue([entry(enqueueRecord(queued, stamp)), ...uuids.map((uuid) => entry({ type: 'user', uuid }))])
+  expect([left(), left('c'), left('a'), left('b'), left('a', 'b')]).toEqual([[queued], [queued], [], [], []])
 })
 
 test('queued messages take linear time', async () => {

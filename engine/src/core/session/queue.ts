@@ -32,7 +32,7 @@ export function createMutex(afterEach: () => void) {
 /** With the uuids that its entries will have. */
 export type QueuedMessage = { readonly message: ApiMessage; readonly uuids: readonly string[] }
 
-/** `left` is what an earlier process left in the queue. */
+/** `left`: messages that an earlier process left in the queue. */
 export function createMessageQueue({ conversation, tracker, ports }: Runtime, left: readonly QueuedMessage[] = []) {
   const waiting = [...left]
   const write = ({ message, uuids }: QueuedMessage) => {
@@ -66,7 +66,7 @@ export function createMessageQueue({ conversation, tracker, ports }: Runtime, le
   }
 }
 
-/** Whether a person typed it; tool results and what clients inject are not typed. */
+/** Whether a person typed it: not a tool result, and not injected by the client. */
 function isHuman({ role, origin, content }: ApiMessage): boolean {
   if (role !== 'user' || (origin !== undefined && origin !== 'human')) return false
   return typeof content === 'string' || content.some(({ type }) => type !== 'tool_result')

@@ -1,5 +1,5 @@
 // Searches and reads entries without an index.
-import type { JsonObject } from '../message/json.ts'
+import { defined, type JsonObject } from '../message/json.ts'
 import type { Recalled, RecallMatch } from '../ports/session-store.ts'
 import { searchTexts } from '../recall/rank.ts'
 import { snippetOf } from '../recall/snippet.ts'
@@ -27,7 +27,7 @@ export function recallAt(entries: Iterable<NumberedEntry>, words: string, limit:
   const found = terms.length === 0 ? [] : searchTexts(textsIn(entries), terms)
   const matches = found
     .slice(0, limit)
-    .map(({ id, kind, time, text }) => ({ id, kind, time, snippet: snippetOf(text, terms) }))
+    .map(({ text, place: _, ...match }) => ({ ...match, snippet: snippetOf(text, terms) }))
   return { matches, more: found.length > limit }
 }
 
@@ -37,8 +37,9 @@ function* textsIn(entries: Iterable<NumberedEntry>): Generator<Said> {
     if (typeof uuid !== 'string') continue
     const time = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? timestamp : undefined
     for (const piece of textsOf(record)) {
+      const { kind, text, toolUseId } = piece
       // Edits and boundaries are no messages.
-      if (piece.kind !== 'system') yield { id: idOf(piece) ?? uuid, kind: piece.kind, time, text: piece.text, place }
+      if (kind !== 'system') yield { id: idOf(piece) ?? uuid, kind, time, ...defined({ toolUseId }), text, place }
     }
   }
 }

@@ -16,6 +16,8 @@ export type RecallCard = {
   readonly epoch?: number
   readonly tool?: string | undefined
   readonly path?: string | undefined
+  /** Of a call: its result has this id. */
+  readonly toolUseId?: string | undefined
   /** Said by a sub-agent. */
   readonly sidechain?: boolean
 }
@@ -37,23 +39,24 @@ export type AnswerStyle = {
 }
 
 /**
- * One line: id, time (in the form that `since` and `until` take), epoch, kind, tool and path. Text from transcripts
- * cannot start a new line.
+ * One line: id, time (in the form that `since` and `until` take), epoch, kind, tool and path, and for a call the id of its
+ * result. Text from transcripts cannot start a new line.
  */
 export function cardLine(card: RecallCard): string {
   const when = card.time === undefined ? undefined : `${card.time.slice(0, 19)}Z`
   const call = [card.tool, card.path].filter((part) => part !== undefined).join(' ')
   const agent = card.sidechain ? 'sub-agent' : undefined
   const epoch = card.epoch === undefined ? undefined : `epoch ${card.epoch}`
-  const parts = [when, epoch, agent, card.kind, call === '' ? undefined : call]
+  const result = card.kind === 'tool-use' && card.toolUseId !== undefined ? `result: ${card.toolUseId}` : undefined
+  const parts = [when, epoch, agent, card.kind, call === '' ? undefined : call, result]
   const shown = parts.filter((part) => part !== undefined).map((part) => oneLine(part, 160))
   return [oneLine(card.id, 1000), ...shown].join(' · ')
 }
 
-export function oneLine(text: string, most: number): string {
+export function oneLine(text: string, max: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they could move the reader's cursor
   const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
-  return wellFormed(clipped(flat, most))
+  return wellFormed(clipped(flat, max))
 }
 
 /** Tokens by which an answer can exceed the sum of its text and frame: the two tags have other digits, and words meet. */

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../engine.ts'
 import { offline } from '../../models/offline.ts'
 import { everyStore } from '../../stores/testing/every-store.ts'
+import { noTokens } from '../message/usage.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import { recallTool } from './recall-tool.ts'
 
@@ -10,6 +11,19 @@ const { stores, stop } = await everyStore()
 afterAll(stop)
 
 describe.each(stores)('the recall tool of a session in %s', (_, createStore) => {
+  test('a call that a search finds names its result, and the result can be read by that name', async () => {
+    const store = createStore()
+    const session = await createEngine({ model: offline(), store }).start({ id: 'calls' })
+    session.add({ role: 'user', content: 'Run it.' })
+    const use = { type: 'tool_use', id: 'toolu_7', name: 'Bash', input: { command: 'npm run zeppelin' } }
+    session.record({ type: 'answer', id: 'm1', model: 'any', content: [use], stopReason: 'tool_use', usage: noTokens })
+    session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_7', content: 'took 7.31s' }] })
+    const { run } = recallTool(session)
+    expect((await run({ query: 'npm run zeppelin' })).text).toMatch(/^1\. .* · tool-use( · Bash)? · result: toolu_7$/m)
+    expect((await run({ read: 'toolu_7' })).text).toContain('took 7.31s')
+    await session.close()
+  })
+
   test('finds what was said, and reads it in parts that make the whole', async () => {
     const store = createStore()
     const session = await createEngine({ model: offline(), store }).start({ id: 'chat' })

@@ -129,7 +129,7 @@ function coversGap({ gauge }: Runtime, { overflow }: ModelFailure, freed: number
 }
 
 async function compactAll({ runtime, signal, steps }: Attempt): Promise<Remedy | undefined> {
-  // What was cleared before may be enough even if no compaction follows. If the provider named no numbers, only sending
+  // Clearing may have been enough even if no compaction follows. If the provider named no numbers, only sending
   // again can tell, and a request that is refused costs nothing.
   const isSmaller = steps.some(({ outcome }) => outcome === 'done')
   const why = await whyNoCompaction(runtime, signal)

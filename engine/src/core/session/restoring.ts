@@ -58,7 +58,7 @@ export class Restoring {
     if (message) this.book.add(message, record)
   }
 
-  /** Forgets what was added and reads these instead. */
+  /** Starts again with these messages. */
   readAgain = (entries: readonly Entry[]): void => {
     this.book = createStateBook()
     this.pins.clear()
@@ -72,7 +72,7 @@ export class Restoring {
     // Loaded with the first compaction.
     const { touchedFiles, isRuleFile, rulePlaces, restoreContext } = await import('./summarize.ts')
     const host = (await this.input.host?.()) ?? {}
-    // Only what the view holds counts: what came since the last compaction, and what that one restored.
+    // Only the view counts: messages since the last compaction, and the context that it restored.
     const pieces = conversation.view().sources.flatMap((source) => source.pieces)
     const asked = ofTurnOnly ? lastWorkedOn(pieces) : -1
     const touched = touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: conversation.record })

@@ -1,4 +1,4 @@
-// Everything a session works with. No field is ever assigned again: what changes is inside the part that owns it.
+// Everything a session works with. No field is ever assigned again: each part owns its state.
 import { modelFacts } from '../catalog/models.ts'
 import type { Mechanisms } from '../mechanisms/mechanism.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
@@ -29,7 +29,7 @@ export type Runtime = {
   readonly tracker: Tracker
   readonly usage: UsageMeter
   readonly settings: Settings
-  /** What the host set and cannot be used, for `explain()`. */
+  /** Settings of the host that cannot be used, for `explain()`. */
   readonly warnings?: readonly string[]
   readonly environment: Environment
   readonly mechanisms: Mechanisms
@@ -81,19 +81,19 @@ export function createRuntime({ model, base, learned, overhead, tokenizer, ...pa
 
 export type Reduction = { readonly edits: readonly Edit[]; readonly freed: number }
 
-/** Writes edits that make the context smaller, with what they freed and the size before them. */
+/** Writes edits that make the context smaller, with the tokens they freed and the size before them. */
 export function writeReduction({ conversation, gauge }: Runtime, reduction: Reduction): void {
   const size = gauge.size().tokens
   conversation.edit(withFreed(reduction).map((edit) => ({ ...edit, size })))
 }
 
-/** The same for edits that change what was already sent. */
+/** The same for edits of messages that were already sent. */
 export function reduceView(runtime: Runtime, reduction: Reduction): void {
   writeReduction(runtime, reduction)
   runtime.tracker.viewChange()
 }
 
-/** What several edits free together is noted on the first of them. */
+/** The first of several edits gets the sum of the freed tokens. */
 export function withFreed({ edits, freed }: Reduction): readonly Edit[] {
   return edits.map((edit, at) => ({ ...edit, freed: at === 0 ? freed : 0 }))
 }
@@ -110,7 +110,7 @@ export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient
       const known = client.capabilities(model)
       const isOwn = model === name
       const window = isOwn ? gauge.window() : (gauge.limit(client, model) ?? known.window)
-      // What the host says about answers holds for its own model, and for others of which nothing is known.
+      // The host's limit for answers is that of its own model. It is also used for models of which nothing is known.
       const table = known.maxOutput ?? modelFacts(model)?.maxOutput
       const maxOutput = isOwn ? (gauge.maxOutput() ?? table) : (table ?? gauge.maxOutput())
       return { ...known, ...defined({ window, maxOutput }) }
@@ -129,7 +129,7 @@ export function summarizer({ conversation, gauge, usage }: Runtime): ModelClient
   }
 }
 
-/** Clears what describes the state before a compaction. Which skills were listed stays: listing them again costs thousands of tokens. */
+/** Clears state from before a compaction. The list of skills stays: listing them again costs thousands of tokens. */
 export type CleanUp = {
   readonly name: string
   /** Whether it belongs to one conversation or to all. */
@@ -167,14 +167,14 @@ export function createCleanUps(
 
 const joining = ['SessionStart', 'PostCompact', 'SubagentStart']
 
-/** The same hooks. What they add after a compaction, or when a session starts, is appended to the conversation. */
+/** The same hooks. Context that they add after a compaction, or when a session starts, is appended to the conversation. */
 export function hooksInto(conversation: Conversation, hooks: Hooks): Hooks {
   return {
     run: async (call, options) => {
       const outcome = await hooks.run(call, options)
       const { event } = call
       const source = 'source' in call ? call.source : undefined
-      // A compaction places, and measures, what its own SessionStart hooks add.
+      // A compaction places and measures the context of its own SessionStart hooks.
       if (!joining.includes(event) || source === 'compact') return outcome
       const hookName = source === undefined ? event : `${event}:${source}`
       const facts = { type: 'hook_additional_context', hookEvent: event, hookName }

@@ -271,7 +271,7 @@ class ManagedSession implements OwnSession {
     this.flush()
   }
 
-  /** Writes what had to wait. */
+  /** Writes the messages that had to wait. */
   private flush(): void {
     if (this.mutex.isBusy()) return
     for (let write = this.lateAnswers[0]; write; write = this.lateAnswers[0]) {
@@ -288,7 +288,7 @@ class ManagedSession implements OwnSession {
     for (const worker of this.runtime.background) worker.afterAnswer(this.runtime)
   }
 
-  /** One task at a time. What it read is stored before a model sees it, and what it wrote before it is done. */
+  /** One task at a time. Its input is stored before a model sees it, and its output before it ends. */
   private run<T>(task: () => Promise<T>): Promise<T> {
     return this.mutex.run(async () => {
       await this.stored()

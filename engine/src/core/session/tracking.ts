@@ -141,7 +141,7 @@ export class Tracker {
   /** What the server is asked to leave out of the next request. */
   serverOptions = (): RequestOptions | undefined => this.options
 
-  /** What it is asked for besides, whatever a mechanism did. */
+  /** Further options for the server, independent of the mechanism that acted. */
   addedOptions = (): RequestOptions | undefined => this.added
 
   human(turnId: string): void {

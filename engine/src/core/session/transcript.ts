@@ -32,7 +32,7 @@ export type Transcript = {
   /** The view that the newest answer was given: without the edits written since. The same object if there are none. */
   readonly answered: View
   readonly entry: (uuid: string) => Entry | undefined
-  /** For trying out what further entries would do to the view. */
+  /** For trying out further entries. */
   readonly fold: Fold
   readonly lastAction: readonly Undoable[]
   /** For an edit. */
@@ -42,9 +42,9 @@ export type Transcript = {
   readonly lastUuid: string | undefined
   /** Fields that clients put on every record, as the newest one has them. */
   readonly envelope: JsonObject
-  /** What the session itself counted with, where an engine of ours wrote it. */
+  /** The values that the session itself counted with, if Everlong wrote it. */
   readonly note: ContextNote | undefined
-  /** What the user typed while the agent worked and no message contains. */
+  /** Text that the user typed while the agent worked and that no message contains. */
   readonly queued: readonly QueuedWords[]
   /** The summary that the model wrote, if the transcript was read as of a compaction. */
   readonly recordedSummary: string | undefined
@@ -160,7 +160,7 @@ function picked(record: JsonObject, keys: readonly string[]): JsonObject {
 
 export type Facts = ReturnType<typeof createFacts>
 
-/** What code reads off the main conversation. `add` gets every entry, in file order. */
+/** Facts that code reads from the main conversation. `add` gets every entry, in file order. */
 export function createFacts() {
   const ledger = createLedger()
   const seen = createSeenFiles()

@@ -244,7 +244,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   const time = requestedAt ?? ports.now()
   const { cacheRead, cacheWrite } = usage
   const { watch, dropped, isHit } = watchAnswer(last, { cacheRead, cacheWrite, time, deletedTokens })
-  // Cache edits are relative to the prefix that is gone. What the server clears is not: it reads the history each time.
+  // Cache edits refer to the prefix that is gone. Clearing on the server does not: the server reads the whole history each time.
   const isStale = dropped > 0 && !last.isChanged && client.capabilities(name).cacheEdits
   const { asked: _, ...counted } = cacheEdits
   tracker.set({ watch, cacheEdits: isStale ? noCacheEdits : counted, requestedAt: undefined })
@@ -257,7 +257,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   return reason
 }
 
-/** The entries that were added to a view; undefined when what was there has changed. */
+/** The entries that were added to a view; undefined if its earlier entries have changed. */
 export function addedSince(before: View, now: View): readonly string[] | undefined {
   const uuidsOf = ({ sources }: View) => sources.flatMap(({ uuids }) => uuids)
   const editsOf = ({ sources }: View) => [...new Set(sources.flatMap(({ edits }) => edits))].join()

@@ -4,15 +4,15 @@ import { headOf } from './cut.ts'
 /** Marks a place where text was left out. */
 export const gap = '[…]'
 
-/** At most about `most` characters: the whole text, or its first and last paragraphs. */
-export function condensed(text: string, most: number): string {
+/** At most about `max` characters: the whole text, or its first and last paragraphs. */
+export function condensed(text: string, max: number): string {
   const whole = text.trim()
-  if (whole.length <= most) return whole
-  const pieces = piecesOf(whole, most / 2)
-  const head = take(pieces, most * 0.4)
-  const tail = take(pieces.slice(head.length).toReversed(), most - length(head)).toReversed()
+  if (whole.length <= max) return whole
+  const pieces = piecesOf(whole, max / 2)
+  const head = take(pieces, max * 0.4)
+  const tail = take(pieces.slice(head.length).toReversed(), max - length(head)).toReversed()
   const kept = head.length + tail.length
-  if (kept === 0) return `${headOf(whole, most)} ${gap}`
+  if (kept === 0) return `${headOf(whole, max)} ${gap}`
   if (kept === pieces.length) return whole
   return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
 }
@@ -31,24 +31,24 @@ export function withoutCode(text: string): string {
 const listMark = /^\s*(?:[-*+•]|\d+[.)])\s+/
 
 /** The first sentences of prose that fit: no code, tables, headings, questions or lead-ins. */
-export function gist(text: string, most: number): string {
+export function gist(text: string, max: number): string {
   const kept: string[] = []
-  let left = most
+  let left = max
   for (const line of withoutCode(text).split('\n')) {
     if (/^\s*(?:\||#{1,6} |-{3,}|\*{3,}|$)|[:?](?:\*\*)?\s*$/.test(line)) continue
     const fitting = take(line.replace(listMark, '').split(sentenceEnd), left).join(' ')
     if (fitting !== '') kept.push(/[.!;。！]$/.test(fitting) ? fitting : `${fitting};`)
     left -= fitting.length + 1
-    if (left < most / 2) break
+    if (left < max / 2) break
   }
-  return kept.length === 0 ? condensed(text, most) : kept.join(' ').replace(/;$/, '')
+  return kept.length === 0 ? condensed(text, max) : kept.join(' ').replace(/;$/, '')
 }
 
 /** Not after the label of a list item (1. A.) or an abbreviation, which do not end a sentence. */
 export const sentenceEnd = /(?<=[.!?。！？])(?<!(?:^|[\s*_(])(?:\d{1,3}|[A-Za-z]|vs|e\.g|i\.e|cf|etc)\.)\s+/m
 
-/** Tables and fenced blocks whole, other lines one by one, or in sentences if a line is longer than `longest`. */
-function piecesOf(text: string, longest: number): readonly string[] {
+/** Tables and fenced blocks whole, other lines one by one, or in sentences if a line is longer than `maxLength`. */
+function piecesOf(text: string, maxLength: number): readonly string[] {
   const pieces: string[] = []
   let block: 'table' | 'fence' | undefined
   for (const line of text.split('\n')) {
@@ -56,7 +56,7 @@ function piecesOf(text: string, longest: number): readonly string[] {
     const isFence = /^\s*(?:```|~~~)/.test(line)
     const isRow = /^\s*\|/.test(line)
     if (block === 'fence' || (block === 'table' && isRow)) pieces.push(`${pieces.pop() ?? ''}\n${line}`)
-    else if (isFence || isRow || line.length <= longest) pieces.push(line)
+    else if (isFence || isRow || line.length <= maxLength) pieces.push(line)
     else for (const sentence of line.split(sentenceEnd)) pieces.push(sentence)
     block = (block === 'fence') !== isFence ? 'fence' : isRow && block !== 'fence' ? 'table' : undefined
   }
@@ -64,8 +64,8 @@ function piecesOf(text: string, longest: number): readonly string[] {
 }
 
 /** From the start, as many as fit. */
-function take(pieces: readonly string[], most: number): readonly string[] {
-  let left = most
+function take(pieces: readonly string[], max: number): readonly string[] {
+  let left = max
   const end = pieces.findIndex((piece) => {
     left -= piece.length + 1
     return left < 0

@@ -13,7 +13,7 @@ describe('by characters', () => {
   })
 
   test('a text that fits stays as it is, and nothing at all may be asked for', () => {
-    expect([headOf('ab', 2), tailOf('ab', 2), clipped('ab', 2), withoutMiddle('ab', { most: 2 })]).toEqual([
+    expect([headOf('ab', 2), tailOf('ab', 2), clipped('ab', 2), withoutMiddle('ab', { max: 2 })]).toEqual([
       'ab',
       'ab',
       'ab',
@@ -28,15 +28,15 @@ describe('by characters', () => {
   })
 
   test('a text without its middle says how much is left out', () => {
-    expect(withoutMiddle('abcdefghijkl', { most: 5 })).toBe('abc\n[… 7 characters left out …]\nkl')
-    expect(withoutMiddle('ab😀defghi😀l', { most: 6, headShare: 0.5, marker: (n) => `<${n}>` })).toBe('ab<8>😀l')
+    expect(withoutMiddle('abcdefghijkl', { max: 5 })).toBe('abc\n[… 7 characters left out …]\nkl')
+    expect(withoutMiddle('ab😀defghi😀l', { max: 6, headShare: 0.5, marker: (n) => `<${n}>` })).toBe('ab<8>😀l')
   })
 
   test('cuts of a well-formed text are well formed and join up to it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(20), (text, most) => {
         const marker = (missing: number) => `[${missing}]`
-        const cuts = [headOf(text, most), tailOf(text, most), withoutMiddle(text, { most, marker })]
+        const cuts = [headOf(text, most), tailOf(text, most), withoutMiddle(text, { max: most, marker })]
         expect(cuts.map((cut) => cut.isWellFormed())).toEqual([true, true, true])
         expect(text.startsWith(headOf(text, most))).toBe(true)
         expect(text.endsWith(tailOf(text, most))).toBe(true)

@@ -1,45 +1,45 @@
 // Truncates texts without splitting surrogate pairs, and replaces lone surrogates, which APIs refuse. Lengths are in UTF-16
 // code units.
 
-export function headOf(text: string, most: number): string {
-  if (text.length <= most) return text
-  const end = Math.max(0, Math.floor(most))
+export function headOf(text: string, max: number): string {
+  if (text.length <= max) return text
+  const end = Math.max(0, Math.floor(max))
   return text.slice(0, splitsPair(text, end) ? end - 1 : end)
 }
 
-export function tailOf(text: string, most: number): string {
-  if (text.length <= most) return text
-  const start = text.length - Math.max(0, Math.floor(most))
+export function tailOf(text: string, max: number): string {
+  if (text.length <= max) return text
+  const start = text.length - Math.max(0, Math.floor(max))
   return text.slice(splitsPair(text, start) ? start + 1 : start)
 }
 
-/** At most `most` characters, ending in an ellipsis if truncated. */
-export function clipped(text: string, most: number): string {
-  return text.length <= most ? text : `${headOf(text, most - 1)}…`
+/** At most `max` characters, ending in an ellipsis if truncated. */
+export function clipped(text: string, max: number): string {
+  return text.length <= max ? text : `${headOf(text, max - 1)}…`
 }
 
 /** A cut between words may cost up to the rest of the limit. */
 const minKept = 0.4
 
 /** Like `clipped`, but between two words if possible: half a name is a name that nobody wrote. */
-export function clippedAtWord(text: string, most: number): string {
-  if (text.length <= most) return text
-  const part = headOf(text, most - 1)
+export function clippedAtWord(text: string, max: number): string {
+  if (text.length <= max) return text
+  const part = headOf(text, max - 1)
   const space = /\s/.test(text[part.length] ?? '') ? part.length : part.search(/\s\S*$/)
-  return `${(space > most * minKept ? part.slice(0, space) : part).trimEnd()}…`
+  return `${(space > max * minKept ? part.slice(0, space) : part).trimEnd()}…`
 }
 
 export type MiddleCut = {
   /** Characters kept; the marker is extra. */
-  readonly most: number
+  readonly max: number
   readonly headShare?: number
   readonly marker?: (missing: number) => string
 }
 
-export function withoutMiddle(text: string, { most, headShare = 0.6, marker = missingMarker }: MiddleCut): string {
-  if (text.length <= most) return text
-  const head = headOf(text, Math.ceil(most * headShare))
-  const tail = tailOf(text, most - Math.ceil(most * headShare))
+export function withoutMiddle(text: string, { max, headShare = 0.6, marker = missingMarker }: MiddleCut): string {
+  if (text.length <= max) return text
+  const head = headOf(text, Math.ceil(max * headShare))
+  const tail = tailOf(text, max - Math.ceil(max * headShare))
   return `${head}${marker(text.length - head.length - tail.length)}${tail}`
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { collapsedText } from '../collapse/stage.ts'
 import { truncationMarker } from '../compaction/ask/request.ts'
-import { collapsedText } from '../prompts/collapse.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import { recalledNotice } from '../prompts/recall.ts'

@@ -1,9 +1,9 @@
 // What the context consists of. The kinds and the unattributed rest add up to the size. Where the kinds were estimated higher than
-// the provider counted, they share what it counted.
+// the provider counted, they are scaled down to its count.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
-import { type Measure, measureContent, scaled } from './estimate/counting.ts'
+import { type Measure, type Measuring, measureContent, scaled } from './estimate/counting.ts'
 import { duplicateReads } from './file-reads.ts'
 
 export const kinds = [
@@ -59,7 +59,7 @@ export type Breakdown = {
   }
 }
 
-type Book = (kind: Kind, measure: Measure, part?: string) => void
+export type Book = (kind: Kind, measure: Measure, part?: string) => void
 
 /** The default model is that of the newest answer. */
 export function breakdown(given: BreakdownInput): Breakdown {
@@ -104,24 +104,34 @@ function total(items: readonly { readonly tokens: number }[]): number {
 
 function bookMessages(input: BreakdownInput, book: Book): void {
   const toolNames = new Map<string, string>()
-  for (const message of input.messages) {
-    for (const block of blocksOf(message.content)) {
-      const measure = measureContent([block], input)
-      if (isToolUse(block)) {
-        toolNames.set(block.id, block.name)
-        book('tool-requests', measure, block.name)
-      } else if (isToolResult(block)) {
-        // Images count separately, even inside a result.
-        const images = blocksOf(block.content).filter(({ type }) => type === 'image')
-        const ofImages = measureContent(images, input)
-        if (images.length > 0) book('images', ofImages)
-        const rest = { text: measure.text - ofImages.text, media: measure.media - ofImages.media }
-        book('tool-results', rest, toolNames.get(block.tool_use_id) ?? 'unknown tool')
-      } else if (block.type === 'image') book('images', measure)
-      else if (isThinking(block)) book('thinking', measure)
-      else if (message.origin === 'attachment') book('attachments', measure, message.attachment ?? 'unknown kind')
-      else book(kindOfText(block, message), measure)
-    }
+  for (const message of input.messages) bookMessage(message, { how: input, toolNames, book })
+}
+
+export type Booking = {
+  readonly how: Measuring
+  /** By the id of the call. Calls are added to it. */
+  readonly toolNames: Map<string, string>
+  readonly book: Book
+}
+
+/** Calls `book` for each block of a message. */
+export function bookMessage(message: ViewMessage, { how, toolNames, book }: Booking): void {
+  for (const block of blocksOf(message.content)) {
+    const measure = measureContent([block], how)
+    if (isToolUse(block)) {
+      toolNames.set(block.id, block.name)
+      book('tool-requests', measure, block.name)
+    } else if (isToolResult(block)) {
+      // Images count separately, even inside a result.
+      const images = blocksOf(block.content).filter(({ type }) => type === 'image')
+      const ofImages = measureContent(images, how)
+      if (images.length > 0) book('images', ofImages)
+      const rest = { text: measure.text - ofImages.text, media: measure.media - ofImages.media }
+      book('tool-results', rest, toolNames.get(block.tool_use_id) ?? 'unknown tool')
+    } else if (block.type === 'image') book('images', measure)
+    else if (isThinking(block)) book('thinking', measure)
+    else if (message.origin === 'attachment') book('attachments', measure, message.attachment ?? 'unknown kind')
+    else book(kindOfText(block, message), measure)
   }
 }
 

@@ -1,5 +1,5 @@
-// The size of the context: what the latest answer reported plus an estimate of everything after it. And how to convert
-// between our estimates and what the provider reports.
+// The size of the context: the usage of the latest answer plus an estimate of everything after it. And how to convert
+// between our estimates and the provider's counts.
 import type { ViewMessage } from '../message/message.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
 import {
@@ -56,7 +56,7 @@ export function contextSize(messages: readonly ViewMessage[], given: SizeOptions
   const reported = freed > 0 ? afterRemoval(counted, freed, left()) : counted
   // Clients up to early 2026 stored the output count from the start of the stream (1 to 10).
   const isStub = usage.output <= 10 && measureAll(pieces, given).text > 200
-  // What came back was never reported.
+  // No answer has counted messages that an undo brought back.
   const estimated = withMargin(tokensOf(isStub ? [...after, ...pieces] : after)) + Math.max(0, -freed)
   return {
     tokens: reported + estimated,
@@ -80,12 +80,12 @@ function measureAll(messages: readonly ViewMessage[], options: SizeOptions): Mea
 }
 
 /** No model has a larger window: a server that reports more made it up. */
-const largestWindow = 2_000_000
+const maxWindow = 2_000_000
 
 function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
   if (role !== 'assistant' || !usage) return undefined
   const tokens = contextTokens(usage)
-  return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
+  return tokens > 0 && tokens <= Math.max(window, maxWindow) ? usage : undefined
 }
 
 /** The answers whose usage is valid, with the tokens that were removed from their context since. */
@@ -167,7 +167,7 @@ export function sizeScale(
   return (now.estimated - smallest.estimated >= minSpread && between(smallest, now)) || proportional(now)
 }
 
-/** With less between two contexts, what the client injects unrecorded outweighs the messages. */
+/** With a smaller difference between two contexts, unrecorded text of the client outweighs the messages. */
 const minSpread = 2_000
 /** Outside of these something else changed the reports: the server left something out, or the figures are made up. */
 const [minSlope, maxSlope] = [0.5, 2]

@@ -22,7 +22,7 @@ type Thresholds = {
   readonly autoCompact: { readonly mode: boolean | 'ask'; readonly source: string }
   readonly manualCompact: { readonly allowed: boolean; readonly source: string }
   readonly autoCompactThreshold: Figure
-  /** What the gauge counts down to: the threshold, or the effective window if auto-compact is off. */
+  /** The gauge counts down to this: the threshold, or the effective window if auto-compact is off. */
   readonly limit: Figure
   readonly warning: Figure
   readonly error: Figure
@@ -67,7 +67,7 @@ export function explain(input: ExplainInput): Explanation {
   return { model, size, ...windows, ...thresholds, percentLeft, state: stateOf(is), ...is, warnings }
 }
 
-/** What was asked for and cannot be, where a setting or a variable asked. */
+/** A value that a setting or a variable asks for and that is not possible. */
 function cappedIn(asked: ResolvedSettings, given: Windows & Thresholds): readonly string[] {
   const figures = [
     asked.maxWindow && given.contextWindow,

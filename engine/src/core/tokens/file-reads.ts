@@ -21,16 +21,16 @@ export function readBy(call: ToolCall, result: ToolResultBlock): FileRead | unde
 }
 
 /** Clients end the read of a whole file here. */
-const mostLines = 2_000
+const maxLines = 2_000
 
 /** A read to the end that was cut short shows no line after the cut. */
 function reached(read: FileRead): FileRead {
   if (read.to !== Number.POSITIVE_INFINITY) return read
   const text = textOf([read.result])
-  if (text.length < mostLines) return read
+  if (text.length < maxLines) return read
   const isCut = /\btruncated\b/i.test(text.slice(-300))
   const lines = text.split('\n').length
-  return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
+  return lines >= maxLines || isCut ? { ...read, to: read.from + lines - 1 } : read
 }
 
 /** Some clients answer a second read of an unchanged file with a pointer to the first. */

@@ -8,7 +8,7 @@ import { contextTokens } from '../message/usage.ts'
 /** The context size at the end of a turn, and its time if known. */
 export type TurnSize = { readonly tokens: number; readonly time?: number | undefined }
 
-/** How full the context was at the end of each turn. A turn starts with what a person asked. */
+/** The size of the context at the end of each turn. A turn starts with a person's request. */
 export function turnSizes(messages: readonly ViewMessage[]): readonly TurnSize[] {
   return turnsOf(messages, ({ origin }) => isRequest(origin)).flatMap(({ start, end }): readonly TurnSize[] => {
     const last = messages.slice(start, end).findLast(({ usage }) => usage !== undefined)
@@ -16,7 +16,7 @@ export function turnSizes(messages: readonly ViewMessage[]): readonly TurnSize[]
   })
 }
 
-/** The newest turn ends with what the context is now, the estimate of what came after its last answer included. */
+/** The newest turn ends with the present size, with an estimate of everything after its last answer. */
 export function endingNow(turns: readonly TurnSize[], now: number): readonly TurnSize[] {
   const last = turns.at(-1)
   return last ? [...turns.slice(0, -1), { ...last, tokens: now }] : []

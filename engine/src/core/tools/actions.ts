@@ -16,6 +16,8 @@ export const actions = [
   'migrate',
 ] as const
 export type Action = (typeof actions)[number]
+/** They verify the work. */
+export const checks: ReadonlySet<Action> = new Set(['test', 'lint', 'types', 'check', 'build'])
 
 /** By the task that a runner is given, or by the program. The first that fits counts. */
 const patterns: readonly (readonly [Action, RegExp])[] = [

@@ -200,12 +200,12 @@ function commandDetails(script: string): Details {
   if (end >= 0 && /^["']?\s*\w{0,20}["']?\s*$/.test(script.slice(end + patchEnd.length))) {
     return { type: 'patch', files: readPatch(script.slice(0, end)) }
   }
-  return { type: 'command', script: script.slice(0, longestScript) }
+  return { type: 'command', script: script.slice(0, maxScriptLength) }
 }
 
 const patchEnd = '*** End Patch'
 /** The start of a longer script says what it does; the rest is the content of files. */
-const longestScript = 20_000
+const maxScriptLength = 20_000
 
 const writtenKeys = ['content', 'file_text', 'contents']
 const queryKeys = ['pattern', 'query', 'regex']

@@ -75,6 +75,17 @@ describe('blocks', () => {
     ])
   })
 
+  test('are in the order of their numbers, also where two are open at once', () => {
+    const [one = [], two = []] = ['one', 'two'].map((text, at) =>
+      block(at, { type: 'text', text: '' }, [{ type: 'text_delta', text }]),
+    )
+    const [first, ...rest] = one
+    expect(contentOf([...two.slice(0, 1), first as JsonObject, ...rest, ...two.slice(1)])).toEqual([
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'two' },
+    ])
+  })
+
   test('a compaction keeps its encrypted content byte for byte (LangChain and the AI SDK drop it)', () => {
     const encrypted_content = 'EpsCCkYI/+==\u2028\\"'
     const content = contentOf(

@@ -4,7 +4,7 @@ import { type Block, isBlock, isText } from '../../core/message/block.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { noTokens, readUsage } from '../../core/message/usage.ts'
 import type { ModelAnswer } from '../../core/ports/model.ts'
-import { type Accumulator, BrokenStream, type Piece } from '../stream.ts'
+import { type Accumulator, BrokenStream, type Delta } from '../stream.ts'
 
 type Writable = Record<string, unknown>
 type OpenBlock = { readonly fields: Writable; json: string; isOpen: boolean }
@@ -24,7 +24,7 @@ export class MessageAccumulator implements Accumulator {
     return this.isStopped
   }
 
-  add(event: unknown): Piece | undefined {
+  add(event: unknown): Delta | undefined {
     if (!isObject(event)) return undefined
     switch (event.type) {
       case 'message_start':
@@ -78,7 +78,7 @@ export class MessageAccumulator implements Accumulator {
   }
 
   /** From a server that does not stream. */
-  private whole(message: JsonObject): Piece {
+  private whole(message: JsonObject): Delta {
     this.start(message)
     const blocks = arrayAt(message, 'content').filter(isBlock)
     for (const [at, fields] of blocks.entries()) this.blocks.set(at, { fields: { ...fields }, json: '', isOpen: false })
@@ -87,7 +87,7 @@ export class MessageAccumulator implements Accumulator {
     return { type: 'text', text: texts.join('') }
   }
 
-  private startBlock(event: JsonObject): Piece | undefined {
+  private startBlock(event: JsonObject): Delta | undefined {
     const index = numberAt(event, 'index') ?? this.blocks.size
     const block = objectAt(event, 'content_block') ?? {}
     if (this.blocks.has(index)) throw new BrokenStream(`block ${index} began twice`)
@@ -118,7 +118,7 @@ export class MessageAccumulator implements Accumulator {
   }
 }
 
-function addDelta(block: OpenBlock, delta: JsonObject): Piece | undefined {
+function addDelta(block: OpenBlock, delta: JsonObject): Delta | undefined {
   const { fields } = block
   switch (delta.type) {
     case 'text_delta':

@@ -112,6 +112,12 @@ describe('usage', () => {
     }
   })
 
+  test('that is told with every chunk is that of the last one', () => {
+    const told = (completion_tokens: number) => ({ usage: { prompt_tokens: 100, completion_tokens } })
+    const { usage } = answerOf([chunk({ content: 'a' }, null, told(1)), chunk({ content: 'b' }, 'stop', told(2))])
+    expect(usage).toEqual({ ...counts, input: 100, cacheRead: 0, output: 2 })
+  })
+
   test('that is not told is nothing, and the answer says that it was not told', () => {
     const answer = answerOf([chunk({ content: 'a' }, 'stop')])
     expect([answer.usage, answer.extra?.usage]).toEqual([{ ...counts, input: 0, cacheRead: 0, output: 0 }, null])

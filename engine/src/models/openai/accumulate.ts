@@ -12,7 +12,7 @@ import {
   stringAt,
 } from '../../core/message/json.ts'
 import type { ModelAnswer } from '../../core/ports/model.ts'
-import { type Accumulator, BrokenStream, type Piece } from '../stream.ts'
+import { type Accumulator, BrokenStream, type Delta } from '../stream.ts'
 
 export type Call = { id: string; name: string; json: string }
 
@@ -31,7 +31,7 @@ export class ChatAccumulator implements Accumulator {
     return this.finish !== undefined
   }
 
-  add(chunk: unknown): Piece {
+  add(chunk: unknown): Delta {
     this.id ||= stringAt(chunk, 'id') ?? ''
     this.model ||= stringAt(chunk, 'model') ?? ''
     this.usage = objectAt(chunk, 'usage') ?? this.usage

@@ -5,7 +5,7 @@ import { arrayAt, defined, isObject, type JsonObject, numberAt, objectAt, string
 import type { Message } from '../../core/message/message.ts'
 import { noTokens, type TokenCounts } from '../../core/message/usage.ts'
 import type { ModelAnswer, ModelRequest } from '../../core/ports/model.ts'
-import { type Accumulator, BrokenStream, type Piece, RefusedStream } from '../stream.ts'
+import { type Accumulator, BrokenStream, type Delta, RefusedStream } from '../stream.ts'
 import { type Call, readCalls } from './accumulate.ts'
 import { type ChatDefaults, partOf, textFor, toolOf } from './body.ts'
 
@@ -61,7 +61,7 @@ export class ResponsesAccumulator implements Accumulator {
     return this.response !== undefined
   }
 
-  add(event: unknown): Piece | undefined {
+  add(event: unknown): Delta | undefined {
     const type = stringAt(event, 'type') ?? ''
     // A server that does not stream sends the response alone.
     if (stringAt(event, 'object') === 'response' && isObject(event)) this.response = event

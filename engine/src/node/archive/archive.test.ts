@@ -24,6 +24,29 @@ test('a file that was written over by one of the same length is read again', () 
   archive.close()
 })
 
+test('the own run of a compaction is not searched, unless it is the file that was asked for', () => {
+  const folder = folders.next()
+  const [main, run] = [join(folder, 'session.jsonl'), join(folder, 'agent-acompact-1.jsonl')]
+  writeFileSync(main, session().user('look for the heron').text)
+  writeFileSync(run, session().user('summarize the heron').text)
+  const found = (place: string) => {
+    const archive = openArchive(place, { folder: false })
+    const { matches } = archive.search({ words: 'heron' })
+    archive.close()
+    return matches.map(({ snippet }) => snippet)
+  }
+  expect([found(folder), found(run)]).toEqual([['look for the heron'], ['summarize the heron']])
+})
+
+test('what has the word as typed comes first, and what has another form of it after that', () => {
+  const path = join(folders.next(), 'session.jsonl')
+  writeFileSync(path, session().user('the herons fly').user('a heron stands').user('a crane stands').text)
+  const archive = openArchive(path, { folder: false })
+  const found = (limit: number) => archive.search({ words: 'heron', limit }).matches.map(({ snippet }) => snippet)
+  expect([found(1), found(5)]).toEqual([['a heron stands'], ['a heron stands', 'the herons fly']])
+  archive.close()
+})
+
 test('a compaction of a sub-agent begins no epoch of the conversation', () => {
   const path = join(folders.next(), 'session.jsonl')
   const { text } = session()

@@ -65,15 +65,15 @@ const wrongMatcher: Wrong = (value) => {
   return firstWrong([['hooks', hooks]], ([, list]) => wrongList(list, wrongCommand))
 }
 
-const longestTimeout = 3600
+const maxTimeout = 3600
 
 const wrongCommand: Wrong = (value) => {
   if (!isObject(value)) return ': expected an object'
   const { type, command, timeout } = value
   if (type !== 'command') return '.type: expected "command"'
   if (typeof command !== 'string' || command === '') return '.command: expected a command line'
-  const isValid = timeout === undefined || (typeof timeout === 'number' && timeout > 0 && timeout <= longestTimeout)
-  return isValid ? undefined : `.timeout: expected seconds, more than 0 and at most ${longestTimeout}`
+  const isValid = timeout === undefined || (typeof timeout === 'number' && timeout > 0 && timeout <= maxTimeout)
+  return isValid ? undefined : `.timeout: expected seconds, more than 0 and at most ${maxTimeout}`
 }
 
 function wrongList(value: unknown, wrong: Wrong): string | undefined {

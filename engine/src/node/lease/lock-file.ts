@@ -18,7 +18,7 @@ export type LockPlace = { readonly disk: Disk; readonly path: string }
 
 /** How long an unreadable lock file (a power cut may leave one) counts as held. */
 const unreadableMs = 30_000
-const longestLock = 8192
+const maxLockBytes = 8192
 
 export function isToken(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text)
@@ -29,7 +29,7 @@ export function readLock({ disk, path }: LockPlace): LockRecord | undefined {
   if (file === undefined) return undefined
   try {
     const state = disk.stat(file)
-    const bytes = new Uint8Array(Math.min(state.size, longestLock))
+    const bytes = new Uint8Array(Math.min(state.size, maxLockBytes))
     const length = disk.read(file, bytes, 0)
     return parseLock(new TextDecoder().decode(bytes.subarray(0, length))) ?? unreadableLock(state)
   } finally {

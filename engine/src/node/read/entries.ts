@@ -34,7 +34,7 @@ export type ReadReport = {
 export type FileScan = Scan & ReadReport & { readonly path: string }
 
 /** Just below V8's maximum string length. */
-const longestLine = 0x1ff00000
+const maxLineBytes = 0x1ff00000
 
 export function forEachEntry(path: string, visit: (entry: Entry) => void, options: LineOptions = {}): ReadReport {
   const reader = createTranscriptReader()
@@ -71,7 +71,7 @@ export function readLine(line: Line, { reader, visit, problems = [] }: Sink): nu
   const { offset, number } = line
   const length = line.end - line.start
   if (length === 0) return 0
-  if (length > longestLine) {
+  if (length > maxLineBytes) {
     problems.push({ line: number, offset, type: 'too-long', lost: length })
     return 0
   }
@@ -96,7 +96,7 @@ export function sniffFormat(path: string): Format | undefined {
   let format: Format | undefined
   let torn: string | undefined = ''
   forEachLine(path, ({ buffer, start, end, offset, ended }) => {
-    const text = end - start > longestLine ? '' : buffer.toString('utf8', start, end)
+    const text = end - start > maxLineBytes ? '' : buffer.toString('utf8', start, end)
     const formats = decodeLine(text).records.map(formatOf)
     format = formats.find((found) => found !== undefined)
     torn = ended || offset > 0 ? undefined : text

@@ -42,6 +42,25 @@ test('whatever was read before, the rules are those of the whole file, and only 
   fc.assert(property, { numRuns: 40 })
 })
 
+test('a last line that is still being written is read again when it is whole', () => {
+  const lines = linesOf(3)
+  const rule = serialize({
+    type: 'user',
+    uuid: 'last',
+    sessionId: 's',
+    message: { role: 'user', content: 'Never delete the logs.' },
+  })
+  // Cut anywhere, also where the record is whole and only the end of its line is missing.
+  for (const cut of [1, 30, rule.length - 5, rule.length - 1]) {
+    writeFileSync(path, lines.join('') + rule.slice(0, cut))
+    const { mark } = readLedger(path)
+    appendFileSync(path, rule.slice(cut))
+    const { ledger, bytesRead } = readLedger(path, mark)
+    const isThere = ledger.rules.some(({ text }) => text.includes('logs'))
+    expect({ cut, isThere, bytesRead }).toEqual({ cut, isThere: true, bytesRead: Buffer.byteLength(rule) })
+  }
+})
+
 test.each<[string, (lines: readonly string[]) => void]>([
   ['cut short', () => truncateSync(path, 100)],
   ['written anew', (lines) => writeFileSync(path, lines.toReversed().join(''))],

@@ -87,12 +87,12 @@ function streamLines(file: number, visit: (line: Line) => unknown, options: Line
 }
 
 const firstBlock = 256 << 10
-const largestBlock = 8 << 20
+const maxBlockBytes = 8 << 20
 
 /** Reads a file from its end towards its beginning. The lines of a block are in file order and not numbered. */
 export function* blocksFromEnd(file: number, size: number): Generator<readonly Line[], void, void> {
   let atLeast = firstBlock
-  for (let start = size; start > 0; atLeast = Math.min(atLeast * 2, largestBlock)) {
+  for (let start = size; start > 0; atLeast = Math.min(atLeast * 2, maxBlockBytes)) {
     const lines = readBlock(file, start, atLeast)
     start = lines[0]?.offset ?? 0
     yield lines

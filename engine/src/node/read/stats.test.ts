@@ -37,6 +37,20 @@ test('compactions whose run was not recorded are estimated by the model that was
   })
 })
 
+test('a compaction after which nobody answered is estimated by the model that was at work before it', () => {
+  const folder = folders.next()
+  const built = session({ sessionId: 'one', style: '2.1-early' })
+    .user('begin')
+    .assistant('yes', { tokens: { input: 1_000, output: 10 }, model: 'claude-sonnet-4-5' })
+    .boundary({ trigger: 'auto', preTokens: 9_000 })
+    .summary('s'.repeat(300))
+    .boundary({ trigger: 'manual', preTokens: 8_000 })
+    .summary('s'.repeat(600))
+  write(join(folder, 'one.jsonl'), built.records)
+  const { compactionEstimates } = collectStatistics([folder])
+  expect(compactionEstimates.map(({ model, answers }) => [model, answers])).toEqual([['claude-sonnet-4-5', 2]])
+})
+
 test('a recorded run is counted and takes the place of an estimate', () => {
   const folder = folders.next()
   write(join(folder, 'one.jsonl'), compactedTwice('one'))

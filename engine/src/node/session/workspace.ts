@@ -75,8 +75,8 @@ async function stateOf(place: Place, since: Since | undefined): Promise<Workspac
   }
 }
 
-function capped<T>(all: readonly T[], most: number): Capped<T> {
-  return { items: all.slice(0, most), count: all.length }
+function capped<T>(all: readonly T[], max: number): Capped<T> {
+  return { items: all.slice(0, max), count: all.length }
 }
 
 async function commitAt(place: Place, oid: string): Promise<Commit> {

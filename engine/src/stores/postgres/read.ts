@@ -105,9 +105,9 @@ async function firstOf({ schema, run }: SessionTables, ids: readonly string[], b
 }
 
 /** Of each term, this many of the newest entries are considered. */
-const mostOfTerm = 1_000
+const maxOfTerm = 1_000
 /** So many entries are read in full, the best by the index. */
-const mostRead = 100
+const maxRead = 100
 
 /** The index chooses entries of this session, and their texts decide. */
 export async function recallByIndex(tables: SessionTables, words: string, limit: number): Promise<Recalled> {
@@ -118,7 +118,7 @@ export async function recallByIndex(tables: SessionTables, words: string, limit:
   const rows = await run(
     `SELECT seq, id, body, cuts FROM ${schema}.entry
      WHERE tenant = $1 AND session = $2 AND seq = ANY($3) ORDER BY seq`,
-    [chosen.slice(0, Math.max(mostRead, limit))],
+    [chosen.slice(0, Math.max(maxRead, limit))],
   )
   const entries = (await recordsOf(tables, rows)).map(({ seq, record }) => ({ record, place: seq }))
   const { matches, more } = recallAt(entries, words, limit)
@@ -131,7 +131,7 @@ async function candidates({ schema, run, key }: SessionTables, terms: readonly T
     `SELECT term.nth, entry.seq FROM unnest($3::text[]) WITH ORDINALITY AS term (query, nth)
      CROSS JOIN LATERAL (
        SELECT seq FROM ${schema}.entry WHERE tenant = $1 AND session = $2 AND words @@ term.query::tsquery
-       ORDER BY seq DESC LIMIT ${mostOfTerm}
+       ORDER BY seq DESC LIMIT ${maxOfTerm}
      ) AS entry`,
     [terms.map((term) => queryFor(term, key))],
   )

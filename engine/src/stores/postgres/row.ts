@@ -92,8 +92,8 @@ export function hashOf(text: string): string {
 }
 
 /** A tsvector holds a megabyte; this stays below it even if every character takes four bytes. */
-const mostCharacters = 200_000
-const longestWord = 40
+const maxCharacters = 200_000
+const maxWordLength = 40
 
 /** Scripts that put no spaces between words: every character is a word. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/gu
@@ -109,7 +109,7 @@ export function wordsOf(record: JsonObject, session: string): readonly string[] 
     for (const each of wordsIn(text)) {
       if (found.has(each)) continue
       characters += each.length
-      if (characters > mostCharacters) return [...found]
+      if (characters > maxCharacters) return [...found]
       found.add(each)
     }
   }
@@ -151,7 +151,7 @@ function* wordsIn(text: string): Generator<string> {
 
 function* plainWordsIn(text: string): Generator<string> {
   for (const [found] of text.normalize('NFC').toLowerCase().replace(unspaced, ' $& ').matchAll(word))
-    yield cutTo(found, longestWord)
+    yield cutTo(found, maxWordLength)
 }
 
 /** So that the index itself separates sessions: a word that is common everywhere costs no more than in one session. */

@@ -44,6 +44,7 @@ export async function runStoreContract(input: StoreContractInput): Promise<Store
     checkOpening,
     checkIds,
     checkRecords,
+    checkKept,
     checkVersions,
     checkWindows,
     checkRecall,
@@ -115,6 +116,21 @@ async function checkRecords({ store, other, must }: Bench): Promise<void> {
   }
   must(back.length === records.length, 'there are as many records as were stored')
   must(same(await recordsIn(store, 'nobody'), []), 'a session that is not there has no records')
+}
+
+/** What a host does later changes nothing that is stored. */
+async function checkKept({ store, other, must }: Bench): Promise<void> {
+  const session = await opened(store, 'kept', { as: 'new', user: 'carl' })
+  const message = { role: 'user', content: 'as it was stored' }
+  await session.append([{ id: 'k1', record: { type: 'user', uuid: 'k1', message } }], session.version)
+  message.content = 'changed later'
+  const [record] = await recordsIn(other, 'kept')
+  must(same(record?.message, { role: 'user', content: 'as it was stored' }), 'a record is stored as it was passed in')
+  await session.release()
+  const again = await opened(other, 'kept', { as: 'existing', user: 'dora' })
+  await again.release()
+  must(same(ids(await store.list({ user: 'carl' })), ['kept']), 'a session keeps its user, whoever opens it')
+  must(same(ids(await store.list({ user: 'dora' })), []), 'and gets no other')
 }
 
 async function checkVersions({ store, other, must }: Bench): Promise<void> {

@@ -1,6 +1,6 @@
 // Asks a model for a summary: with the conversation's cache, directly, with the oldest rounds dropped, in windows. Writing a
 // summary without a model is up to the caller.
-import { modelFacts } from '../../catalog/models.ts'
+import { cachePrices, modelFacts } from '../../catalog/models.ts'
 import { isToolResult, isToolUse, textOf } from '../../message/block.ts'
 import type { Message } from '../../message/message.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
@@ -37,15 +37,15 @@ type AskContext = Question & {
   readonly maxTokens: number
 }
 
-const mostOutput = 20_000
+const maxSummaryOutput = 20_000
 
 export async function askForSummary(run: CompactionRun, question: Question): Promise<Summary | Failed> {
   const { model } = run.plan
   const counting = { ...run.job.counting, model }
   const weigh = (message: Message) => countTokens([message], counting)
   const countText = (text: string) => weigh({ role: 'user', content: text })
-  const maxOutput = run.ports.model.capabilities(model).maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput
-  const maxTokens = Math.min(mostOutput, maxOutput)
+  const maxOutput = run.ports.model.capabilities(model).maxOutput ?? modelFacts(model)?.maxOutput ?? maxSummaryOutput
+  const maxTokens = Math.min(maxSummaryOutput, maxOutput)
   const work = { ...question, run, weigh, countText, prompt: promptOf(run, question), maxTokens }
   const { prompt } = work
   const { mechanisms } = run.plan
@@ -101,7 +101,7 @@ function promptOf(
 
 const whatToDo =
   'Compact up to an earlier message, remove something large, go back a few messages, or let a model with a larger window summarize.'
-const mostRetries = 3
+const maxRetries = 3
 const sendsEach = 3
 
 /** Our count of a whole request and the provider's differ by up to this share of the window. */
@@ -132,7 +132,7 @@ async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary
       return failed('prompt-too-long', why)
     }
     if (next) {
-      if (++retries > mostRetries) break
+      if (++retries > maxRetries) break
       left = next.left
       dropped = [...dropped, ...next.dropped]
       run.ports.emit({ type: 'prompt-too-long-retried', attempt: retries, ...next.groups })
@@ -145,17 +145,18 @@ async function askDirectly(work: AskContext, sharing?: TooLong): Promise<Summary
     if (!isTooLong(asked)) return asked
     tooLong = { overflow: asked.overflow }
   }
-  const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time. ${whatToDo}`
+  const why = `The conversation was too long for the summarizer ${maxRetries + 1} times, with less of it each time. ${whatToDo}`
   note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt-too-long' })
   return failed('prompt-too-long', why)
 }
 
-/** What stays in the context anyway is shown for understanding, and only where there is room for it. */
+/** Messages that stay in the context are shown to help the summarizer, if there is room. */
 function opening(work: AskContext): readonly PreparedMessage[] {
   const { summarized, kept, variant } = work.run.plan.parts
-  const { room: all } = limitsOf(work)
+  const { room: all, window } = limitsOf(work)
   const prepared = preparedMessages(summarized)
-  const recent = all === undefined ? prepared : withOriginals(work, prepared, all - weightOf(work, prepared))
+  const recent =
+    all === undefined ? prepared : withOriginals(work, prepared, { free: all - weightOf(work, prepared), window })
   const retained = preparedMessages(variant === 'from' ? kept : [])
   if (retained.length === 0) return recent
   const { room = Number.POSITIVE_INFINITY } = limitsOf(work)
@@ -169,31 +170,39 @@ function opening(work: AskContext): readonly PreparedMessage[] {
 const shareOfFree = 0.8
 
 /**
+ * No cache has the cleared results, so they may cost as much as reading a full window from the cache, which is the most that
+ * the rest of the request costs; in small windows, as much as in one of 200,000 tokens.
+ */
+function maxOriginals(window: number): number {
+  return Math.max(window, 200_000) * cachePrices.read
+}
+
+/**
  * The cleared results that the conversation's own request shows as placeholders. They follow it, so that its cache is still
  * read, in the room that it leaves in the window.
  */
 function clearedResults(work: AskContext): string | undefined {
   const { job, plan } = work.run
-  const { room } = limitsOf(work)
+  const { room, window } = limitsOf(work)
   if (room === undefined) return undefined
   const prepared = preparedMessages(plan.parts.summarized)
   const calls = new Map(prepared.flatMap(({ content }) => content.filter(isToolUse).map((use) => [use.id, use])))
-  const results = withOriginals(work, prepared, (room - job.size) * shareOfFree)
+  const results = withOriginals(work, prepared, { free: (room - job.size) * shareOfFree, window })
     .filter((message, at) => message !== prepared[at])
     .flatMap(({ content }) => content.filter(isToolResult))
     .map(({ tool_use_id, content }) => ({ call: calls.get(tool_use_id), text: textOf(content) }))
   return results.length === 0 ? undefined : clearedResultsText(results)
 }
 
-/** Results that were cleared from the view come back for the summarizer, the newest first, in `room` tokens. */
+/** Results that were cleared from the view come back for the summarizer, the newest first, in a part of the window. */
 function withOriginals(
   work: AskContext,
   prepared: readonly PreparedMessage[],
-  room: number,
+  { free, window }: { readonly free: number; readonly window: number },
 ): readonly PreparedMessage[] {
   const { recordOf } = work.run.job
   if (!recordOf) return prepared
-  let left = room
+  let left = Math.min(free, maxOriginals(window))
   return prepared
     .toReversed()
     .map((message) => {
@@ -209,7 +218,7 @@ function withOriginals(
     .toReversed()
 }
 
-const mostFolded = 6_000
+const maxFolded = 6_000
 
 /**
  * The summarizer's window, and the tokens in it for folded-in facts, for the conversation and for the answer; no room if the
@@ -220,7 +229,7 @@ function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: 
   const { model } = plan
   const told = model === job.conversation?.model ? job.contextWindow : undefined
   const own = told ?? ports.model.capabilities(model).window ?? modelFacts(model)?.window
-  const fold = Math.min(mostFolded, Math.floor((own ?? Number.POSITIVE_INFINITY) * 0.05))
+  const fold = Math.min(maxFolded, Math.floor((own ?? Number.POSITIVE_INFINITY) * 0.05))
   const window = overflow?.limit ?? own
   if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold, output: maxTokens }
   const quarter = Math.floor(window / 4)
@@ -234,24 +243,24 @@ function weightOf({ weigh }: AskContext, messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-/** What to leave out next; nothing where a smaller request has not been tried yet. */
+/** Which messages to leave out next; none if a smaller request has not been tried yet. */
 function lessOf(work: AskContext, left: readonly PreparedMessage[], { overflow, wasOwn = false }: TooLong) {
   const { weigh, countText, maxTokens, prompt } = work
   const { room = Number.POSITIVE_INFINITY, fold } = limitsOf(work, overflow)
   const weight = weightOf(work, left)
   if (wasOwn && weight <= room) return undefined
-  // Our count and the provider's differ: what it counted says by how much.
+  // The provider's count shows how far our own count is off.
   const actual = wasOwn ? undefined : overflow?.actual
   const scale = actual === undefined ? 1 : Math.min(2, Math.max(0.5, actual / (weight + countText(prompt))))
-  // What fits the window must leave room to answer in, too.
+  // The window must also have room for the answer.
   const answer = overflow?.maxTokens === undefined ? Math.min(maxTokens, Math.floor((overflow?.limit ?? 0) / 10)) : 0
   const over = wasOwn ? weight - room : gapOf(overflow)
   const gap = over === undefined ? undefined : Math.max(1, over + fold + answer)
   return truncated(left, { gap, weigh: (message) => weigh(message) * scale }) ?? 'only-one'
 }
 
-const mostShrinks = 3
-const shareOfCarried = 0.25
+const maxShrinks = 3
+const carriedShare = 0.25
 
 /** Oldest first: the summary of one window comes before the next window. */
 async function inWindows(
@@ -261,7 +270,7 @@ async function inWindows(
 ): Promise<Summary | Failed> {
   const { run, weigh, countText } = work
   const { model } = run.plan
-  let size = Math.floor(room * (1 - shareOfCarried))
+  let size = Math.floor(room * (1 - carriedShare))
   let windows = windowsOf(messages, { size, weigh })
   let carried = ''
   let shrinks = 0
@@ -274,13 +283,13 @@ async function inWindows(
     const asked = await askIn(work, { mechanism: 'windows', request, prompt, sourceTokens, sends: sendsEach })
     if (asked.type === 'summary') {
       if (at === windows.length - 1) return asked
-      const share = Math.min(1, (room * shareOfCarried) / countText(asked.text))
-      carried = withoutMiddle(asked.text, { most: asked.text.length * share })
+      const share = Math.min(1, (room * carriedShare) / countText(asked.text))
+      carried = withoutMiddle(asked.text, { max: asked.text.length * share })
       at++
       continue
     }
     if (!isTooLong(asked)) return asked
-    if (++shrinks > mostShrinks) break
+    if (++shrinks > maxShrinks) break
     size = Math.floor(size * 0.6)
     windows = [...windows.slice(0, at), ...windowsOf(windows.slice(at).flat(), { size, weigh })]
   }

@@ -1,4 +1,4 @@
-// Sends one request for a summary and judges the answer. Keeps connections alive meanwhile and adds up the usage.
+// Sends one request for a summary and judges the answer. Emits signs of life while it waits, and adds up the usage.
 import { addCounts, billedCounts, type TokenCounts } from '../../message/usage.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { type Failed, type FailedReason, failed, stopped, type Tried } from '../../ports/outcome.ts'
@@ -20,7 +20,7 @@ export type Asking = {
   readonly mechanism: string
   readonly request: ModelRequest
   readonly prompt: string
-  /** Of what is summarized: a summary must have fewer. */
+  /** Tokens of the summarized messages: a summary must have fewer. */
   readonly sourceTokens: number
   /** How often it is sent when the stream breaks. */
   readonly sends: number
@@ -43,7 +43,7 @@ export async function ask(run: CompactionRun, asking: Asking): Promise<Summary |
   const answer = await send(asking, run)
   if (signal?.aborted) return stopped
   const { overflow } = answer.type === 'failed' ? answer : {}
-  // The window as the provider names it is worth more than what any table says.
+  // The provider's own limit overrides every table.
   if (overflow?.limit !== undefined && overflow.limit !== run.limit) {
     run.limit = overflow.limit
     const { endpoint = ports.model.provider } = ports.model

@@ -15,6 +15,15 @@ const judged = (content: readonly Block[], stopReason = 'end_turn', sourceTokens
     sourceTokens,
   })
 
+test('a summary must have fewer tokens than what it is made from', () => {
+  const tokens = Math.ceil(good.length / 4)
+  expect([tokens - 1, tokens].map((source) => judged([text(good)], 'end_turn', source))).toMatchObject([
+    { type: 'failed', reason: 'no-progress' },
+    { type: 'failed', reason: 'no-progress' },
+  ])
+  expect(judged([text(good)], 'end_turn', tokens + 1)).toBe(good)
+})
+
 describe('formatting', () => {
   test('takes the scratchpad and the tags off, and folds blank lines', () => {
     const answer = `<analysis>\nfirst <summary> then\n</analysis>\n\n<summary>\n${good}\n\n\n\n2. Key  \n</summary>\nbye`

@@ -49,35 +49,35 @@ function isErrorText(text: string): boolean {
 const placeholders =
   /^[[(<{"'*\s]*(no response requested|no content|\(?empty\)?|none|n\/a|null|undefined|todo|tbd|placeholder|summary( goes here| unavailable)?|your walk through the conversation|please go on|ok(ay)?|done|understood|\.{2,}|…)[\])>}"'*.!\s]*$/i
 const excuse = /^(i('| a)m sorry|sorry|i can(no|')t|i(’|')m unable|i am unable|as an ai)\b/i
-const leastLetters = 20
+const minLetters = 20
 
 function isPlaceholder(text: string): boolean {
   const bare = text.trim()
   if (bare === '' || placeholders.test(bare)) return true
   if (bare.length < 300 && excuse.test(bare)) return true
-  return (bare.match(/[\p{L}\p{N}]/gu)?.length ?? 0) < leastLetters
+  return (bare.match(/[\p{L}\p{N}]/gu)?.length ?? 0) < minLetters
 }
 
-const longestEcho = 160
+const maxEchoLength = 160
 
 function isEcho(text: string, prompt: string): boolean {
-  const sample = prompt.trim().slice(0, longestEcho)
+  const sample = prompt.trim().slice(0, maxEchoLength)
   return sample.length >= 40 && text.includes(sample)
 }
 
 const shingle = 6
-const leastWords = 120
-const leastFresh = 0.2
-const longestJudged = 200_000
+const minWords = 120
+const minFreshShare = 0.2
+const maxJudgedLength = 200_000
 
-/** Long, and made of few things said again and again: what a model does that cannot find an end. */
+/** A long text that repeats a few words: the model was caught in a loop. */
 function isDegenerate(text: string): boolean {
-  const words = text.slice(0, longestJudged).split(/\s+/)
-  if (words.length < leastWords) return false
+  const words = text.slice(0, maxJudgedLength).split(/\s+/)
+  if (words.length < minWords) return false
   const seen = new Set<string>()
   const count = words.length - shingle + 1
   for (let at = 0; at < count; at++) seen.add(words.slice(at, at + shingle).join(' '))
-  return seen.size / count < leastFresh
+  return seen.size / count < minFreshShare
 }
 
 export type FormattedSummary = {
@@ -101,13 +101,13 @@ export function formatSummary(answer: string): FormattedSummary {
   return { text: folded(end === undefined ? body : body.slice(0, end)), isOpen: end === undefined }
 }
 
-const longestPreface = 200
+const maxPrefaceLength = 200
 
 /** A tag opens a block where a line begins with it, or near the start; elsewhere somebody speaks of it. */
 function openingOf(text: string, name: 'analysis' | 'summary'): number | undefined {
   for (const { index, 0: tag } of text.matchAll(new RegExp(`^[ \\t]*<${name}>|<${name}>`, 'gim'))) {
     const at = index + tag.length - `<${name}>`.length
-    if (tag.length > `<${name}>`.length || at <= longestPreface || text[at - 1] === '\n') return at
+    if (tag.length > `<${name}>`.length || at <= maxPrefaceLength || text[at - 1] === '\n') return at
   }
   return undefined
 }

@@ -108,7 +108,7 @@ const reinjected = new Set([
   'token_usage',
 ])
 
-/** With the piece it came from, so that what has to be left out can still be read. */
+/** With the piece it came from, so that a message that is left out can still be read. */
 export type PreparedMessage = Message & {
   readonly content: readonly Block[]
   readonly piece: ViewMessage

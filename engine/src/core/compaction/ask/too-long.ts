@@ -11,7 +11,7 @@ import { offlineSummary } from '../page/record.ts'
 import { type PreparedMessage, truncationMarker } from './request.ts'
 
 export type Truncated = {
-  /** What is left, oldest first, without anything synthetic. */
+  /** The remaining messages, oldest first, without synthetic ones. */
   readonly left: readonly PreparedMessage[]
   readonly dropped: readonly PreparedMessage[]
   readonly groups: { readonly dropped: number; readonly left: number }
@@ -62,7 +62,7 @@ export function withFoldedIn(
   return texts.length === 0 ? left : [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }, ...left]
 }
 
-/** What the earlier summary said and what the user said with the agent's reports, as far as there is room. */
+/** The earlier summary, and the user's messages with the agent's reports, as far as there is room. */
 function foldedIn(dropped: readonly PreparedMessage[], limit: TokenLimit): string {
   const book = createLedger()
   for (const { piece } of dropped) book.add(piece)
@@ -111,14 +111,14 @@ function fitted(messages: readonly PreparedMessage[], { size, weigh }: WindowOpt
   }
 }
 
-const least = 400
+const minLength = 400
 
 function shortened(block: Block, share: number): Block {
   const cut = (text: string) =>
-    text.length <= least ? text : withoutMiddle(text, { most: Math.max(least, text.length * share) })
+    text.length <= minLength ? text : withoutMiddle(text, { max: Math.max(minLength, text.length * share) })
   if (isText(block)) return { ...block, text: cut(block.text) }
   if (isToolResult(block)) return { ...block, content: cut(textOf(block.content)) }
   if (!isToolUse(block)) return block
   const input = JSON.stringify(block.input)
-  return input.length <= least ? block : { ...block, input: { shortened: cut(input) } }
+  return input.length <= minLength ? block : { ...block, input: { shortened: cut(input) } }
 }

@@ -1,10 +1,11 @@
 // What would do harm if a compaction lost it, and how to recognize each in a context.
-import type { ActionFact, ErrorFact, Exchange, Ledger, Rule } from '../../ledger/facts.ts'
+import type { ErrorFact, Exchange, Ledger, Rule } from '../../ledger/facts.ts'
 import { rulesIn, sentencesOf, withoutPasted } from '../../ledger/rules.ts'
 import { interrupted } from '../../ledger/steps.ts'
 import type { Action } from '../../tools/actions.ts'
 import { toolJob } from '../../tools/call.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
+import { type ActionFact, latestActions } from '../page/action-claims.ts'
 import { isConsent } from '../page/claims.ts'
 import { isPassedOver } from '../page/state.ts'
 import { type Context, topicOf } from './contexts.ts'
@@ -173,7 +174,7 @@ function inUse(before: readonly Ledger[]): readonly Candidate[] {
   if (ledger === undefined) return []
   const since = before.at(-2)?.messages ?? 0
   const committed = Math.max(since - 1, ledger.repository.gitLast, ...ledger.commits.map(({ last }) => last))
-  const runs = ledger.actions.filter(({ action, last }) => last >= since && !wellKnown.has(action))
+  const runs = latestActions(ledger.commands).filter(({ action, last }) => last >= since && !wellKnown.has(action))
   return [
     ...runs.map(commandCandidate),
     ...ledger.files.filter(({ last }) => last > committed).map(({ path, last }) => fileCandidate(path, last)),

@@ -28,7 +28,7 @@ export type Context = {
   readonly text: () => string
   /** What a model wrote in its summary; empty for the first context. */
   readonly summary: string
-  /** What somebody wrote in it says this in any words: the summary, the user, the agent, the client. */
+  /** Whether any text in it says this, in any words: the summary, the user, the agent or the client. */
   readonly says: (words: readonly string[]) => boolean
   /** Some line that somebody wrote has all of these names. */
   readonly names: (names: readonly string[]) => boolean
@@ -76,7 +76,7 @@ export function contextsOf(entries: readonly Entry[]): readonly Context[] {
   return contexts
 }
 
-/** What the agent wrote into AGENTS.md and the like: clients put these files into every context. */
+/** Text that the agent wrote into AGENTS.md and similar files: clients put these files into every context. */
 function writtenRules({ record }: Entry): readonly string[] {
   if (record.type !== 'assistant') return []
   return blocksOf(objectAt(record, 'message')?.content)

@@ -41,6 +41,24 @@ test('claims of the last summary that the conversation does not support are unve
   expect(lostFrom(talk.boundary().summary(dry)).unverified).toEqual([])
 })
 
+test('a summary is compared with the conversation before its own compaction, not before one that was undone', () => {
+  const approved = (talk: SessionBuilder) =>
+    talk.assistant('Shall I deploy to production?').user('Yes, deploy it to production.').assistant('Deployed.')
+  const claim = `${dry}\n- The user approved the deployment to production.`
+  const undo = (talk: SessionBuilder, uuid: string) => {
+    const { last, sessionId } = talk
+    const at = { uuid: `undo-${uuid}`, parentUuid: last, timestamp: '2026-03-02T10:00:00.000Z', sessionId }
+    return talk.raw(editRecord({ type: 'undo', uuid }, at)).from(at.uuid)
+  }
+  const undone = undo(begun().boundary().summary(dry), 'b1')
+  expect(lostFrom(approved(undone).boundary().summary(claim).user('Go on.')).unverified).toEqual([])
+  const first = begun().boundary().summary(claim)
+  expect(lostFrom(undo(first, 'b1').user('Go on.')).unverified).toEqual([])
+  // What was approved after its compaction does not support a summary, whatever was compacted and undone since.
+  const later = approved(begun().boundary().summary(claim)).boundary().summary(dry)
+  expect(lostFrom(undo(later, 'b2').user('Go on.')).unverified).toMatchObject([{ type: 'approval' }])
+})
+
 describe('a rule', () => {
   test('that the summary drops is lost, with its place', () => {
     expect(lostFrom(begun().boundary().summary(dry).user('Go on.'))).toEqual({

@@ -78,7 +78,7 @@ function compactionOf({ openedBy, isUndone, isReadable }: Context, number: numbe
   return [{ number, uuid, line, trigger, time, isUndone, isReadable }]
 }
 
-/** Reads only messages that were in a context when it ended: what the user rewound is not lost but taken back. */
+/** Reads only messages that were in a context when it ended: rewound messages are not lost, the user took them back. */
 function factsOf(entries: readonly Entry[], contexts: readonly Context[]): KnownFacts {
   const seen = new Set(contexts.flatMap(({ uuids }) => [...uuids]))
   const boundaries = new Set(contexts.flatMap(({ openedBy, isUndone, start }) => (openedBy && !isUndone ? start : [])))

@@ -1,7 +1,34 @@
 // Claims of success: "All tests pass now.", "The work was pushed to origin." They are compared with the latest run of such a
 // command. Only plain statements count: a condition, a plan, a part of the tests or an older success is no contradiction.
-import type { ActionFact, Exchange } from '../../ledger/facts.ts'
+import type { CommandFact, Exchange } from '../../ledger/facts.ts'
 import type { Action } from '../../tools/actions.ts'
+
+/** The latest run of a command of one kind: of the tests, a build, a push. */
+export type ActionFact = {
+  readonly action: Action
+  readonly text: string
+  readonly last: number
+  /** Unfinished also where nobody can say which command of a script failed. */
+  readonly ended: CommandFact['ended']
+  readonly outcome: string
+  /** Some run of this kind went well, this one or an earlier one. */
+  readonly hasSucceeded: boolean
+}
+
+/** At most one for each kind. */
+export function latestActions(commands: readonly CommandFact[]): readonly ActionFact[] {
+  const latest = new Map<Action, ActionFact>()
+  for (const { actions = [], failed, ...run } of commands.toSorted((a, b) => a.last - b.last)) {
+    for (const action of actions) {
+      const hasSucceeded =
+        run.ended === 'well' || run.hasSucceeded === true || latest.get(action)?.hasSucceeded === true
+      const ended = run.ended === 'badly' && failed !== action ? 'unfinished' : run.ended
+      const outcome = run.outcome === '' && run.exit ? `exit code ${run.exit}` : run.outcome
+      latest.set(action, { action, text: run.text, last: run.last, ended, outcome, hasSucceeded })
+    }
+  }
+  return [...latest.values()]
+}
 
 /** "All tests pass." → "`npm test` failed, "3 failed"", if that is how the latest run of the tests ended. */
 export function failedActionIn(

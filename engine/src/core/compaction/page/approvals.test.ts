@@ -53,6 +53,32 @@ describe('a claim that the user approved something', () => {
     expect(isMarked(claim, said('Remove the house.'))).toBe(false)
   })
 
+  test.each([
+    'Never drop the legacy tables.',
+    'Do not delete the legacy tables, and do not rename them.',
+    'Under no circumstances delete the legacy tables.',
+    "You mustn't delete any of the legacy tables!",
+    'Don’t you dare delete the legacy tables',
+    'Look at the schema. The legacy tables are not to be deleted.',
+    'Ask me before you delete the legacy tables.',
+    'Clean up the code, but never delete the legacy tables.',
+  ])('is not supported by a message that forbids it, or allows it only on a condition: %s', (text) => {
+    const claim = 'The user approved deleting the legacy tables.'
+    expect(isMarked(claim, said(text))).toBe(true)
+    expect(isMarked(claim, said(text, { about: 'Shall I delete the legacy tables?' }))).toBe(true)
+    expect(isMarked(claim, said(text), said('ok'))).toBe(true)
+    expect(isMarked(claim, said(text), said('I thought about it: delete the legacy tables now.'))).toBe(false)
+  })
+
+  test.each([
+    'Delete the legacy tables, but never drop the table orders.',
+    'Delete the legacy tables. Do not touch the table orders.',
+    'Delete the legacy tables without asking me again.',
+    'No problem, delete the legacy tables.',
+  ])('is supported by a message that forbids something else: %s', (text) => {
+    expect(isMarked('The user approved deleting the legacy tables.', said(text))).toBe(false)
+  })
+
   test('is not supported by what another agent asked for', () => {
     expect(isMarked('The user approved the release.', said('Make the release.', { kind: 'task' }))).toBe(true)
   })

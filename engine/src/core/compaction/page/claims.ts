@@ -1,7 +1,7 @@
 // Claims of a summary that code can check: quotations of the user, approvals, and states. A claim that does not hold up is
 // marked and never removed: the summary may be right in substance.
 import type { CommandFact, Exchange, Ledger, Todo } from '../../ledger/facts.ts'
-import { failedActionIn } from './action-claims.ts'
+import { failedActionIn, latestActions } from './action-claims.ts'
 import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 
 /** The text with its marks, and what was marked. */
@@ -128,6 +128,16 @@ export function isHarmful(claim: string): boolean {
 
 const refusal = /^\W*(?:no|nope|don'?t|do not|stop|never|wait|cancel|nein|non)\b/i
 
+/** From here to the end of a part of a sentence, something is forbidden or bound to a condition. */
+const forbidding =
+  /\b(?:never|not|dont|no(?! (?:problem|objections?|worries|need))|cannot|avoid|stop|until|unless|before|ask(?: me)?|nicht|niemals|kein\w*|jamais|nunca)\b|n['’]t\b/i
+
+/** "Delete the logs, but never drop the table." → "Delete the logs, ": what is forbidden supports no approval. */
+function permittedIn(text: string): string {
+  const parts = text.split(/(?<=[.!?])\s+|\n+|;|\b(?:but|instead)\b/i)
+  return parts.map((part) => part.split(forbidding, 1)[0]).join(' ')
+}
+
 type Ground = {
   readonly words: ReadonlySet<string>
   readonly isConsent: boolean
@@ -139,11 +149,13 @@ type Ground = {
 function groundsIn(exchanges: readonly Exchange[]): readonly Ground[] {
   return exchanges.flatMap(({ kind, text, about = '' }, at) => {
     if (kind === 'task') return []
-    const isReply = kind !== 'rejection' && !refusal.test(text)
+    const isAllowed = consent.test(text) || !forbidding.test(text)
+    const isReply = kind !== 'rejection' && !refusal.test(text) && isAllowed
     // "Yes, do that." agrees with what the agent reported before it.
     const before = isReply && text.length <= 80 ? (exchanges[at - 1]?.report ?? '') : ''
     const plan = kind === 'approval' ? 'plan' : ''
-    const named = isReply ? `${plan} ${text} ${about} ${before}` : text
+    const said = permittedIn(text)
+    const named = isReply ? `${plan} ${said} ${about} ${before}` : said
     const isConsent = isReply && (kind === 'approval' || consent.test(text))
     return [{ words: new Set(contentWords(named)), isConsent, mayHarm: isHarmful(named) }]
   })
@@ -173,6 +185,7 @@ function isGrounded(what: string, grounds: readonly Ground[]): boolean {
 
 /** "- `npm test` passes" → "- `npm test` passes (last seen: failed, "3 failed")". */
 export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
+  const actions = latestActions(ledger.commands)
   return annotated(text, (line, contradicted) => {
     const seen = lastSeen(line, ledger)
     const marked = (text: string, fact: string) => {
@@ -181,7 +194,7 @@ export function annotateStateClaims(text: string, ledger: Ledger): Annotated {
     }
     if (seen !== undefined) return marked(line, seen)
     const sentences = line.split(/(?<=[.!?])(\s+)/).map((sentence) => {
-      const failed = failedActionIn(sentence, ledger)
+      const failed = failedActionIn(sentence, { actions, exchanges: ledger.exchanges })
       return failed === undefined ? sentence : marked(sentence, failed)
     })
     return sentences.join('')

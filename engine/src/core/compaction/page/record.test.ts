@@ -93,6 +93,21 @@ describe('the record next to a summary', () => {
     }
   })
 
+  test('says of an explanation that the same command failed again after it', () => {
+    const ledger = ledgerOf(
+      human('Look at it.'),
+      ...[shell('make', 'error: no hinge', 1), [assistant('The hinge is missing in gate.ts, so I add it there.')]],
+      ...[shell('make', 'error: no lock', 1), [assistant('It is the lock that door.ts does not import.')]],
+      ...[shell('make', 'made'), shell('lint', 'error: tabs', 1)],
+    )
+    const [, errors = ''] = recordOf({ ledger }, '- "Look at it."').split(`## ${pageTitles.errors}\n`)
+    expect(errors.split('\n').map((line) => line.replace(/The agent: .*?\. /, ''))).toEqual([
+      '- `make` failed: error: no hinge. It failed again after that.',
+      '- `make` failed: error: no lock. It succeeded later.',
+      '- `lint` failed: error: tabs.',
+    ])
+  })
+
   test('has of what the agent did only what the files do not show: commands and lookups of the current exchange', () => {
     const door = [
       ...editing('door.ts', 'open = true'),

@@ -55,7 +55,11 @@ export function record(conversation: Conversation, options: RecordOptions): stri
   const errorRoom = Math.min(tokens * errorsShare, room([heading('errors')]))
   const errors = errorsWithin(ledger.errors, { isSaid, countTokens, tokens: errorRoom })
   const errorTexts = (shownWords: string) =>
-    errors.length === 0 ? [] : [`${heading('errors')}${errors.map((error) => errorLine(error, shownWords)).join('\n')}`]
+    errors.length === 0
+      ? []
+      : [
+          `${heading('errors')}${errors.map((error) => `${errorLine(error, shownWords)}${endOf(error, ledger.errors)}`).join('\n')}`,
+        ]
   const entries = recordEntries(ledger, { alreadySaid, isSaid, closes })
   const left = room([heading('conversation'), heading('since'), ...errorTexts('')])
   // The author of a new summary has read the earlier one, but not what its record said on each request.
@@ -116,17 +120,23 @@ function errorsWithin(errors: readonly ErrorFact[], { isSaid, ...limit }: Unsaid
   const newestFirst = errors
     .filter(({ line, cause = '' }) => ![line, ...cause.split(sentenceEnd)].every((sentence) => isSaid(sentence)))
     .toReversed()
-  const lines = newestFirst.map((error) => errorLine(error, ''))
+  const lines = newestFirst.map((error) => `${errorLine(error, '')}${endOf(error, errors)}`)
   return newestFirst.slice(0, linesWithin(lines, limit).length).toReversed()
 }
 
-/** "- `make all` failed: no rule for gate. The agent: The rule is missing. It succeeded later.", without what is shown above. */
-function errorLine({ what, line, cause = '', isFixed }: ErrorFact, shownWords: string): string {
+/** "- `make all` failed: no rule for gate. The agent: The rule is missing.", without what is shown above. */
+function errorLine({ what, line, cause = '' }: ErrorFact, shownWords: string): string {
   // A text that was too long to be kept whole is a report, not an explanation of this error.
   const sentences = cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
   const own = sentences.filter((sentence) => !holdsWords(shownWords, plainWords(sentence)))
   const said = own.length === 0 ? '' : ` The agent: ${neutralize(oneLine(own.join(' '), 400))}`
   const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
   const name = neutralize(oneLine(what, 160)).replaceAll('`', "'")
-  return `- \`${name}\` failed: ${failed}.${said}${isFixed ? ' It succeeded later.' : ''}`
+  return `- \`${name}\` failed: ${failed}.${said}`
+}
+
+/** An explanation after which the same command failed again, with another error, was wrong or not the whole cause. */
+function endOf({ what, last, isFixed }: ErrorFact, errors: readonly ErrorFact[]): string {
+  if (errors.some((other) => other.what === what && other.last > last)) return ' It failed again after that.'
+  return isFixed ? ' It succeeded later.' : ''
 }

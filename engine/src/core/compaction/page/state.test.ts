@@ -38,6 +38,21 @@ describe('the state', () => {
     ])
   })
 
+  test('says where the work stopped, unless the agent reported or a summary says it', () => {
+    const failed = shell('npm test', '3 failed', 1)
+    const stopped = 'Not finished: "Fix the gate." The agent’s last step: ran `npm test` → failed: 3 failed'
+    const open = (...parts: readonly (Said | readonly Said[])[]) =>
+      lines(ledgerOf(human('Fix the gate.'), ...parts)).filter((line) => line.startsWith('Not finished'))
+    expect(open(failed)).toEqual([stopped])
+    expect(open(agent('I will look at the hinge of the gate and at its lock, in this order.'), failed)).toEqual([
+      stopped,
+    ])
+    expect(open(failed, agent('The gate is broken.'))).toEqual([])
+    expect(open(failed, human('[Request interrupted by user]'))).toEqual([])
+    expect(open(failed, human('And the door?'))).toEqual([])
+    expect(lines(ledgerOf(human('Fix the gate.'), failed), 'A summary.').join('\n')).not.toContain('Not finished')
+  })
+
   test('is what the workspace says where there is one', () => {
     expect(lines(ledgerOf(status), '', 'On branch feature, clean.')).toEqual(['On branch feature, clean.'])
   })
@@ -175,7 +190,7 @@ describe('the state', () => {
       commits: [{ hash: '1a2b3c4', title: evil, last: 1 }],
       todos: [{ id: '1', text: evil, status: 'pending' }],
       files: [{ path: evil, last: 2 }],
-      commands: [{ text: `\`${evil}`, outcome: evil, ended: 'well', last: 1, time: 1e300 }],
+      commands: [{ text: `npm test \`${evil}`, outcome: evil, ended: 'well', last: 1, time: 1e300 }],
       repository: { branch: evil, staged: [evil], statusLast: 1 },
     })
     const text = lines(ledger).join('\n')

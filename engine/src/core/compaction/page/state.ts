@@ -27,7 +27,7 @@ const most = { commands: 5, commits: 20, unpushed: 6, uncommitted: 12, changed: 
 export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput): readonly string[] {
   const { commands, commits, repository, root = '', todos } = ledger
   const runs = latestRuns(commands.filter(({ ended }) => ended !== 'unfinished')).slice(-most.commands)
-  const running = commands.filter(({ ended }) => ended === 'unfinished')
+  const running = commands.filter(({ isRunning }) => isRunning)
   const newCommits = commits.filter(({ hash }) => !shown.includes(hash)).slice(-most.commits)
   const isSeen = workspace === undefined
   return [
@@ -43,7 +43,17 @@ export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput):
     }),
     ...running.slice(-most.commands).map(({ text }) => `- Started and not seen to end: ${code(text)}`),
     ...openLines(ledger, since),
+    // A summary has sections on the current work and the next step.
+    ...(shown === '' ? currentLines(ledger) : []),
   ]
+}
+
+/** Where the work stopped: `Not finished: "Fix the gate." The agent’s last step: ran \`npm test\` → failed: 3 failed` */
+function currentLines({ exchanges, isAnswered }: Ledger): readonly string[] {
+  const { text = '', steps = [] } = exchanges.at(-1) ?? {}
+  const step = steps.findLast(({ type }) => type !== 'read')
+  if (isAnswered || !step || step.text === interrupted) return []
+  return [`Not finished: "${line(text, 240)}" The agent’s last step: ${line(step.text, 300)}`]
 }
 
 function under<T>(lead: string, items: readonly T[], text: (item: T) => string): readonly string[] {
@@ -106,14 +116,14 @@ function todoLine({ text, status }: Todo): string {
   return `- [${marks[status]}] ${line(text, 240)}${status === 'in-progress' ? ' (in progress)' : ''}`
 }
 
-/** Without runs that a later one repeats: of `build && lint` and a later `lint` and `build`, the later ones count. */
+/** Those that verify something, without runs that a later one repeats: of `build && lint` and a later `lint` and `build`, the later ones count. */
 function latestRuns(runs: readonly CommandFact[]): readonly CommandFact[] {
   const repeated = new Set<string>()
   const kept = runs.toReversed().filter(({ text }) => {
     const parts = readScript(text)
       .commands.filter((command) => !['other', 'git'].includes(purposeOf([command])))
       .map(({ words }) => words.join(' '))
-    const isOld = parts.length > 0 && parts.every((part) => repeated.has(part))
+    const isOld = parts.every((part) => repeated.has(part))
     for (const part of parts) repeated.add(part)
     return !isOld
   })

@@ -132,7 +132,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
     environment: options.environment ?? {},
     mechanisms: {
       ...defaultMechanisms(options.compaction ?? [], {
-        collapse: collapser?.mechanism,
+        first: collapser?.mechanism,
         given: settings.reductions,
       }),
       ...options.mechanisms,

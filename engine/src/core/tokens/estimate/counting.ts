@@ -148,7 +148,7 @@ export function withoutMargin(tokens: number): number {
   return (tokens * 3) / 4
 }
 
-/** What another model counted, in tokens of this one. */
+/** The count of another model, in tokens of this one. */
 export function convertedTokens(
   tokens: number,
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
@@ -183,16 +183,16 @@ export type Calibrations = { readonly [model: string]: Calibration }
 export const uncalibrated: Calibration = { factor: 1 }
 
 const rate = 0.2
-const largestStep = 0.15
+const maxStep = 0.15
 const lowest = 0.5
 const highest = 2
 /** Small turns mislead: text that the client injects unrecorded outweighs theirs. Measured on eleven real sessions. */
-const fewestTokens = 2_000
+const minTokens = 2_000
 
 export function recalibrate(calibration: Calibration, { estimated, reported }: Comparison): Calibration {
-  if (!isUsable(estimated) || !isUsable(reported) || estimated < fewestTokens) return calibration
+  if (!isUsable(estimated) || !isUsable(reported) || estimated < minTokens) return calibration
   const step = rate * (reported / estimated - calibration.factor)
-  const factor = calibration.factor + clamp(step, -largestStep, largestStep)
+  const factor = calibration.factor + clamp(step, -maxStep, maxStep)
   return { factor: clamp(factor, lowest, highest) }
 }
 

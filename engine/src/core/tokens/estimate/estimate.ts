@@ -159,9 +159,9 @@ const stretch = 2_048
 /** The part of a stretch that is always scored. */
 const probe = 512
 /** Shorter texts are not scored: a name or path is no language. */
-const fewest = 128
+const minUnits = 128
 /** The largest increase over the estimate. */
-export const mostExtra = 0.9
+export const maxExtra = 0.9
 
 export const letterOf: Uint8Array = lettersByUnit()
 
@@ -208,7 +208,7 @@ export function unpackRows(packed: string, width: number): readonly number[] {
 }
 
 /** The level of a run of this many ordinary characters that no other character ends. */
-export const longestGap = 43
+export const maxGap = 43
 
 /** 0, 1 or 2. Each level is the number of ordinary characters (1) before one that is common or very rare. */
 export function unpackRarities(packed: string): Uint8Array {
@@ -217,7 +217,7 @@ export function unpackRarities(packed: string): Uint8Array {
   for (let at = 0; at < packed.length; at++) {
     const level = levelAt(packed, at)
     offset += level >> 1
-    if (level < 2 * longestGap) rarities[offset++] = 2 * (level & 1)
+    if (level < 2 * maxGap) rarities[offset++] = 2 * (level & 1)
   }
   return rarities
 }
@@ -274,13 +274,13 @@ function weigh(text: string): number {
         last = letter << letterBits
       }
     } while (index < to && strangeness > 0)
-    const extra = to - from < fewest ? 0 : strangeness / (index - from + ballast)
+    const extra = to - from < minUnits ? 0 : strangeness / (index - from + ballast)
     for (; index < to; index++) {
       const cell = table[at + ((kindOf[unitAt.call(text, index)] as number) & 0xff)] as number
       weight += cell >>> 16
       at = cell & 0xffff
     }
-    sum += extra > 0 ? weight * (1 + Math.min(extra, mostExtra)) : weight
+    sum += extra > 0 ? weight * (1 + Math.min(extra, maxExtra)) : weight
   }
   return sum
 }

@@ -14,9 +14,9 @@ export function imageSize(base64: string): Dimensions | undefined {
 /** Pixels / 750, after the API has scaled the image down. */
 export function imageTokens({ width, height }: Dimensions, model?: string): number {
   const isNew = model !== undefined && modelFacts(model)?.tokenizer === 'claude-new'
-  const [edge, most] = isNew ? [2_576, 5_000] : [1_568, 1_600]
+  const [edge, max] = isNew ? [2_576, 5_000] : [1_568, 1_600]
   const shrink = Math.min(1, edge / Math.max(width, height))
-  return Math.max(1, Math.min(most, Math.round((width * shrink * height * shrink) / 750)))
+  return Math.max(1, Math.min(max, Math.round((width * shrink * height * shrink) / 750)))
 }
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'

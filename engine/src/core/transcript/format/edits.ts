@@ -39,7 +39,7 @@ export type Edit = EditCause &
     | { readonly type: 'clear-thinking'; readonly after?: string; readonly before?: string }
     /** A snip: one line replaces the entries in this range. */
     | { readonly type: 'drop-range'; readonly from: string; readonly to: string; readonly marker: string }
-    /** A collapse: a summary replaces the entries in this range. */
+    /** A summary replaces the entries in this range. */
     | { readonly type: 'replace-range'; readonly from: string; readonly to: string; readonly text: string }
     /** Another agent replaced the content of this entry; null removes it. */
     | { readonly type: 'replace-content'; readonly uuid: string; readonly content: Content | null }

@@ -37,6 +37,8 @@ describe('the messages of a window', () => {
   test('hold a prompt that was typed while the agent worked, which lives only in an attachment', () => {
     const { records } = session().attachment('queued_command', { commandMode: 'prompt', prompt: 'stop that' })
     expect(messages(records)).toMatchObject([{ role: 'user', origin: 'human', content: 'stop that' }])
+    const told = session().attachment('queued_command', { commandMode: 'task-notification', prompt: 'Task 1 ended.' })
+    expect(messages(told.records)).toMatchObject([{ role: 'user', origin: 'attachment' }])
   })
 
   test('show the results that a micro-compaction cleared as cleared, though they lie whole on disk', () => {

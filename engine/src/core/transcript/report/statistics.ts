@@ -50,7 +50,8 @@ export function createStatisticsBook() {
       sums.entries += epochs.reduce((sum, { entries }) => sum + entries, 0)
       sums.orphans += graph.orphans.length
       sums.salvaged += salvaged
-      if (kind === 'session') sessions.push({ epochs, ids: sessionIds, estimates: estimates(epochs, answers) })
+      if (kind === 'session')
+        sessions.push({ epochs, ids: sessionIds, estimates: compactionEstimates(epochs, answers) })
       if (kind === 'compaction-run') for (const id of sessionIds.slice(0, 1)) runs.set(id, (runs.get(id) ?? 0) + 1)
       const book = kind === 'compaction-run' ? compactionModels : models
       for (const { messageId, model, usage } of answers) {
@@ -88,7 +89,8 @@ type Session = {
   readonly estimates: readonly Estimate[]
 }
 
-type Estimate = { readonly model: string; readonly tokens: TokenCounts }
+/** `compaction`: the number of the epoch that it opened. */
+type Estimate = { readonly compaction: number; readonly model: string; readonly tokens: TokenCounts }
 
 /** Length / 4 with a third on top: a scan holds the length of a summary, not its text. */
 const charactersPerToken = 3
@@ -97,7 +99,7 @@ const charactersPerToken = 3
  * Estimated usage of each compaction of known size whose own run was not recorded, oldest first: it reads the whole context,
  * from the cache at best, and writes the summary.
  */
-function estimates(epochs: readonly Epoch[], answers: Scan['answers']): readonly Estimate[] {
+export function compactionEstimates(epochs: readonly Epoch[], answers: Scan['answers']): readonly Estimate[] {
   // The model of the newest answer of each epoch, or of the previous epoch if it has none.
   const models: (string | undefined)[] = epochs.map(() => undefined)
   for (const { epoch, sidechain, model } of answers) if (!sidechain) models[epoch] = model
@@ -106,7 +108,13 @@ function estimates(epochs: readonly Epoch[], answers: Scan['answers']): readonly
     const before = openedBy?.tokensBefore ?? epochs[number - 1]?.tokensAtEnd
     if (!openedBy || before === undefined) return []
     const output = Math.round((openedBy.summary?.characters ?? 0) / charactersPerToken)
-    return [{ model: models[number - 1] ?? 'unknown', tokens: { ...noTokens, cacheRead: before, output } }]
+    return [
+      {
+        compaction: number,
+        model: models[number - 1] ?? 'unknown',
+        tokens: { ...noTokens, cacheRead: before, output },
+      },
+    ]
   })
 }
 

@@ -239,7 +239,7 @@ export function shortenedResult(
     : `Making the same call again gives the same text: ask for a part of it. The transcript has it all: ${JSON.stringify(name)}.`
   const line = `[… This result has ${text.length} characters, too many for the context. The middle is left out. ${how} …]`
   const room = Math.max(keep, minKept) - line.length - 2
-  const short = withoutMiddle(text, { most: room, headShare: 0.5, marker: () => `\n${line}\n` })
+  const short = withoutMiddle(text, { max: room, headShare: 0.5, marker: () => `\n${line}\n` })
   if (typeof content === 'string') return short
   return [{ type: 'text', text: short }, ...blocks.filter((block) => !isText(block))]
 }

@@ -176,7 +176,7 @@ function prefixChanges({ changes, standing, live, kept, targets }: Changed): rea
     // Answers given while it was in force had its prefix; earlier ones had the old prefix.
     if (edit === undefined) return isOut ? [{ ...found, place: -1 }] : boundaryChange(found, live, kept)
     if (edit.type === 'rewind') return isOut ? [{ ...found, place: -1 }] : []
-    const place = (targets.get(row) ?? []).reduce((least, { row }) => Math.min(least, live.placeOf(row)), nowhere)
+    const place = (targets.get(row) ?? []).reduce((first, { row }) => Math.min(first, live.placeOf(row)), nowhere)
     if (place === nowhere) return []
     // Thinking may be removed oldest first. It may not leave a gap or come back.
     const isOldestThinking = edit.type === 'clear-thinking' && edit.after === undefined && !isOut
@@ -211,7 +211,7 @@ function boundaryChange(
   const { boundary, uuid } = rows[row]?.head ?? {}
   const isBefore = boundary?.kept?.type === 'listed' && boundary.kept.anchor === uuid
   if (!isBefore) return [{ ...found, place: -1, ...(kept.length === 0 ? {} : { kept: new Set(kept) }) }]
-  const last = kept.reduce((most, one) => Math.max(most, placeOf(one)), -1)
+  const last = kept.reduce((newest, one) => Math.max(newest, placeOf(one)), -1)
   return [{ ...found, place: last + 1 }]
 }
 

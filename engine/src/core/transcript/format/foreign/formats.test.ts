@@ -20,6 +20,18 @@ const liveLines = (entries: readonly Entry[]) => {
   return order.map((row) => entries[row]).filter((entry) => entry !== undefined)
 }
 
+test('a format is known by the first record that tells it, whatever comes before', () => {
+  const unknown = [{ note: 'of a wrapper' }, { type: 'x', value: 1 }]
+  const pi = generatePiSession({ seed: 1, turns: 2 }).records
+  const codex = generateCodexRollout({ seed: 1, turns: 2 }).records
+  expect([pi, codex].map((records) => read([...unknown, ...records]).format)).toEqual(['pi', 'codex'])
+  expect(
+    read([...unknown, ...pi])
+      .entries.slice(2)
+      .map(({ record }) => record),
+  ).toEqual(read(pi).entries.map(({ record }) => record))
+})
+
 describe('pi sessions', () => {
   test.each([1, 3] as const)('of version %i have the live window that their maker knows', (version) => {
     fc.assert(

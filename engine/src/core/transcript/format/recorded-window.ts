@@ -1,6 +1,6 @@
 // The context window that a client wrote down. Codex does so with each count of tokens and at the start of each turn.
-import type { Entry } from 'everlong'
-import { objectAt } from 'everlong/internal'
+import { objectAt } from '../../message/json.ts'
+import type { Entry } from './entry.ts'
 
 export function recordedWindow(entries: readonly Entry[]): number | undefined {
   for (const { record } of entries.toReversed()) {

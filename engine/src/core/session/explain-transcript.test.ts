@@ -1,6 +1,6 @@
-import type { ContextNote } from 'everlong/internal/compaction'
 import { expect, test } from 'vitest'
-import { groundsOf } from './session.ts'
+import type { ContextNote } from './context-note.ts'
+import { groundsOf } from './explain-transcript.ts'
 
 const note: ContextNote = {
   model: 'claude-sonnet-4-6',

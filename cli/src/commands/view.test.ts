@@ -1,0 +1,114 @@
+// The page of `everlong view` shows the numbers that the other commands print, for the same session.
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CompactionData, LostData, Overview, SessionData, WindowData } from '@everlong/viewer/data'
+import { generateCodexRollout, generatePiSession, generateSession } from 'everlong/internal/testing'
+import { afterAll, describe, expect, test } from 'vitest'
+import { everlong, report, sessionFolder } from '../testing/harness.ts'
+import { sampleSession } from '../testing/sample-session.ts'
+import type { CompactReport } from './compact/report.ts'
+import type { ContextReport } from './context/report.ts'
+import type { EpochsReport } from './inspect/epochs.ts'
+import type { StatsReport } from './inspect/stats.ts'
+import type { LostReport } from './lost/report.ts'
+
+const folder = sessionFolder()
+afterAll(folder.remove)
+const env = { HOME: folder.path, EVERLONG_CACHE_DIR: join(folder.path, 'cache') }
+
+/** Asks a running `everlong view` and stops it. */
+async function viewing(path: string, ask: (get: <T>(path: string) => Promise<T>) => Promise<void>) {
+  return everlong(['view', path, '--no-open'], {
+    env,
+    meanwhile: async (stdout) => {
+      const [, origin = '', token = ''] = /^Open (http:\/\/127\.0\.0\.1:\d+)\/#token=(\S+)$/m.exec(stdout) ?? []
+      await ask(async (path) => {
+        const answer = await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${token}` } })
+        if (!answer.ok) throw new Error(await answer.text())
+        return (await answer.json()) as never
+      })
+    },
+  })
+}
+
+const real = process.env.EVERLONG_DATA ?? join(import.meta.dirname, '../../../../shared/data')
+const transcripts = join(real, 'transcripts')
+const realFiles = existsSync(transcripts) ? readdirSync(transcripts).filter((name) => name.endsWith('.jsonl')) : []
+
+const made: readonly (readonly [name: string, path: string])[] = [
+  ['the sample', folder.write('sample.jsonl', sampleSession())],
+  [
+    'two compactions',
+    folder.write('two.jsonl', [...generateSession({ seed: 2, turns: 40, boundaries: 2, kept: 'after' })]),
+  ],
+  [
+    'cleared results',
+    folder.write('micro.jsonl', [...generateSession({ seed: 4, turns: 30, boundaries: 1, microcompact: true })]),
+  ],
+  ['Codex', folder.write('codex.jsonl', generateCodexRollout({ seed: 3, turns: 12 }).records)],
+  ['pi', folder.write('pi.jsonl', generatePiSession({ seed: 3, turns: 12 }).records)],
+]
+
+test.for([...made, ...realFiles.map((name) => [name, join(transcripts, name)] as const)])(
+  'the numbers of %s are those of inspect, context, lost and compact',
+  { timeout: 180_000 },
+  async ([, path]) => {
+    const context = await report<ContextReport>('context', path)
+    const stats = await report<StatsReport>('inspect', '--stats', path)
+    const epochs = await report<EpochsReport>('inspect', '--epochs', path)
+    const lost = await report<LostReport>('lost', path)
+    const ran = await viewing(path, async (get) => {
+      const [row] = (await get<Overview>('/api/overview')).sessions
+      const session = await get<SessionData>(`/api/sessions/${row?.id}`)
+      expect(session.gauge).toMatchObject({
+        size: context.size,
+        percentLeft: context.percentLeft,
+        window: context.marks.contextWindow.value,
+      })
+      expect(session.row.facts?.cost).toBeCloseTo(stats.cost.dollars, 10)
+      expect(session.row.facts?.models.map(({ model }) => model)).toEqual(stats.models.map(({ model }) => model))
+      const boundaries = epochs.epochs.flatMap(({ openedBy }) => openedBy ?? [])
+      expect(session.compactions.map((one) => [one.tokensBefore, one.tokensAfter])).toEqual(
+        boundaries.map(({ tokensBefore, tokensAfter }) => [tokensBefore ?? null, tokensAfter ?? null]),
+      )
+      const facts = (await get<LostData>(`/api/sessions/${row?.id}/lost`)).facts
+      expect(facts.map(({ text, line }) => [text, line])).toEqual(
+        (lost.sessions[0]?.facts ?? []).map(({ text, line }) => [text, line]),
+      )
+      const { totals } = await get<WindowData>(`/api/sessions/${row?.id}/window`)
+      for (const total of totals) expect(total).toBeGreaterThan(0)
+    })
+    expect([ran.exitCode, ran.stderr.replace(/^Building the page.*\n/, '')]).toEqual([0, ''])
+  },
+)
+
+describe('a compaction', () => {
+  test('what Everlong would have left has the size that compact says', { timeout: 180_000 }, async () => {
+    const [, path = ''] = made[1] ?? []
+    await viewing(path, async (get) => {
+      const [row] = (await get<Overview>('/api/overview')).sessions
+      const { row: compaction } = await get<CompactionData>(`/api/sessions/${row?.id}/compactions/2`)
+      const alternative = await get(`/api/sessions/${row?.id}/compactions/2/alternative`)
+      const { size } = await report<CompactReport>('compact', path, '--before', compaction.uuid)
+      expect(alternative).toMatchObject({ tokensBefore: size.before, tokensAfter: size.after })
+    })
+  })
+})
+
+describe('what cannot be shown', () => {
+  test('a path that is not there', async () => {
+    expect(await everlong(['view', 'nowhere.jsonl', '--no-open'], { env })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('nowhere.jsonl does not exist'),
+    })
+  })
+
+  test('a machine without sessions', async () => {
+    const { exitCode, stderr } = await everlong(['view', '--no-open'], { env: { HOME: join(folder.path, 'empty') } })
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('Name a file or folder: everlong view PATH')])
+  })
+
+  test('a port that is no port', async () => {
+    expect((await everlong(['view', '--port', '70000', '--no-open'], { env })).exitCode).toBe(2)
+  })
+})

@@ -1,0 +1,17 @@
+// `everlong view`
+import { Command } from 'commander'
+import type { Cli } from '../command.ts'
+import { portNumber } from '../option-values.ts'
+import type { ViewOptions } from './view/serve.ts'
+
+export function viewCommand({ io, show }: Cli): Command {
+  return new Command('view')
+    .description('show sessions and their compactions in a browser')
+    .argument('[path...]', 'transcripts, or folders that contain some (default: the agents on this machine)')
+    .option('--port <number>', 'the port to listen on; 0 picks a free one', portNumber, 0)
+    .option('--no-open', 'do not open a browser')
+    .action(async (paths: readonly string[], options: ViewOptions) => {
+      const { view } = await import('./view/serve.ts')
+      show(await view(paths, { ...options, io }), { render: () => [] })
+    })
+}

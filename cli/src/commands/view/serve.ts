@@ -1,0 +1,68 @@
+// `everlong view`: serves the page until it is stopped, on 127.0.0.1 only, and opens it in a browser.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { builtPage, startViewer } from '@everlong/viewer'
+import { findSessions } from 'everlong/internal/node'
+import { agentHomes, nothingHere } from '../../agent-homes.ts'
+import type { Io } from '../../io.ts'
+import { failed, gathered, noTranscripts, notThere, type Outcome, portTrouble, systemTrouble } from '../../outcome.ts'
+
+export type ViewOptions = { readonly port: number; readonly open: boolean }
+
+type Asked = ViewOptions & { readonly io: Io }
+
+export async function view(named: readonly string[], options: Asked): Promise<Outcome<object>> {
+  const { io, port } = options
+  const homes = agentHomes(io.env)
+  const paths = named.length > 0 ? named : homes.map(({ folder }) => folder).filter((folder) => existsSync(folder))
+  const missing = paths.find((path) => !existsSync(path))
+  if (missing !== undefined) return failed(notThere(missing))
+  if (findSessions(paths).files.length === 0)
+    return failed(named.length > 0 ? noTranscripts(paths) : nothingHere(homes, 'view'))
+  try {
+    await serve(paths, options)
+    return gathered({})
+  } catch (error) {
+    const message = portTrouble(port, error) ?? systemTrouble(`port ${port}`, error)
+    if (message === undefined) throw error
+    return failed(message)
+  }
+}
+
+async function serve(paths: readonly string[], { port, open, io }: Asked): Promise<void> {
+  const page = builtPage(await pageFolder(io))
+  const viewer = await startViewer({ paths, port, env: io.env, page })
+  try {
+    // Listening first: whoever reads the address may stop it at once.
+    const stopped = io.untilStopped?.()
+    io.stdout.write(`Open ${viewer.url}\n\nOnly this machine can read it. Press Ctrl-C to stop.\n`)
+    if (open) openBrowser(viewer.url)
+    await stopped
+  } finally {
+    await viewer.close()
+  }
+}
+
+/** In the package it lies next to the program; in a checkout it is built when a source has changed. */
+async function pageFolder({ stderr }: Io): Promise<string> {
+  const built = fileURLToPath(new URL('page', import.meta.url))
+  if (existsSync(built)) return built
+  // Not part of the package, so no bundler may see it.
+  const builder = '@everlong/viewer/build'
+  const { buildPage } = (await import(builder)) as typeof import('@everlong/viewer/build')
+  return buildPage(() => stderr.write('Building the page (once, a few seconds).\n'))
+}
+
+/** Without a desktop the address on the screen must do. */
+function openBrowser(url: string): void {
+  const [command, ...args] =
+    process.platform === 'darwin'
+      ? ['open', url]
+      : process.platform === 'win32'
+        ? ['rundll32', 'url.dll,FileProtocolHandler', url]
+        : ['xdg-open', url]
+  const child = spawn(command ?? '', args, { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
+}

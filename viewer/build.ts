@@ -1,0 +1,28 @@
+// Builds the page: for `npm run package`, and in a checkout when `everlong view` first runs after a change.
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'vite'
+
+const root = import.meta.dirname
+const folder = join(root, 'dist/page')
+const stamp = join(root, 'dist/page.stamp')
+
+/** Builds it if a source changed since, and returns its folder. `onStart` is called before a build. */
+export async function buildPage(onStart: () => void = () => undefined): Promise<string> {
+  const wanted = sourceHash()
+  if (existsSync(stamp) && existsSync(folder) && readFileSync(stamp, 'utf8') === wanted) return folder
+  onStart()
+  await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'error' })
+  writeFileSync(stamp, wanted)
+  return folder
+}
+
+/** Of everything that the page is made of, with the versions of its packages. */
+function sourceHash(): string {
+  const files = globSync(['src/page/**/*', 'src/data/*.ts', 'vite.config.ts', 'package.json'], { cwd: root })
+  const hash = createHash('sha256')
+  for (const file of files.filter((name) => /\.\w+$/.test(name)).toSorted())
+    hash.update(`${file}\n`).update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}

@@ -1,0 +1,91 @@
+// The summary, sentence by sentence. A sentence opens the messages that say the same; doubtful ones are marked.
+import { useState } from 'react'
+import type { CompactionData, SummarySentence } from '../../data/api.ts'
+import { count, oneLine, percent, visible } from '../format.ts'
+import { Link, sessionLink } from '../parts/link.tsx'
+import { doubtNames } from '../parts/lost.ts'
+
+export function Summary({ id, data }: { readonly id: string; readonly data: CompactionData }) {
+  const [open, setOpen] = useState('')
+  const sentences = data.summary.flatMap(({ sentences }) => sentences)
+  const checked = sentences.filter(({ sources }) => sources !== null)
+  const found = checked.filter(({ sources }) => (sources?.length ?? 0) > 0).length
+  if (sentences.every(({ text }) => text.trim() === '')) return <p className="message">The summary cannot be read.</p>
+  return (
+    <>
+      <p className="soft">
+        Code found where the conversation says {count(found)} of {count(checked.length)} sentences. Click one to see it.
+        Dotted: no source was found, which proves nothing. Red: a claim that does not hold up.
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls must be reachable by keyboard */}
+      <section className="summary-text tall" tabIndex={0} aria-label="The summary">
+        {data.summary.map(({ isHeading, sentences }, line) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a text never change their order
+          <p key={line} className={isHeading ? 'heading' : ''}>
+            {sentences.map((sentence, at) => {
+              const key = `${line} ${at}`
+              return (
+                <Sentence
+                  key={key}
+                  id={id}
+                  sentence={sentence}
+                  isOpen={open === key}
+                  onToggle={() => setOpen(open === key ? '' : key)}
+                />
+              )
+            })}
+          </p>
+        ))}
+      </section>
+    </>
+  )
+}
+
+type SentenceProps = {
+  readonly id: string
+  readonly sentence: SummarySentence
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+}
+
+function Sentence({ id, sentence: { text, sources, doubts }, isOpen, onToggle }: SentenceProps) {
+  if (sources === null && doubts.length === 0) return visible(text)
+  const state = doubts.length > 0 ? 'doubtful' : sources && sources.length > 0 ? 'found' : 'unfound'
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useSemanticElements: a button does not break over lines as text does */}
+      <span
+        role="button"
+        tabIndex={0}
+        className={`sentence ${state}`}
+        aria-expanded={isOpen}
+        onClick={onToggle}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' && event.key !== ' ') return
+          event.preventDefault()
+          onToggle()
+        }}
+      >
+        {visible(text)}
+      </span>
+      {isOpen ? (
+        <span className="sources">
+          {doubts.map((doubt) => (
+            <span key={doubt} className="bad">
+              {doubtNames[doubt]}{' '}
+            </span>
+          ))}
+          {sources === null || sources.length === 0 ? (
+            <span className="soft">Code found no message that says this.</span>
+          ) : null}
+          {sources?.map(({ item, share, snippet }) => (
+            <span key={item} style={{ display: 'block' }}>
+              <Link to={sessionLink(id, { at: item })}>Item {count(item + 1)}</Link>{' '}
+              <span className="soft">{percent(share)} of the words</span> {oneLine(snippet)}
+            </span>
+          ))}
+        </span>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,92 @@
+// Where the page gets its data: the local server, a file that contains everything, or the browser itself.
+import type {
+  AgentLane,
+  Alternative,
+  CompactionData,
+  FoundItems,
+  Item,
+  ItemPage,
+  LostData,
+  Overview,
+  Place,
+  SearchData,
+  SessionData,
+  WindowData,
+} from '../data/api.ts'
+
+export type Source = {
+  readonly overview: () => Promise<Overview>
+  readonly session: (id: string) => Promise<SessionData>
+  readonly lost: (id: string) => Promise<LostData>
+  readonly window: (id: string) => Promise<WindowData>
+  readonly agents: (id: string) => Promise<readonly AgentLane[]>
+  readonly items: (id: string, from: number, count: number) => Promise<ItemPage>
+  readonly item: (id: string, item: number) => Promise<Item>
+  readonly find: (id: string, words: string) => Promise<FoundItems>
+  readonly place: (id: string, uuid: string) => Promise<Place>
+  readonly compaction: (id: string, number: number) => Promise<CompactionData>
+  readonly alternative: (id: string, number: number) => Promise<Alternative>
+  readonly search: (words: string) => Promise<SearchData>
+  /** Calls `listen` when the session or the list changed. Returns a function that stops it. */
+  readonly listen: (session: string | undefined, listen: (event: 'session' | 'overview') => void) => () => void
+  /** What this source has besides sessions that it was given. */
+  readonly has: { readonly overview: boolean; readonly search: boolean }
+}
+
+export class SourceError extends Error {}
+
+/** The server of `everlong view`. */
+export function httpSource(token: string): Source {
+  const headers = { authorization: `Bearer ${token}` }
+  const get = async <T>(path: string): Promise<T> => {
+    const answer = await fetch(path, { headers }).catch(() => {
+      throw new SourceError('The server does not answer. Is `everlong view` still running?')
+    })
+    const body: unknown = await answer.json()
+    if (!answer.ok) throw new SourceError((body as { readonly error: string }).error)
+    return body as T
+  }
+  const at = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`
+  return {
+    overview: () => get('/api/overview'),
+    session: (id) => get(at(id)),
+    lost: (id) => get(at(id, '/lost')),
+    window: (id) => get(at(id, '/window')),
+    agents: (id) => get(at(id, '/agents')),
+    items: (id, from, count) => get(at(id, `/items?from=${from}&count=${count}`)),
+    item: (id, item) => get(at(id, `/items/${item}`)),
+    find: (id, words) => get(at(id, `/find?words=${encodeURIComponent(words)}`)),
+    place: (id, uuid) => get(at(id, `/place?uuid=${encodeURIComponent(uuid)}`)),
+    compaction: (id, number) => get(at(id, `/compactions/${number}`)),
+    alternative: (id, number) => get(at(id, `/compactions/${number}/alternative`)),
+    search: (words) => get(`/api/search?words=${encodeURIComponent(words)}`),
+    listen: (session, listen) => listenTo(session, { headers, listen }),
+    has: { overview: true, search: true },
+  }
+}
+
+type Listening = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly listen: (event: 'session' | 'overview') => void
+}
+
+/** Not EventSource, which sends no header. Ends quietly with the server: the next request of the page says that it is gone. */
+function listenTo(session: string | undefined, { headers, listen }: Listening): () => void {
+  const abort = new AbortController()
+  const run = async () => {
+    const query = session === undefined ? '' : `?session=${encodeURIComponent(session)}`
+    const answer = await fetch(`/api/events${query}`, { headers, signal: abort.signal })
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      const events = (text + part.value).split('\n\n')
+      text = events.pop() ?? ''
+      for (const event of events) {
+        const [, name] = /^event: (\w+)/m.exec(event) ?? []
+        if (name === 'session' || name === 'overview') listen(name)
+      }
+    }
+  }
+  run().catch(() => undefined)
+  return () => abort.abort()
+}

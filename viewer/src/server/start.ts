@@ -1,0 +1,141 @@
+// The server of `everlong view`: the page and the data of sessions, for one person on this machine.
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import type { Environment } from 'everlong'
+import { sendEvents } from './events.ts'
+import { hasOwnHost, hasToken, safeHeaders } from './guard.ts'
+import { createOverview, type OverviewBook } from './overview.ts'
+import type { Page } from './page.ts'
+import type { Question } from './reader.ts'
+import { routeOf } from './routes.ts'
+import { ReadError, startThread, type Thread } from './threads.ts'
+
+export { builtPage, type Page } from './page.ts'
+
+export type ViewerOptions = {
+  /** Transcripts, and folders that contain some. Nothing else is read. */
+  readonly paths: readonly string[]
+  /** 0 picks a free one. */
+  readonly port: number
+  readonly env: Environment
+  readonly page: Page
+  /** Default: random. */
+  readonly token?: string
+}
+
+export type Viewer = {
+  readonly port: number
+  readonly token: string
+  /** With the token after the #, which browsers send to nobody. */
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
+type Running = {
+  readonly threads: Threads
+  readonly overview: OverviewBook
+  readonly page: Page
+  readonly token: string
+  readonly port: number
+}
+
+/** One for the session on the page, one for the list, one for the search. The last two can be busy for a long time. */
+type Threads = Readonly<Record<'session' | 'list' | 'search', Thread>>
+
+export async function startViewer(options: ViewerOptions): Promise<Viewer> {
+  const { page, token = randomBytes(24).toString('base64url') } = options
+  const input = { paths: options.paths.map((path) => resolve(path)), env: options.env }
+  const threads = { session: startThread(input), list: startThread(input), search: startThread(input) }
+  const overview = createOverview(input.paths, threads.list)
+  const server = createServer()
+  try {
+    await new Promise<void>((listening, refused) => {
+      server.once('error', refused)
+      server.listen(options.port, '127.0.0.1', listening)
+    })
+  } catch (error) {
+    await endAll(threads)
+    throw error
+  }
+  const { port } = server.address() as AddressInfo
+  const running = { threads, overview, page, token, port }
+  server.on('request', (request, response) => {
+    handle(request, response, running).catch((error: unknown) => fail(response, error))
+  })
+  return {
+    port,
+    token,
+    url: `http://127.0.0.1:${port}/#token=${token}`,
+    close: async () => {
+      overview.stop()
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+      await endAll(threads)
+    },
+  }
+}
+
+async function endAll(threads: Threads): Promise<void> {
+  await Promise.all(Object.values(threads).map(({ end }) => end()))
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse, running: Running): Promise<void> {
+  for (const [name, value] of Object.entries(safeHeaders)) response.setHeader(name, value)
+  if (!hasOwnHost(request, running)) return refuse(response, 403, 'This server answers only to its own address.')
+  if (request.method !== 'GET') return refuse(response, 405, 'This server only reads.')
+  const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+  if (!url.pathname.startsWith('/api/')) return sendPage(url.pathname, response, running.page)
+  if (!hasToken(request, running)) {
+    return refuse(response, 401, 'Open the address that `everlong view` printed: it has the token.')
+  }
+  const route = routeOf(url)
+  switch (route.type) {
+    case 'overview':
+      return sendJson(response, JSON.stringify(await running.overview.overview()))
+    case 'events':
+      return openEvents(response, running, route.session)
+    case 'question':
+      return sendJson(response, await threadFor(route.question, running).ask(route.question))
+    case 'unknown':
+      return refuse(response, 404, 'There is nothing at this address.')
+  }
+}
+
+function threadFor({ type }: Question, { threads }: Running): Thread {
+  return type === 'search' ? threads.search : threads.session
+}
+
+async function openEvents(response: ServerResponse, running: Running, session: string | undefined): Promise<void> {
+  const known = session === undefined ? undefined : await running.threads.session.ask({ type: 'path', session })
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const path = known === undefined ? undefined : (JSON.parse(known) as { readonly path: string }).path
+  sendEvents(response, { overview: running.overview, path })
+}
+
+function sendPage(pathname: string, response: ServerResponse, page: Page): void {
+  const file = page.get(pathname)
+  // Addresses within the page are its own business.
+  const found = file ?? (pathname.startsWith('/assets/') ? undefined : page.get('/index.html'))
+  if (found === undefined) refuse(response, 404, 'There is nothing at this address.')
+  else response.writeHead(200, { 'content-type': found.type }).end(found.bytes)
+}
+
+function sendJson(response: ServerResponse, json: string | undefined): void {
+  if (json === undefined) refuse(response, 404, 'There is nothing at this address.')
+  else response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(json)
+}
+
+function refuse(response: ServerResponse, status: number, error: string): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify({ error }))
+}
+
+function fail(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const text = error instanceof Error ? error.message : String(error)
+  refuse(response, error instanceof ReadError ? 410 : 500, text)
+}

@@ -1,0 +1,6 @@
+// The tests that look at sessions in a browser: npm run test:browser.
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: { include: ['viewer/src/**/*.browser.ts'], testTimeout: 120_000, hookTimeout: 120_000, maxWorkers: 1 },
+})
