@@ -27,6 +27,7 @@ const jobs = {
   example: ['examples/src/simulated/run.ts'],
   build: ['scripts/build.ts'],
   'build:plugins': ['scripts/build-plugins.ts'],
+  'build:playground': ['viewer/build-playground.ts'],
   package: ['scripts/package.ts'],
   release: ['scripts/release.ts'],
   'test:package': ['scripts/test-package.ts'],

@@ -64,7 +64,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   viewer: { rooms: ['viewer'], packages: ['*'] },
   // Runs in a browser too.
   'viewer/src/data': { rooms: [], packages: ['everlong'] },
-  'viewer/src/page': { rooms: ['viewer/src/data'], packages: ['react', 'react-dom', '@tanstack/react-virtual'] },
+  'viewer/src/page': {
+    rooms: ['viewer/src/data'],
+    packages: ['everlong', 'react', 'react-dom', '@tanstack/react-virtual'],
+  },
   plugins: { rooms: ['plugins'], packages: ['*'] },
   bench: { rooms: ['bench'], packages: ['*'] },
   // The fit writes the estimator's weights, so it must read its character classes, which are nobody else's business.

@@ -18,7 +18,7 @@ const checks: readonly Step[] = [
   { name: 'core-types', script: bin('typescript/bin/tsc'), args: compile('tsconfig.core.json') },
   // With the library of ES2023, as it is published.
   { name: 'engine-types', script: bin('typescript/bin/tsc'), args: compile('tsconfig.build.json') },
-  // With the types of browsers instead of Node's.
+  // With the types of browsers.
   { name: 'page-types', script: bin('typescript/bin/tsc'), args: compile('viewer/tsconfig.json') },
   { name: 'biome', script: bin('@biomejs/biome/bin/biome'), args: ['check', '--error-on-warnings'] },
   { name: 'rooms', script: join(root, 'scripts/check-rooms.ts') },

@@ -26,3 +26,14 @@ function sourceHash(): string {
     hash.update(`${file}\n`).update(readFileSync(join(root, file)))
   return hash.digest('hex')
 }
+
+/** The playground, as files for any static host. */
+export async function buildPlayground(outDir: string): Promise<void> {
+  const input = join(root, 'src/page/playground.html')
+  await build({
+    configFile: join(root, 'vite.config.ts'),
+    logLevel: 'error',
+    base: './',
+    build: { outDir, rollupOptions: { input } },
+  })
+}

@@ -210,7 +210,9 @@ test.each([
     const asked: string[] = []
     const set = await stage({
       script: () => text('Here you are.'),
-      settings: { engine: { compaction: 'ask', contextWindow: 52_000, maxOutputTokens: 4_000 } },
+      settings: {
+        engine: { economy: 'claude-code', compaction: 'ask', contextWindow: 52_000, maxOutputTokens: 4_000 },
+      },
       person: {
         askPermission: async ({ title }) => {
           asked.push(title)
@@ -228,7 +230,7 @@ test.each([
 test('an interrupt during an automatic compaction leaves the conversation as it was', async () => {
   const set = await stage({
     script: () => text('Here you are.'),
-    settings: { engine: { contextWindow: 52_000, maxOutputTokens: 4_000 } },
+    settings: { engine: { economy: 'claude-code', contextWindow: 52_000, maxOutputTokens: 4_000 } },
   })
   fill(set.agent.session(), { rounds: 10, tokens: 4_500 })
   const before = JSON.stringify(set.agent.session().messages())

@@ -23,6 +23,13 @@ export type LoopEvent =
   | { readonly type: 'record'; readonly record: JsonObject }
   | { readonly type: 'answer'; readonly answer: ModelAnswer; readonly uuid: string }
   | { readonly type: 'tool-started'; readonly toolUseId: string; readonly name: string; readonly input: unknown }
+  /** The newest lines that a running command has printed, and how many there are. At most a few times a second. */
+  | {
+      readonly type: 'tool-output'
+      readonly toolUseId: string
+      readonly lines: readonly string[]
+      readonly total: number
+    }
   | {
       readonly type: 'tool-finished'
       readonly toolUseId: string

@@ -98,7 +98,10 @@ describe('the loop', () => {
     const stage = await setStage({
       window: 40_000,
       script: () => text('Done.'),
-      engine: { hooks: saying('The tree was saved first.'), settings: { maxOutputTokens: 4_000 } },
+      engine: {
+        hooks: saying('The tree was saved first.'),
+        settings: { economy: 'claude-code', maxOutputTokens: 4_000 },
+      },
     })
     const session = await stage.engine.start({ maxTokens: 1_000 })
     fill(session, { rounds: 8, tokens: 2_600 })

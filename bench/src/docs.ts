@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readFigures as results, type Target } from './benchmark.ts'
 import { type BuiltInsReport, limitTables } from './built-ins/page.ts'
-import { against, type CostReport } from './cost/page.ts'
+import { type EconomyReport, lessThanPeer, measure, nameOf } from './economy/run.ts'
 import type { HandoverFigures, Row } from './handover/rows.ts'
 import { root } from './root.ts'
 import type { TokensReport } from './tokens/page.ts'
@@ -65,11 +65,16 @@ function roundsRows(): readonly string[] {
   ]
 }
 
-/** Whatever trigger the peers were given. */
+/** The defaults first. */
 function costRow(): string {
-  const kinds = against(results<CostReport>('cost').compared, 'thrifty')
-  const told = kinds.map(({ kind, less }) => `${percent(less, 0)} less (${kind})`)
-  return `| the price of the same 33 tasks with \`economy: 'thrifty'\`, beside the best peer that got as much done | ${told.join(', ')} |`
+  const { ran } = results<EconomyReport>('economy')
+  const told = lessThanPeer(ran, 'Everlong: the defaults').map(([kind, less]) => `${percent(less, 0)} less (${kind})`)
+  const doneBy = (who: string) => {
+    const own = ran.filter((row) => nameOf(row) === who)
+    const sum = (value: (row: (typeof own)[number]) => number) => own.reduce((total, row) => total + value(row), 0)
+    return `${sum(({ outcome }) => outcome.done)} of ${sum(({ setup }) => setup.tasks)}`
+  }
+  return `| the price of the same 33 tasks with the defaults, next to \`pruneMessages\` of the AI SDK at 50,000 tokens | ${told.join(', ')}; tasks done: ${doneBy('Everlong: the defaults')}, its: ${doneBy(measure)} |`
 }
 
 function transcriptRows(): readonly string[] {

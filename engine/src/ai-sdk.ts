@@ -39,7 +39,7 @@ export function everlong({ model, ...options }: AiSdkOptions = {}): AiSdk {
   const steps = histories('bare')
   return {
     middleware: createMiddleware(prompts.historyOf),
-    prepareStep: createPrepareStep(steps.historyOf),
+    prepareStep: createPrepareStep(steps.historyOf, options.settings?.cacheMarks ?? '5m'),
     ...joinedSessions(prompts.sessions, steps.sessions),
   }
 }

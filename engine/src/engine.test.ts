@@ -163,7 +163,8 @@ describe('the engine', () => {
   test.each([
     ['a thrifty session puts back the files of the turn at hand', 'thrifty', ['/p/new.ts']],
     ['between turns those of the one that has ended', 'thrifty', ['/p/new.ts'], 'Well done.'],
-    ['any other also those of before', 'default', ['/p/new.ts', '/p/old.ts']],
+    ['the default also those of before, by hand', 'default', ['/p/new.ts', '/p/old.ts']],
+    ['and so does claude-code', 'claude-code', ['/p/new.ts', '/p/old.ts']],
   ] as const)('%s', async (_, economy, expected, next?: string) => {
     const text = 'export const whatever = 1\n'.repeat(20)
     const files = { read: async () => ({ type: 'text', text }) as const }

@@ -26,6 +26,7 @@ export async function stageCommand(folder: string): Promise<Staged> {
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licensesOf(bundled))
   copyPlugins(folder)
   cpSync(await buildPage(), join(folder, 'dist/page'), { recursive: true })
+  copy(filesOf('docs/pictures/viewer-*'), folder)
   copyPages('cli/README.md', ['docs/command-line.md', 'docs/viewer.md'], folder)
   return finish(folder, publishedCommand(manifestOf('cli'), imported))
 }

@@ -73,7 +73,7 @@ test('commands that only look at the workspace do not ask, in plan mode neither'
     expect(sorted(commands, root, { mode })).toEqual({ allow: commands, ask: [], deny: [] })
 })
 
-const harmful = String.raw`
+const harmful = `
 cat ../outside.txt
 cat up/outside.txt
 cat link.txt

@@ -51,13 +51,21 @@ export function createRedactor(environment: Environment, more: Secrets = {}): Re
   const pattern = new RegExp(secrets.map((each) => each.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g')
   const text = (given: string) =>
     longest === 0 ? given : given.replace(pattern, (value) => `[redacted: ${values.get(value)}]`)
+  /** How many characters at the end may be the start of a secret. */
+  const possibleStart = (given: string): number => {
+    for (let length = Math.min(longest - 1, given.length); length > 0; length--) {
+      const end = given.slice(-length)
+      if (secrets.some((secret) => secret.startsWith(end))) return length
+    }
+    return 0
+  }
   const stream = () => {
     let held = ''
     return {
       add: (piece: string) => {
         if (longest === 0) return piece
         held = text(held + piece)
-        const ready = held.slice(0, Math.max(0, held.length - longest + 1))
+        const ready = held.slice(0, held.length - possibleStart(held))
         held = held.slice(ready.length)
         return ready
       },

@@ -9,12 +9,37 @@ export type FinishedCall = {
 }
 
 export function subjectOf({ name, input }: Pick<FinishedCall, 'name' | 'input'>, root: string): string {
+  if (name === 'McpCall') return serverCallOf(input) ?? name
   const path = wordsIn(input, 'file_path')
   if (path !== undefined) return withoutRoot(path, root)
   const pattern = wordsIn(input, 'pattern') ?? wordsIn(input, 'query')
+  if (pattern !== undefined) return `“${pattern}”`
   const list = fieldOf(input, 'todos')
-  const todos = Array.isArray(list) ? list.length : 0
-  return wordsIn(input, 'command') ?? (pattern !== undefined ? `“${pattern}”` : todos > 0 ? `${todos} to do` : name)
+  if (Array.isArray(list) && list.length > 0) {
+    const done = list.filter((each) => fieldOf(each, 'status') === 'completed').length
+    return `${done} of ${list.length} done`
+  }
+  const named = ['command', 'url', 'skill', 'task_id'].map((key) => wordsIn(input, key))
+  return named.find((words) => words !== undefined) ?? taskOf(input) ?? name
+}
+
+/** `explore: Find the parser` */
+function taskOf(input: unknown): string | undefined {
+  const description = wordsIn(input, 'description')
+  const type = wordsIn(input, 'subagent_type')
+  return type === undefined || description === undefined ? description : `${type}: ${description}`
+}
+
+/** `files: echo (text: "hi")` */
+function serverCallOf(input: unknown): string | undefined {
+  const tool = wordsIn(input, 'tool')
+  if (tool === undefined) return undefined
+  const [, server, own] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? []
+  const given = fieldOf(input, 'arguments')
+  const words = Object.entries(typeof given === 'object' && given !== null ? given : {}).map(
+    ([key, value]) => `${key}: ${JSON.stringify(value)}`,
+  )
+  return `${server === undefined ? tool : `${server}: ${own}`}${words.length === 0 ? '' : ` (${words.join(', ')})`}`
 }
 
 function wordsIn(input: unknown, name: string): string | undefined {

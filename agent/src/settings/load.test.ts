@@ -174,7 +174,7 @@ test.each<[string, Files, readonly string[]]>([
     [
       expect.stringMatching(/^~\/settings\.json: thinking: /),
       '~/settings.json: engine.target: 2 is not a share between 0 and 1',
-      '~/settings.json: engine.economy: 5 is not one of default, thrifty',
+      '~/settings.json: engine.economy: 5 is not one of default, thrifty, claude-code',
       '~/settings.json: engine.keeep: unknown setting; did you mean keep?',
       '~/settings.json: engine.sessionMemory.first: unknown setting; it was renamed to sessionMemory.minTokens.',
     ],

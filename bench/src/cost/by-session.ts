@@ -26,7 +26,7 @@ async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
   const { system, tools, root } = port
   const engine = engineFor(rule, port)
   // Notes are a file next to the session's, so they need a session on disk.
-  const takesNotes = rule.settings?.sessionMemory !== false && rule.settings?.economy !== 'thrifty'
+  const takesNotes = rule.settings?.economy === 'claude-code' && rule.settings.sessionMemory !== false
   const folder = takesNotes ? await mkdtemp(join(tmpdir(), 'everlong-bench-cost-')) : undefined
   const session = await engine.start({
     system,

@@ -47,7 +47,7 @@ export function costPage(report: CostReport): Page {
 
 export function costTargets({ compared, long }: Pick<CostReport, 'compared' | 'long'>): readonly Target[] {
   const targets = (rows: readonly Ran[], tasks: number) =>
-    ['thrifty', 'the defaults', 'the defaults without notes'].flatMap((name) =>
+    ['the defaults', 'thrifty', 'claude-code without notes'].flatMap((name) =>
       against(rows, name).map(
         ({ kind, peer, peerDone, less }): Target => ({
           what: `price under the best peer, ${kind}, ${tasks} tasks, ${name}`,
@@ -68,7 +68,9 @@ repository, one after the other (about 300 answers), and the simulator's agent m
 sight: what it does depends on what stands in the request. Before it changes a function it must see it, else it spends an
 answer on reading the file; it comes back to files of earlier tasks as often and as late as real sessions do, and reads what
 it sees all the same as often as they do (\`returns.ts\`). The person says once how changes are signed, and once for each file
-why it is changed; a change without either is *spoilt*. So everybody does the same work, and pays for what was forgotten.
+why it is changed; a change without either is *spoilt*. A fifth of the tasks ask which line was written in an earlier task, or
+how long a test run took: the answer comes from the request, from reading the file again or, for Everlong, from recall; else
+the task is spoilt too. So everybody does the same work, and pays for what was forgotten.
 
 People and tools take the time they take in real sessions (\`gaps.ts\`); prices and cache rules are the documented ones
 (\`claude-opus-5\`, 5-minute cache, window 200,000). **Everlong** and the fixed rules are sessions of the engine as a host opens
@@ -78,8 +80,8 @@ several sizes. *Reading all* is LangChain with \`trimTokensToSummarize\` lifted:
 tokens only. A model writes at most 4,096 tokens of summary, for everybody. After an overflow the oldest half is cut away,
 after a refused signature all thinking.
 
-*The defaults* are the specification's thresholds (compaction at 167,000, idle after an hour) and take notes for session
-memory, which are requests of their own; *thrifty* is the setting \`economy: 'thrifty'\`. Rules and settings were chosen on
+*The defaults* and *thrifty* are settings of \`economy\`; *claude-code* has the specification's thresholds (compaction at 167,000,
+idle after an hour) and takes notes for session memory, which are requests of their own. Rules and settings were chosen on
 seeds 1 and 2; the seeds here were not looked at before. **The best peer** is the cheapest of those that got at least as many
 tasks done as ours, whatever its trigger, or where none did, of those that got the most done. *Re-reads* are readings of a task's file that had been read before; *mean* is how
 much the model had before it, in thousands of tokens. The handover benchmark measures what else a compaction loses.`
@@ -87,10 +89,9 @@ much the model had before it, in thousands of tokens. The handover benchmark mea
 const whyNoMore = `Where results make up the context, a peer whose trigger was found by trying comes near: what is left is mostly the same for
 everybody. Tools and system prompt are read with every request, what is new is written once, after a long pause all is
 written again, and the model is paid for its words. Pruning takes every older call and result out of the history, and can do
-so only while results are what fills it: in long outputs it runs from clearing to clearing. The defaults carry more on
-purpose: they compact late, so that little is lost.`
+so only while results are what fills it: in long outputs it runs from clearing to clearing.`
 
-const promiseWords = `Sessions of 33 tasks of three kinds: how often the defaults (without notes) cost no more than the cheapest of three fixed
+const promiseWords = `Sessions of 33 tasks of three kinds: how often weighing (claude-code without notes) cost no more than the cheapest of three fixed
 rules (never clear, always by size, by idle time only), and how far they were from it. With a cache that stays warm a rule
 can keep the promise; with pauses that nobody foresees a rule can only be right on average: the table shows both.`
 

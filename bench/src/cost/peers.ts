@@ -122,13 +122,13 @@ const readingAll = (tokens: number): Strategy =>
 
 const triggers = [80_000, 60_000, 40_000]
 
-/** So low that calls and results go in the middle of the turn that works with them. */
-export const prunedLow: readonly Strategy[] = [30_000, 20_000, 12_000].map(pruning)
+/** Below 50,000 so low that calls and results go in the middle of the turn that works with them. */
+export const pruned: readonly Strategy[] = [50_000, 30_000, 20_000, 12_000].map(pruning)
 
 /** With their trigger where a host would look for the cheapest, as their documentation names no size; and forgetting little. */
-export const careful: readonly Strategy[] = [...triggers.map(readingAll), ...[100_000, 50_000].map(pruning)]
+export const careful: readonly Strategy[] = [...triggers.map(readingAll), pruning(100_000), ...pruned.slice(0, 1)]
 
-export const leaders: readonly Strategy[] = [...careful, ...prunedLow, ...triggers.map(summarizingAt)]
+export const leaders: readonly Strategy[] = [...careful, ...pruned.slice(1), ...triggers.map(summarizingAt)]
 
 export const peers: readonly Strategy[] = [
   summarizing('summarizationMiddleware at the threshold', { trigger: ({ setup }) => thresholdOf(setup) }),

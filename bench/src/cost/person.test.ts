@@ -79,6 +79,18 @@ describe('a person', () => {
     expect([...seen].toSorted()).toEqual(['line', 'run'])
   })
 
+  test('is not content with any answer to a question that nothing is known about', () => {
+    const person = new Person(repository, 2)
+    const tools = toolsOf(repository)
+    const contents: boolean[] = []
+    for (let task = 1; task <= 30; task++) {
+      person.asks()
+      if (person.isAsking)
+        contents.push(person.isContentWith(tools.files, 'It took 1.25s, and the line is const kept = 1.'))
+    }
+    expect([contents.length > 0, contents.includes(true)]).toEqual([true, false])
+  })
+
   test('asks the same of everybody', () => {
     expect(pathsAsked(5, 33)).toEqual(pathsAsked(5, 33))
   })

@@ -55,7 +55,7 @@ export class Person {
   /** The output of a test run of the task's own file. */
   sees(output: string): void {
     const [took] = tookIn(output)
-    if (took !== undefined && !this.isAsking) this.took.set(this.task, took)
+    if (took !== undefined) this.took.set(this.task, took)
   }
 
   /** Whether the newest task was done as asked, rule and reason included, or the question answered. */

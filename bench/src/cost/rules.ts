@@ -5,12 +5,13 @@ import { bySession } from './by-session.ts'
 
 const ours = (name: string, settings: EngineSettings = {}) => bySession({ name, who: 'Everlong', settings })
 
-/** Notes are requests of their own, and pay back in fidelity: the fixed rules take none either. */
-const noNotes = { sessionMemory: false } as const
+/** The thresholds of the specification. Notes are requests of their own: the fixed rules take none either. */
+const specified = { economy: 'claude-code', sessionMemory: false } as const
 
 export const defaults = ours('the defaults')
-export const weighed = ours('the defaults without notes', noNotes)
 export const thrifty = ours('thrifty', { economy: 'thrifty' })
+export const claudeCode = ours('claude-code', { economy: 'claude-code' })
+export const weighed = ours('claude-code without notes', specified)
 
 /** What the cache clock does, each alone and together, on the defaults without notes. */
 export const clockRules = [
@@ -25,7 +26,7 @@ const fixed = (name: string, mechanisms: readonly (typeof microByIdle)[]) =>
   bySession({
     name,
     who: 'fixed rule',
-    settings: { ...noNotes, reductions: { weigh: false } },
+    settings: { ...specified, reductions: { weigh: false } },
     mechanisms: { reduce: mechanisms },
   })
 
@@ -39,6 +40,6 @@ export const fixedRules = [
 export const alwaysMicro = bySession({
   name: 'always-micro',
   who: 'fixed rule',
-  settings: { ...noNotes, reductions: { microCompact: 'always', weigh: false } },
+  settings: { ...specified, reductions: { microCompact: 'always', weigh: false } },
   mechanisms: { reduce: [microByIdle, microBySize] },
 })

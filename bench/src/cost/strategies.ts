@@ -1,18 +1,18 @@
 // Everybody who is compared, by name: workers get names, because rules cannot be sent to them.
 import { careful, leaders as leadingPeers, peers } from './peers.ts'
 import { nothing, plainRules, serverCompaction } from './plain-rules.ts'
-import { alwaysMicro, clockRules, defaults, fixedRules, thrifty, weighed } from './rules.ts'
+import { alwaysMicro, claudeCode, clockRules, defaults, fixedRules, thrifty, weighed } from './rules.ts'
 import type { Strategy } from './strategy.ts'
 
-const ours: readonly Strategy[] = [defaults, weighed, thrifty]
+const ours: readonly Strategy[] = [defaults, thrifty, claudeCode, weighed]
 
 export const everybody: readonly Strategy[] = [...ours, ...fixedRules, alwaysMicro, ...plainRules, ...peers]
 
 /** On more seeds than the first: ours, and the peers that come nearest. */
-export const leaders: readonly Strategy[] = [weighed, thrifty, ...leadingPeers, serverCompaction]
+export const leaders: readonly Strategy[] = [defaults, thrifty, weighed, ...leadingPeers, serverCompaction]
 
 /** In long sessions, and on models that bind thinking. */
-export const few: readonly Strategy[] = [weighed, thrifty, ...careful, nothing]
+export const few: readonly Strategy[] = [defaults, thrifty, weighed, ...careful, nothing]
 
 /** The promise is about these. */
 export const promised: readonly Strategy[] = [weighed, ...fixedRules]

@@ -1,5 +1,5 @@
 // The page of `everlong view` shows the numbers that the other commands print, for the same session.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CompactionData, LostData, Overview, SessionData, WindowData } from '@everlong/viewer/data'
 import { generateCodexRollout, generatePiSession, generateSession } from 'everlong/internal/testing'
@@ -92,6 +92,33 @@ describe('a compaction', () => {
       const { size } = await report<CompactReport>('compact', path, '--before', compaction.uuid)
       expect(alternative).toMatchObject({ tokensBefore: size.before, tokensAfter: size.after })
     })
+  })
+})
+
+describe('--out', () => {
+  const [, path = ''] = made[0] ?? []
+  const out = join(folder.path, 'session.html')
+  const write = (...words: readonly string[]) => everlong(['view', ...words], { env })
+
+  test('writes one session with the comment, for its owner only, and never over another file', {
+    timeout: 60_000,
+  }, async () => {
+    const { exitCode, stdout } = await write(path, '--out', out, '--comment', 'Look <b>here</b>.')
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Wrote ${out}`)])
+    const html = readFileSync(out, 'utf8')
+    expect(html).toContain('Look \\u003cb>here\\u003c/b>.')
+    expect(statSync(out).mode & 0o777).toBe(0o600)
+    const again = await write(path, '--out', out)
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('exists and is not overwritten')])
+    expect(readFileSync(out, 'utf8')).toBe(html)
+  })
+
+  test('refuses several sessions, and a folder that is not there', async () => {
+    const several = await write(folder.path, '--out', join(folder.path, 'other.html'))
+    expect([several.exitCode, several.stderr]).toEqual([1, 'everlong: --out writes one session. Name its file.\n'])
+    const nowhere = await write(path, '--out', join(folder.path, 'nowhere', 'x.html'))
+    expect([nowhere.exitCode, nowhere.stderr]).toEqual([1, expect.stringContaining('does not exist')])
+    expect(existsSync(join(folder.path, 'other.html'))).toBe(false)
   })
 })
 

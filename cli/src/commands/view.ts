@@ -10,6 +10,8 @@ export function viewCommand({ io, show }: Cli): Command {
     .argument('[path...]', 'transcripts, or folders that contain some (default: the agents on this machine)')
     .option('--port <number>', 'the port to listen on; 0 picks a free one', portNumber, 0)
     .option('--no-open', 'do not open a browser')
+    .option('--out <file>', 'write one session to a page that needs no server, without secrets')
+    .option('--comment <text>', 'with --out: what to say at its top')
     .action(async (paths: readonly string[], options: ViewOptions) => {
       const { view } = await import('./view/serve.ts')
       show(await view(paths, { ...options, io }), { render: () => [] })

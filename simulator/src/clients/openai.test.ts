@@ -27,6 +27,19 @@ const tools = [
   },
 ]
 
+test('models of OpenAI have their prices, and an unknown version has none', async () => {
+  const { meter } = server.simulator
+  const spentOn = async (model: string) => {
+    meter.reset()
+    await client.chat.completions.create({ ...hello, model })
+    const { input, output, cost, unpriced } = meter.totals()
+    return { input: input > 0, inDollars: cost === (input * 1.25 + output * 10) / 1_000_000, cost: cost > 0, unpriced }
+  }
+  expect(await spentOn('gpt-5-2025-08-07')).toEqual({ input: true, inDollars: true, cost: true, unpriced: 0 })
+  expect(await spentOn('gpt-5-mini')).toEqual({ input: true, inDollars: false, cost: true, unpriced: 0 })
+  expect(await spentOn('gpt-5.9')).toEqual({ input: true, inDollars: false, cost: false, unpriced: 1 })
+})
+
 describe('the official OpenAI SDK', () => {
   test('creates a completion', async () => {
     const made = await client.chat.completions.create(hello)

@@ -3,6 +3,7 @@
 import type { TokenCounts } from 'everlong'
 import { costOf, type ModelFacts, priceOf } from 'everlong/internal'
 import { noSampling, promptTokens, type Sampling } from '../answer/usage.ts'
+import { openAiPrice } from './openai-prices.ts'
 
 export type MeterTotals = Omit<Sampling, 'type' | 'thinking'> & {
   readonly requests: number
@@ -21,7 +22,7 @@ export type Meter = {
 /** US dollars; undefined where the model has no published price. */
 export function costOfAll(samplings: readonly Sampling[], facts: ModelFacts): number | undefined {
   const costs = samplings.map((one) => {
-    const price = priceOf(facts, promptTokens(one))
+    const price = priceOf(facts, promptTokens(one)) ?? openAiPrice(facts.id)
     return costOf(countsOf(one), facts.id, price === undefined ? {} : { price })
   })
   return costs.reduce((sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost), 0)

@@ -1,10 +1,14 @@
 // Every view in a real browser: what it shows, by mouse and by keyboard, in both themes and on a phone.
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import axe from 'axe-core'
-import { generateSession, serialize } from 'everlong/internal/testing'
+import { generateSession, serialize, session } from 'everlong/internal/testing'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPage } from '../../build.ts'
-import { builtPage, startViewer, type Viewer } from '../server/start.ts'
+import { buildPage, buildPlayground } from '../../build.ts'
+import { builtPage, exportSession, startViewer, type Viewer } from '../server/start.ts'
 import { type Browser, browserPath, startBrowser } from '../testing/browser.ts'
 import { lossySession, temporaryFolder } from '../testing/sessions.ts'
 
@@ -60,10 +64,105 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
     const { page } = await browser.open({ scheme })
     for (const path of await paths(page)) {
       await page.goto(at(path))
-      await page.waitForLoadState('networkidle').catch(() => undefined)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.waitForTimeout(300)
+      await page.waitForTimeout(800)
       expect([path, await violations(page)]).toEqual([path, []])
+    }
+    await page.close()
+  })
+
+  test('an exported session needs no server, and asks for nothing', async () => {
+    const path = join(folder.path, 'exported.html')
+    const lossy = folder.write('export/lossy.jsonl', lossySession())
+    writeFileSync(
+      path,
+      await exportSession(lossy, { comment: 'Look at this.', env: {}, page: builtPage(await buildPage()) }),
+    )
+    const { page, seen } = await browser.open()
+    await page.goto(`file://${path}`)
+    await page.getByText('Look at this.').waitFor()
+    await page.getByRole('link', { name: 'Compaction 1', exact: true }).click()
+    await page.getByRole('heading', { name: 'Compaction 1 of 1' }).waitFor()
+    await page.getByText('Never drop the table orders_2019.').first().waitFor()
+    await page.getByRole('button', { name: 'What Everlong would have left' }).click()
+    await page.getByText(/messages of the user, 2 are in it word for word/).waitFor()
+    expect(seen.requests).toEqual([`file://${path}`])
+    expect(seen.problems).toEqual([])
+    await page.close()
+  })
+
+  test('the playground shows a pasted transcript in the browser alone', async () => {
+    const place = join(folder.path, 'playground')
+    await buildPlayground(place)
+    const host = createServer((request, response) => {
+      const name = new URL(request.url ?? '/', 'http://host').pathname
+      const type = { '.js': 'text/javascript', '.css': 'text/css' }[name.slice(name.lastIndexOf('.'))] ?? 'text/html'
+      response
+        .writeHead(200, { 'content-type': type })
+        .end(readFileSync(join(place, name === '/' ? 'playground.html' : name)))
+    })
+    await new Promise<void>((listening) => host.listen(0, '127.0.0.1', listening))
+    const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+    const { page, seen } = await browser.open()
+    await page.goto(`${origin}/playground.html`)
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByText('No message of a conversation was found').waitFor()
+    await page.getByLabel('The lines of a transcript').fill(lossySession())
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByRole('heading', { name: 'Migrate the reports.' }).waitFor()
+    await page.getByRole('link', { name: 'Compaction 1', exact: true }).click()
+    await page.getByRole('button', { name: 'What Everlong would have left' }).click()
+    await page.getByText(/messages of the user, 2 are in it word for word/).waitFor()
+    expect(seen.requests.filter((url) => !/\/(playground\.html|assets\/[\w.-]+)$/.test(url))).toEqual([])
+    expect(seen.problems).toEqual([])
+    await page.close()
+    host.close()
+  })
+
+  test('a running session grows on the page', async () => {
+    const path = folder.write('project/live.jsonl', lossySession())
+    const { page } = await browser.open()
+    await page.goto(viewer.url)
+    await page.locator('a.line', { hasText: 'live.jsonl' }).click()
+    await page.getByText('20 items').waitFor()
+    const added = session({ ids: (name) => `later-${name}` }).user('And now this.').text
+    appendFileSync(path, added)
+    await page.getByText('21 items').waitFor()
+    await page.close()
+  })
+
+  test('by keyboard alone: from the list into a session, through the chart to an answer', async () => {
+    const { page } = await browser.open()
+    await page.goto(viewer.url)
+    await page.locator('a.line', { hasText: 'lossy.jsonl' }).first().waitFor()
+    const press = async (wanted: string, key = 'Tab') => {
+      for (let at = 0; at < 60; at++) {
+        await page.keyboard.press(key)
+        const label = await page.evaluate(
+          'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+        )
+        if (String(label).includes(wanted)) return
+      }
+      throw new Error(`Tab never reached ${wanted}`)
+    }
+    await press('lossy.jsonl')
+    await page.keyboard.press('Enter')
+    await page.getByRole('slider').waitFor()
+    await press('The context over time')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/at=\d+/)
+    await page.close()
+  })
+
+  test('on a phone nothing is wider than the screen', async () => {
+    const { page } = await browser.open({ width: 375 })
+    for (const path of await paths(page)) {
+      await page.goto(at(path))
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForTimeout(500)
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 375])
     }
     await page.close()
   })
@@ -71,7 +170,7 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
   /** One address of each view. */
   async function paths(page: Page): Promise<readonly string[]> {
     await page.goto(viewer.url)
-    const link = page.getByRole('link', { name: /lossy/ })
+    const link = page.locator('a.line', { hasText: 'project/lossy' })
     await link.waitFor()
     const session = (await link.getAttribute('data-link')) ?? ''
     return [

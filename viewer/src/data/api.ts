@@ -307,5 +307,16 @@ export type SearchMatch = {
 }
 export type SearchData = { readonly matches: readonly SearchMatch[]; readonly more: boolean }
 
+/** One session in a file of its own. */
+export type ExportData = {
+  /** Of the person who shares it. */
+  readonly comment: string | null
+  readonly session: SessionData
+  readonly lost: LostData
+  readonly window: WindowData
+  readonly items: readonly Item[]
+  readonly compactions: readonly { readonly data: CompactionData; readonly alternative: Alternative }[]
+}
+
 /** An error of the server. */
 export type Refusal = { readonly error: string }

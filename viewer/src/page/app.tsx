@@ -2,13 +2,20 @@
 import { useEffect, useState } from 'react'
 import { type Address, go, useAddress } from './address.ts'
 import { CompactionView } from './compaction/view.tsx'
+import { visible } from './format.ts'
 import { Overview } from './overview/view.tsx'
 import { Link } from './parts/link.tsx'
 import { SessionView } from './session/view.tsx'
 import type { Source } from './source.ts'
 import { SourceProvider } from './use-data.ts'
 
-export function App({ source }: { readonly source: Source }) {
+export type AppProps = {
+  readonly source: Source
+  /** Of the person who shares an exported session. */
+  readonly comment?: string | null
+}
+
+export function App({ source, comment = null }: AppProps) {
   const address = useAddress()
   useEffect(() => {
     // Links within the page change the address without loading it again.
@@ -35,16 +42,19 @@ export function App({ source }: { readonly source: Source }) {
         <ThemeButton />
       </header>
       <main id="main" tabIndex={-1}>
-        <Shown address={address} />
+        {comment === null ? null : <p className="card body quote">{visible(comment)}</p>}
+        <Shown address={address} only={source.only} />
       </main>
     </SourceProvider>
   )
 }
 
-function Shown({ address: { view, query } }: { readonly address: Address }) {
+type ShownProps = { readonly address: Address; readonly only: string | undefined }
+
+function Shown({ address: { view, query }, only }: ShownProps) {
   switch (view.name) {
     case 'overview':
-      return <Overview query={query} />
+      return only === undefined ? <Overview query={query} /> : <SessionView id={only} query={query} />
     case 'session':
       return <SessionView key={view.id} id={view.id} query={query} />
     case 'compaction':

@@ -29,8 +29,8 @@ export type Source = {
   readonly search: (words: string) => Promise<SearchData>
   /** Calls `listen` when the session or the list changed. Returns a function that stops it. */
   readonly listen: (session: string | undefined, listen: (event: 'session' | 'overview') => void) => () => void
-  /** What this source has besides sessions that it was given. */
-  readonly has: { readonly overview: boolean; readonly search: boolean }
+  /** The session, if the source has no other and no list. */
+  readonly only?: string
 }
 
 export class SourceError extends Error {}
@@ -61,7 +61,6 @@ export function httpSource(token: string): Source {
     alternative: (id, number) => get(at(id, `/compactions/${number}/alternative`)),
     search: (words) => get(`/api/search?words=${encodeURIComponent(words)}`),
     listen: (session, listen) => listenTo(session, { headers, listen }),
-    has: { overview: true, search: true },
   }
 }
 

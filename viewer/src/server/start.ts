@@ -12,6 +12,7 @@ import type { Question } from './reader.ts'
 import { routeOf } from './routes.ts'
 import { ReadError, startThread, type Thread } from './threads.ts'
 
+export { exportSession } from './export-session.ts'
 export { builtPage, type Page } from './page.ts'
 
 export type ViewerOptions = {

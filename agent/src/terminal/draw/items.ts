@@ -6,7 +6,7 @@ import { oneLine, safeText } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { wrapSpans, wrapText } from '../../render/spans.ts'
 import { columnsOf, cut, cutStart } from '../../render/width.ts'
-import type { Call, FinishedCall, SetupScreen } from '../host/protocol.ts'
+import type { Call, FinishedCall, SetupScreen, Todo } from '../host/protocol.ts'
 import { foldPaste } from '../input/pastes.ts'
 import type { Item } from '../state/state.ts'
 import { changedLines, diffLines } from './diff.ts'
@@ -109,6 +109,7 @@ function callLines(call: FinishedCall, sheet: Sheet): readonly string[] {
   const { paint, width } = sheet
   const dot = call.isError ? paint('red', '✗') : paint('green', '●')
   const line = `${dot} ${callTitle(call, width - 2)}`
+  if (call.todos && !call.isError) return [line, ...call.todos.map((todo) => todoLine(todo, sheet))]
   if (call.diff === undefined) return [line]
   const lines = diffLines(call.diff, { ...sheet, width: width - 4 })
   const shown = lines.slice(0, mostDiffLines).map((each) => `    ${each}`)
@@ -117,6 +118,13 @@ function callLines(call: FinishedCall, sheet: Sheet): readonly string[] {
 }
 
 const mostDiffLines = 12
+
+const boxes = { completed: '✔', in_progress: '▸', pending: '☐' } as const
+
+function todoLine({ text, status }: Todo, { paint, width }: Sheet): string {
+  const line = cut(`    ${boxes[status]} ${oneLine(text)}`, width)
+  return status === 'in_progress' ? paint('bold', line) : status === 'completed' ? paint('dim', line) : line
+}
 
 /** `Read src/main.ts · 120 lines`, cut in the middle part. */
 export function callTitle(call: FinishedCall, width: number): string {

@@ -125,3 +125,36 @@ test('a viewer that was scrolled past its end, because the screen grew, shows th
   expect(drawn(500).join('\n')).toContain('row 29')
   expect(drawn(500)).toHaveLength(drawn(0).length)
 })
+
+test('a running command shows its newest lines and how many came before, a sub-agent its newest call', () => {
+  const call = { id: 'a', name: 'Bash', subject: 'npm test', input: '' }
+  const output = { lines: ['ok 8', 'ok\u001b[2J 9 \u202e'], total: 9 }
+  const task = { id: 'b', name: 'Task', subject: 'explore: Find it', input: '' }
+  const step = { id: 'c', name: 'Grep', subject: '“x”', input: '' }
+  const running = [
+    { call, startedAt: 0, steps: 0, output },
+    { call: task, startedAt: 0, steps: 2, step },
+  ]
+  const { lines } = drawLive({ ...ready, ...at(60), running }, 3_000)
+  expect(lines.slice(1, 7)).toEqual([
+    '○ Bash npm test · 3 s',
+    '  … 7 lines before',
+    '  ok 8',
+    expect.stringMatching(/^ {2}ok/),
+    '○ Task explore: Find it · 2 calls, 3 s',
+    '  Grep “x”',
+  ])
+  expect(['\u001b', '\u202e'].filter((each) => lines.join('').includes(each))).toEqual([])
+})
+
+test('of many running calls five are shown, and the rest is counted', () => {
+  const running = Array.from({ length: 7 }, (_, index) => ({
+    call: { id: String(index), name: 'Bash', subject: `job ${index}`, input: '' },
+    startedAt: 0,
+    steps: 0,
+    output: { lines: ['x'], total: 1 },
+  }))
+  const { lines } = drawLive({ ...ready, ...at(60, 40), running }, 0)
+  expect(lines.filter((line) => line.includes('job'))).toHaveLength(5)
+  expect(lines).toContain('  and 2 more')
+})

@@ -4,7 +4,8 @@ import { retryLine } from '../../render/retry.ts'
 import { oneLine } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { columnsOf, cut } from '../../render/width.ts'
-import { sheetOf, type TerminalState } from '../state/state.ts'
+import type { Call } from '../host/protocol.ts'
+import { type RunningCall, sheetOf, type TerminalState } from '../state/state.ts'
 import { askBox } from './asks.ts'
 import type { Drawing } from './drawing.ts'
 import { editorBox } from './editor-box.ts'
@@ -59,17 +60,32 @@ function secondsSince(start: number, now: number): string {
 }
 
 function runningLines({ running }: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
-  const shown = running.slice(0, mostRunning).map(({ call, startedAt, steps }) => {
+  const shown = running.slice(0, mostRunning).flatMap(({ call, startedAt, steps, step, output }) => {
     const done = steps > 0 ? `${counted(steps, 'call')}, ` : ''
     const end = ` · ${done}${secondsSince(startedAt, now)}`
-    const title = cut(`${nameOf(call)} ${subjectOf(call)}`.trimEnd(), Math.max(8, width - 2 - columnsOf(end)))
-    return `${paint('yellow', '○')} ${title}${paint('dim', end)}`
+    const title = cut(titleOf(call), Math.max(8, width - 2 - columnsOf(end)))
+    const below = [...(step ? [titleOf(step)] : []), ...outputLines(output)]
+    return [
+      `${paint('yellow', '○')} ${title}${paint('dim', end)}`,
+      ...below.map((line) => paint('dim', `  ${cut(oneLine(line), width - 2)}`)),
+    ]
   })
-  const left = running.length - shown.length
+  const left = running.length - mostRunning
   return left > 0 ? [...shown, paint('dim', `  and ${left} more`)] : shown
 }
 
 const mostRunning = 5
+
+function titleOf(call: Call): string {
+  return `${nameOf(call)} ${subjectOf(call)}`.trimEnd()
+}
+
+function outputLines(
+  { lines, total }: NonNullable<RunningCall['output']> = { lines: [], total: 0 },
+): readonly string[] {
+  const left = total - lines.length
+  return left > 0 ? [`… ${counted(left, 'line')} before`, ...lines] : lines
+}
 
 function statusLines(state: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
   const status = statusOf(state, now)

@@ -25,3 +25,32 @@ test('everything that is no text has a word in the output', () => {
     call: { output: 'A picture:\n[image]' },
   })
 })
+
+test.each([
+  ['Task', { subagent_type: 'explore', description: 'Find the parser', prompt: 'x' }, 'explore: Find the parser'],
+  ['Task', { description: 'Find the parser', prompt: 'x' }, 'Find the parser'],
+  ['McpCall', { tool: 'mcp__files__echo', arguments: { text: 'hi', n: 2 } }, 'files: echo (text: "hi", n: 2)'],
+  ['McpCall', { tool: 'mcp__a__b__c' }, 'a: b__c'],
+  ['McpCall', {}, 'McpCall'],
+  ['Skill', { skill: 'release', args: 'now' }, 'release'],
+  ['WebFetch', { url: 'https://example.com/' }, 'https://example.com/'],
+  ['TaskStop', { task_id: 'bash-1' }, 'bash-1'],
+  ['Bash', { command: 'ls', description: 'Lists' }, 'ls'],
+])('%s with %j is about %s', (name, given, subject) => {
+  expect(callOf({ toolUseId: 't1', name, input: given }, { folder }).subject).toBe(subject)
+})
+
+test('a list of steps is shown as it is, and a wrong one not at all', () => {
+  const todos = [
+    { content: 'Read', status: 'completed', activeForm: 'Reading' },
+    { content: 'Write', status: 'in_progress' },
+    { content: 'Test', status: 'pending' },
+  ]
+  const shown = (list: unknown) => callOf({ toolUseId: 't1', name: 'TodoWrite', input: { todos: list } }, { folder })
+  expect(shown(todos)).toMatchObject({
+    subject: '1 of 3 done',
+    todos: todos.map(({ content: text, status }) => ({ text, status })),
+  })
+  for (const wrong of [[...todos, { content: 'x', status: 'maybe' }], 'x', [null], Array(101).fill(todos[0])])
+    expect(shown(wrong)).not.toHaveProperty('todos.0')
+})

@@ -16,6 +16,8 @@ export type NarratorOptions = {
 }
 
 const gaugeEveryMs = 100
+/** No screen is wider. */
+const maxLine = 1_000
 
 export type Narrator = {
   /** A permission request knows the change best. */
@@ -113,6 +115,10 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
       const known = calls.get(id) ?? { id, name, subject: name, input: '' }
       const diff = diffs.get(id)
       return [finishedCall(diff === undefined ? known : { ...known, diff }, event, folder)]
+    }
+    case 'tool-output': {
+      const { toolUseId: id, lines, total } = event
+      return [{ type: 'call-output', id, lines: lines.map((line) => line.slice(0, maxLine)), total }]
     }
     case 'failed':
       return [{ type: 'trouble', text: failureLine(event.failure) }]

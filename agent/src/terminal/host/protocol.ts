@@ -25,7 +25,11 @@ export type Call = {
   readonly parent?: string
   /** What it changes, as a unified diff. */
   readonly diff?: string
+  /** The list of steps that it writes. */
+  readonly todos?: readonly Todo[]
 }
+
+export type Todo = { readonly text: string; readonly status: 'pending' | 'in_progress' | 'completed' }
 
 export type FinishedCall = Call & {
   /** One line: `12 lines`, `3 passed`, or the first line of an error. */
@@ -51,6 +55,8 @@ export type UiEvent =
   | { readonly type: 'answer'; readonly text: string }
   | { readonly type: 'call-started'; readonly call: Call }
   | { readonly type: 'call-finished'; readonly call: FinishedCall }
+  /** The newest lines of a running call, and how many there are. */
+  | { readonly type: 'call-output'; readonly id: string; readonly lines: readonly string[]; readonly total: number }
   | { readonly type: 'notice' | 'trouble'; readonly text: string }
   | { readonly type: 'engine'; readonly event: EngineEvent }
   | { readonly type: 'prompt'; readonly prompt: Prompt; readonly isQueued: boolean }

@@ -34,6 +34,11 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       return answered(state, event.text)
     case 'call-started':
       return started(state, event.call, now)
+    case 'call-output': {
+      const { id, lines, total } = event
+      const running = state.running.map((each) => (each.call.id === id ? { ...each, output: { lines, total } } : each))
+      return { ...state, running }
+    }
     case 'call-finished':
       return finished(state, event.call)
     case 'notice':
@@ -97,13 +102,13 @@ function started(
   call: Extract<UiEvent, { type: 'call-started' }>['call'],
   now: number,
 ): TerminalState {
-  const running = [...withStep(state, call.parent), { call, startedAt: now, steps: 0 }]
-  return { ...flushed(state), running: call.parent === undefined ? running : withStep(state, call.parent) }
-}
-
-/** Calls of a sub-agent are counted, not shown one by one. */
-function withStep({ running }: TerminalState, parent: string | undefined): TerminalState['running'] {
-  return running.map((each) => (each.call.id === parent ? { ...each, steps: each.steps + 1 } : each))
+  const { running } = state
+  if (call.parent === undefined) return { ...flushed(state), running: [...running, { call, startedAt: now, steps: 0 }] }
+  // Calls of a sub-agent are counted, and only the newest is shown.
+  const counted = running.map((each) =>
+    each.call.id === call.parent ? { ...each, steps: each.steps + 1, step: call } : each,
+  )
+  return { ...flushed(state), running: counted }
 }
 
 function finished(state: TerminalState, call: Extract<UiEvent, { type: 'call-finished' }>['call']): TerminalState {

@@ -87,7 +87,19 @@ describe('events', () => {
       { type: 'call-finished', call: inner },
     ]
     const state = after(ready, ...events)
-    expect([state.running, contents(state)]).toEqual([[{ call, startedAt: 0, steps: 1 }], []])
+    expect([state.running, contents(state)]).toEqual([[{ call, startedAt: 0, steps: 1, step: inner }], []])
+    const second = { ...inner, id: 'c3' }
+    expect(after(state, { type: 'call-started', call: second }).running).toMatchObject([{ steps: 2, step: second }])
+  })
+
+  test('the newest output replaces the one before, on its own call only, and is gone with it', () => {
+    const other = { ...call, id: 'c2' }
+    const output = (id: string, line: string, total: number) =>
+      ({ type: 'call-output', id, lines: [line], total }) as const
+    const running = [call, other].map((each) => ({ type: 'call-started', call: each }) as const)
+    const state = after(ready, ...running, output('c1', 'one', 1), output('c1', 'two', 2), output('gone', 'x', 1))
+    expect(state.running.map(({ output: shown }) => shown)).toEqual([{ lines: ['two'], total: 2 }, undefined])
+    expect(after(state, { type: 'call-finished', call }).running).toMatchObject([{ call: other }])
   })
 
   test('a compaction has phases, and ends with a receipt that can be expanded', () => {

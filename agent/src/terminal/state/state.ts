@@ -35,7 +35,15 @@ export type Compaction = {
   readonly outputTokens?: number
 }
 
-export type RunningCall = { readonly call: Call; readonly startedAt: number; readonly steps: number }
+export type RunningCall = {
+  readonly call: Call
+  readonly startedAt: number
+  /** Calls of its sub-agent, and the newest of them. */
+  readonly steps: number
+  readonly step?: Call
+  /** The newest lines that it has printed, and how many there are. */
+  readonly output?: { readonly lines: readonly string[]; readonly total: number }
+}
 
 export type PermissionDialog = {
   readonly type: 'permission'

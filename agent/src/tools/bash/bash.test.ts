@@ -67,6 +67,42 @@ describe('a command', () => {
   })
 })
 
+describe('a running command', () => {
+  const outputOf = (bench: Awaited<ReturnType<typeof setBench>>) =>
+    bench.events.flatMap((event) => (event.type === 'tool-output' ? [event] : []))
+
+  test('shows its newest lines while it runs, without secrets, and nothing after its end', async () => {
+    const environment = { PATH: process.env.PATH, GITHUB_TOKEN: 'ghp_0123456789' }
+    const bench = await setBench({ ...allow, environment })
+    const waits = 'while [ ! -e go ]; do sleep 0.02; done'
+    const command = `echo $GITHUB_TOKEN; echo one; ${waits}; seq 1 100; while [ ! -e end ]; do sleep 0.02; done; echo end`
+    const running = bench.call('Bash', { command })
+    await until(() => outputOf(bench).length > 0)
+    const shownAs = (lines: readonly string[], total: number) => ({
+      type: 'tool-output',
+      toolUseId: 'toolu_1',
+      lines,
+      total,
+    })
+    expect(outputOf(bench)).toEqual([shownAs(['[redacted: GITHUB_TOKEN]', 'one'], 2)])
+    bench.write('go', '')
+    await until(() => outputOf(bench).at(-1)?.total === 102)
+    expect(outputOf(bench).at(-1)).toEqual(shownAs(['96', '97', '98', '99', '100'], 102))
+    bench.write('end', '')
+    await running
+    const shown = outputOf(bench).length
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(outputOf(bench)).toHaveLength(shown)
+  })
+
+  test('shows nothing in the background, where nobody waits for it', async () => {
+    const bench = await setBench(allow)
+    await bench.call('Bash', { command: 'seq 1 3; sleep 0.5', run_in_background: true })
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(outputOf(bench)).toEqual([])
+  })
+})
+
 function abortable() {
   const controller = new AbortController()
   return { signal: controller.signal, abort: () => controller.abort() }

@@ -57,14 +57,14 @@ export function bashTool(kit: Kit, options: BashOptions): AnyTool {
 type Run = BashOptions & { readonly kit: Kit; readonly given: Input; readonly context: ToolContext }
 type Started = { readonly output: Output; readonly child: RunningProcess; readonly isFull: () => boolean }
 
-function start({ kit, given, context, running }: Run): Started {
+function start({ kit, given, context, running }: Run, onLine?: (line: string) => void): Started {
   let isFull = false
   const onFull = () => {
     isFull = true
     void child.stop()
   }
   const path = outputPath(kit, context)
-  const output = createOutput({ redactor: kit.redactor, path, onFull })
+  const output = createOutput({ redactor: kit.redactor, path, onFull, ...(onLine ? { onLine } : {}) })
   const options = { cwd: kit.workspace.realRoot, env: kit.environment, onText: output.add }
   const child: RunningProcess = startProcess(given.command, options)
   running.add(child)
@@ -77,7 +77,8 @@ function start({ kit, given, context, running }: Run): Started {
 
 async function run(input: Run): Promise<ToolOutput> {
   const { given, context } = input
-  const { output, child, isFull } = start(input)
+  const live = createLiveOutput(context)
+  const { output, child, isFull } = start(input, live.add)
   let stopped: string | undefined
   const stop = (why: string) => {
     stopped ??= why
@@ -88,10 +89,33 @@ async function run(input: Run): Promise<ToolOutput> {
   const abort = () => stop('The command was stopped by the user.')
   context.signal.addEventListener('abort', abort)
   const end = await child.ended
+  live.end()
   clearTimeout(timer)
   context.signal.removeEventListener('abort', abort)
   if (isFull()) stopped ??= 'The command was stopped: its output was too long.'
   return resultOf(end, output.take(), stopped)
+}
+
+const shownLines = 5
+const liveEveryMs = 200
+
+/** Shows the newest lines of a running command, not more often than a person can read. */
+function createLiveOutput({ toolUseId, emit }: ToolContext) {
+  let lines: readonly string[] = []
+  let total = 0
+  let timer: NodeJS.Timeout | undefined
+  const show = () => {
+    timer = undefined
+    emit({ type: 'tool-output', toolUseId, lines, total })
+  }
+  return {
+    add: (line: string) => {
+      lines = [...lines, line].slice(-shownLines)
+      total++
+      timer ??= setTimeout(show, liveEveryMs)
+    },
+    end: () => clearTimeout(timer),
+  }
 }
 
 function resultOf({ code, problem, hadLeftovers }: ProcessEnd, text: string, stopped: string | undefined): ToolOutput {

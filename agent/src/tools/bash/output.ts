@@ -11,6 +11,8 @@ export type OutputOptions = {
   readonly path: string
   /** Called once, when there is more than the file may hold. */
   readonly onFull: () => void
+  /** Called for each line, when it is complete. */
+  readonly onLine?: (line: string) => void
 }
 
 export type Output = {
@@ -24,7 +26,7 @@ const largestFile = 64 * 1024 * 1024
 /** A line without an end is cut here. */
 const longestPiece = 64 * 1024
 
-export function createOutput({ redactor, path, onFull }: OutputOptions): Output {
+export function createOutput({ redactor, path, onFull, onLine }: OutputOptions): Output {
   const stream = redactor.stream()
   let preview = createPreview()
   /** All lines, until there are too many and they go to the file. */
@@ -45,6 +47,7 @@ export function createOutput({ redactor, path, onFull }: OutputOptions): Output 
   }
   const addLine = (line: string) => {
     preview.add(line)
+    onLine?.(line)
     const isOver = size > largestFile || lost !== undefined
     size += line.length + 1
     if (isOver) return

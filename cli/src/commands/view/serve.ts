@@ -1,14 +1,30 @@
 // `everlong view`: serves the page until it is stopped, on 127.0.0.1 only, and opens it in a browser.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { builtPage, startViewer } from '@everlong/viewer'
+import { bytes, visible } from '@everlong/agent/render'
+import { builtPage, exportSession, startViewer } from '@everlong/viewer'
 import { findSessions } from 'everlong/internal/node'
 import { agentHomes, nothingHere } from '../../agent-homes.ts'
 import type { Io } from '../../io.ts'
-import { failed, gathered, noTranscripts, notThere, type Outcome, portTrouble, systemTrouble } from '../../outcome.ts'
+import {
+  failed,
+  gathered,
+  noPlaceFor,
+  noTranscripts,
+  notThere,
+  type Outcome,
+  portTrouble,
+  systemTrouble,
+  writing,
+} from '../../outcome.ts'
 
-export type ViewOptions = { readonly port: number; readonly open: boolean }
+export type ViewOptions = {
+  readonly port: number
+  readonly open: boolean
+  readonly out?: string
+  readonly comment?: string
+}
 
 type Asked = ViewOptions & { readonly io: Io }
 
@@ -20,6 +36,7 @@ export async function view(named: readonly string[], options: Asked): Promise<Ou
   if (missing !== undefined) return failed(notThere(missing))
   if (findSessions(paths).files.length === 0)
     return failed(named.length > 0 ? noTranscripts(paths) : nothingHere(homes, 'view'))
+  if (options.out !== undefined) return written(paths, options.out, options)
   try {
     await serve(paths, options)
     return gathered({})
@@ -28,6 +45,31 @@ export async function view(named: readonly string[], options: Asked): Promise<Ou
     if (message === undefined) throw error
     return failed(message)
   }
+}
+
+/** A file that exists is not overwritten. */
+async function written(paths: readonly string[], out: string, { comment, io }: Asked): Promise<Outcome<object>> {
+  const trouble = noPlaceFor(out)
+  if (trouble !== undefined) return failed(trouble)
+  const [path, ...others] = findSessions(paths).files.map((file) => file.path)
+  if (path === undefined || others.length > 0) return failed('--out writes one session. Name its file.')
+  const html = await exportSession(path, {
+    comment: comment ?? null,
+    env: io.env,
+    page: builtPage(await pageFolder(io)),
+  })
+  return writing(out, () => {
+    try {
+      writeFileSync(out, html, { flag: 'wx', mode: 0o600 })
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      return failed(`${visible(out)} exists and is not overwritten. Give --out another name.`)
+    }
+    io.stdout.write(
+      `Wrote ${visible(out)} (${bytes(Buffer.byteLength(html))}). Secrets that code recognizes were replaced; read it before you share it.\n`,
+    )
+    return gathered({})
+  })
 }
 
 async function serve(paths: readonly string[], { port, open, io }: Asked): Promise<void> {

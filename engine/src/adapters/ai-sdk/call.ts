@@ -102,7 +102,7 @@ export function requestInput(messages: readonly AiMessage[], params: JsonObject)
   }
 }
 
-function hasMarks({ messages, params = {} }: Pick<AiCall<unknown>, 'messages' | 'params'>): boolean {
+export function hasMarks({ messages, params = {} }: Pick<AiCall<unknown>, 'messages' | 'params'>): boolean {
   const isMarked = (value: unknown) => anthropicOptions(value)?.cacheControl !== undefined
   const inMessages = messages.some((message) => isMarked(message) || partsIn(message.content).some(isMarked))
   return inMessages || isMarked(params) || arrayAt(params, 'tools').some(isMarked)

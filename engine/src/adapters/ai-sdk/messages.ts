@@ -170,7 +170,7 @@ function base64Of(bytes: Uint8Array): string {
 }
 
 /** Anthropic's provider takes it from the message; other providers do not look there. */
-function marked(message: AiMessage, mark: JsonObject): AiMessage {
+export function marked(message: AiMessage, mark: JsonObject): AiMessage {
   const anthropic = { ...anthropicOptions(message), cacheControl: mark }
   return { ...message, providerOptions: { ...message.providerOptions, anthropic } }
 }

@@ -1,8 +1,49 @@
 import { generateText, type ModelMessage, streamText } from 'ai'
 import { expect, test } from 'vitest'
 import { everlong } from '../../ai-sdk.ts'
+import { type JsonObject, objectAt } from '../../core/message/json.ts'
 import { offline } from '../../models/offline.ts'
 import { fakeModel } from './testing/fake-model.ts'
+
+test.each(['whole', 'streamed'] as const)(
+  'the model gets marks for the prompt cache, and the messages of the run stay unmarked: %s answers',
+  async (how) => {
+    const sentWith = async (cacheMarks: '5m' | '1h' | false, own?: object) => {
+      const fake = fakeModel(() => 'Fine.')
+      const { prepareStep, close } = everlong({ model: offline(), environment: {}, settings: { cacheMarks } })
+      const messages: ModelMessage[] = [
+        { role: 'user', content: 'One.', ...own },
+        { role: 'assistant', content: 'Yes.' },
+        { role: 'user', content: 'Two.' },
+      ]
+      const given = structuredClone(messages)
+      const call = { model: fake, instructions: 'Be kind.', messages, prepareStep }
+      if (how === 'whole') await generateText(call)
+      else await streamText(call).consumeStream()
+      await close()
+      expect(messages).toEqual(given)
+      const prompt = fake.calls[0]?.prompt as readonly {
+        readonly role: string
+        readonly providerOptions?: JsonObject
+      }[]
+      return prompt.map(({ role, providerOptions }) => [role, objectAt(providerOptions, 'anthropic')?.cacheControl])
+    }
+    const short = { type: 'ephemeral' }
+    const marked = (mark: object) => [
+      ['system', mark],
+      ['user', mark],
+      ['assistant', undefined],
+      ['user', mark],
+    ]
+    expect(await sentWith('5m')).toEqual(marked(short))
+    expect(await sentWith('1h')).toEqual(marked({ ...short, ttl: '1h' }))
+    const none = [undefined, undefined, undefined, undefined]
+    expect((await sentWith(false)).map(([, mark]) => mark)).toEqual(none)
+    // The host's own marks are left alone, and none is added.
+    const host = { providerOptions: { anthropic: { cacheControl: short } } }
+    expect((await sentWith('5m', host)).map(([, mark]) => mark)).toEqual([undefined, short, undefined, undefined])
+  },
+)
 
 test.each(['whole', 'streamed'] as const)(
   'what the last step of a run used counts, although no later step of the run is told of it: %s answers',

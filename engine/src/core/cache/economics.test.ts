@@ -196,6 +196,9 @@ describe('the cost of an answer', () => {
   test('is unknown for a model without a price, unless one is handed in', () => {
     const counts = { input: million, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
     expect(costOf(counts, 'who-knows')).toBeUndefined()
+    // A provider that counts more for an hour than it wrote at all.
+    const odd = { ...noTokens, cacheWrite: 1_000_000, cacheWriteHour: 3_000_000 }
+    expect(costOf(odd, 'claude-opus-4-5')).toBeCloseTo(10, 9)
     expect(costOf(counts, 'who-knows', { price: { input: 3, output: 15 } })).toBe(3)
   })
 })

@@ -133,6 +133,7 @@ export async function restoreWithin({ job, plan, next = '' }: RestoreInput, toke
     removed: plan.parts.summarized,
     budget,
     countTokens: createTextCounter(job.counting),
+    ...(job.reason === 'economy' ? { isEarly: true } : {}),
     ...defined({ next }),
   })
 }

@@ -14,7 +14,7 @@ import {
 } from '../prompts/page.ts'
 import { omittedLine } from '../prompts/recall.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
-import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
+import { neutralizeReminders, neutralizeSummary } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
 import {
@@ -97,7 +97,7 @@ type Filling = {
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
   const { checked, countTokens, handoverTokens } = input
   if (checked === undefined) return offlinePage(input, tokens)
-  const filling = { checked, summary: announced(neutralizeFrames(checked.text), input.unseen), tokens }
+  const filling = { checked, summary: announced(neutralizeSummary(checked.text), input.unseen), tokens }
   const left = Math.min(tokens, handoverTokens) - countTokens(filling.summary)
   const most = Math.max(minUser, input.userTokens ?? left)
   for (const user of [most, Math.min(most, 1_000), minUser, 0]) {

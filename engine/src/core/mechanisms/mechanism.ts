@@ -70,6 +70,8 @@ export type Situation = {
   readonly coldShares: { readonly short: number; readonly long: number }
   /** Whether a compaction runs automatically when the context is full. */
   readonly compactionComes: boolean
+  /** Whether a request for a summary reads the conversation from the prompt cache. */
+  readonly sharesCache: boolean
   /** The size that a compaction has to get below. */
   readonly target: number
   /** What was deleted from the provider's cache so far. */

@@ -30,6 +30,8 @@ export type SituationInput = ExplainInput & {
   readonly cacheEdits?: CacheEditState
   /** false if none comes although the settings allow it, for example while the breaker is open. */
   readonly compactionComes?: boolean
+  /** false if a summary is asked for in a request of its own. */
+  readonly sharesCache?: boolean
   /** A compaction has to get below this share of the threshold. Default: 0.6. */
   readonly targetShare?: number
   /** The conversation's, so that nothing is weighed twice. */
@@ -55,6 +57,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     weigher,
     cache,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
+    sharesCache: input.sharesCache ?? true,
     target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? defaultSettings.target)),
     now: input.now,
     model: facts,
@@ -106,14 +109,14 @@ export function compactionAhead(situation: Situation): CompactionAhead | undefin
  * In tokens at the input price: `fixed` for the summary and for writing what is left to the cache, `perToken` read, and
  * `rent` per token and request. Undefined if too little is known.
  */
-export function compactionCosts({ growth, base, model, cache, coldShare, isCompacted }: Situation) {
+export function compactionCosts({ growth, base, model, cache, coldShare, isCompacted, sharesCache }: Situation) {
   if (growth === undefined || base === undefined) return undefined
   const { read } = cachePrices
   const write = writePrice(cache)
   const after = isCompacted ? base : base + leftTokens
   const outputPrice = model?.price ? model.price.output / model.price.input : 5
   const fixed = summaryTokens * outputPrice + after * write
-  return { after, fixed, perToken: read, growth, rent: read + coldShare * (write - read) }
+  return { after, fixed, perToken: sharesCache ? read : 1, growth, rent: read + coldShare * (write - read) }
 }
 
 function isCompactionComing({ compactionComes, expectedTurns }: Situation): boolean {

@@ -13,6 +13,8 @@ export type RestoreRequest = {
   /** Tokens for all pieces. */
   readonly budget: number
   readonly countTokens: (text: string) => number
+  /** The compaction comes before the threshold, because carrying the context costs too much: restore little. */
+  readonly isEarly?: boolean
   /** What is to be done next, in the summary's and the user's words. */
   readonly next?: string
 }

@@ -57,6 +57,7 @@ test('what no longer changes is kept as long as the head, and the newest message
   }
   const head = ['You answer.', '1h']
   expect(lifetimes([0, 2])).toEqual([head, ['ask 0', '1h'], ['ask 1', '1h'], ['end', '5m']])
+  expect(lifetimes([0, 2, 6])).toEqual([head, ['ask 0', '1h'], ['ask 1', '1h'], ['end', '5m']])
   expect(lifetimes([2, 6])).toEqual([head, ['ask 1', '1h'], ['ask 2', '5m'], ['end', '5m']])
 })
 

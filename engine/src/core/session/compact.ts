@@ -277,12 +277,15 @@ export async function isAllowed(
   return isYes
 }
 
+/** What is forgotten counts as much as what is paid; a thrifty session only counts what is paid. */
+const patience = { default: 2, thrifty: 1 } as const
+
 /**
  * Whether a compaction pays now: the tokens it would drop have already cost as much as the compaction will. With steady
  * growth that is the cheapest rhythm, and in any case it costs at most twice the optimum. In the middle of a turn a
  * compaction would remove results that are still in use, and with a cold cache it costs more: then the limit is doubled.
  */
-export function paysToCompact(view: View, situation: Situation): boolean {
+export function paysToCompact(view: View, situation: Situation, economy: keyof typeof patience): boolean {
   const costs = compactionCosts(situation)
   if (!costs) return false
   const { cache, explanation } = situation
@@ -291,7 +294,7 @@ export function paysToCompact(view: View, situation: Situation): boolean {
   // Results that the last turn read are cleared without a compaction.
   const spent = costs.rent * carriedAbove(view, { above: costs.after, now: started ?? tokens })
   const isGoodMoment = started !== undefined && cache.type === 'warm'
-  return spent >= (costs.fixed + costs.perToken * tokens) * (isGoodMoment ? 1 : 2)
+  return spent >= (costs.fixed + costs.perToken * tokens) * patience[economy] * (isGoodMoment ? 1 : 2)
 }
 
 /** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */

@@ -33,7 +33,8 @@ function situationIn(view: View, more: Partial<Situation> = {}): Situation {
   return { ...known, explanation, ...more }
 }
 
-const pays = (view: View, more: Partial<Situation> = {}) => paysToCompact(view, situationIn(view, more))
+const pays = (view: View, more: Partial<Situation> = {}, economy: 'default' | 'thrifty' = 'thrifty') =>
+  paysToCompact(view, situationIn(view, more), economy)
 const steady = (length: number, { base, growth }: { readonly base: number; readonly growth: number }) =>
   Array.from({ length }, (_, at) => base + growth * at)
 
@@ -79,6 +80,23 @@ describe('a compaction before the threshold', () => {
     expect(pays(viewOf([steady(due.length * 2, pace)], 'result'))).toBe(true)
   })
 
+  test('waits by default until carrying has cost twice as much, and in the middle of a turn four times', () => {
+    // With steady growth, what is carried grows with the square of the length.
+    const long = (times: number) => steady(Math.ceil(due.length * times), pace)
+    const between = [1, 1.5].map((times) => pays(viewOf(long(times).map((size) => [size])), {}, 'default'))
+    const inTurn = [1.5, 2.2].map((times) => pays(viewOf([long(times)], 'result'), {}, 'default'))
+    expect([between, inTurn]).toEqual([
+      [false, true],
+      [false, true],
+    ])
+  })
+
+  test('waits longer where the summary is asked for without the cache', () => {
+    const view = viewOf(due.map((size) => [size]))
+    const longer = viewOf(steady(due.length * 3, pace).map((size) => [size]))
+    expect([pays(view, { sharesCache: false }), pays(longer, { sharesCache: false })]).toEqual([false, true])
+  })
+
   test('waits where the cache is cold', () => {
     const view = viewOf(due.map((size) => [size]))
     expect(pays(view, { cache: { ...situationIn(view).cache, type: 'cold' } })).toBe(false)
@@ -103,7 +121,7 @@ describe('a compaction before the threshold', () => {
     }
     const { target } = situationIn(view)
     expect([at(30_000, 10_000), at(90_000, 10_000), at(9_000_000, 10_000), at(30_000, 9_000_000)]).toEqual([
-      24_000,
+      30_667,
       54_000,
       target,
       target,
@@ -128,12 +146,16 @@ describe('in a session', () => {
     return { ...world, at: undefined }
   }
 
-  test('a thrifty one compacts before the threshold, which stays where it is', async () => {
-    const usual = await grown({})
+  test('a thrifty one compacts before the threshold, the default later, and the threshold stays where it is', async () => {
+    const late = await grown({ economy: 'claude-code' })
+    const byDefault = await grown({ economy: 'default' })
     const thrifty = await grown({ economy: 'thrifty' })
-    expect(usual.at).toBeUndefined()
+    expect(late.at).toBeUndefined()
     expect(thrifty.at).toBeLessThan(30)
-    expect(thrifty.session.explain().autoCompactThreshold).toEqual(usual.session.explain().autoCompactThreshold)
+    expect(byDefault.at).toBeLessThan(40)
+    expect(byDefault.at).toBeGreaterThan(thrifty.at ?? 0)
+    const thresholds = [late, byDefault, thrifty].map(({ session }) => session.explain().autoCompactThreshold)
+    expect(new Set(thresholds.map(({ value }) => value)).size).toBe(1)
   })
 
   test.each([
@@ -143,6 +165,7 @@ describe('in a session', () => {
     ['where only a refusal compacts', { compaction: 'reactive' }],
     ['where finished parts are collapsed', { collapse: true }],
   ])('not %s', async (_, more) => {
-    expect((await grown({ economy: 'thrifty', ...more })).at).toBeUndefined()
+    const economies = ['default', 'thrifty'] as const
+    for (const economy of economies) expect((await grown({ economy, ...more })).at).toBeUndefined()
   })
 })

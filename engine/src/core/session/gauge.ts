@@ -172,8 +172,8 @@ export class Gauge {
   situation(view = this.input.conversation.view(), { client, name: model }: ModelChoice = this.choice): Situation {
     const { environment, ports, settings, tracker } = this.input
     const { thinking, reproducible = [] } = this.requestBase
-    const { cacheEdits, contextManagement } = client.capabilities(model)
-    const { reductions, recall } = settings
+    const { cacheEdits, contextManagement, promptCache } = client.capabilities(model)
+    const { reductions, recall, summary } = settings
     return situationOf(view, {
       now: ports.now(),
       ...this.windowFacts(client, model),
@@ -187,6 +187,7 @@ export class Gauge {
       redact: ports.redact,
       targetShare: settings.target,
       compactionComes: !settings.collapse && settings.compaction !== 'reactive' && !tracker.now().breaker.isOpen,
+      sharesCache: summary.shareCache && promptCache && (summary.model ?? model) === model,
       reductions: { ...reductions, recall, reproducible: [...reductions.reproducible, ...reproducible] },
     })
   }

@@ -138,8 +138,11 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
   }
 }
 
-/** Tokens for a summary and the text that code adds. With less, each compaction would lose facts of the previous one. */
-const handoverRoom = 8_000
+/**
+ * Tokens for a whole handover in a window of 200,000 and the text around it. With less, each compaction would lose facts of the
+ * previous one.
+ */
+const handoverRoom = 13_000
 
 /** The size that a compaction before the threshold must get below: a share of the present size, with room for a summary. */
 export function earlyTarget(view: View, situation: Situation, overhead: number): number {

@@ -40,7 +40,8 @@ export class MemoryKeeper implements BackgroundWorker {
   private problem: string | undefined
 
   constructor(input: KeeperInput & { readonly store: SessionMemory }) {
-    const { store, settings = defaultSettings.sessionMemory, isResumed } = input
+    // A keeper that somebody made takes notes.
+    const { store, settings = { ...defaultSettings.sessionMemory, isOn: true }, isResumed } = input
     this.store = store
     this.settings = settings
     // Failures of another process say nothing about this one.

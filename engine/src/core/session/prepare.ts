@@ -168,16 +168,16 @@ async function autoCompact(
 }
 
 /**
- * Whether a thrifty session compacts before the threshold. Not if the host has set a threshold, after a failure, if a
+ * Whether to compact before the threshold. Not if the host has set a threshold, after a failure, if a
  * person has to allow it, or if something else keeps the context small.
  */
 function paysNow({ conversation, gauge, settings, tracker }: Runtime): boolean {
-  const isEarly = settings.economy === 'thrifty' && settings.autoCompactAt === undefined
-  if (!isEarly || tracker.now().breaker.failures > 0) return false
+  const { economy, autoCompactAt } = settings
+  if (economy === 'claude-code' || autoCompactAt !== undefined || tracker.now().breaker.failures > 0) return false
   const view = conversation.view()
   const situation = gauge.situation(view)
   const { compactionComes, explanation } = situation
-  return compactionComes && !explanation.isAboveThreshold && paysToCompact(view, situation)
+  return compactionComes && !explanation.isAboveThreshold && paysToCompact(view, situation, economy)
 }
 
 function afterRefusal(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Mechanism } from '../mechanisms/mechanism.ts'
 import { noTokens } from '../message/usage.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import { plainMechanism } from './testing/mechanisms.ts'
+import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const tooLong = (overflow?: ModelFailure['overflow']): ModelFailure => ({
@@ -44,6 +44,21 @@ describe('recovery', () => {
       why: 'Only 500 tokens are left.',
     })
     expect(cramped).toMatchObject({ type: 'recovered', compaction: { mechanism: 'plain' } })
+  })
+
+  test('keeps the newest messages as they were, and summarizes the rest', async () => {
+    const model = scripted(() => '<summary>\n1. Primary request and intent:\n- Read the records.\n</summary>')
+    const { session } = createTestWorld({ model, mechanisms: { reduce: [] }, compaction: [summarizing()] })
+    for (let at = 0; at < 12; at++) {
+      session.add({ role: 'user', content: `Question ${at}. ${'parse the record '.repeat(100)}` })
+      session.record(answerOf(`Answer ${at}. ${'it is parsed '.repeat(100)}`, { id: `m${at}` }))
+    }
+    session.add({ role: 'user', content: 'And now?' })
+    const before = session.messages()
+    expect(await session.recover(tooLong())).toMatchObject({ type: 'recovered', compaction: { type: 'compacted' } })
+    const after = session.messages()
+    expect(after.slice(-2)).toEqual(before.slice(-2))
+    expect(after.length).toBeLessThan(before.length / 2)
   })
 
   test('that a person stops sends nothing more, even where something was cleared', async () => {

@@ -66,7 +66,7 @@ export class Restoring {
   }
 
   async restore(request: RestoreRequest, conversation: RestoredConversation): Promise<Restoration> {
-    const { kept, budget, countTokens, next } = request
+    const { kept, budget, countTokens, next, isEarly } = request
     const { named, files, ofTurnOnly } = this.input
     const root = this.input.root?.()
     // Loaded with the first compaction.
@@ -74,7 +74,7 @@ export class Restoring {
     const host = (await this.input.host?.()) ?? {}
     // Only the view counts: messages since the last compaction, and the context that it restored.
     const pieces = conversation.view().sources.flatMap((source) => source.pieces)
-    const asked = ofTurnOnly ? lastWorkedOn(pieces) : -1
+    const asked = ofTurnOnly || isEarly ? lastWorkedOn(pieces) : -1
     const touched = touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: conversation.record })
     this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     const known = this.book.state()

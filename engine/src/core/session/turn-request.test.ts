@@ -83,8 +83,8 @@ test('thinking and empty text carry no mark; an hour is asked for where the sett
   ).toEqual([undefined, { type: 'ephemeral', ttl: '1h' }])
 })
 
-test('a thrifty session keeps tools and system prompt for an hour, and the messages as before', async () => {
-  const world = worldWith({ settings: { economy: 'thrifty' } })
+test.each(['default', 'thrifty'] as const)('%s: tools and system prompt are kept for an hour', async (economy) => {
+  const world = worldWith({ settings: { economy } })
   world.session.add({ role: 'user', content: 'Go.' })
   const request = await world.session.prepare()
   if (request.type !== 'ready') throw new Error(request.why)

@@ -61,7 +61,7 @@ export function buildRequest(
   const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
   const anchors = anchorsIn(runtime, view, { messages: complete, ends }).map((at) => at + (isNative ? 1 : 0))
   // Most pauses longer than five minutes are shorter than an hour, and the head never changes.
-  const head = settings.economy === 'thrifty' ? '1h' : lifetime
+  const head = settings.economy === 'claude-code' ? lifetime : '1h'
   return { request: withCacheMarks(request, { lifetime, head, anchors }), repairs }
 }
 

@@ -3,7 +3,7 @@ import { completeSettings, defaultSettings, reductionSettings } from './resolve.
 import type { EngineSettings } from './table.ts'
 
 test('what a host sets takes the place of one default, and of no other', () => {
-  const { summary, sessionMemory } = defaultSettings
+  const { summary, sessionMemory, reductions } = defaultSettings
   expect(
     completeSettings({
       target: 0.3,
@@ -19,12 +19,14 @@ test('what a host sets takes the place of one default, and of no other', () => {
     askTimeoutMs: 0,
     cacheMarks: false,
     summary: { ...summary, restoreTokens: 0 },
-    sessionMemory: { ...sessionMemory, keep: { ...sessionMemory.keep, minMessages: 0 } },
+    sessionMemory: { ...sessionMemory, isOn: true, keep: { ...sessionMemory.keep, minMessages: 0 } },
+    // Only a cache of five minutes is cold after them.
+    reductions: { ...reductions, byIdle: { ...reductions.byIdle, minutes: 60 } },
   })
 })
 
 test.each<[EngineSettings['sessionMemory'], boolean]>([
-  [undefined, true],
+  [undefined, false],
   [true, true],
   [false, false],
   [{ isOn: false }, false],
@@ -33,27 +35,41 @@ test.each<[EngineSettings['sessionMemory'], boolean]>([
   expect(completeSettings({ sessionMemory }).sessionMemory.isOn).toBe(isOn)
 })
 
-describe('a thrifty session', () => {
+describe('the economies', () => {
   const { reductions, sessionMemory } = defaultSettings
 
-  test('clears as soon as it pays, takes a cold cache for cold, and takes no notes', () => {
-    expect(completeSettings({ economy: 'thrifty' })).toEqual({
+  test('the default and a thrifty session clear as soon as it pays, take a cold cache for cold, and take no notes', () => {
+    const expected = {
+      microCompact: 'always',
+      keepFinished: false,
+      clearInputs: true,
+      bySize: { ...reductions.bySize, target: 10_000 },
+      byCacheEdit: { trigger: 6, keep: 8 },
+      byIdle: { keep: 3, minutes: 5 },
+    }
+    expect([defaultSettings.economy, reductions]).toEqual(['default', { ...reductions, ...expected }])
+    expect(sessionMemory.isOn).toBe(false)
+    expect(completeSettings({ economy: 'thrifty' })).toEqual({ ...defaultSettings, economy: 'thrifty' })
+  })
+
+  test('claude-code has the thresholds of the specification', () => {
+    expect(completeSettings({ economy: 'claude-code' })).toEqual({
       ...defaultSettings,
-      economy: 'thrifty',
-      sessionMemory: { ...sessionMemory, isOn: false },
+      economy: 'claude-code',
+      sessionMemory: { ...sessionMemory, isOn: true },
       reductions: {
         ...reductions,
-        microCompact: 'always',
-        keepFinished: false,
-        clearInputs: true,
-        bySize: { ...reductions.bySize, target: 10_000 },
-        byCacheEdit: { trigger: 6, keep: 8 },
-        byIdle: { keep: 3, minutes: 5 },
+        microCompact: 'above-warning',
+        keepFinished: true,
+        clearInputs: false,
+        bySize: { ...reductions.bySize, target: 40_000 },
+        byCacheEdit: { trigger: 12, keep: 5 },
+        byIdle: { keep: 5, minutes: 60 },
       },
     })
   })
 
-  test('leaves what the host has set, and an idle hour where the cache is kept for one', () => {
+  test('what the host has set stays, and so does an idle hour where the cache is kept for one', () => {
     const set = {
       economy: 'thrifty',
       cacheMarks: '1h',
@@ -63,12 +79,10 @@ describe('a thrifty session', () => {
     expect(completeSettings(set)).toEqual({
       ...defaultSettings,
       ...set,
-      sessionMemory,
+      sessionMemory: { ...sessionMemory, isOn: true },
       reductions: {
         ...reductions,
         ...set.reductions,
-        keepFinished: false,
-        clearInputs: true,
         bySize: { ...reductions.bySize, target: 1 },
         byCacheEdit: { trigger: 6, keep: 9 },
         byIdle: { keep: 3, minutes: 60 },
@@ -78,7 +92,7 @@ describe('a thrifty session', () => {
 
   test('keeps the idle minutes of the host, whatever the lifetime of the cache', () => {
     const minutesWith = (cacheMarks: '5m' | '1h') =>
-      completeSettings({ economy: 'thrifty', cacheMarks, reductions: { byIdle: { minutes: 7 } } }).reductions.byIdle
+      completeSettings({ cacheMarks, reductions: { byIdle: { minutes: 7 } } }).reductions.byIdle
     expect([minutesWith('5m').minutes, minutesWith('1h').minutes]).toEqual([7, 7])
   })
 })
@@ -87,8 +101,7 @@ test('reductions that cannot be read count as not given', () => {
   const bySize = { keep: Number.NaN, target: -1, minFreed: 5 }
   const { recall, ...reductions } = reductionSettings({ recall: true, bySize, microCompact: 'sometimes' as 'always' })
   expect(recall).toBe(true)
-  expect(reductions).toEqual({
-    ...defaultSettings.reductions,
-    bySize: { ...defaultSettings.reductions.bySize, minFreed: 5 },
-  })
+  // Outside a session the thresholds are those of the specification.
+  const { reductions: specified } = completeSettings({ economy: 'claude-code' })
+  expect(reductions).toEqual({ ...specified, bySize: { ...specified.bySize, minFreed: 5 } })
 })

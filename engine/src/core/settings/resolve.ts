@@ -121,25 +121,27 @@ export function compactionOff({ settings = {}, environment = {} }: CompactionOff
 /** `given` has been checked. */
 export function completeSettings(given: EngineSettings = {}): Settings {
   const { economy, cacheMarks = settingsTable.cacheMarks.default } = given
-  const settings = complete(settingsTable, given, economy === 'thrifty' ? 'thrifty' : 'default') as Settings
+  const settings = complete(settingsTable, given, economy) as Settings
   const { reductions } = settings
-  const { minutes } = settingsTable.reductions.fields.byIdle.fields
   // Only a cache that lives for five minutes is cold after them.
-  const idle = given.reductions?.byIdle?.minutes ?? (cacheMarks === '5m' ? reductions.byIdle.minutes : minutes.default)
+  const idle = given.reductions?.byIdle?.minutes ?? (cacheMarks === '5m' ? reductions.byIdle.minutes : hourOfIdleness)
   return { ...settings, reductions: { ...reductions, byIdle: { ...reductions.byIdle, minutes: idle } } }
 }
 
-function complete(fields: Fields, given: object, economy: 'default' | 'thrifty'): object {
+/** Minutes: how long the longest cache is kept. */
+const hourOfIdleness = 60
+
+function complete(fields: Fields, given: object, economy: EngineSettings['economy']): object {
   const values = given as Readonly<Record<string, unknown>>
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
       const value = values[name]
       if ('fields' in field) {
-        // Settings of a group that can be turned off turn it on, also in a thrifty session.
+        // Settings of a group that can be turned off turn it on.
         const switched = field.or && isObject(value) ? { isOn: true } : {}
         return [name, complete(field.fields, { ...switched, ...asGroup(value) }, economy)]
       }
-      return [name, value ?? (economy === 'thrifty' ? field.thrifty : undefined) ?? field.default]
+      return [name, value ?? (economy === 'claude-code' ? field.late : undefined) ?? field.default]
     }),
   )
 }
@@ -155,11 +157,11 @@ export type ReductionSettings = Settings['reductions'] & {
 
 export type ReductionChoices = NonNullable<EngineSettings['reductions']> & { readonly recall?: boolean | undefined }
 
-/** Values that cannot be read count as not given. */
+/** Outside a session, where nobody knows what was carried for how long. Values that cannot be read count as not given. */
 export function reductionSettings({ recall = false, ...choices }: ReductionChoices = {}): ReductionSettings {
   const { settings } = checkSettings({ reductions: choices })
   const { reductions = {} } = settings
-  return { ...(complete(settingsTable.reductions.fields, reductions, 'default') as Settings['reductions']), recall }
+  return { ...(complete(settingsTable.reductions.fields, reductions, 'claude-code') as Settings['reductions']), recall }
 }
 
 /** The settings that sizes and thresholds depend on. */

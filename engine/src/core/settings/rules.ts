@@ -15,8 +15,8 @@ export type Variable =
   | { readonly type: 'cap'; readonly name: string }
 
 type Details<T> = {
-  /** The default with `economy: 'thrifty'`. */
-  readonly thrifty?: T
+  /** The default with `economy: 'claude-code'`, which clears and compacts late. */
+  readonly late?: T
   /** The first that can be read counts. */
   readonly environment?: readonly Variable[]
 }

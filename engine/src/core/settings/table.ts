@@ -28,8 +28,12 @@ export const settingsTable = {
   keep: setting(rules.either(rules.messages, rules.only('tokens', rules.anyTokens)), 0),
   /** An automatic compaction must get below this share of the threshold. */
   target: setting(rules.share, 0.6),
-  /** `thrifty` clears and compacts as soon as it pays, so that the whole session costs the least ([cost.md](cost.md)). */
-  economy: setting(oneOf('default', 'thrifty'), 'default'),
+  /**
+   * What a session may cost ([cost.md](cost.md)). `default` clears results of finished turns, and compacts once carrying the
+   * context has cost twice as much as a compaction. `thrifty` compacts as soon as that pays. `claude-code` clears late and
+   * compacts only at the threshold.
+   */
+  economy: setting(oneOf('default', 'thrifty', 'claude-code'), 'default'),
   /** The agent has the recall tool: everything that leaves the context says how to read it again. */
   recall: setting(boolean, false),
   /** The agent works alone: after a compaction it continues without waiting for a person. */
@@ -105,7 +109,9 @@ export const settingsTable = {
   reductions: {
     fields: {
       /** When old tool results are cleared; `false` for never. */
-      microCompact: setting(oneOf(false, 'above-warning', 'always'), 'above-warning', { thrifty: 'always' }),
+      microCompact: setting(oneOf(false, 'above-warning', 'always'), 'always', {
+        late: 'above-warning',
+      }),
       /** Clear only where it pays; `false` clears whatever it costs. */
       weigh: setting(boolean, true),
       /** Tools, by exact name, whose results the agent can get again. */
@@ -115,15 +121,15 @@ export const settingsTable = {
       /** On a model that binds thinking to the prefix: let the server clear (`delegate`), `remove` the thinking, or `decline`. */
       boundThinking: setting(oneOf('delegate', 'remove', 'decline'), 'delegate'),
       /** The newest results stay after their turn has ended; `false` clears them once a person has spoken again. */
-      keepFinished: setting(boolean, true, { thrifty: false }),
+      keepFinished: setting(boolean, false, { late: true }),
       /** Clear long inputs of writing tools together with their results; not with cache edits. */
-      clearInputs: setting(boolean, false, { thrifty: true }),
+      clearInputs: setting(boolean, true, { late: false }),
       bySize: {
         fields: {
           /** The newest results, which stay. */
           keep: setting(rules.wholeNumber(), 3),
           /** Tokens of tool results that may stay. */
-          target: setting(rules.anyTokens, 40_000, { thrifty: 10_000 }),
+          target: setting(rules.anyTokens, 10_000, { late: 40_000 }),
           /** Freeing less is not worth breaking the cache. */
           minFreed: setting(rules.anyTokens, 20_000),
         },
@@ -131,17 +137,17 @@ export const settingsTable = {
       byIdle: {
         fields: {
           /** After a pause of this length the cache is cold, and results are cleared. With `cacheMarks: '1h'` or `'auto'` always 60. */
-          minutes: setting(rules.minutes, 60, { thrifty: 5 }),
+          minutes: setting(rules.minutes, 5, { late: 60 }),
           /** The newest results, which stay. */
-          keep: setting(rules.wholeNumber(), 5, { thrifty: 3 }),
+          keep: setting(rules.wholeNumber(), 3, { late: 5 }),
         },
       },
       byCacheEdit: {
         fields: {
           /** The number of results from which on they are cleared, where the provider edits its cache. */
-          trigger: setting(rules.wholeNumber(), 12, { thrifty: 6 }),
+          trigger: setting(rules.wholeNumber(), 6, { late: 12 }),
           /** The newest results, which stay. */
-          keep: setting(rules.wholeNumber(), 5, { thrifty: 8 }),
+          keep: setting(rules.wholeNumber(), 8, { late: 5 }),
         },
       },
       native: {
@@ -169,8 +175,8 @@ export const settingsTable = {
   sessionMemory: {
     or: boolean,
     fields: {
-      /** Take notes in the background. `sessionMemory: false` turns them off. */
-      isOn: setting(boolean, true, { thrifty: false }),
+      /** Take notes in the background: requests of their own, which a compaction can use at once. `sessionMemory: true` turns them on. */
+      isOn: setting(boolean, false, { late: true }),
       /** Tokens that the conversation must have before the first notes. */
       minTokens: setting(rules.anyTokens, 10_000),
       /** Tokens by which the conversation must have grown since the last notes. */

@@ -140,9 +140,17 @@ export function neutralize(text: string): string {
   return neutralizeHeadings(withoutTags(text, tags))
 }
 
-/** For a model's summary: it may use our headings, but no reminders or user messages. */
+/** No reminders or user messages. */
 export function neutralizeFrames(text: string): string {
   return withoutTags(text, frameTags)
+}
+
+/** After this line of ours come the user's words. */
+const requestLine = /^(?=[^\S\n]*The user[’']s latest request, verbatim)/gim
+
+/** For a model's summary: it may use our headings, but nothing that reads as a reminder or as the user's words. */
+export function neutralizeSummary(text: string): string {
+  return neutralizeFrames(text).replace(requestLine, '> ')
 }
 
 /** For our own texts: no system reminder. */

@@ -33,6 +33,17 @@ test('only before a tool runs can a hook change its input; the first counts', ()
   expect(mergeOutcomes([{}, { input: { a: 1 } }, { input: { a: 2 } }])).toEqual({ ...noOutcome, input: { a: 1 } })
 })
 
+test('a hook that blocks may say and add something as well', () => {
+  const said = { additionalContext: 'The tests are red.', userDisplayMessage: 'Fix them first.' }
+  const answer = printed(JSON.stringify({ decision: 'block', reason: 'Not now.', hookSpecificOutput: said }))
+  const part = { context: ['The tests are red.'], messages: ['Fix them first.'] }
+  expect(outcomeOf('PreCompact', answer)).toEqual({ ...part, veto: 'Not now.' })
+  expect(outcomeOf('PostCompact', answer)).toEqual({
+    ...part,
+    problems: ['hook: wanted to block, which PostCompact cannot: Not now.'],
+  })
+})
+
 test('a matcher takes whole words, which may have spaces around them', () => {
   const hook = { type: 'command', command: 'x' } as const
   const settings = { PreCompact: [{ matcher: 'auto | manual', hooks: [hook] }] }

@@ -47,7 +47,9 @@ export async function work(input: WorkerInput): Promise<void> {
   }
   const engine = createEngine({ model, store })
   const open = new Set(Array.from({ length: sessions }, (_, at) => sessionName(at)))
-  while (open.size > 0) {
+  const parent = process.ppid
+  // A test run that was killed must not leave workers that ask an absent database for ever.
+  while (open.size > 0 && process.ppid === parent) {
     const id = [...open][Math.floor(random() * open.size)] ?? ''
     try {
       if (await someTurns({ engine, store, id, random, input })) open.delete(id)

@@ -13,7 +13,8 @@ const maxTerm = 40
 
 /**
  * Of each exchange the term that it has often and the others rarely, unless the page has it:
- * "Why does parseGate fail?" with a report on `parseGate` → "parseGate". The best ones, oldest first.
+ * "Why does parseGate fail?" with a report on `parseGate` → "parseGate". "Berlin" counts if it occurs twice, "tracks" never: it
+ * would find anything. The best ones, oldest first.
  */
 export function omittedTerms({ exchanges }: Ledger, page: string): readonly string[] {
   if (exchanges.length < minExchanges) return []
@@ -23,7 +24,7 @@ export function omittedTerms({ exchanges }: Ledger, page: string): readonly stri
   const shown = new Set(page.toLowerCase().match(term))
   const best = counts.flatMap((terms, at) => {
     const rated = [...terms]
-      .filter(([key, { count, text }]) => !shown.has(key) && (count > 1 || name.test(text)))
+      .filter(([key, { count, text }]) => !shown.has(key) && (name.test(text) || (count > 1 && /^\p{Lu}/u.test(text))))
       .map(([key, { count, text }]) => ({
         ...{ at, text },
         worth: count * Math.log2(exchanges.length / (spread.get(key) ?? 1)) * (name.test(text) ? 2 : 1),

@@ -71,9 +71,9 @@ describe('the state', () => {
     expect(lines(ledgerOf(commit, push), 'Committed as 1a2b3c4.')).toEqual(['Branch: main.'])
     expect(lines(ledgerOf(push, commit)).slice(-2)).toEqual(['- 1a2b3c4 "Open the gate"', unpushed])
     expect(lines(ledgerOf(commit), '1a2b3c4', 'Branch: main, 1 ahead.')).toEqual(['Branch: main, 1 ahead.'])
-    expect(
-      lines(ledgerOf(shell('git commit -m x && git push', '[main 1a2b3c4] Open the gate\nmain -> main'))),
-    ).toContain('- 1a2b3c4 "Open the gate" (pushed)')
+    const both = shell('git commit -m x && git push', '[main 1a2b3c4] Open the gate\nmain -> main')
+    expect(lines(ledgerOf(both))).toContain('- 1a2b3c4 "Open the gate" (pushed)')
+    expect(lines(ledgerOf(both)).join('\n')).not.toContain('Not seen to be pushed')
   })
 
   test('of each run it is said what changed since', () => {
@@ -121,6 +121,9 @@ describe('the state', () => {
     expect(lines(ledgerOf(...commits)).at(-1)).toBe(
       'Not seen to be pushed: 1000002, 1000003, 1000004, 1000005, 1000006, 1000007 and 2 older.',
     )
+    const many = Array.from({ length: 25 }, (_, at) => shell('git commit', `[main ${1_000_000 + at}] C`))
+    const listed = lines(ledgerOf(...many)).filter((line) => line.startsWith('- 10000'))
+    expect([listed.length, listed[0], listed.at(-1)]).toEqual([20, '- 1000005 "C"', '- 1000024 "C"'])
     const amended = shell('git commit --amend --no-edit', '[main 2b3c4d5] Open the gate')
     expect(lines(ledgerOf(commit, amended)).slice(1)).toEqual([
       'Commits made in this session:',

@@ -53,7 +53,7 @@ function currentLines({ exchanges, isAnswered }: Ledger): readonly string[] {
   const { text = '', steps = [] } = exchanges.at(-1) ?? {}
   const step = steps.findLast(({ type }) => type !== 'read')
   if (isAnswered || !step || step.text === interrupted) return []
-  return [`Not finished: "${line(text, 240)}" The agent’s last step: ${line(step.text, 300)}`]
+  return [`Not finished: "${line(text, 120)}" The agent’s last step: ${line(step.text, 160)}`]
 }
 
 function under<T>(lead: string, items: readonly T[], text: (item: T) => string): readonly string[] {

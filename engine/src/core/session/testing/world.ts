@@ -128,7 +128,10 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const entries = [...store.entries()]
   const runtime = createRuntime({
     conversation: createConversation({ store, sessionId: 'session-1', envelope, entries, now, newId }),
-    settings: completeSettings(readEnvironment(settings, options.environment ?? {}).settings),
+    // With the thresholds of the specification, unless a test says otherwise.
+    settings: completeSettings(
+      readEnvironment({ economy: 'claude-code', ...settings }, options.environment ?? {}).settings,
+    ),
     environment: options.environment ?? {},
     mechanisms: {
       ...defaultMechanisms(options.compaction ?? [], {

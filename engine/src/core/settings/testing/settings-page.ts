@@ -14,7 +14,7 @@ Every setting is optional, and the defaults suit most agents. These five matter 
 - \`autoCompactAt\`: the size at which the context is compacted. Lower it if your model gets worse long before its window is full.
 - \`compaction\`: \`'ask'\` asks you first, \`'manual'\` leaves it to \`session.compact()\`, \`'off'\` turns everything off.
 - \`contextWindow\`: set it for a model that Everlong does not know, such as a local one.
-- \`economy\`: \`'thrifty'\` spends less and remembers less.
+- \`economy\`: \`'thrifty'\` spends less and remembers less, \`'claude-code'\` fills the window before it compacts.
 - \`summary.model\`: a cheaper model that writes the summaries.
 
 **Which value counts.** Environment variables come before settings, and settings before defaults. \`createEngine({ environment: {} })\`
@@ -24,8 +24,8 @@ reads no variables. A flag is set by \`1\`, \`true\`, \`yes\` or \`on\`.
 allowed. It also names a threshold or limit that the window does not allow, with the value that is used instead. \`autoCompactEnabled\` of
 other tools is understood: \`false\` is \`compaction: 'manual'\`.
 
-A dot means nesting: \`summary.handoverTokens\` is \`settings: { summary: { handoverTokens } }\`. *thrifty* is the default with
-\`economy: 'thrifty'\`.
+A dot means nesting: \`summary.handoverTokens\` is \`settings: { summary: { handoverTokens } }\`. *claude-code* is the default with
+\`economy: 'claude-code'\`.
 
 ## When and how far`
 
@@ -79,8 +79,8 @@ function rowsOf(fields: Fields, comments: Comments, prefix = ''): readonly strin
     const [meaning = '', written] = commentOf(comments, path).split(/ ?Default: (?=[^.]+\.$)/)
     const standard = written?.slice(0, -1) ?? valueText(field.default)
     if (standard === undefined) throw new Error(`The comment of ${path} must end with "Default: …".`)
-    const thrifty = field.thrifty === undefined ? '' : ` (thrifty: ${valueText(field.thrifty)})`
-    return `| \`${path}\` | ${field.wants} | ${standard}${thrifty} | ${meaning}${variablesText(field)} |`
+    const other = field.late === undefined ? '' : ` (claude-code: ${valueText(field.late)})`
+    return `| \`${path}\` | ${field.wants} | ${standard}${other} | ${meaning}${variablesText(field)} |`
   })
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { shapeOf } from '../../message/shape.ts'
-import { mergedMessages } from './merge.ts'
+import { mergedMessages, mergePieces } from './merge.ts'
 
 test('an attachment that was written between two parts of one answer comes behind the whole answer', () => {
   const part = (text: string) => ({
@@ -16,4 +16,16 @@ test('an attachment that was written between two parts of one answer comes behin
     part('Then I write.'),
   ])
   expect(shapeOf(merged)).toBe('u a[t2] u')
+})
+
+test('a message of which one part is pinned is pinned', () => {
+  const piece = (isPinned: boolean) => ({
+    row: 0,
+    message: { role: 'user', origin: 'human', content: 'Go.' } as const,
+    uuids: [],
+    edits: [],
+    isPinned,
+  })
+  const pinned = (...parts: readonly boolean[]) => mergePieces(parts.map(piece)).map(({ source }) => source.isPinned)
+  expect([pinned(true, false), pinned(false, true), pinned(false, false)]).toEqual([[true], [true], [false]])
 })

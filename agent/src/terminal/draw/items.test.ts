@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { createSheet } from '../../render/sheet.ts'
+import { itemLines } from './items.ts'
+
+const sheet = createSheet({ width: 32, isColored: false })
+const call = {
+  id: 'a',
+  name: 'TodoWrite',
+  subject: '1 of 3 done',
+  input: '',
+  outcome: 'noted',
+  output: '',
+  isError: false,
+}
+const todos = [
+  { text: 'Read', status: 'completed' },
+  { text: 'Write\nthe code', status: 'in_progress' },
+  { text: 'Test all of it, on every system there is', status: 'pending' },
+] as const
+
+test('the list of steps is shown with ticks, one line each', () => {
+  expect(itemLines({ type: 'call', call: { ...call, todos }, hasGap: false }, sheet)).toEqual([
+    '● TodoWrite 1 of 3 done · noted',
+    '    ✔ Read',
+    '    ▸ Write the code',
+    '    ☐ Test all of it, on every…',
+  ])
+})
+
+test('a list that was refused is not shown as if it were there', () => {
+  const refused = { ...call, todos, isError: true, outcome: 'wrong' }
+  expect(itemLines({ type: 'call', call: refused, hasGap: false }, sheet)).toHaveLength(1)
+})
