@@ -271,7 +271,8 @@ describe('a history that no session knows', () => {
       const role = at % 2 === 0 ? 'user' : 'assistant'
       return { role, content: `This is turn ${at}. ${'More about it. '.repeat(600)}` }
     })
-    await chat([...long, { role: 'user', content: 'And now?' }], { sessionId: 'chat' }, async ({ messages }) => {
+    const asked: ChatMessage[] = [...long, { role: 'user', content: 'And now?' }]
+    await chat(asked, { sessionId: 'chat' }, async ({ messages }) => {
       sent = messages
     })
     await close()

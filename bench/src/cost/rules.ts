@@ -13,6 +13,8 @@ export const thrifty = ours('thrifty', { economy: 'thrifty' })
 export const claudeCode = ours('claude-code', { economy: 'claude-code' })
 export const weighed = ours('claude-code without notes', specified)
 
+const noNotes = { sessionMemory: false } as const
+
 /** What the cache clock does, each alone and together, on the defaults without notes. */
 export const clockRules = [
   ours('without the clock', { ...noNotes, cacheMarks: '5m' }),
