@@ -1,6 +1,6 @@
 // The agent: a session, its tools, its context and its turns behind the `Agent` of app.ts. The terminal, headless mode and
 // other hosts use nothing else.
-import type { Environment, MessageInput } from 'everlong'
+import type { EngineEvent, Environment, MessageInput } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
 import { gitWorkspace, type Session, type SessionOptions } from 'everlong/node'
 import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
@@ -14,6 +14,7 @@ import { query } from './loop.ts'
 import { chooseModel } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { receiptsIn } from './receipt.ts'
+import { count, dollars } from './render/numbers.ts'
 import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
 import { sessionsFolder } from './sessions/places.ts'
 import { titleOf } from './sessions/sessions.ts'
@@ -87,6 +88,8 @@ class RunningAgent implements Agent {
   private mode: PermissionMode
   private tasks: AgentState['tasks'] = []
   private commandStop: AbortController | undefined
+  /** How many are running. */
+  private commands = 0
 
   constructor(options: AgentOptions) {
     const { settings, folder, home, env = process.env, now = Date.now } = options
@@ -131,6 +134,7 @@ class RunningAgent implements Agent {
           // Now, so that the gauge counts them before the first prompt.
           offerTools(opened, tools)
           opened.cleanUp({ name: 'context', scope: 'conversation', clear: this.forget })
+          opened.on('compaction-finished', this.tellIdleCompaction)
         },
       },
       this.options.model,
@@ -182,6 +186,7 @@ class RunningAgent implements Agent {
     }
     const stop = new AbortController()
     this.commandStop = stop
+    this.commands++
     // While a turn runs, the loop passes the engine's events on.
     const stopListening = this.session().on((event) => {
       if (!this.turns.isBusy()) this.emit({ type: 'engine', event })
@@ -190,6 +195,7 @@ class RunningAgent implements Agent {
       const both = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
       return await runCommand(line, this.commandContext(both))
     } finally {
+      this.commands--
       stopListening()
     }
   }
@@ -218,6 +224,17 @@ class RunningAgent implements Agent {
   private readonly forget = (): void => {
     this.environment.forget()
     this.nested.forget()
+  }
+
+  /** Turns and commands tell of their own compactions. */
+  private readonly tellIdleCompaction = (
+    event: Extract<EngineEvent, { readonly type: 'compaction-finished' }>,
+  ): void => {
+    if (this.turns.isBusy() || this.commands > 0) return
+    const { tokensBefore, tokensAfter, cost } = event
+    const sizes = `${count(tokensBefore)} → ${count(tokensAfter)} tokens, ${dollars(cost)}`
+    this.emit({ type: 'notice', text: `Compacted before the cache expired: ${sizes}. /undo takes it back.` })
+    this.changed()
   }
 
   private readonly showTasks: ToolSetup['onTasks'] = (tasks) => {

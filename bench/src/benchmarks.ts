@@ -22,6 +22,7 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   rounds: () => import('./rounds/run.ts'),
   cost: () => import('./cost/run.ts'),
   economy: () => import('./economy/run.ts'),
+  clock: () => import('./clock/run.ts'),
   memory: () => import('./memory/run.ts'),
   compact: () => import('./compact/run.ts'),
   walks: () => import('./walks/run.ts'),

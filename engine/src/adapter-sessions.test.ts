@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
 import { type Plain, plainConverter } from './adapters/history/testing/plain-converter.ts'
+import type { EngineEvent } from './core/ports/events.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { createEngine } from './engine.ts'
 import { offline } from './models/offline.ts'
@@ -153,6 +154,136 @@ describe('a call', () => {
     expect(all.sessions.sessions()).toHaveLength(2)
     expect([all.sessions.session('2'), all.sessions.session('1')]).toEqual([undefined, first.session])
     expect(await all.of([], '1')).toBe(first)
+  })
+})
+
+describe('users who share an adapter', () => {
+  type Call = { readonly user: string }
+  const shared = (options: AdapterOptions<Call> = {}) => {
+    const { historyOf, sessions } = adapterSessions<Plain, Call>(
+      { user: ({ user }) => user, ...options },
+      { converter: plainConverter, howToName: '' },
+    )
+    return {
+      sessions,
+      of: (user: string, id: string) => historyOf({ host: { user }, messages: [], id, client: () => offline() }),
+    }
+  }
+
+  test('never close the conversations of each other', async () => {
+    const { of, sessions } = shared({ maxConversations: 3 })
+    const kept = await of('ada', 'a1')
+    for (let nth = 1; nth <= 20; nth++) await of('bob', `b${nth}`)
+    expect(sessions.session('a1')).toBe(kept.session)
+    expect([sessions.session('b18'), sessions.sessions().length]).toEqual([undefined, 3])
+    // Of those who have the same number, the least recently used one goes.
+    await of('cy', 'c1')
+    expect([sessions.session('b19'), sessions.session('b20'), sessions.session('a1')]).toEqual([
+      undefined,
+      expect.anything(),
+      kept.session,
+    ])
+    await sessions.close()
+    expect(sessions.sessions()).toEqual([])
+  })
+
+  test('the newest conversation stays, whatever the limit', async () => {
+    const { of, sessions } = shared({ maxConversations: 0 })
+    await of('ada', 'a1')
+    const { session } = await of('ada', 'a2')
+    expect(sessions.sessions()).toEqual([session])
+    await sessions.close()
+  })
+
+  test('do not wait for each other; two first calls of one user get the same session', async () => {
+    const store = memorySessions()
+    let free: () => void = () => undefined
+    const slow = new Promise<void>((resolve) => {
+      free = resolve
+    })
+    const { of, sessions } = shared({
+      store: {
+        ...store,
+        open: async (id, options) => {
+          if (id === 'slow') await slow
+          return store.open(id, options)
+        },
+      },
+    })
+    const waiting = of('ada', 'slow')
+    const quick = await of('bob', 'quick')
+    expect(sessions.sessions()).toEqual([quick.session])
+    const second = of('ada', 'slow')
+    free()
+    expect(await second).toBe(await waiting)
+    await sessions.close()
+  })
+})
+
+describe('a history that no session knows', () => {
+  const history: ChatMessage[] = [
+    { role: 'user', content: 'Choose the colors. '.repeat(2_000) },
+    { role: 'assistant', content: 'Red.' },
+    { role: 'user', content: 'And the door?' },
+  ]
+  const imported = async (messages: readonly ChatMessage[], store?: SessionStore) => {
+    const events: EngineEvent[] = []
+    const { chat, close } = everlong({
+      model: offline(),
+      ...(store ? { store } : {}),
+      onEvent: (event) => events.push(event),
+    })
+    await chat([...messages], { sessionId: 'chat', model: 'claude-opus-4-5' }, async () => undefined)
+    await close()
+    return events.filter(({ type }) => type === 'history-imported')
+  }
+
+  test('is told with its price: in another process without a store, each time', async () => {
+    for (let process = 1; process <= 2; process++) {
+      const [event, ...more] = await imported(history)
+      expect([event, more]).toEqual([
+        {
+          type: 'history-imported',
+          sessionId: expect.any(String),
+          messages: 3,
+          tokens: expect.any(Number),
+          hasStore: false,
+          cost: expect.any(Number),
+        },
+        [],
+      ])
+      const { tokens, cost } = event as { readonly tokens: number; readonly cost: number }
+      expect(tokens).toBeGreaterThan(7_000)
+      expect(cost).toBeCloseTo((tokens * 5) / 1_000_000, 6)
+    }
+  })
+
+  test('is told once where there is a store, and then recognized from it', async () => {
+    const store = memorySessions()
+    expect(await imported(history, store)).toMatchObject([{ hasStore: true, messages: 3 }])
+    expect(await imported(history, store)).toEqual([])
+  })
+
+  test('a context that Everlong wrote is small and continues, so it is none', async () => {
+    let sent: readonly ChatMessage[] = []
+    const { chat, close } = everlong({ model: offline(), settings: { contextWindow: 40_000 } })
+    const long = Array.from({ length: 24 }, (_, at): ChatMessage => {
+      const role = at % 2 === 0 ? 'user' : 'assistant'
+      return { role, content: `This is turn ${at}. ${'More about it. '.repeat(600)}` }
+    })
+    const asked: ChatMessage[] = [...long, { role: 'user', content: 'And now?' }]
+    await chat(asked, { sessionId: 'chat' }, async ({ messages }) => {
+      sent = messages
+    })
+    await close()
+    expect(sent.length).toBeLessThan(12)
+    expect(
+      await imported([...sent, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Go on.' }]),
+    ).toEqual([])
+  })
+
+  test('a conversation that only begins is none', async () => {
+    expect(await imported(history.slice(0, 1))).toEqual([])
   })
 })
 

@@ -2,9 +2,12 @@
 // to the session or the id that the host names. Otherwise it belongs to the conversation that its messages continue, and any
 // other history gets a session of its own, so that two people who begin alike never share one.
 import type { Converter } from './adapters/history/converter.ts'
-import { type AdapterCall, type HistoryOf, ManagedHistory } from './adapters/history/managed-history.ts'
+import { type AdapterCall, type HistoryOf, type Imported, ManagedHistory } from './adapters/history/managed-history.ts'
+import { costOf } from './core/cache/economics.ts'
 import { defined } from './core/message/json.ts'
+import { noTokens } from './core/message/usage.ts'
 import type { ModelClient } from './core/ports/model.ts'
+import { callNow } from './core/ports/safely.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import { createMutex } from './core/session/queue.ts'
 import type { Session } from './core/session/session-api.ts'
@@ -24,11 +27,14 @@ export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
   readonly createEngine?: (options: EngineOptions & { readonly store?: SessionStore }) => Engine
   /** The conversation of a call, for all calls or by a function. Default: as the SDK's call names it. */
   readonly sessionId?: string | ((call: Call) => string | undefined)
-  /** Whose session it is, for erasure from the store. */
+  /** Whose session it is: for erasure from the store, and so that no user closes the conversations of another. */
   readonly user?: string | ((call: Call) => string | undefined)
   /** All calls belong to this session. The host closes it. */
   readonly session?: Session
-  /** Conversations that are open at the same time. The least recently used one is closed. Default 100. */
+  /**
+   * Conversations that are open at the same time. Of the user who has the most, the least recently used one is closed. Without a
+   * store it is forgotten, and its next call imports the whole history again. Default 100.
+   */
   readonly maxConversations?: number
 }
 
@@ -49,7 +55,11 @@ export type SessionsParts<Foreign> = {
   readonly howToName: string
 }
 
-type Held<Foreign> = { readonly id: string | undefined; readonly history: ManagedHistory<Foreign> }
+type Held<Foreign> = {
+  readonly id: string | undefined
+  readonly user: string | undefined
+  readonly history: ManagedHistory<Foreign>
+}
 
 const defaultMaxConversations = 100
 /** Messages that stay verbatim by default, so that an agent in the middle of its work sees what it just did. */
@@ -62,10 +72,11 @@ export function adapterSessions<Foreign, Host>(
   const { session, sessionId, user, maxConversations = defaultMaxConversations, ...shared } = options
   const { store } = shared
   const engineFor = enginesByModel(shared)
-  const mutex = createMutex(() => undefined)
+  const queues = queuesByUser()
   let held: readonly Held<Foreign>[] = session
-    ? [{ id: undefined, history: new ManagedHistory({ converter, session }) }]
+    ? [{ id: undefined, user: undefined, history: new ManagedHistory({ converter, session }) }]
     : []
+  const onImported = tellImported(shared)
 
   const find = (messages: readonly Foreign[], id: string | undefined) => {
     if (session) return held[0]
@@ -90,25 +101,26 @@ export function adapterSessions<Foreign, Host>(
   }
   const create = async (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<Held<Foreign>> => {
     const restart = () => open(id, call)
-    return { id, history: new ManagedHistory({ converter, session: await restart(), restart }) }
+    const history = new ManagedHistory({ converter, session: await restart(), restart, onImported })
+    return { id, user: valueFor(user, call.host), history }
   }
   const sessions = () => held.map(({ history }) => history.session)
-  const close = () =>
-    mutex.run(async () => {
-      if (session) return
-      for (const { history } of held) await history.close()
-      held = []
-    })
+  const close = async () => {
+    if (session) return
+    await queues.settled()
+    for (const { history } of held) await history.close()
+    held = []
+  }
   return {
-    // One at a time, so that two first calls with the same id get the same session.
+    // One at a time for each user, so that two first calls with the same id get the same session and nobody waits for others.
     historyOf: (call) =>
-      mutex.run(async () => {
+      queues.run(valueFor(user, call.host), async () => {
         const id = sessionId === undefined ? call.id : valueFor(sessionId, call.host)
         const found = find(call.messages, id) ?? (await create(id, call))
         found.history.claim(call.messages)
-        const others = held.filter((one) => one !== found)
-        const evicted = others.slice(0, Math.max(0, others.length + 1 - maxConversations))
-        held = [...others.slice(evicted.length), found]
+        held = [...held.filter((one) => one !== found), found]
+        const evicted = evictedFrom(held, maxConversations)
+        held = held.filter((one) => !evicted.includes(one))
         for (const { history } of evicted) await history.close()
         return found.history
       }),
@@ -120,6 +132,55 @@ export function adapterSessions<Foreign, Host>(
       sessions,
       close,
       [Symbol.asyncDispose]: close,
+    },
+  }
+}
+
+/** What it costs that no session knew the history. */
+function tellImported({ onEvent, store }: Pick<Shared, 'onEvent' | 'store'>): (imported: Imported) => void {
+  return ({ session, messages }) => {
+    const { size, model = '' } = session.explain()
+    const cost = costOf({ ...noTokens, input: size.tokens }, model)
+    const told = { messages, tokens: size.tokens, hasStore: store !== undefined, ...defined({ cost }) }
+    callNow(
+      () => onEvent?.({ type: 'history-imported', sessionId: session.id, ...told }),
+      () => undefined,
+    )
+  }
+}
+
+/** Of the user with the most conversations, the least recently used one, until few enough are left; never the newest. */
+function evictedFrom<One extends { readonly user: string | undefined }>(
+  held: readonly One[],
+  max: number,
+): readonly One[] {
+  const left = [...held]
+  const evicted: One[] = []
+  while (left.length > Math.max(1, max)) {
+    const counts = new Map<string | undefined, number>()
+    for (const { user } of left) counts.set(user, (counts.get(user) ?? 0) + 1)
+    const most = Math.max(...counts.values())
+    const at = left.findIndex((one, nth) => counts.get(one.user) === most && nth < left.length - 1)
+    evicted.push(...left.splice(at, 1))
+  }
+  return evicted
+}
+
+/** A queue for each user, for as long as something waits in it. */
+function queuesByUser() {
+  const queues = new Map<string | undefined, ReturnType<typeof createMutex>>()
+  return {
+    run: async <T>(user: string | undefined, task: () => Promise<T>): Promise<T> => {
+      const queue = queues.get(user) ?? createMutex(() => undefined)
+      queues.set(user, queue)
+      try {
+        return await queue.run(task)
+      } finally {
+        if (!queue.isBusy()) queues.delete(user)
+      }
+    },
+    settled: async (): Promise<void> => {
+      for (const queue of queues.values()) await queue.run(async () => undefined)
     },
   }
 }

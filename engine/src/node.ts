@@ -19,6 +19,7 @@ export { jsonlSessions } from './stores/disk/jsonl.ts'
 // Archive and recall
 
 export type { Embedder } from './core/ports/model.ts'
+export { compactTool } from './core/session/compact-tool.ts'
 export { type RecallTool, recallTool } from './core/session/recall-tool.ts'
 export { type Archive, type ArchiveOptions, openArchive } from './node/archive/archive.ts'
 export { createRecallTool } from './node/recall/tool.ts'

@@ -35,7 +35,7 @@ export const ruleTools: readonly string[] = [
     'TaskStop',
     'TodoWrite',
   ],
-  ...['EnterPlanMode', 'ExitPlanMode', 'AskUserQuestion', 'recall', 'ToolSearch', 'McpCall'],
+  ...['EnterPlanMode', 'ExitPlanMode', 'AskUserQuestion', 'recall', 'compact', 'ToolSearch', 'McpCall'],
 ]
 
 export function parseRule(text: string): RuleRead {

@@ -18,12 +18,14 @@ import type { AnyTool } from '../tool.ts'
 import { askUserTool } from './ask-user.ts'
 import { bashTool } from './bash/bash.ts'
 import type { RunningProcess } from './bash/process.ts'
+import { ownCompactTool } from './compact.ts'
 import { editTool } from './edit.ts'
 import { type Kit, outputFolderOf } from './kit.ts'
 import { planTools } from './plan.ts'
 import { readTool } from './read.ts'
 import { createReadFiles, type ReadFiles } from './read-files.ts'
 import { createRecall } from './recall.ts'
+
 import { globTool } from './search/glob-tool.ts'
 import { grepTool } from './search/grep.ts'
 import { findRipgrep } from './search/search.ts'
@@ -88,6 +90,7 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   )
   const mcp = servers.length === 0 ? undefined : mcpTools(kit, servers)
   const recall = createRecall()
+  const compact = ownCompactTool()
   const skill = skillTool(kit, skills)
   const ripgrep = findRipgrep(environment.PATH)
   const { permitted } = own
@@ -95,8 +98,13 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const bash = bashTool(kit, { tasks, running })
   const working = permitted([writeTool(kit), editTool(kit), bash, ...taskTools(tasks), todoTool()])
   const more = permitted([...(skill ? [skill] : []), ...(mcp?.tools ?? [])])
-  const subagents = taskTool({ looking, all: [...looking, ...working, ...more], tasks, system: options.subagentSystem })
-  const others = permitted([subagents, recall.tool, askUserTool(person), ...planTools(person, mode)])
+  const subagents = taskTool({
+    looking,
+    all: [...looking, ...working, ...permitted([compact]), ...more],
+    tasks,
+    system: options.subagentSystem,
+  })
+  const others = permitted([subagents, recall.tool, compact, askUserTool(person), ...planTools(person, mode)])
   const killAll = () => {
     for (const child of running) child.kill()
   }

@@ -43,6 +43,11 @@ async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
       session.add({ role: 'user', content: message.content })
     },
     answer: () => answerOf(session),
+    settled: async () => {
+      // A timer that ended has queued its work by now; any call of the session waits for it.
+      await new Promise((resolve) => setImmediate(resolve))
+      await session.unpin('nothing')
+    },
     close: async () => {
       await session.close()
       if (folder !== undefined) await rm(folder, { recursive: true })
@@ -65,7 +70,11 @@ function engineFor({ settings, mechanisms }: SessionRule, port: Port): Engine {
     settings: { contextWindow: window, cacheMarks: lifetime, recall: true, ...settings },
     ...(mechanisms ? { mechanisms } : {}),
     onEvent: (event) => tell(event, port),
-    ports: { now: port.now, newId: () => `entry-${++count}` },
+    ports: {
+      now: port.now,
+      newId: () => `entry-${++count}`,
+      ...(settings?.compactWhenIdle ? { wait: port.wait } : {}),
+    },
   })
 }
 

@@ -31,6 +31,11 @@ const tools: readonly Quantile[] = [
 /** What a model takes for an answer, about. */
 export const answering = 6_000
 
+/** Milliseconds that a person takes, at this share of all gaps. */
+export function humanGap(share: number): number {
+  return Math.round(1_000 * quantile(human, share))
+}
+
 /** Milliseconds. */
 export function gapBefore(next: 'human' | 'tools', random: Random): number {
   return Math.round(1_000 * quantile(next === 'human' ? human : tools, random.next()))

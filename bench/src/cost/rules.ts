@@ -13,6 +13,17 @@ export const thrifty = ours('thrifty', { economy: 'thrifty' })
 export const claudeCode = ours('claude-code', { economy: 'claude-code' })
 export const weighed = ours('claude-code without notes', specified)
 
+const noNotes = { sessionMemory: false } as const
+
+/** What the cache clock does, each alone and together, on the defaults without notes. */
+export const clockRules = [
+  ours('without the clock', { ...noNotes, cacheMarks: '5m' }),
+  ours('marks of an hour', { ...noNotes, cacheMarks: '1h' }),
+  ours('marks by the pauses', { ...noNotes, cacheMarks: 'auto' }),
+  ours('compacted when idle', { ...noNotes, cacheMarks: '5m', compactWhenIdle: true }),
+  ours('marks by the pauses, compacted when idle', { ...noNotes, cacheMarks: 'auto', compactWhenIdle: true }),
+] as const
+
 const fixed = (name: string, mechanisms: readonly (typeof microByIdle)[]) =>
   bySession({
     name,

@@ -18,6 +18,7 @@ import {
 import type { Block, Message } from 'everlong'
 import { isObject, isToolUse, type JsonObject, type ToolUseBlock, textOf } from 'everlong/internal'
 import { type Random, randomFrom } from '../random.ts'
+import { pauseAfter } from './calendar.ts'
 import { answering, gapBefore } from './gaps.ts'
 import { answersPerTask, workOf } from './kinds.ts'
 import { Person } from './person.ts'
@@ -59,6 +60,8 @@ const isSummary: RouteRule['when'] = (request) => request.tools.length === 0 || 
 const maxSummary = 4_096
 /** Short enough for any cache. */
 const shortPause = 60_000
+/** A back-off, which takes no time here. */
+const shortWait = 10_000
 /** Agents cut long results at the source; this many characters are common. */
 const maxResult = 30_000
 /** A session that takes this many times the answers it should is going in circles. */
@@ -73,6 +76,8 @@ class Session {
   private readonly clock = turnableClock()
   /** Apart, so that a person's pause after a task is the same however many answers the task took. */
   private readonly pauses: Readonly<Record<'human' | 'tools', Random>>
+  private readonly started = this.clock.now()
+  private readonly timers = new Set<{ readonly at: number; readonly end: () => void }>()
   private readonly simulator: Simulator
   private readonly repository: Repository
   private readonly tools: RepositoryTools
@@ -121,14 +126,49 @@ class Session {
       if (isEnded) this.ended(textOf(content))
       if (this.tasks.done + this.tasks.spoilt === this.setup.tasks) break
       const next = isEnded ? 'human' : 'tools'
-      const gap = gapBefore(next, this.pauses[next])
-      this.clock.turn(this.setup.pauses === 'none' ? Math.min(gap, shortPause) : gap)
+      await this.pass(this.gapBefore(next), keeper)
       if (isEnded) keeper.told(this.human())
       else keeper.told({ role: 'user', content: await this.resultsOf(uses, keeper) })
     }
     await keeper.close?.()
     return this.outcome()
   }
+
+  private gapBefore(next: 'human' | 'tools'): number {
+    const { pauses, clock, started } = this
+    const tasks = this.tasks.done + this.tasks.spoilt
+    if (this.setup.pauses === 'calendar' && next === 'human')
+      return pauseAfter({ tasks, elapsed: clock.now() - started }, pauses.human)
+    const gap = gapBefore(next, pauses[next])
+    return this.setup.pauses === 'none' ? Math.min(gap, shortPause) : gap
+  }
+
+  /** Time passes; timers that end meanwhile are heard at their time. */
+  private async pass(milliseconds: number, keeper: Keeper): Promise<void> {
+    const { clock } = this
+    const end = clock.now() + milliseconds
+    for (;;) {
+      const due = [...this.timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0]
+      if (!due) break
+      this.timers.delete(due)
+      clock.turn(Math.max(0, due.at - clock.now()))
+      due.end()
+      await keeper.settled?.()
+    }
+    clock.turn(Math.max(0, end - clock.now()))
+  }
+
+  private wait: Port['wait'] = (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (milliseconds < shortWait) return resolve()
+      // Answers take no real time here, so nothing has to be kept alive meanwhile.
+      const timer = { at: this.clock.now() + milliseconds, end: resolve }
+      if (milliseconds >= shortPause) this.timers.add(timer)
+      signal?.addEventListener('abort', () => {
+        this.timers.delete(timer)
+        resolve()
+      })
+    })
 
   private human(): Message {
     return { role: 'user', content: [{ type: 'text', text: this.person.asks() }] }
@@ -165,6 +205,7 @@ class Session {
     return {
       setup,
       now: () => this.clock.now(),
+      wait: this.wait,
       system: systemPrompt,
       tools: tools.definitions.map((definition) => ({ ...definition })),
       root: repository.root,

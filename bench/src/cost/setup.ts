@@ -6,8 +6,8 @@ export type Setup = {
   readonly window: number
   readonly lifetime: '5m' | '1h'
   readonly kind: Kind
-  /** As in real sessions, or none that a cache would not outlive. */
-  readonly pauses: 'real' | 'none'
+  /** As in real sessions, none that a cache would not outlive, or by a calendar with nights and weekends. */
+  readonly pauses: 'real' | 'none' | 'calendar'
   /** What the person asks for, one after the other: the same work for everybody. */
   readonly tasks: number
   readonly seed: number

@@ -1,7 +1,7 @@
 // Everybody who is compared, by name: workers get names, because rules cannot be sent to them.
 import { careful, leaders as leadingPeers, peers } from './peers.ts'
 import { nothing, plainRules, serverCompaction } from './plain-rules.ts'
-import { alwaysMicro, claudeCode, defaults, fixedRules, thrifty, weighed } from './rules.ts'
+import { alwaysMicro, claudeCode, clockRules, defaults, fixedRules, thrifty, weighed } from './rules.ts'
 import type { Strategy } from './strategy.ts'
 
 const ours: readonly Strategy[] = [defaults, thrifty, claudeCode, weighed]
@@ -18,7 +18,7 @@ export const few: readonly Strategy[] = [defaults, thrifty, weighed, ...careful,
 export const promised: readonly Strategy[] = [weighed, ...fixedRules]
 
 export function strategyNamed(who: string, name: string): Strategy {
-  const found = everybody.find((strategy) => strategy.who === who && strategy.name === name)
+  const found = [...everybody, ...clockRules].find((strategy) => strategy.who === who && strategy.name === name)
   if (!found) throw new Error(`There is no strategy ${name} of ${who}.`)
   return found
 }

@@ -2,7 +2,7 @@
 // the next answer. Nobody reaches the simulator but through the port, where everything is counted.
 import type { ToolResult } from '@everlong/simulator'
 import type { Block, FileStore, Message } from 'everlong'
-import type { JsonObject } from 'everlong/internal'
+import type { AbortSignalPort, JsonObject } from 'everlong/internal'
 import type { Setup } from './setup.ts'
 
 export type Strategy = {
@@ -19,6 +19,8 @@ export type Keeper = {
   readonly answer: () => Promise<readonly Block[] | undefined>
   /** Runs a tool that the keeper itself offers; undefined for every other. */
   readonly run?: (name: string, input: unknown) => Promise<ToolResult> | undefined
+  /** Resolves when what a timer started is over. */
+  readonly settled?: () => Promise<void>
   readonly close?: () => Promise<void>
 }
 
@@ -27,6 +29,8 @@ export type Refusal = 'overflow' | 'signature' | 'invalid'
 export type Port = {
   readonly setup: Setup
   readonly now: () => number
+  /** A long wait ends when the session's clock gets there; a short one at once. */
+  readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
   /** What every request of the session begins with. */
   readonly system: string
   readonly tools: readonly JsonObject[]

@@ -28,6 +28,8 @@ function countEvents(meter: Meter, attributes: Attributes): Emit {
   const events = counter('events', 'Events of the engine by type')
   const freed = counter('tokens.freed', 'Tokens taken out of contexts', '{token}')
   const cost = counter('cost', 'What context management itself cost', 'USD')
+  const misses = counter('cache.misses', 'Requests that did not find the cached prefix, by reason')
+  const missed = counter('cache.misses.cost', 'What they cost more than with the cache', 'USD')
   const tokens = meter.createHistogram('gen_ai.client.token.usage', { unit: '{token}' })
   const duration = meter.createHistogram('gen_ai.client.operation.duration', { unit: 's' })
   const used = (operation: string, { usage, cost: price }: Used) => {
@@ -48,6 +50,11 @@ function countEvents(meter: Meter, attributes: Attributes): Emit {
       used('compact', event)
       const failure = type === 'compaction-failed' ? { 'error.type': event.reason } : {}
       duration.record(event.durationMs / 1000, { ...attributes, 'gen_ai.operation.name': 'compact', ...failure })
+    }
+    if (type === 'cache-missed') {
+      const named = { ...attributes, 'everlong.cache.miss_reason': event.reason }
+      misses.add(1, named)
+      if (event.cost !== undefined) missed.add(event.cost, named)
     }
     // What failed was paid for as well.
     if (type === 'memory-extracted' || type === 'memory-failed') used('extract_memory', event)

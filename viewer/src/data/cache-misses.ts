@@ -24,20 +24,23 @@ export function createMissBook() {
     },
     add: ({ point, answer, time, record }: Seen) => {
       const { usage, model } = answer
-      const { watch: next, dropped } = watchAnswer(watch, { cacheRead: usage.cacheRead, time: time ?? 0 })
+      const { cacheRead, cacheWrite } = usage
+      const before = watch
+      const { watch: next, dropped } = watchAnswer(before, { cacheRead, cacheWrite, time: time ?? 0 })
       watch = next
       const idle = time === null || last === undefined || last.time === null ? 0 : time - last.time
       const lifetime = last?.lifetime ?? cacheLifetimes.long
       if (idle >= lifetime) gaps.push({ point, milliseconds: idle })
       if (dropped > 0) {
-        const reasons = missedBecause({
+        const { why } = missedBecause({
+          watch: before,
           before: { model: last?.model, messages: [] },
           now: { model, messages: [] },
           idle,
           lifetime,
           answer: record.message,
         })
-        misses.push({ point, tokens: dropped, reasons, cost: costOfMiss(dropped, answer) })
+        misses.push({ point, tokens: dropped, reasons: [why], cost: costOfMiss(dropped, answer) })
       }
       const isWritten = usage.cacheWrite > 0
       last = { time, model, lifetime: isWritten ? lifetimeWritten(usage) : lifetime }

@@ -1,5 +1,6 @@
 // What the agent does, as changes of the state. Pure.
 import type { EngineEvent } from 'everlong'
+import { coldLine } from '../../render/cold-line.ts'
 import { count, counted } from '../../render/numbers.ts'
 import { compactionPhases } from '../../render/phases.ts'
 import { splitFinished } from '../draw/markdown.ts'
@@ -154,6 +155,8 @@ function noticeOf(event: EngineEvent): string | undefined {
   switch (event.type) {
     case 'micro-compacted':
       return `Cleared ${counted(event.results, 'old tool result')}: ${count(event.tokensBefore)} → ${count(event.tokensAfter)} tokens. The originals stay in the transcript.`
+    case 'cache-cold':
+      return coldLine(event)
     case 'overflow-recovered':
       return 'The prompt was too long. It was shortened and sent again.'
     case 'breaker-tripped':

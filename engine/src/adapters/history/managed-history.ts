@@ -57,7 +57,11 @@ export type HistoryOptions<Foreign> = {
   readonly session: Session
   /** Opens a new session for a history with another beginning. Without it, such a history is refused. */
   readonly restart?: () => Promise<Session>
+  /** A history that had begun before was written into a session that did not know it. */
+  readonly onImported?: (imported: Imported) => void
 }
+
+export type Imported = { readonly session: Session; readonly messages: number }
 
 /** The messages belong to another conversation than the session. */
 export class HistoryMismatchError extends Error {
@@ -177,7 +181,7 @@ export class ManagedHistory<Foreign> {
     this.claimed = undefined
     this.head = given.head
     if (usage) this.usage = usage
-    if (!this.isSeeded) await this.seedFrom(given)
+    const isNew = !this.isSeeded && (await this.seedFrom(given)) === 0
     const fresh = await this.align(given.known)
     const text = JSON.stringify(base)
     if (base && text !== this.base) this.current.configure(base)
@@ -190,13 +194,16 @@ export class ManagedHistory<Foreign> {
     }
     this.writeAll(fresh)
     this.handed = given.known
+    if (isNew && hasBegun(given)) this.options.onImported?.({ session: this.current, messages: given.known.length })
   }
 
-  private async seedFrom(given: Conversion<Foreign>): Promise<void> {
+  /** Returns how many of the messages the session has. */
+  private async seedFrom(given: Conversion<Foreign>): Promise<number> {
     this.isSeeded = true
     const { known, hasOthers } = seed(await this.current.entries(), given.known)
     this.known = known
     if (hasOthers) await this.rewindTo(known.length)
+    return known.length
   }
 
   /** Returns the new messages. Rewinds the session if the host removed or changed earlier ones. */
@@ -282,6 +289,11 @@ export class ManagedHistory<Foreign> {
     this.usage = undefined
     return this.current.record({ content, ...(usage ? { usage: countsRecord(usage) } : {}) })
   }
+}
+
+/** Somebody has answered in it. A context that begins with a summary of ours is small, and continues. */
+function hasBegun<Foreign>({ known }: Conversion<Foreign>): boolean {
+  return known[0]?.origin !== 'summary' && known.some(({ role }) => role === 'assistant')
 }
 
 /** A call of an SDK, as far as its conversation is found or started by it. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type AnswerSeen,
   type CacheWatch,
+  changedWatch,
   freshWatch,
   type Missed,
   missedBecause,
@@ -30,8 +31,9 @@ describe('a cache break', () => {
 
   test('cannot be told at the first answer', () => {
     expect(watchAnswer(freshWatch, seen(0))).toEqual({
-      watch: { baseline: { cacheRead: 0, time: 0 }, deletedTokens: 0 },
+      watch: { baseline: { cacheRead: 0, cached: 0, time: 0 }, deletedTokens: 0 },
       dropped: 0,
+      isHit: false,
     })
   })
 
@@ -61,7 +63,16 @@ describe('why a cache broke', () => {
     ],
   }
   const causesOf = (now: RequestParts, more: Partial<Missed> = {}) =>
-    missedBecause({ before: request, now, idle: 60_000, lifetime: 300_000, answer: {}, ...more })
+    missedBecause({
+      watch: known,
+      before: request,
+      now,
+      idle: 60_000,
+      lifetime: 300_000,
+      answer: {},
+      ...more,
+    }).why.split('; ')
+  const known: CacheWatch = { baseline: { cacheRead: 0, cached: 9_000, time: 0 }, deletedTokens: 0 }
   const unknown = 'no cause is known here'
 
   test.each<[string, Partial<RequestParts>, readonly string[]]>([
@@ -115,6 +126,55 @@ describe('why a cache broke', () => {
     for (const answer of [{ diagnostics: { cache_miss_reason: null } }, { diagnostics: null }, {}, undefined]) {
       expect(causesOf(request, { answer })).toEqual([unknown])
     }
+  })
+})
+
+describe('hit or miss', () => {
+  test.each<[string, CacheWatch, AnswerSeen, boolean]>([
+    ['the first request that read something', freshWatch, seen(900), true],
+    ['the first request that read nothing', freshWatch, seen(0, { cacheWrite: 900 }), false],
+    ['half of what was cached', after(seen(0, { cacheWrite: 50_000 })), seen(25_000), true],
+    ['less than half of it', after(seen(0, { cacheWrite: 50_000 })), seen(24_999), false],
+    ['a small prompt that read nothing', after(seen(0, { cacheWrite: 1_500 })), seen(0), false],
+    ['nothing, where nothing was cached', after(seen(0)), seen(0), false],
+    [
+      'less, because that much was deleted',
+      after(seen(0, { cacheWrite: 50_000 })),
+      seen(20_000, { deletedTokens: 30_000 }),
+      true,
+    ],
+  ])('is decided by usage: %s', (_, watch, answer, isHit) => {
+    expect(watchAnswer(watch, answer).isHit).toBe(isHit)
+  })
+
+  const watch = after(seen(0, { cacheWrite: 50_000 }))
+  const reason = (more: Partial<Missed>) =>
+    missedBecause({ watch, idle: 0, lifetime: 300_000, answer: {}, ...more }).reason
+  const request = (system: string): RequestParts => ({ model: 'm', system, messages: [] })
+
+  test.each<[string, Partial<Missed>, string]>([
+    ['no request before', { watch: freshWatch }, 'first-request'],
+    ['nothing cached by it', { watch: after(seen(0)), idle: 900_000 }, 'not-cached'],
+    ['exactly the lifetime', { idle: 300_000 }, 'expired'],
+    ['a millisecond less', { idle: 299_999 }, 'unknown'],
+    ['expired, and changed as well', { idle: 300_000, watch: changedWatch(watch) }, 'expired'],
+    ['changed by Everlong', { watch: changedWatch(watch) }, 'prefix-changed'],
+    ['changed by the host', { before: request('a'), now: request('b') }, 'prefix-changed'],
+    ['changed, as the API says', { answer: { diagnostics: { cache_miss_reason: 'tools_changed' } } }, 'prefix-changed'],
+    ['something else, as the API says', { answer: { diagnostics: { cache_miss_reason: 'unavailable' } } }, 'unknown'],
+    ['nothing known', {}, 'unknown'],
+  ])('a miss has a reason: %s', (_, more, expected) => {
+    expect(reason(more)).toBe(expected)
+  })
+
+  test('what was cached before a change still decides, and the change is forgotten with the answer', () => {
+    const changed = changedWatch(watch)
+    expect(watchAnswer(changed, seen(40_000))).toMatchObject({ isHit: true, dropped: 0 })
+    const { watch: next, ...missed } = watchAnswer(changed, seen(5_000, { cacheWrite: 20_000 }))
+    expect([missed, next]).toEqual([
+      { dropped: 45_000, isHit: false },
+      { baseline: { cacheRead: 5_000, cached: 25_000, time: 0 }, deletedTokens: 0 },
+    ])
   })
 })
 

@@ -1,17 +1,30 @@
 // What is known about the provider's cached prefix: what was read from it, what was deleted from it, and why it was missed.
 import { blocksOf } from '../message/block.ts'
 import { objectAt, stringAt } from '../message/json.ts'
-import type { Message } from '../message/message.ts'
+import type { Message, ViewMessage } from '../message/message.ts'
+import type { MissReason } from '../message/usage.ts'
+
+/** What an earlier answer reported. */
+type Baseline = {
+  readonly cacheRead: number
+  /** Tokens that the provider had in its cache after it: read and written. */
+  readonly cached: number
+  /** When its request was sent: lifetimes count from there. */
+  readonly time: number
+}
 
 export type CacheWatch = {
-  /** What the previous answer read from the cache. Undefined at the start and after a change of the prefix. */
-  readonly baseline?: { readonly cacheRead: number; readonly time: number }
-  /** Deleted by cache edits, as the previous answer reported: a drop of this size is no cache break. */
+  /** Undefined before the first answer. */
+  readonly baseline?: Baseline
+  /** Deleted by cache edits, as the previous answer reported: a drop of this size is no miss. */
   readonly deletedTokens: number
+  /** Edits, a compaction or a request to the server have changed the prefix since. */
+  readonly isChanged?: boolean
 }
 
 export type AnswerSeen = {
   readonly cacheRead: number
+  readonly cacheWrite?: number
   readonly time: number
   /** Cached tokens deleted by cache edits so far, if reported. */
   readonly deletedTokens?: number | undefined
@@ -23,17 +36,39 @@ export type AnswerSeen = {
 const minShare = 0.05
 const minTokens = 2_000
 
-/** Nothing is expected of the cache: at the start, and after a change of the prefix. */
 export const freshWatch: CacheWatch = { deletedTokens: 0 }
 
-/** `dropped`: tokens that should have been read from the cache and were not; 0 if it was hit. */
+/** The prefix changes, so no request has to find it. */
+export function changedWatch({ baseline }: CacheWatch): CacheWatch {
+  return { ...(baseline ? { baseline } : {}), deletedTokens: 0, isChanged: true }
+}
+
+/** The newest answer of a conversation that was opened again. */
+export function watchFrom(messages: readonly ViewMessage[]): CacheWatch {
+  const { usage, time } = messages.findLast((message) => message.usage !== undefined) ?? {}
+  if (!usage || time === undefined) return freshWatch
+  return { baseline: baselineOf({ ...usage, time }), deletedTokens: 0 }
+}
+
+function baselineOf({ cacheRead, cacheWrite = 0, time }: AnswerSeen): Baseline {
+  return { cacheRead, cached: cacheRead + cacheWrite, time }
+}
+
+/**
+ * Usage decides whether the cache was hit. A miss reads noticeably less than the request before, or less than half of what
+ * was cached then: a provider need not find all of it. `dropped`: tokens that were cached and not read.
+ */
 export function watchAnswer(watch: CacheWatch, seen: AnswerSeen) {
-  const { cacheRead, time, deletedTokens = watch.deletedTokens, isRewritten } = seen
-  const next: CacheWatch = { baseline: { cacheRead, time }, deletedTokens }
-  if (!watch.baseline || isRewritten) return { watch: next, dropped: 0 }
-  const expected = Math.max(0, watch.baseline.cacheRead - Math.max(0, deletedTokens - watch.deletedTokens))
-  const dropped = expected - cacheRead
-  return { watch: next, dropped: dropped > minTokens && dropped > expected * minShare ? dropped : 0 }
+  const { cacheRead, deletedTokens = watch.deletedTokens } = seen
+  const next: CacheWatch = { baseline: baselineOf(seen), deletedTokens }
+  if (!watch.baseline) return { watch: next, dropped: 0, isHit: cacheRead > 0 }
+  const deleted = Math.max(0, deletedTokens - watch.deletedTokens)
+  const expected = Math.max(0, watch.baseline.cacheRead - deleted)
+  const less = expected - cacheRead
+  const cached = Math.max(0, watch.baseline.cached - deleted)
+  const isLess = less > minTokens && less > expected * minShare
+  const isHit = cacheRead > 0 && !isLess && cacheRead >= cached / 2
+  return { watch: next, dropped: isHit ? 0 : Math.max(0, cached - cacheRead), isHit }
 }
 
 export type RequestParts = {
@@ -44,25 +79,39 @@ export type RequestParts = {
 }
 
 export type Missed = {
+  /** As it was before the answer. */
+  readonly watch: CacheWatch
   /** The last two requests. */
   readonly before?: RequestParts | undefined
   readonly now?: RequestParts | undefined
-  /** Milliseconds between their answers, and how long the provider keeps a prefix. */
+  /** Milliseconds between them, and how long the provider keeps a prefix. */
   readonly idle: number
   readonly lifetime: number
   readonly answer: unknown
 }
 
-/** Why the cache was missed, in prefix order: the first explains the most. The API's own diagnosis comes last. */
-export function missedBecause({ before, now, idle, lifetime, answer }: Missed): readonly string[] {
-  const changed = before && now ? changesBetween(before, now) : []
-  const expired = idle >= lifetime ? [`the cache expired after ${Math.round(lifetime / 60_000)} minutes`] : []
+export type MissCause = { readonly reason: MissReason; readonly why: string }
+
+/**
+ * Why the cache was missed. An expired cache comes first: everything was lost, whatever changed meanwhile. `why` has all causes,
+ * in prefix order, and the API's own diagnosis last.
+ */
+export function missedBecause({ watch, before, now, idle, lifetime, answer }: Missed): MissCause {
+  const { baseline, isChanged } = watch
+  if (!baseline) return { reason: 'first-request', why: 'it is the first request' }
+  if (baseline.cached === 0) return { reason: 'not-cached', why: 'the request before left nothing in the cache' }
+  const changed = [...(before && now ? changesBetween(before, now) : []), ...(isChanged ? ['Everlong changed it'] : [])]
+  const isExpired = idle >= lifetime
+  const expired = isExpired ? [`the cache expired after ${Math.round(lifetime / 60_000)} minutes`] : []
   const causes = [...changed, ...expired]
   const diagnosis = diagnosisIn(answer)
-  return [
+  const isOther = changed.length > 0 || /_changed$/.test(diagnosis ?? '')
+  const reason = isExpired ? 'expired' : isOther ? 'prefix-changed' : 'unknown'
+  const said = [
     ...(causes.length > 0 ? causes : ['no cause is known here']),
     ...(diagnosis === undefined ? [] : [`the API says ${diagnosis}`]),
   ]
+  return { reason, why: said.join('; ') }
 }
 
 function changesBetween(before: RequestParts, now: RequestParts): readonly string[] {

@@ -26,6 +26,16 @@ export function writePrice({ lifetime }: Pick<CacheState, 'lifetime'>): number {
   return lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
 }
 
+/** What it cost, in US dollars, that these tokens were not read from the cache. Undefined if the price is unknown. */
+export function missCost(
+  tokens: number,
+  { usage, price }: { readonly usage: Usage; readonly price: Price | undefined },
+): number | undefined {
+  // Providers that write their cache unasked charge nothing for it.
+  const paid = usage.cacheWrite > 0 ? writePrice({ lifetime: lifetimeWritten(usage) }) : 1
+  return price && (tokens * (paid - cachePrices.read) * price.input) / 1_000_000
+}
+
 export type CacheState = {
   /** unknown: no answer, no time, or a clock that went backwards. */
   readonly type: 'warm' | 'cold' | 'unknown'

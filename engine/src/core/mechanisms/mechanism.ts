@@ -66,6 +66,8 @@ export type Situation = {
   readonly isCompacted: boolean
   /** The share of future requests that will find the cache cold. */
   readonly coldShare: number
+  /** The same for a cache of five minutes and for one of an hour. */
+  readonly coldShares: { readonly short: number; readonly long: number }
   /** Whether a compaction runs automatically when the context is full. */
   readonly compactionComes: boolean
   /** Whether a request for a summary reads the conversation from the prompt cache. */
@@ -159,8 +161,16 @@ export type RequestOptions = {
 
 export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }
 
-/** Why a compaction runs: a person, the threshold, its price, an overflow, a smaller model, or work done in advance. */
-export type CompactionCause = 'person' | 'threshold' | 'economy' | 'overflow' | 'model-switch' | 'background'
+/** Why a compaction runs. */
+export type CompactionCause =
+  | 'person'
+  | 'threshold'
+  | 'economy' // it pays before the threshold
+  | 'agent' // the model asked for it
+  | 'idle' // the cache is about to expire
+  | 'overflow'
+  | 'model-switch'
+  | 'background' // work done in advance
 
 /** Uuids of the entries to summarize; everything if neither is given. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }

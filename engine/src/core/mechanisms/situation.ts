@@ -92,7 +92,7 @@ export function worthIn(situation: Situation, sum: Omit<WorthInput, 'turns' | 'c
 }
 
 /** Typical tokens of a summary, and of everything that a first compaction leaves besides system prompt and tools. */
-const summaryTokens = 6_000
+export const summaryTokens = 6_000
 const leftTokens = 8_000
 
 /** The next compaction. Undefined if none comes, too little is known, or it is too far away to count. */
@@ -142,7 +142,7 @@ const typicalAnswers = 50
 /** Growth is a mean: a median would miss the few large results that make up most of it. */
 function paceOf({ messages }: View, lifetime: number) {
   const grown = { tokens: 0, steps: 0 }
-  const timed = { answers: 0, cold: 0 }
+  const timed = { answers: 0, short: 0, long: 0 }
   let size: number | undefined
   let base: number | undefined
   let last: number | undefined
@@ -158,15 +158,16 @@ function paceOf({ messages }: View, lifetime: number) {
       }
     }
     if (role !== 'assistant' || time === undefined) continue
-    if (last !== undefined && time - last >= lifetime) timed.cold++
+    const pause = last === undefined ? 0 : time - last
+    if (pause >= cacheLifetimes.short) timed.short++
+    if (pause >= cacheLifetimes.long) timed.long++
     timed.answers++
     last = time
   }
-  const typical = lifetime > cacheLifetimes.short ? typicalColdShare.long : typicalColdShare.short
+  const share = (which: 'short' | 'long') =>
+    (timed[which] + typicalColdShare[which] * typicalAnswers) / (timed.answers + typicalAnswers)
   const growth = grown.tokens / grown.steps
-  return {
-    growth: growth > 0 ? growth : undefined,
-    base,
-    coldShare: (timed.cold + typical * typicalAnswers) / (timed.answers + typicalAnswers),
-  }
+  const coldShares = { short: share('short'), long: share('long') }
+  const coldShare = lifetime > cacheLifetimes.short ? coldShares.long : coldShares.short
+  return { growth: growth > 0 ? growth : undefined, base, coldShare, coldShares }
 }

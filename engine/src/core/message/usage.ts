@@ -16,6 +16,25 @@ export type Usage = TokenCounts & {
   readonly iterations?: readonly (TokenCounts & { readonly type: string })[]
 }
 
+/** Whether a request found the cached prefix, or why not. */
+export type CacheOutcome = 'hit' | MissReason
+
+export type MissReason =
+  | 'first-request' // of the conversation
+  | 'expired'
+  | 'prefix-changed' // by Everlong or by the host
+  | 'not-cached' // the request before left nothing in the cache
+  | 'unknown'
+
+export const cacheOutcomes: readonly CacheOutcome[] = [
+  'hit',
+  'first-request',
+  'expired',
+  'prefix-changed',
+  'not-cached',
+  'unknown',
+]
+
 export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 
 /** Undefined if the counts are impossible. */

@@ -1,5 +1,5 @@
 // The events of the engine, for telemetry, the command line and hosts. No event carries text of the conversation.
-import type { TokenCounts } from '../message/usage.ts'
+import type { MissReason, TokenCounts } from '../message/usage.ts'
 import type { Trigger } from './hooks.ts'
 import type { QuerySource } from './model.ts'
 import type { ChainInfo, FailedReason, Tried } from './outcome.ts'
@@ -118,8 +118,42 @@ export type EngineEvent =
     | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
     /** Cleared results could not be stored next to the session. The transcript has them. */
     | { readonly type: 'results-not-stored'; readonly reason: string }
-    /** The prompt cache was lost without a change by Everlong. */
-    | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }
+    /**
+     * An answer's usage shows that its request did not find the cached prefix. `cost`: dollars more than with the cache.
+     * `spent().turn.cache` counts the reasons.
+     */
+    | {
+        readonly type: 'cache-missed'
+        readonly reason: MissReason
+        readonly why: string
+        readonly tokens: number
+        readonly cost?: number
+      }
+    /**
+     * Before a request: the cache has expired, so the whole context is written to it again. In dollars: what the request will
+     * cost, what it would cost with the cache, and, only if that is less, what a compaction and then the request would cost.
+     */
+    | {
+        readonly type: 'cache-cold'
+        readonly tokens: number
+        /** Since the cache expired. */
+        readonly expiredMs: number
+        readonly cost?: number
+        readonly warmCost?: number
+        readonly compactFirst?: number
+      }
+    /**
+     * A history came to an adapter that no session knows: after a restart or an eviction without a store, or because the store has
+     * no such session (`hasStore`). All of it is sent, and if it is too long summarized, once more. `cost`: dollars to send
+     * it once without a cache.
+     */
+    | {
+        readonly type: 'history-imported'
+        readonly messages: number
+        readonly tokens: number
+        readonly hasStore: boolean
+        readonly cost?: number
+      }
     /** Automatic compaction stops after failures in a row. */
     | { readonly type: 'breaker-tripped'; readonly failures: number }
     /** The context is over the threshold although everything was tried. */

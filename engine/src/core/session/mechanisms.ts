@@ -76,6 +76,9 @@ export type CompactionOptions = {
   readonly gate?: Gate | undefined
 }
 
+/** These come before the threshold. */
+const isEarly: ReadonlySet<CompactionCause> = new Set(['economy', 'agent', 'idle'])
+
 export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObject[] | Failed>
 
 /** What a mechanism gets when it runs. Three fields are computed when they are first read: most mechanisms need none. */
@@ -121,7 +124,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions): Mechan
     threshold: autoCompactThreshold.value,
     sessionWindow: contextWindow.value,
     // A compaction that comes before the threshold has to get below a share of the size.
-    target: cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
+    target: isEarly.has(cause) ? earlyTarget(view, situation, gauge.overhead()) : situation.target,
     queued: conversation.queued(),
     restore,
     ...defined({ recall, isAutonomous }),

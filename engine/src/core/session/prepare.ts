@@ -1,7 +1,8 @@
 // What happens before each request: reduce, compact when over the threshold and allowed, stop at the blocking
 // limit. Returns a request that can be sent, or why there is none.
 import { modelFacts } from '../catalog/models.ts'
-import type { Mechanism, RequestOptions } from '../mechanisms/mechanism.ts'
+import { coldPrices } from '../mechanisms/clock.ts'
+import type { Mechanism, RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import { combinedEdits } from '../mechanisms/server-edits.ts'
 import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
@@ -14,10 +15,12 @@ import { compactionOff } from '../settings/resolve.ts'
 import { doInSlices } from '../text/slices.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { compactNow, isAllowed, type NotNow, type Occasion, paysToCompact, whyNotCompact } from './compact.ts'
 import { changesIn, contextFor, type Found, tryMechanisms } from './mechanisms.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 import { type Runtime, reduceView } from './runtime.ts'
+import { sayNotCompacted } from './scheduled.ts'
 import { breakerText } from './tracking.ts'
 import { buildRequest } from './turn.ts'
 
@@ -65,13 +68,15 @@ export async function prepareTurn(
   const isOff = source !== 'turn' || compactionOff(runtime) !== undefined
   const media = isOff ? [] : keepMediaLimit(runtime)
   // A compaction that pays needs the results that would have been cleared.
-  const pays = !isOff && paysNow(runtime)
+  const { scheduled } = runtime.tracker.now()
+  const pays = !isOff && (scheduled !== undefined || paysNow(runtime))
   const micro = isOff || isMicroOff || pays ? [] : await reduceNow(runtime, signal)
   await pause?.()
   const { tried, notices, compaction } = await autoCompact(runtime, { source, pays }, signal)
   await pause?.()
   const view = conversation.view()
-  const { explanation } = gauge.situation(view)
+  const situation = gauge.situation(view)
+  const { explanation } = situation
   const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }
   reportCrossing(runtime, explanation)
   if (signal?.aborted) return { ...stopped, ...done }
@@ -80,6 +85,7 @@ export async function prepareTurn(
   if (explanation.isBlocking) {
     return { type: 'blocked', reason: 'blocking-limit', why: blockedBecause(runtime, explanation), ...done }
   }
+  if (source === 'turn') reportCold(runtime, view, situation)
   const { request, repairs } = buildRequest(runtime, view)
   // All of the text may be white space.
   if (request.messages.length === 0) return nothingToSend('There is nothing to send yet: all messages are empty.')
@@ -138,16 +144,28 @@ async function autoCompact(
     freedBySnips,
     source: occasion.source,
   })
+  const scheduled = occasion.source === 'turn' ? tracker.now().scheduled : undefined
+  const endSchedule = (why?: string) => {
+    if (scheduled) tracker.set({ scheduled: undefined })
+    if (scheduled && why !== undefined) sayNotCompacted(runtime, why)
+  }
   const refusal = whyNotCompact(runtime, explanation, occasion)
-  if (refusal) return afterRefusal(runtime, refusal, explanation)
+  if (refusal) {
+    endSchedule(refusal.why)
+    return afterRefusal(runtime, refusal, explanation)
+  }
   if (explanation.autoCompact.mode === 'ask' && !(await isAllowed(runtime, explanation, signal))) {
     const why = 'The host did not allow it.'
+    endSchedule(why)
     return { tried: [{ mechanism: 'ask', outcome: 'declined', reason: 'refused', why }], notices: [] }
   }
   const { pays } = occasion
   const shortened = shortenUnseen(runtime)
   if (!pays && shortened.length > 0 && !gauge.explanation().isAboveThreshold) return { tried: shortened, notices: [] }
-  const result = await compactNow(runtime, { cause: pays ? 'economy' : 'threshold', signal })
+  const { instructions } = scheduled ?? {}
+  const cause = scheduled ? 'agent' : pays ? 'economy' : 'threshold'
+  const result = await compactNow(runtime, { cause, instructions, signal })
+  endSchedule(result.type === 'failed' ? result.why : undefined)
   const tried = [...shortened, ...result.tried]
   if (result.type === 'compacted') return { tried, notices: result.notices, compaction: result }
   const hasTripped = tracker.now().breaker.isOpen && !breaker.isOpen
@@ -180,6 +198,19 @@ function afterRefusal(
   if (reason !== 'overhead' || tracker.now().isOverheadReported) return { tried, notices: [] }
   tracker.set({ isOverheadReported: true })
   return { tried, notices: [why] }
+}
+
+/** Once after each pause, if the session uses the cache: a host may show the price before the request is sent. */
+function reportCold({ ports, settings, tracker }: Runtime, view: View, situation: Situation): void {
+  const { cache, explanation } = situation
+  const { lastAnswer = 0, lifetime } = cache
+  const { usage } = view.messages.findLast((message) => message.usage !== undefined) ?? {}
+  const isCached = usage !== undefined && usage.cacheRead + usage.cacheWrite > 0
+  if (cache.type !== 'cold' || !isCached || tracker.now().coldAfter === lastAnswer) return
+  tracker.set({ coldAfter: lastAnswer })
+  const expiredMs = situation.now - lastAnswer - lifetime
+  const prices = coldPrices(situation, settings.summary.model)
+  ports.emit({ type: 'cache-cold', tokens: explanation.size.tokens, expiredMs, ...prices })
 }
 
 /** Reports each state once, and only when it got worse. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EngineSettings } from '../settings/table.ts'
 import { summarizing } from './testing/mechanisms.ts'
-import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
+import { answerOf, createTestWorld, memoryStore, scripted, type World } from './testing/world.ts'
 
 const small: EngineSettings = {
   contextWindow: 40_000,
@@ -12,7 +12,9 @@ const small: EngineSettings = {
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
 const cached = (cacheRead: number) => ({ input: 5, output: 100, cacheRead, cacheWrite: 2_000, cacheWriteHour: 0 })
-const broken = ({ events }: World) => events.filter(({ type }) => type === 'cache-broken')
+/** Misses that Everlong has not caused. */
+const broken = ({ events }: World) =>
+  events.filter((event) => event.type === 'cache-missed' && event.reason === 'unknown')
 
 describe('a drop of what was read from the cache', () => {
   const said = (world: World, more: Parameters<typeof answerOf>[1]) => {
@@ -75,6 +77,111 @@ test('the usage of an answer counts for the size only if the model is still the 
     expect(reported).toBe(isOther ? 0 : 22_000)
     expect(world.session.spent().turn?.usage.input).toBe(21_900)
   }
+})
+
+describe('every answer with usage', () => {
+  const reasons = ({ events }: World) => events.flatMap((event) => (event.type === 'cache-missed' ? event.reason : []))
+
+  test('is a hit or a miss with a reason, and together they are all requests', async () => {
+    const world = createTestWorld({ compaction: [summarizing({ offline: 'always' })] })
+    const turn = async (cacheRead: number, cacheWrite: number, pause = 0) => {
+      world.turn(pause)
+      world.session.add({ role: 'user', content: words(3_000) })
+      await world.session.prepare()
+      const spent = { input: 5, output: 10, cacheRead, cacheWrite, cacheWriteHour: 0 }
+      world.session.record(answerOf('Done.', { id: `msg_${world.events.length}`, usage: spent }))
+    }
+    await turn(0, 20_000)
+    await turn(20_000, 1_000)
+    await turn(5_000, 16_000, 300_000)
+    await turn(0, 21_000)
+    await world.session.compact()
+    await turn(5_000, 6_000)
+    await turn(11_000, 1_000)
+    // An answer without usage is no request that could be counted.
+    world.session.add({ role: 'user', content: 'Go on.' })
+    world.session.record({ content: 'Fine.' })
+    expect(reasons(world)).toEqual(['first-request', 'expired', 'unknown', 'prefix-changed'])
+    const { requests, cache } = world.session.spent().turn
+    expect(cache).toEqual({
+      hit: 2,
+      'first-request': 1,
+      expired: 1,
+      unknown: 1,
+      'prefix-changed': 1,
+      'not-cached': 0,
+    })
+    expect(Object.values(cache).reduce((sum, count) => sum + count, 0)).toBe(requests)
+  })
+
+  test('is compared with the one before it, also after the session was opened again', async () => {
+    const store = memoryStore()
+    const first = createTestWorld({ store })
+    first.session.add({ role: 'user', content: 'Go on.' })
+    first.session.record(answerOf('Done.', { usage: cached(50_000) }))
+    const second = createTestWorld({ store })
+    second.turn(300_000)
+    second.session.add({ role: 'user', content: 'Go on.' })
+    await second.session.prepare()
+    second.session.record(answerOf('Done.', { id: 'msg_2', usage: cached(0) }))
+    expect(reasons(second)).toEqual(['expired'])
+  })
+
+  test('a miss has its price: what was written again costs more than reading it', async () => {
+    const world = createTestWorld()
+    world.session.add({ role: 'user', content: 'Go on.' })
+    world.session.record(answerOf('Done.', { usage: { ...cached(0), cacheWrite: 100_000 } }))
+    world.session.add({ role: 'user', content: 'Go on.' })
+    world.session.record(answerOf('Done.', { id: 'msg_2', usage: { ...cached(0), cacheWrite: 100_000 } }))
+    // 100,000 tokens at $5 a million: 1.25 of that instead of 0.1.
+    expect(world.events.findLast(({ type }) => type === 'cache-missed')).toMatchObject({
+      reason: 'unknown',
+      tokens: 100_000,
+      cost: expect.closeTo(0.575, 6),
+    })
+  })
+})
+
+describe('before a request into a cold cache', () => {
+  const cold = ({ events }: World) => events.filter(({ type }) => type === 'cache-cold')
+  const idle = async (world: World, pause: number, cacheWrite = 100_000) => {
+    world.session.add({ role: 'user', content: 'Go on.' })
+    world.session.record(answerOf('Done.', { usage: { ...cached(0), cacheWrite } }))
+    world.turn(pause)
+    world.session.add({ role: 'user', content: 'Go on.' })
+    await world.session.prepare()
+  }
+
+  test('its price is said, once, however often it is prepared', async () => {
+    const world = createTestWorld()
+    await idle(world, 300_000 + 720_000)
+    await world.session.prepare()
+    const [event, ...more] = cold(world)
+    expect(more).toEqual([])
+    expect(event).toMatchObject({
+      expiredMs: 720_000,
+      cost: expect.closeTo(0.625, 2),
+      warmCost: expect.closeTo(0.05, 2),
+    })
+    expect(event).not.toHaveProperty('compactFirst')
+  })
+
+  test('nothing is said a moment before the cache expires, or if nothing was cached', async () => {
+    const early = createTestWorld()
+    await idle(early, 299_999)
+    const uncached = createTestWorld()
+    await idle(uncached, 3_600_000, 0)
+    expect([cold(early), cold(uncached)]).toEqual([[], []])
+  })
+
+  test('a compaction first is offered where a cheaper model would summarize', async () => {
+    const world = createTestWorld({ settings: { summary: { model: 'claude-haiku-4-5' } } })
+    world.session.add({ role: 'user', content: 'Begin.' })
+    world.session.record(answerOf('Done.', { id: 'msg_0', usage: { ...cached(0), cacheWrite: 5_000 } }))
+    await idle(world, 400_000)
+    // Haiku reads 100,000 tokens and writes 6,000 ($0.13); the request then writes 13,000 ($0.08).
+    expect(cold(world)).toMatchObject([{ cost: expect.closeTo(0.63, 1), compactFirst: expect.closeTo(0.21, 1) }])
+  })
 })
 
 describe('what is spent on compactions', () => {

@@ -18,6 +18,7 @@ import type { EditOutcome, Switched, UndoOutcome } from './manual-edits.ts'
 import type { Blocked, PrepareOptions, Ready } from './prepare.ts'
 import type { Recovery } from './recovery.ts'
 import type { CleanUp, MemoryState } from './runtime.ts'
+import type { Scheduled } from './scheduled.ts'
 import type { Breaker, UsageByPurpose } from './tracking.ts'
 
 export type SessionOptions = RequestInput & {
@@ -126,6 +127,14 @@ export type Session = {
    *     await session.compact({ instructions: 'Keep the schema decisions.' })
    */
   readonly compact: (options?: CompactOptions) => Promise<Compacted | Failed>
+
+  /**
+   * Asks for a compaction before the next request. It passes the checks of an automatic one; the answer says what will happen.
+   * `compactTool(session)` lets the model ask.
+   *
+   *     const { isScheduled, why } = session.scheduleCompaction({ instructions: 'Keep the schema decisions.' })
+   */
+  readonly scheduleCompaction: (options?: Pick<CompactOptions, 'instructions'>) => Scheduled
 
   /**
    * Returns the size of the context, its limits and where they come from.

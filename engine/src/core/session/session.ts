@@ -5,17 +5,19 @@ import type { EngineEvent } from '../ports/events.ts'
 import { type HookCall, runHooks } from '../ports/hooks.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { type Compacted, type Failed, failed } from '../ports/outcome.ts'
-import { callNow, type Listeners, safeModel } from '../ports/safely.ts'
+import { callNow, type Listeners, type Stop, safeModel } from '../ports/safely.ts'
 import { StoreError } from '../ports/session-store.ts'
 import { compactionOff } from '../settings/resolve.ts'
 import { endingNow, predictCompaction } from '../tokens/predict.ts'
 import { type BackgroundCompaction, compactNow, startInBackground } from './compact.ts'
+import { startIdleTimer } from './idle-compaction.ts'
 import { compactInput, parseAnswer, parseMessages, requestBase, snipInput } from './input.ts'
 import { clearContext, editEntry, snipRange, switchModel, undoNewest } from './manual-edits.ts'
-import { type Blocked, prepareTurn, type Ready } from './prepare.ts'
+import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from './prepare.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { failureIfEmpty, isAboutLength, recover, reportRecovery } from './recovery.ts'
 import type { Runtime } from './runtime.ts'
+import { scheduleCompaction } from './scheduled.ts'
 import type { Preparation, Session } from './session-api.ts'
 import { afterChange } from './tracking.ts'
 import { type RecordInput, recordAnswer } from './turn.ts'
@@ -50,6 +52,7 @@ class ManagedSession implements OwnSession {
   private sent: RecordInput['sent'] = {}
   /** A request whose answer has not come yet. */
   private pending: RecordInput['pending']
+  private idleTimer: Stop | undefined
   /** Whether there are answers that no background worker has seen. */
   private hasImported = false
 
@@ -75,23 +78,27 @@ class ManagedSession implements OwnSession {
       return uuids
     })
 
-  prepare: Session['prepare'] = (options = {}) =>
-    this.run(async () => {
-      this.pending = undefined
-      this.queue.flush()
-      await this.stored()
-      this.showImported()
-      this.runtime.retainer?.(this.runtime.conversation)
-      const applied = await this.applyBackground()
-      const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
-      if (prepared.compaction) await this.cancelBackground()
-      this.background ??= startInBackground(this.runtime)
-      if (prepared.type === 'ready') {
-        this.requestSent(prepared)
-        for (const worker of this.runtime.background) worker.beforeRequest?.(this.runtime)
-      }
-      return applied ? withBackground(prepared, applied) : prepared
-    })
+  prepare: Session['prepare'] = (options = {}) => {
+    this.idleTimer?.stop()
+    return this.run(() => this.prepareNow(options))
+  }
+
+  private async prepareNow(options: PrepareOptions): Promise<Ready | Blocked> {
+    this.pending = undefined
+    this.queue.flush()
+    await this.stored()
+    this.showImported()
+    this.runtime.retainer?.(this.runtime.conversation)
+    const applied = await this.applyBackground()
+    const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
+    if (prepared.compaction) await this.cancelBackground()
+    this.background ??= startInBackground(this.runtime)
+    if (prepared.type === 'ready') {
+      this.requestSent(prepared)
+      for (const worker of this.runtime.background) worker.beforeRequest?.(this.runtime)
+    }
+    return applied ? withBackground(prepared, applied) : prepared
+  }
 
   record: Session['record'] = (input) => {
     const answer = parseAnswer(input)
@@ -107,6 +114,8 @@ class ManagedSession implements OwnSession {
     if (this.mutex.isBusy()) this.lateAnswers = [...this.lateAnswers, write]
     else write()
     this.requestEnded()
+    this.idleTimer?.stop()
+    this.idleTimer = startIdleTimer(runtime, (task) => this.run(task))
     return uuid
   }
 
@@ -164,6 +173,9 @@ class ManagedSession implements OwnSession {
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
     })
 
+  scheduleCompaction: Session['scheduleCompaction'] = (options = {}) =>
+    scheduleCompaction(this.runtime, compactInput(options).instructions)
+
   explain: Session['explain'] = () => {
     const { conversation, gauge, memoryState, warnings: unusable = [] } = this.runtime
     const explanation = gauge.explanation()
@@ -218,6 +230,7 @@ class ManagedSession implements OwnSession {
     const isFirst = !this.runtime.closing.signal.aborted
     const isReported = this.runtime.conversation.isFailureReported()
     this.runtime.closing.stop()
+    this.idleTimer?.stop()
     this.pending = undefined
     try {
       await this.mutex.run(() => this.cancelBackground())
@@ -248,6 +261,7 @@ class ManagedSession implements OwnSession {
 
   private requestSent(request: ModelRequest): void {
     this.pending = this.runtime.conversation.view()
+    this.runtime.tracker.set({ requestedAt: this.runtime.ports.now() })
     this.sent = { ...defined({ before: this.sent.now }), now: request }
   }
 

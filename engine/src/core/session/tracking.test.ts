@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
-import { freshWatch, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
+import { noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
 import { Tracker, type Tracking } from './tracking.ts'
+
+/** What was cached is remembered, and that the prefix is another now. */
+const changed = { baseline: { cacheRead: 9_000, cached: 9_000, time: 0 }, deletedTokens: 0, isChanged: true }
 
 /** In the middle of things: asked and refused, told what there was to tell, with cache edits and snips behind it. */
 const busy: Partial<Tracking> = {
   turnId: 'turn-1',
   turns: 4,
   previous: { turnId: 'turn-0', hasHumanSince: false },
-  watch: { baseline: { cacheRead: 9_000, time: 0 }, deletedTokens: 100 },
+  watch: { baseline: { cacheRead: 9_000, cached: 9_000, time: 0 }, deletedTokens: 100 },
   cacheEdits: withDeleted(noCacheEdits, ['t1'], 500),
   isRefused: true,
   isOverheadReported: true,
@@ -44,14 +47,14 @@ test('after a compaction everything that was counted or edited before it begins 
 })
 
 test('after a compaction, and in another view, nothing is expected of the cache', () => {
-  expect(after((tracker) => tracker.compaction('turn-2')).watch).toEqual(freshWatch)
-  expect(after((tracker) => tracker.viewChange()).watch).toEqual(freshWatch)
+  expect(after((tracker) => tracker.compaction('turn-2')).watch).toEqual(changed)
+  expect(after((tracker) => tracker.viewChange()).watch).toEqual(changed)
 })
 
 test('another view forgets what was deleted from the cache', () => {
   expect(after((tracker) => tracker.viewChange())).toMatchObject({
     ...busy,
-    watch: freshWatch,
+    watch: changed,
     cacheEdits: noCacheEdits,
   })
 })

@@ -1,9 +1,16 @@
 // What a session remembers about one conversation besides its transcript: turns, the circuit breaker of automatic compaction,
 // the cache, what the server was asked to leave out, what was spent. Each sub-agent has its own.
-import { type CacheEditState, type CacheWatch, freshWatch, noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
+import {
+  type CacheEditState,
+  type CacheWatch,
+  changedWatch,
+  freshWatch,
+  noCacheEdits,
+  withDeleted,
+} from '../cache/cache-watch.ts'
 import { costOf } from '../cache/economics.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
-import { addCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import { addCounts, type CacheOutcome, cacheOutcomes, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { QuerySource } from '../ports/model.ts'
 import type { ChainInfo } from '../ports/outcome.ts'
 import type { ContextState } from '../tokens/explain.ts'
@@ -92,13 +99,19 @@ export type Tracking = {
   /** The last compaction, and whether a person has spoken since. */
   readonly previous?: { readonly turnId: string; readonly hasHumanSince: boolean }
   readonly watch: CacheWatch
+  /** When the request was sent that has no answer yet. */
+  readonly requestedAt?: number | undefined
   readonly cacheEdits: CacheEditState
+  /** A compaction was asked for: it is tried before the next request. */
+  readonly scheduled?: { readonly instructions: string } | undefined
   /** In ask mode: the host said no, or nothing. It is asked again after the next human message. */
   readonly isRefused: boolean
   /** Whether a notice has said that system prompt and tools alone are over the threshold. */
   readonly isOverheadReported: boolean
   /** Tokens freed by snips since the newest answer. */
   readonly freedBySnips: number
+  /** The answer after which a cold cache was reported, by its time. */
+  readonly coldAfter?: number | undefined
   /** As last reported, so that each crossing is reported once. */
   readonly state: ContextState
 }
@@ -147,7 +160,7 @@ export class Tracker {
     this.set({ turns: this.value.turns + 1, freedBySnips: 0 })
   }
 
-  /** A compaction was applied, by whichever path: counters start again, and no cached prefix is expected. */
+  /** A compaction was applied, by whichever path: counters start again, and the prefix is another. */
   compaction(turnId: string): void {
     const { breaker, previous, turns } = this.value
     const isChained = previous?.hasHumanSince === false
@@ -156,7 +169,8 @@ export class Tracker {
       turns: 0,
       breaker: afterApplied(breaker, { isRapid: isChained && turns <= fewAnswers }),
       previous: { turnId: this.value.turnId, hasHumanSince: false },
-      watch: freshWatch,
+      scheduled: undefined,
+      watch: changedWatch(this.value.watch),
       cacheEdits: noCacheEdits,
       freedBySnips: 0,
       state: 'ok',
@@ -167,7 +181,7 @@ export class Tracker {
 
   /** Edits, an undo or a rewind changed the view, and with it the prefix. */
   viewChange(): void {
-    this.set({ watch: freshWatch, cacheEdits: noCacheEdits })
+    this.set({ watch: changedWatch(this.value.watch), cacheEdits: noCacheEdits })
   }
 
   snipped = (tokens: number): void => this.set({ freedBySnips: Math.max(0, this.value.freedBySnips + tokens) })
@@ -189,7 +203,7 @@ export class Tracker {
     this.set({
       cacheEdits: withDeleted(cacheEdits, deleted, freed),
       // Without cache edits the server writes the prefix anew.
-      ...(request.cacheEdits ? {} : { watch: freshWatch }),
+      ...(request.cacheEdits ? {} : { watch: changedWatch(this.value.watch) }),
     })
   }
 
@@ -212,22 +226,43 @@ export type PurposeUsage = {
   readonly cost: number | undefined
 }
 
-export type UsageByPurpose = Readonly<Record<QuerySource, PurposeUsage>>
+/** How many requests found the cache, and why the others did not. Together they are all requests. */
+export type CacheOutcomes = Readonly<Record<CacheOutcome, number>>
+
+export type UsageByPurpose = Readonly<Record<QuerySource, PurposeUsage>> & {
+  readonly turn: PurposeUsage & { readonly cache: CacheOutcomes }
+}
+
+type Used = {
+  readonly source: QuerySource
+  readonly usage: TokenCounts
+  readonly model: string
+  /** Of a turn. */
+  readonly cache?: CacheOutcome
+}
 
 export type UsageMeter = ReturnType<typeof createUsageMeter>
 
 /** What a session has used since it was opened, by purpose. */
 export function createUsageMeter() {
   const none: PurposeUsage = { requests: 0, usage: noTokens, cost: 0 }
-  let total: UsageByPurpose = { turn: none, compact: none, 'session-memory': none, collapse: none }
+  const noOutcomes = Object.fromEntries(cacheOutcomes.map((outcome) => [outcome, 0])) as CacheOutcomes
+  let total: UsageByPurpose = {
+    turn: { ...none, cache: noOutcomes },
+    compact: none,
+    'session-memory': none,
+    collapse: none,
+  }
   return {
     total: (): UsageByPurpose => total,
-    add: (used: { readonly source: QuerySource; readonly usage: TokenCounts; readonly model: string }): void => {
-      const { source, usage, model } = used
+    add: (used: Used): void => {
+      const { source, usage, model, cache } = used
       const { requests, usage: before, cost: paid } = total[source]
       const more = costOf(usage, model)
       const cost = paid === undefined || more === undefined ? undefined : paid + more
-      total = { ...total, [source]: { requests: requests + 1, usage: addCounts(before, usage), cost } }
+      const counted = { requests: requests + 1, usage: addCounts(before, usage), cost }
+      const outcomes = cache ? { cache: { ...total.turn.cache, [cache]: total.turn.cache[cache] + 1 } } : {}
+      total = { ...total, [source]: { ...total[source], ...counted, ...outcomes } }
     },
   }
 }

@@ -1,15 +1,16 @@
 // One turn: builds its request from the view (repaired, with what the server is asked to do and with cache marks; the same view
 // gives the same bytes), and records the answer (its entry, what the server left out, what the cache did).
-import { missedBecause, noCacheEdits, type RequestParts, watchAnswer } from '../cache/cache-watch.ts'
-import { cacheStateOf } from '../cache/economics.ts'
+import { missedBecause, noCacheEdits, type RequestParts, watchAnswer, watchFrom } from '../cache/cache-watch.ts'
+import { cacheStateOf, missCost } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
+import { markLifetime } from '../mechanisms/clock.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro.ts'
 import { appliedEdits, combinedEdits, isOfThinking } from '../mechanisms/server-edits.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
-import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
+import { billedCounts, type CacheOutcome, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
 import {
@@ -54,9 +55,8 @@ export function buildRequest(
     messages: withCacheEdits(runtime, messages),
     ...defined({ maxTokens, thinking, betas: betas.length === 0 ? undefined : betas, options }),
   }
-  const lifetime = settings.cacheMarks
-  const isMarked = lifetime !== false && client.capabilities(model).promptCache
-  if (!isMarked) return { request, repairs }
+  if (settings.cacheMarks === false || !client.capabilities(model).promptCache) return { request, repairs }
+  const lifetime = settings.cacheMarks === 'auto' ? markLifetime(gauge.situation(view)) : settings.cacheMarks
   // A provider that edits its cache in place keeps the prefix.
   const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
   const anchors = anchorsIn(runtime, view, { messages: complete, ends }).map((at) => at + (isNative ? 1 : 0))
@@ -201,14 +201,15 @@ export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessag
   if (usage && pending && !isOutdated) gauge.calibrate(usage, pending)
   const { usage: billed, ...rest } = message
   const outdated = { message: rest, everlong: { usage: billed } }
+  const before = conversation.view().messages
   conversation.append([{ type: 'assistant', ...(isOutdated ? outdated : { message }) }], [uuid])
   tracker.answer()
   const isCleared = noteCleared(runtime, message)
   if (!usage) return message
   if (message.stop_reason === windowExceeded && !isOutdated) gauge.learnFromFullWindow(contextTokens(usage))
-  meter.add({ source: 'turn', usage: billedCounts(usage), model: gauge.model().name })
   const isRewritten = isCleared || usage.iterations?.some(({ type }) => type === 'compaction')
-  watchCache(runtime, input, { usage, message, isRewritten })
+  const cache = watchCache(runtime, input, { usage, message, before, isRewritten: isRewritten === true })
+  meter.add({ source: 'turn', usage: billedCounts(usage), model: gauge.model().name, cache })
   return message
 }
 
@@ -222,27 +223,38 @@ function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean
   return true
 }
 
-type Reported = { readonly usage: Usage; readonly message: AnswerMessage; readonly isRewritten: boolean | undefined }
+type Reported = {
+  readonly usage: Usage
+  readonly message: AnswerMessage
+  /** The messages before the answer. */
+  readonly before: View['messages']
+  /** The server says that it cleared or summarized something in this request. */
+  readonly isRewritten: boolean
+}
 
-function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported): void {
-  const { conversation, gauge, tracker, ports } = runtime
-  const { usage, message, isRewritten } = reported
+/** Whether the request found the cache; a miss is reported with its reason and its price. */
+function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported): CacheOutcome {
+  const { gauge, tracker, ports } = runtime
+  const { usage, message, before, isRewritten } = reported
   const { client, name } = gauge.model()
-  const { watch: last, cacheEdits } = tracker.now()
+  const { watch: known, cacheEdits, requestedAt } = tracker.now()
+  const own = known.baseline ? known : { ...watchFrom(before), ...known }
+  const last = isRewritten ? { ...own, isChanged: true } : own
   const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
-  const time = ports.now()
-  const { watch, dropped } = watchAnswer(last, { cacheRead: usage.cacheRead, time, deletedTokens, isRewritten })
+  const time = requestedAt ?? ports.now()
+  const { cacheRead, cacheWrite } = usage
+  const { watch, dropped, isHit } = watchAnswer(last, { cacheRead, cacheWrite, time, deletedTokens })
   // Cache edits refer to the prefix that is gone. Clearing on the server does not: the server reads the whole history each time.
-  const isStale = dropped > 0 && client.capabilities(name).cacheEdits
+  const isStale = dropped > 0 && !last.isChanged && client.capabilities(name).cacheEdits
   const { asked: _, ...counted } = cacheEdits
-  tracker.set({ watch, cacheEdits: isStale ? noCacheEdits : counted })
-  if (dropped === 0) return
+  tracker.set({ watch, cacheEdits: isStale ? noCacheEdits : counted, requestedAt: undefined })
+  if (isHit) return 'hit'
   const idle = time - (last.baseline?.time ?? time)
-  const { lifetime } = cacheStateOf({ messages: conversation.view().messages, now: time })
-  const why = missedBecause({ ...sent, idle, lifetime, answer: message }).join('; ')
-  const price = modelFacts(name)?.price?.input
-  const cost = price === undefined ? undefined : (dropped * price) / 1_000_000
-  ports.emit({ type: 'cache-broken', why, tokens: dropped, ...defined({ cost }) })
+  const { lifetime } = cacheStateOf({ messages: before, now: time })
+  const { reason, why } = missedBecause({ watch: last, ...sent, idle, lifetime, answer: message })
+  const cost = missCost(dropped, { usage, price: modelFacts(name)?.price })
+  ports.emit({ type: 'cache-missed', reason, why, tokens: dropped, ...defined({ cost }) })
+  return reason
 }
 
 /** The entries that were added to a view; undefined if its earlier entries have changed. */

@@ -67,8 +67,16 @@ export const settingsTable = {
   warningDistance: setting(rules.distance),
   /** How many tokens before the limit the gauge turns red. Default: 20,000 or 10 % of the window, at most a quarter of the limit. */
   errorDistance: setting(rules.distance),
-  /** Marks for the prompt cache, by lifetime; `false` for none. Marks of the host stay, and count towards the four. */
-  cacheMarks: setting(oneOf(false, '5m', '1h'), '5m'),
+  /**
+   * Marks for the prompt cache, by lifetime; `auto` chooses the cheaper one by the pauses of the session ([cost.md](cost.md)); `false` for
+   * none. Marks of the host stay, and count towards the four.
+   */
+  cacheMarks: setting(oneOf(false, '5m', '1h', 'auto'), '5m'),
+  /**
+   * Compact just before the cache of an idle session expires, if that is expected to pay ([cost.md](cost.md)). It needs a timer, so it
+   * is for programs with one user, not for servers.
+   */
+  compactWhenIdle: setting(boolean, false),
   /** How tokens are estimated ([tokens.md](tokens.md)). */
   estimator: setting(oneOf('fitted', 'chars/4'), 'fitted'),
 
@@ -128,7 +136,7 @@ export const settingsTable = {
       },
       byIdle: {
         fields: {
-          /** After a pause of this length the cache is cold, and results are cleared. With `cacheMarks: '1h'` always 60. */
+          /** After a pause of this length the cache is cold, and results are cleared. With `cacheMarks: '1h'` or `'auto'` always 60. */
           minutes: setting(rules.minutes, 5, { late: 60 }),
           /** The newest results, which stay. */
           keep: setting(rules.wholeNumber(), 3, { late: 5 }),

@@ -1,0 +1,97 @@
+// The cache clock: what a request costs after the cache has expired, whether a compaction pays before it expires, and for how
+// long a session should have its prefix cached. The pauses of the conversation say what to expect.
+import { writePrice } from '../cache/economics.ts'
+import { cachePrices, modelFacts, type Price } from '../catalog/models.ts'
+import { defined } from '../message/json.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
+import type { Situation } from './mechanism.ts'
+import { compactionCosts, summaryTokens } from './situation.ts'
+
+/** US dollars, as far as prices are known. */
+export type ColdPrices = {
+  /** Of the request: the whole context is written to the cache again. */
+  readonly cost?: number
+  /** The same with the cache. */
+  readonly warmCost?: number
+  /** A compaction, and then the request. Only if that is less. */
+  readonly compactFirst?: number
+}
+
+export function coldPrices(situation: Situation, summaryModel: string | undefined): ColdPrices {
+  const price = situation.model?.price
+  if (!price) return {}
+  const { tokens } = situation.explanation.size
+  const write = writePrice(situation.cache)
+  const cost = dollars(tokens * write, price)
+  const compactFirst = compactionFirst(situation, price, summaryModel)
+  return {
+    cost,
+    warmCost: dollars(tokens * cachePrices.read, price),
+    ...defined({ compactFirst: compactFirst !== undefined && compactFirst < cost ? compactFirst : undefined }),
+  }
+}
+
+/** The session's own model would have to write the whole context to the cache too, so only another one can be cheaper. */
+function compactionFirst(situation: Situation, price: Price, summaryModel: string | undefined): number | undefined {
+  const other = summaryModel === undefined ? undefined : modelFacts(summaryModel)?.price
+  const costs = compactionCosts(situation)
+  if (!other || !costs) return undefined
+  const summary = (situation.explanation.size.tokens * other.input + summaryTokens * other.output) / 1_000_000
+  return summary + dollars(costs.after * writePrice(situation.cache), price)
+}
+
+function dollars(tokens: number, { input }: Price): number {
+  return (tokens * input) / 1_000_000
+}
+
+export type IdleWorth = {
+  readonly pays: boolean
+  /** In input tokens: the request for the summary, and what the next request saves if it comes after the cache has expired. */
+  readonly cost: number
+  readonly saved: number
+  /** That a next request comes. */
+  readonly chance: number
+}
+
+/**
+ * Whether a compaction pays just before the cache of an idle session expires. Now the summary is written from a cached prefix;
+ * later the next request would write the whole context to the cache again. Nobody may come back, though: the chance is that of
+ * Laplace's rule of succession over the pauses of this session that were as long. Undefined if too little is known.
+ */
+export function idleWorth(messages: readonly ViewMessage[], situation: Situation): IdleWorth | undefined {
+  const costs = compactionCosts(situation)
+  if (!costs) return undefined
+  const { cache, explanation, model } = situation
+  const { tokens } = explanation.size
+  const outputPrice = model?.price ? model.price.output / model.price.input : 5
+  const cost = tokens * cachePrices.read + summaryTokens * outputPrice
+  const saved = Math.max(0, tokens - costs.after) * writePrice(cache)
+  const returns = pausesOf(messages).filter((pause) => pause >= cache.lifetime).length
+  const chance = (returns + 1) / (returns + 2)
+  return { pays: chance * saved > cost, cost, saved, chance }
+}
+
+/** Milliseconds between an answer and what a person said next. */
+function pausesOf(messages: readonly ViewMessage[]): readonly number[] {
+  return messages.flatMap(({ origin, time }, at) => {
+    const before = messages[at - 1]
+    if (!isRequest(origin) || before?.role !== 'assistant' || time === undefined || before.time === undefined) return []
+    return [Math.max(0, time - before.time)]
+  })
+}
+
+export type MarkLifetime = '5m' | '1h'
+
+/**
+ * The cheaper lifetime for the cache marks. An hour costs more for every token that is written: those of each request, and all
+ * of them after a pause of more than an hour. It saves writing the context again after a pause between five minutes and an hour.
+ */
+export function markLifetime({ explanation, growth, coldShares }: Situation): MarkLifetime {
+  if (growth === undefined) return '5m'
+  const { tokens } = explanation.size
+  const { read, write, writeHour } = cachePrices
+  const between = Math.max(0, coldShares.short - coldShares.long)
+  const saved = between * tokens * (write - read)
+  const cost = (writeHour - write) * (growth + coldShares.long * tokens)
+  return saved > cost ? '1h' : '5m'
+}

@@ -1,0 +1,40 @@
+// Compaction as a tool that a host can give its model: the model knows best when a part of the work is finished.
+import { isObject, stringAt } from '../message/json.ts'
+import { compactToolDescription } from '../prompts/compact-tool.ts'
+import { oneLine } from '../text/one-line.ts'
+import { type RecallTool, schemaOf, type ToolOutput } from './recall-tool.ts'
+import type { Session } from './session-api.ts'
+
+/** Characters of what the model writes. */
+const maxReason = 300
+const maxKeep = 1_000
+
+const properties = {
+  reason: { type: 'string', description: 'What is finished, in a sentence.' },
+  keep: { type: 'string', description: 'What the summary must keep: names, numbers, decisions, open questions.' },
+}
+
+/**
+ * A tool by which the model asks for a compaction before its next request: give `name`, `description` and `input_schema` to the
+ * model, and answer its calls with `run`.
+ */
+export function compactTool(session: Pick<Session, 'scheduleCompaction'>): Omit<RecallTool, 'run'> & {
+  readonly run: (input: unknown) => ToolOutput
+} {
+  return {
+    name: 'compact',
+    description: compactToolDescription,
+    input_schema: { ...schemaOf(properties), required: ['reason'] },
+    run: (input) => {
+      const reason = oneLine(stringAt(input, 'reason') ?? '', maxReason)
+      const keep = isObject(input) ? (input.keep ?? '') : ''
+      if (reason === '') return { text: 'Give "reason": what is finished, in a sentence.', isError: true }
+      if (typeof keep !== 'string') return { text: '"keep" has to be a text.', isError: true }
+      const kept = oneLine(keep, maxKeep)
+      const asked = `The assistant asked for this summary because: ${JSON.stringify(reason)}.`
+      const instructions = kept === '' ? asked : `${asked} It wants to keep: ${JSON.stringify(kept)}.`
+      const { isScheduled, why } = session.scheduleCompaction({ instructions })
+      return { text: isScheduled ? why : `No compaction: ${why}`, isError: false }
+    },
+  }
+}
