@@ -88,12 +88,17 @@ test('the README of the library lists every entry', () => {
 
 test('the command holds built files, the plug-ins, docs and licenses, and no sources', () => {
   const files = filesIn(command)
-  const usual = /^(dist\/[\w-]+\.js|plugins\/[\w-]+\/.*)$/
+  const usual = /^(dist\/[\w-]+\.js|dist\/page\/assets\/index-[\w-]+\.(js|css)|plugins\/[\w-]+\/.*)$/
   expect(files.filter((name) => !usual.test(name))).toEqual([
     'LICENSE',
     'README.md',
     'THIRD-PARTY-LICENSES',
+    'dist/page/index.html',
     'docs/command-line.md',
+    'docs/pictures/viewer-compaction.png',
+    'docs/pictures/viewer-session.png',
+    'docs/pictures/viewer-sessions.png',
+    'docs/viewer.md',
     'package.json',
   ])
   expect(files.filter((name) => /\.ts$|node_modules/.test(name))).toEqual([])
@@ -102,9 +107,9 @@ test('the command holds built files, the plug-ins, docs and licenses, and no sou
 test('every module that the command runs in a thread is there', () => {
   const built = filesIn(command).filter((name) => name.startsWith('dist/'))
   const named = built.flatMap((name) =>
-    [...readFileSync(join(command, name), 'utf8').matchAll(/new URL\(["']\.\/([^"']+)["'], import\.meta\.url\)/g)].map(
-      ([, file = '']) => `dist/${file}`,
-    ),
+    [
+      ...readFileSync(join(command, name), 'utf8').matchAll(/new URL\(["']\.\/([^"']+\.js)["'], import\.meta\.url\)/g),
+    ].map(([, file = '']) => `dist/${file}`),
   )
   expect(named).toContain('dist/agent-worker.js')
   expect(named.filter((name) => !built.includes(name))).toEqual([])
