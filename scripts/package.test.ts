@@ -88,8 +88,8 @@ test('the README of the library lists every entry', () => {
 
 test('the command holds built files, the plug-ins, docs and licenses, and no sources', () => {
   const files = filesIn(command)
-  const usual = /^(dist\/[\w-]+\.js|dist\/page\/assets\/index-[\w-]+\.(js|css)|plugins\/[\w-]+\/.*)$/
-  expect(files.filter((name) => !usual.test(name))).toEqual([
+  const built = /^(dist\/[\w-]+\.js|dist\/page\/assets\/[\w-]+\.(js|css)|plugins\/[\w-]+\/.*)$/
+  expect(files.filter((name) => !built.test(name))).toEqual([
     'LICENSE',
     'README.md',
     'THIRD-PARTY-LICENSES',
@@ -104,12 +104,20 @@ test('the command holds built files, the plug-ins, docs and licenses, and no sou
   expect(files.filter((name) => /\.ts$|node_modules/.test(name))).toEqual([])
 })
 
+test('the command names the licenses of the packages inside it: those of the page, and none of the tools that build it', () => {
+  const text = readFileSync(join(command, 'THIRD-PARTY-LICENSES'), 'utf8')
+  const names = [...text.matchAll(/^(\S+) \d[\w.-]*: .* license/gm)].map(([, name]) => name)
+  expect(names).toContain('@tanstack/virtual-core')
+  expect(names).toContain('react-dom')
+  expect(names.filter((name = '') => /^(vite|rolldown|postcss|jiti)\b/.test(name))).toEqual([])
+})
+
 test('every module that the command runs in a thread is there', () => {
   const built = filesIn(command).filter((name) => name.startsWith('dist/'))
   const named = built.flatMap((name) =>
-    [
-      ...readFileSync(join(command, name), 'utf8').matchAll(/new URL\(["']\.\/([^"']+\.js)["'], import\.meta\.url\)/g),
-    ].map(([, file = '']) => `dist/${file}`),
+    [...readFileSync(join(command, name), 'utf8').matchAll(/new URL\(["']\.\/([^"']+)["'], import\.meta\.url\)/g)].map(
+      ([, file = '']) => `dist/${file}`,
+    ),
   )
   expect(named).toContain('dist/agent-worker.js')
   expect(named.filter((name) => !built.includes(name))).toEqual([])
