@@ -91,7 +91,7 @@ test('a sub-agent goes to the background with Ctrl+B, and reports later', async 
   program.type(keys.ctrlB)
   await program.shows(/^Meanwhile\.$/m)
   writeFileSync(join(program.folder, 'go'), '')
-  await program.hides('in the background')
+  await program.hides('1 in the background')
   program.type('/tasks\r')
   await program.shows(/Wait for it\n {4}finished/)
 })
