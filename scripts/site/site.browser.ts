@@ -52,7 +52,7 @@ describe.skipIf(browserPath === undefined)('the site (skipped where there is no 
     const { page, seen } = await browser.open()
     const links = new Set<string>()
     for (const { path, title } of siteSections().flatMap(({ pages }) => pages)) {
-      await page.goto(`${address}/${path.replace(/(index)?\.md$/, '')}`)
+      await page.goto(`${address}/${path.replace(/(index)?\.md$/, '')}`, { waitUntil: 'domcontentloaded' })
       // Without the sign of the link to the heading.
       const heading = (await page.locator('h1').first().textContent())?.replace(/[\s\u200b]+$/, '')
       expect(heading).toBe(title.replaceAll('`', ''))
@@ -66,7 +66,7 @@ describe.skipIf(browserPath === undefined)('the site (skipped where there is no 
     expect(links.size).toBeGreaterThan(50)
     expect(seen.requests.filter((url) => !url.startsWith(address))).toEqual([])
     expect(seen.problems).toEqual([])
-  })
+  }, 300_000)
 
   test('search finds a page by a word of its text', async () => {
     const { page, seen } = await browser.open()
