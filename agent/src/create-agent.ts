@@ -15,6 +15,7 @@ import { chooseModel } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { receiptsIn } from './receipt.ts'
 import { count, dollars } from './render/numbers.ts'
+import type { SandboxStatus } from './sandbox/modes.ts'
 import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
 import { sessionsFolder } from './sessions/places.ts'
 import { titleOf } from './sessions/sessions.ts'
@@ -27,6 +28,8 @@ export type ToolSet = {
   readonly state?: SessionOptions['state']
   /** Replaces the secrets that the tools replace. */
   readonly redact?: (text: string) => string
+  /** Whether commands run in the sandbox. */
+  readonly sandbox?: () => SandboxStatus
   readonly close: () => Promise<void>
 }
 
@@ -277,13 +280,14 @@ class RunningAgent implements Agent {
   private commandContext(signal: AbortSignal): CommandContext {
     const { settings, folder, home, demo } = this.options
     const { env, sessions, changed, session } = this
-    const { tools, host } = this.open()
+    const { tools, host, toolSet } = this.open()
     return {
       ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
       mode: () => this.mode,
       setMode: this.setMode,
       model: host.model,
       spending: host.spending,
+      sandbox: () => toolSet.sandbox?.() ?? { type: 'off' },
       open: async (choice) => {
         await host.open(choice)
         changed()
