@@ -32,6 +32,7 @@ describe('plan mode', () => {
         tool: 'ExitPlanMode',
         title: 'Leave plan mode and carry out this plan',
         detail: { type: 'text', text: '1. Look\n2. Leap' },
+        offersEdits: true,
       },
     ])
   })
