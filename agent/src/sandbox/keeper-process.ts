@@ -67,26 +67,42 @@ export function startKeeper({ environment, onConnect }: KeeperOptions): Keeper {
         waiting.delete(answer.id)
     }
   })
-  letGo(child)
   tell({ type: 'start' })
   return {
-    ready: ready.promise,
-    wrap: (command, policy) =>
-      new Promise((resolve) => {
-        if (!child.connected) resolve({ type: 'not-wrapped', why: gone })
-        const id = ++wraps
-        waiting.set(id, resolve)
-        tell({ type: 'wrap', id, command, policy })
-      }),
+    ready: holding(child, ready.promise),
+    wrap: (command, policy) => {
+      const answer = Promise.withResolvers<Wrapped>()
+      if (!child.connected) answer.resolve({ type: 'not-wrapped', why: gone })
+      const id = ++wraps
+      waiting.set(id, answer.resolve)
+      tell({ type: 'wrap', id, command, policy })
+      return holding(child, answer.promise)
+    },
     ended: () => tell({ type: 'ended' }),
     close: () => {
       tell({ type: 'close' })
-      return ended.promise
+      return holding(child, ended.promise)
     },
   }
 }
 
-/** It must not keep the program running. */
+/** It keeps the program running while somebody waits for it, and not longer. */
+async function holding<T>(child: ChildProcess, answer: Promise<T>): Promise<T> {
+  const held = (waitingFor.get(child) ?? 0) + 1
+  waitingFor.set(child, held)
+  child.ref()
+  child.channel?.ref()
+  try {
+    return await answer
+  } finally {
+    const left = (waitingFor.get(child) ?? 1) - 1
+    waitingFor.set(child, left)
+    if (left === 0) letGo(child)
+  }
+}
+
+const waitingFor = new WeakMap<ChildProcess, number>()
+
 function letGo(child: ChildProcess): void {
   child.unref()
   child.channel?.unref()

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { PermissionAnswer } from '../app.ts'
 import { closedFolder, whyNoSandbox } from '../testing/sandbox.ts'
 import type { Bench, BenchOptions } from '../testing/tool-bench.ts'
@@ -14,6 +14,7 @@ import { benches } from '../testing/with-bench.ts'
 const why = await whyNoSandbox()
 if (why !== undefined) console.log(`The tests of the sandbox are skipped: ${why}.`)
 
+vi.setConfig({ testTimeout: 120_000 })
 const set = benches()
 const environment = { PATH: process.env.PATH, HOME: process.env.HOME, GITHUB_TOKEN: 'ghp_0123456789' }
 
