@@ -111,7 +111,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       const ready = await start()
       if (ready === undefined) return without(status.type === 'unavailable' ? status.why : 'it has not started')
       const rules = permissions.rules()
-      const folders = foldersFor({ root, agentHome, path: environment.PATH })
+      const folders = foldersFor({ root, agentHome, path: options.environment.PATH })
       const isInGit = await store.hasDenied(rules, folders.stores)
       const usesGit = runsGit(request.script)
       const policy = {
