@@ -1,5 +1,7 @@
 // Bash: runs a command in the workspace, in the foreground with a timeout or in the background.
 import { z } from 'zod'
+import type { Access } from '../../permissions/decide.ts'
+import type { Script } from '../../permissions/script.ts'
 import type { Sandbox, Sheltered } from '../../sandbox/sandbox.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../tool.ts'
 import { failed, guardedTool, type Kit, outputPath } from '../kit.ts'
@@ -60,25 +62,62 @@ export function bashTool(kit: Kit, options: BashOptions): AnyTool {
       const { readScript } = await import('../../permissions/script.ts')
       const { command, description, run_in_background: isBackground = false } = given
       const script = readScript(command)
-      const isOutside = hasSandbox && given.outside_sandbox === true
-      if (isOutside && sandbox.mode === 'required') return failed('The settings permit no command outside the sandbox.')
-      const shelter = isOutside
-        ? undefined
-        : await sandbox.shelter({ command, script, context, readable: kit.ownFolders(context.session) })
-      if (shelter?.type === 'refused') return failed(shelter.why)
-      const sheltered = shelter?.type === 'sandboxed' ? shelter.sheltered : undefined
-      const doubt = shelter?.type === 'sandboxed' && shelter.doubt !== undefined ? { doubt: shelter.doubt } : {}
+      const shelter = await shelterOf({ kit, sandbox, given, script, context })
+      if (shelter.type === 'refused') return failed(shelter.why)
+      const { sheltered, ...access } = shelter
       const running = { kit, given, context, ...options, ...(sheltered ? { sheltered } : {}) }
-      const where = isOutside ? 'outside' : sheltered && sandbox.mode !== 'ask' ? 'inside' : undefined
       return {
-        access: { type: 'run', script, ...(where ? { sandbox: where } : {}), ...doubt },
+        access: { script, ...access },
         title: `Run ${firstLine(command)}`,
         ...(sheltered ? { cancel: () => void sheltered.end() } : {}),
         detail: { type: 'text', text: description === undefined ? command : `${command}\n\n# ${oneLine(description)}` },
-        run: () => (isBackground ? runInBackground(running) : run(running)),
+        run: () => (isBackground ? runInBackground(running) : run({ ...running, maxMs: timeoutOf(given) })),
       }
     },
   })
+}
+
+type ShelterInput = {
+  readonly kit: Kit
+  readonly sandbox: Sandbox
+  readonly given: Input
+  readonly script: Script
+  readonly context: ToolContext
+}
+
+type ShelterOf =
+  | (Omit<Access & { readonly type: 'run' }, 'script'> & { readonly sheltered?: Sheltered })
+  | { readonly type: 'refused'; readonly why: string }
+
+/** Where the command runs, as far as it matters for permission. */
+async function shelterOf({ kit, sandbox, given, script, context }: ShelterInput): Promise<ShelterOf> {
+  if (sandbox.mode !== 'off' && given.outside_sandbox === true) {
+    const why = 'The settings permit no command outside the sandbox.'
+    return sandbox.mode === 'required' ? { type: 'refused', why } : { type: 'run', sandbox: 'outside' }
+  }
+  const readable = kit.ownFolders(context.session)
+  const shelter = await sandbox.shelter({ command: given.command, script, context, readable })
+  if (shelter.type === 'refused') return shelter
+  if (shelter.type === 'none') return { type: 'run' }
+  const { sheltered, doubt } = shelter
+  return {
+    type: 'run',
+    sheltered,
+    ...(sandbox.mode === 'ask' ? {} : { sandbox: 'inside' }),
+    ...(doubt === undefined ? {} : { doubt }),
+  }
+}
+
+function timeoutOf({ timeout = defaultTimeoutMs }: Input): number {
+  return timeout
+}
+
+/** Runs what the person typed: without a question and without a time limit. */
+export function personCommand(
+  kit: Kit,
+  options: BashOptions,
+): (command: string, context: ToolContext) => Promise<ToolOutput> {
+  return (command, context) => run({ kit, given: { command }, context, ...options })
 }
 
 type Run = BashOptions & {
@@ -118,23 +157,28 @@ function start({ kit, given, context, running, sheltered }: Run, onLine?: (line:
   return { output, child: { ...child, ended }, isFull: () => isFull, refused: () => refused }
 }
 
-async function run(input: Run): Promise<ToolOutput> {
-  const { given, context } = input
+async function run(input: Run & { readonly maxMs?: number }): Promise<ToolOutput> {
+  const { context, tasks, maxMs } = input
   const live = createLiveOutput(context)
-  const { output, child, isFull, refused } = start(input, live.add)
+  const started = start(input, live.add)
+  const { output, child, isFull, refused } = started
   let stopped: string | undefined
   const stop = (why: string) => {
     stopped ??= why
     void child.stop()
   }
-  const timeout = given.timeout ?? defaultTimeoutMs
-  const timer = setTimeout(() => stop(`The command was stopped: it ran longer than ${timeout / 1000} s.`), timeout)
+  const tooLong = () => stop(`The command was stopped: it ran longer than ${(maxMs ?? 0) / 1000} s.`)
+  const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs)
   const abort = () => stop('The command was stopped by the user.')
   context.signal.addEventListener('abort', abort)
-  const end = await child.ended
+  const moved = Promise.withResolvers<'moved'>()
+  const takeBack = tasks.offer(() => moved.resolve('moved'))
+  const end = await Promise.race([child.ended, moved.promise])
+  takeBack()
   live.end()
   clearTimeout(timer)
   context.signal.removeEventListener('abort', abort)
+  if (end === 'moved') return movedToBackground(input, started)
   if (isFull()) stopped ??= 'The command was stopped: its output was too long.'
   const text = output.take()
   const note = input.sheltered ? sandboxNote({ text, refused: refused(), isFailed: end.code !== 0 }) : ''
@@ -149,17 +193,22 @@ function createLiveOutput({ toolUseId, emit }: ToolContext) {
   let lines: readonly string[] = []
   let total = 0
   let timer: NodeJS.Timeout | undefined
+  let isEnded = false
   const show = () => {
     timer = undefined
     emit({ type: 'tool-output', toolUseId, lines, total })
   }
   return {
     add: (line: string) => {
+      if (isEnded) return
       lines = [...lines, line].slice(-shownLines)
       total++
       timer ??= setTimeout(show, liveEveryMs)
     },
-    end: () => clearTimeout(timer),
+    end: () => {
+      isEnded = true
+      clearTimeout(timer)
+    },
   }
 }
 
@@ -177,19 +226,32 @@ function resultOf({ code, problem, hadLeftovers }: ProcessEnd, text: string, sto
 }
 
 function runInBackground(input: Run): ToolOutput {
-  const { given, context, tasks } = input
-  const { output, child } = start(input)
+  const id = keepAsTask(input, start(input))
+  return {
+    content: `Started in the background as ${id}. You are told when it ends. TaskOutput returns its output, TaskStop ends it.`,
+    details: { backgroundTaskId: id },
+  }
+}
+
+function movedToBackground(input: Run, started: Started): ToolOutput {
+  const text = started.output.take()
+  const id = keepAsTask(input, started)
+  return {
+    content: `The user sent this command to the background as ${id}. It still runs. You are told when it ends. TaskOutput returns its output, TaskStop ends it. Output until now:\n${text === '' ? '(no output)' : text}`,
+    details: { backgroundTaskId: id },
+  }
+}
+
+/** Returns the id of the task. */
+function keepAsTask({ given, context, tasks }: Run, { output, child }: Started): string {
   const id = newTaskId('bash')
   const title = given.description ?? firstLine(given.command)
   const ended = child.ended.then(({ code, problem }) =>
     problem === undefined ? `finished with exit code ${code ?? 'unknown'}` : `failed to start: ${problem}`,
   )
   const stop = async () => void (await child.stop())
-  tasks.start({ id, title, take: output.take, stop, ended }, context.session)
-  return {
-    content: `Started in the background as ${id}. You are told when it ends. TaskOutput returns its output, TaskStop ends it.`,
-    details: { backgroundTaskId: id },
-  }
+  tasks.start({ id, title, take: output.take, recent: output.recent, stop, ended }, context.session)
+  return id
 }
 
 /** Line breaks in a description could imitate the rest of the question. */
