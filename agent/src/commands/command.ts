@@ -7,10 +7,12 @@ import type { ModelChoice } from '../models/choose.ts'
 import type { ChosenModel } from '../models/chosen.ts'
 import { oneLine } from '../render/safe.ts'
 import { cut } from '../render/width.ts'
+import type { SandboxStatus } from '../sandbox/modes.ts'
 import type { SessionChoice } from '../session-host.ts'
 import type { Spent } from '../sessions/spending.ts'
 import type { Settings } from '../settings/load.ts'
 import type { AnyTool } from '../tool.ts'
+import type { Tasks } from '../tools/tasks.ts'
 
 export type CommandContext = {
   readonly signal: AbortSignal
@@ -22,9 +24,12 @@ export type CommandContext = {
   readonly sessions: string
   readonly env: Environment
   readonly tools: readonly AnyTool[]
+  /** In the background. */
+  readonly tasks?: Tasks
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
   readonly model: () => ChosenModel
+  readonly sandbox: () => SandboxStatus
   /** What the session has cost since it began. */
   readonly spending: () => Promise<readonly Spent[]>
   /** Works in another session from now on. */
