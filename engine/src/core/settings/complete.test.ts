@@ -43,7 +43,7 @@ describe('the economies', () => {
       microCompact: 'always',
       keepFinished: false,
       clearInputs: true,
-      bySize: { keep: 8, target: 0, minFreed: 2_000 },
+      bySize: { keep: 3, target: 10_000, minFreed: 20_000 },
       byCacheEdit: { trigger: 6, keep: 8 },
       byIdle: { keep: 3, minutes: 5 },
     }

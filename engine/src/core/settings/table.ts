@@ -127,11 +127,11 @@ export const settingsTable = {
       bySize: {
         fields: {
           /** The newest results, which stay. */
-          keep: setting(rules.wholeNumber(), 8, { late: 3 }),
+          keep: setting(rules.wholeNumber(), 3),
           /** Tokens of tool results that may stay. */
-          target: setting(rules.anyTokens, 0, { late: 40_000 }),
+          target: setting(rules.anyTokens, 10_000, { late: 40_000 }),
           /** Freeing less is not worth breaking the cache. */
-          minFreed: setting(rules.anyTokens, 2_000, { late: 20_000 }),
+          minFreed: setting(rules.anyTokens, 20_000),
         },
       },
       byIdle: {
@@ -144,7 +144,10 @@ export const settingsTable = {
       },
       byCacheEdit: {
         fields: {
-          /** The number of results from which on they are cleared, where the provider edits its cache. */
+          /**
+           * The number of results from which on they are cleared, where the provider edits its cache; without `keepFinished`, where it
+           * cannot too.
+           */
           trigger: setting(rules.wholeNumber(), 6, { late: 12 }),
           /** The newest results, which stay. */
           keep: setting(rules.wholeNumber(), 8, { late: 5 }),
