@@ -2,7 +2,7 @@
 // other hosts use nothing else.
 import type { EngineEvent, Environment, MessageInput } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
-import { gitWorkspace, type Session, type SessionOptions } from 'everlong/node'
+import { gitWorkspace, type Session } from 'everlong/node'
 import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
 import type { CommandContext } from './commands/command.ts'
 import { commandNamed, runCommand } from './commands/run.ts'
@@ -13,38 +13,18 @@ import { personWithHooks, toolsWithHooks } from './hooks.ts'
 import { query } from './loop.ts'
 import { chooseModel } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
+import { byName } from './own/markdown-file.ts'
+import { commandOfSkill, type OwnCommand } from './own/own-commands.ts'
 import { receiptsIn } from './receipt.ts'
 import { count, dollars } from './render/numbers.ts'
 import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
 import { sessionsFolder } from './sessions/places.ts'
-import { titleOf } from './sessions/sessions.ts'
+import { createNames, titleOf } from './sessions/sessions.ts'
 import type { Settings } from './settings/load.ts'
 import { runShellLine, shellName } from './shell-line.ts'
-import { type AnyTool, offerTools, type ToolContext, type ToolOutput } from './tool.ts'
-import type { Tasks } from './tools/tasks.ts'
+import { type AnyTool, offerTools } from './tool.ts'
+import type { ToolSet, ToolSetup } from './tool-set.ts'
 import { type Turn, Turns } from './turns.ts'
-
-export type ToolSet = {
-  readonly tools: readonly AnyTool[]
-  readonly state?: SessionOptions['state']
-  readonly tasks?: Tasks
-  /** Runs a shell command that the person typed. Without it, there are none. */
-  readonly runForPerson?: (command: string, context: ToolContext) => Promise<ToolOutput>
-  /** Replaces the secrets that the tools replace. */
-  readonly redact?: (text: string) => string
-  readonly close: () => Promise<void>
-}
-
-export type ToolSetup = {
-  readonly person: Person
-  readonly mode: () => PermissionMode
-  readonly setMode: (mode: PermissionMode) => void
-  readonly onTasks: (tasks: AgentState['tasks']) => void
-  /** Tells the model something that nobody typed: a background task has ended. It starts a turn if none runs. */
-  readonly tell: (news: string, session: Session) => void
-  /** Shows the person one line. */
-  readonly notify: (text: string) => void
-}
 
 export type AgentOptions = {
   /** The workspace. */
@@ -57,6 +37,8 @@ export type AgentOptions = {
   readonly demo?: DemoModel
   readonly person: Person
   readonly createTools: (setup: ToolSetup) => Promise<ToolSet>
+  /** Read again with every use, so that a changed file counts. */
+  readonly ownCommands?: () => readonly OwnCommand[]
   readonly session?: SessionChoice
   readonly mode?: PermissionMode
   readonly env?: Environment
@@ -92,6 +74,7 @@ class RunningAgent implements Agent {
     | undefined
   private mode: PermissionMode
   private tasks: AgentState['tasks'] = []
+  private readonly names = createNames()
   private commandStop: AbortController | undefined
   /** How many are running. */
   private commands = 0
@@ -153,10 +136,12 @@ class RunningAgent implements Agent {
   state = (): AgentState => {
     const { id, path } = this.session()
     const title = path === undefined ? undefined : titleOf(path)
+    const name = title ?? (path === undefined ? undefined : this.names(path))
     return {
       isBusy: this.turns.isBusy(),
       sessionId: id,
       ...(title === undefined ? {} : { title }),
+      ...(name === undefined ? {} : { name }),
       mode: this.mode,
       model: this.open().host.model().words,
       queued: this.turns.queued(),
@@ -182,6 +167,10 @@ class RunningAgent implements Agent {
     this.mode = mode
     this.changed()
   }
+
+  /** Commands come before skills of the same name. */
+  ownCommands = (): readonly OwnCommand[] =>
+    byName([...(this.options.ownCommands?.() ?? []), ...(this.open().toolSet.skills ?? []).map(commandOfSkill)])
 
   moveToBackground = (): number => this.open().toolSet.tasks?.moveAll() ?? 0
 
@@ -301,9 +290,11 @@ class RunningAgent implements Agent {
     const { tools, host, toolSet } = this.open()
     return {
       ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
-      ...(toolSet.tasks ? { tasks: toolSet.tasks } : {}),
+      toolSet,
+      ownCommands: this.ownCommands,
       mode: () => this.mode,
       setMode: this.setMode,
+      name: () => this.state().name,
       model: host.model,
       spending: host.spending,
       open: async (choice) => {

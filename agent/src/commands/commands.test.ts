@@ -285,7 +285,7 @@ describe('reports', () => {
     const help = await run(agent, '/help')
     expect(commands.filter((command) => !help.includes(`${usageOf(command)} `))).toEqual([])
     expect(await run(agent, '/compat')).toBe(
-      'error: There is no command /compat. Did you mean /compact or /context or /cost? /help lists all.',
+      'error: There is no command /compat. Did you mean /compact or /context or /cost or /config? /help lists all.',
     )
     expect(await run(agent, '/quit')).toBe('quit')
     expect(await run(agent, '/exit')).toBe('quit')
@@ -295,7 +295,7 @@ describe('reports', () => {
 test('docs/agent.md lists every command', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/agent.md'), 'utf8')
   const [, section = ''] = page.split('\n## Commands\n')
-  const listed = new Set([...(section.split('\n## ')[0]?.matchAll(/`\/(\w+)/g) ?? [])].map(([, name]) => name))
+  const listed = new Set([...(section.split('\n## ')[0]?.matchAll(/`\/([\w-]+)/g) ?? [])].map(([, name]) => name))
   expect([...listed].toSorted()).toEqual(commands.map(({ name }) => name).toSorted())
 })
 

@@ -23,6 +23,8 @@ export type Server = {
   /** What it says about itself, once it has been started. */
   readonly instructions: () => string | undefined
   readonly call: (tool: ServerTool, input: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Called>
+  /** Undefined before it was first needed. */
+  readonly state: () => { readonly tools: number } | { readonly why: string } | undefined
   readonly close: () => Promise<void>
 }
 
@@ -30,6 +32,7 @@ export function createServer(name: string, settings: McpServer, options: { reado
   let connecting: Promise<Connection> | undefined
   let starts = 0
   let instructions: string | undefined
+  let state: ReturnType<Server['state']>
   /** The connection, made again once after the server has ended. */
   const connected = async (): Promise<Connection | { readonly why: string }> => {
     try {
@@ -56,9 +59,12 @@ export function createServer(name: string, settings: McpServer, options: { reado
   return {
     name,
     instructions: () => instructions,
+    state: () => state,
     tools: async () => {
       const connection = await connectedInTurn()
-      return 'why' in connection ? connection : namedTools(name, connection.tools())
+      const tools = 'why' in connection ? connection : namedTools(name, connection.tools())
+      state = 'why' in tools ? tools : { tools: tools.length }
+      return tools
     },
     call: async ({ tool }, input, signal) => {
       const connection = await connectedInTurn()

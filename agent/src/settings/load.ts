@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EngineSettings } from 'everlong'
+import type { EngineSettings, Environment } from 'everlong'
 import { checkSettings, isObject, mergeSettings, type SettingProblem } from 'everlong/internal'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
@@ -11,6 +11,7 @@ import type { PermissionMode } from '../app.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { reasonOf } from '../reason-of.ts'
 import { sessionsFolder } from '../sessions/places.ts'
+import { readMcpFile } from './mcp-file.ts'
 import { type McpServerSettings, settingsSchema } from './schema.ts'
 import { isTrusted } from './trust.ts'
 
@@ -18,6 +19,7 @@ export type Settings = {
   readonly model?: string
   readonly thinking?: 'off' | 'adaptive' | number
   readonly retry?: { readonly minutes?: number }
+  readonly statusLine?: { readonly command: string }
   readonly permissions: {
     readonly mode?: PermissionMode
     readonly allow: readonly string[]
@@ -41,16 +43,24 @@ export type LoadedSettings = {
   readonly settings: Settings
   /** One line for each mistake: file, place, what is wrong. */
   readonly problems: readonly string[]
+  /** What is not used and stops nobody, one line each. */
+  readonly notices: readonly string[]
   /** What the project asks for and does not get until the person trusts the folder, one line each. */
   readonly withheld: readonly string[]
 }
 
-export type SettingsPlaces = { readonly home: string; readonly folder: string }
+export type SettingsPlaces = {
+  readonly home: string
+  readonly folder: string
+  /** For `${NAME}` in `.mcp.json`. */
+  readonly env?: Environment
+}
 
 export function settingsFiles({ home, folder }: SettingsPlaces) {
   return {
     user: join(home, 'settings.json'),
     project: join(folder, '.everlong', 'settings.json'),
+    mcp: join(folder, '.mcp.json'),
     local: join(folder, '.everlong', 'settings.local.json'),
     /** The person's own for this project. It is not in the project, so nobody else can have written it. */
     own: join(sessionsFolder(home, folder), 'settings.json'),
@@ -63,10 +73,14 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
   const project = [files.project, files.local].filter((path) => path !== files.user).map(readSettings)
   const own = readSettings(files.own)
   const problems = [user, ...project, own].flatMap((read) => read.problems)
-  const ofProject = project.reduce((sum, { settings }) => merged(sum, settings), noSettings)
+  const { servers, problems: notices } = readMcpFile(files.mcp, places.env ?? {})
+  const ofProject = project.reduce((sum, { settings }) => merged(sum, settings), {
+    ...noSettings,
+    mcpServers: servers,
+  })
   const isTrusting = isTrusted(places)
   const settings = [isTrusting ? ofProject : restricted(ofProject), own.settings].reduce(merged, user.settings)
-  return { settings, problems, withheld: isTrusting ? [] : withheldIn(ofProject) }
+  return { settings, problems, notices, withheld: isTrusting ? [] : withheldIn(ofProject) }
 }
 
 type ReadSettings = { readonly settings: Settings; readonly problems: readonly string[] }
@@ -90,7 +104,7 @@ export function readSettings(path: string): ReadSettings {
   const { $schema: _, hooks: __, permissions, engine: ___, env = {}, mcpServers = {}, ...rest } = read.data
   return {
     settings: {
-      ...(JSON.parse(JSON.stringify(rest)) as Pick<Settings, 'model' | 'thinking' | 'retry'>),
+      ...(JSON.parse(JSON.stringify(rest)) as Pick<Settings, 'model' | 'thinking' | 'retry' | 'statusLine'>),
       permissions: { ...noSettings.permissions, ...permissions } as Settings['permissions'],
       env,
       hooks: hooks.settings,
@@ -203,7 +217,7 @@ function restricted({ permissions, engine, retry }: Settings): Settings {
   }
 }
 
-function withheldIn({ hooks, mcpServers, permissions, env, model }: Settings): readonly string[] {
+function withheldIn({ hooks, mcpServers, permissions, env, model, statusLine }: Settings): readonly string[] {
   const commands = Object.entries(hooks).flatMap(([event, matchers = []]) =>
     matchers.flatMap((matcher) => matcher.hooks.map(({ command }) => `hook ${event}: ${command}`)),
   )
@@ -216,6 +230,7 @@ function withheldIn({ hooks, mcpServers, permissions, env, model }: Settings): r
   return [
     ...commands,
     ...servers,
+    ...(statusLine === undefined ? [] : [`status line: ${statusLine.command}`]),
     ...allow.map((rule) => `allow ${rule}`),
     ...(mode === undefined || mode === 'plan' || mode === 'ask' ? [] : [`permission mode ${mode}`]),
     ...Object.keys(env).map((name) => `set the variable ${name}`),

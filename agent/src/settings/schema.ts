@@ -11,7 +11,7 @@ const permissions = z.strictObject({
   deny: z.array(z.string()).optional(),
 })
 
-const mcpServer = z.union([
+export const mcpServer = z.union([
   z.strictObject({
     type: z.literal('stdio').optional(),
     command: z.string(),
@@ -42,6 +42,8 @@ export const settingsSchema = z.strictObject({
     })
     .optional(),
   permissions: permissions.optional(),
+  /** A command whose first line of output is shown below the prompt. */
+  statusLine: z.strictObject({ command: z.string().min(1) }).optional(),
   /** For the agent itself and the commands it runs. */
   env: z.record(z.string(), z.string()).optional(),
   /** Checked by the engine: event → matchers → commands. */

@@ -48,8 +48,16 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
     await setTimeout(100)
     show = view.show({ ...options, store, controller })
   }
+  const leave = async (run: () => Promise<void>) => {
+    await show.end()
+    try {
+      await run()
+    } finally {
+      show = view.show({ ...options, store, controller })
+    }
+  }
   const redraw = () => show.redraw()
-  const controller = createController({ worker, data, folder, store, history, printed, redraw, suspend })
+  const controller = createController({ worker, data, folder, store, history, printed, redraw, suspend, leave })
   const view = isPlain ? await import('./plain.ts') : await loadScreen()
   const stopListening = onSignals(controller)
   first?.remove()
@@ -59,7 +67,7 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
   await show.end()
   stopListening()
   const { agent, hasSaid } = store.get()
-  if (agent && hasSaid && options.leaving) stdout.write(`${options.leaving(agent.sessionId)}\n`)
+  if (agent && hasSaid && options.leaving) stdout.write(`${options.leaving(agent.name ?? agent.sessionId)}\n`)
   return exitCode
 }
 
