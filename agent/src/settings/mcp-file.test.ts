@@ -6,6 +6,8 @@ import { loadSettings } from './load.ts'
 import { trustFolder } from './trust.ts'
 
 const temporary = setFolder()
+/** As the file writes it. */
+const variable = (name: string) => `$\{${name}}`
 
 function load(mcp: string, own?: object) {
   const places = { home: join(temporary(), 'home'), folder: join(temporary(), 'project') }
@@ -17,8 +19,13 @@ function load(mcp: string, own?: object) {
 }
 
 const servers = {
-  files: { command: 'npx', args: ['-y', '${ROOT:-/tmp}', '${MISSING}'], env: { KEY: '${TOKEN}' }, disabled: true },
-  web: { url: 'https://example.com/${EMPTY}', headers: { Authorization: 'Bearer ${TOKEN}' } },
+  files: {
+    command: 'npx',
+    args: ['-y', `${variable('ROOT:-/tmp')}`, `${variable('MISSING')}`],
+    env: { KEY: `${variable('TOKEN')}` },
+    disabled: true,
+  },
+  web: { url: `https://example.com/${variable('EMPTY')}`, headers: { Authorization: `Bearer ${variable('TOKEN')}` } },
   'odd name': { command: 'x' },
   empty: {},
 }
@@ -26,7 +33,10 @@ const servers = {
 test('servers of .mcp.json wait for trust, and are then used with their variables', () => {
   const { places, before, after } = load(JSON.stringify({ mcpServers: servers, other: 1 }))
   expect(before.settings.mcpServers).toEqual({})
-  expect(before.withheld).toEqual(['MCP server files: npx -y /tmp ${MISSING}', 'MCP server web: https://example.com/'])
+  expect(before.withheld).toEqual([
+    `MCP server files: npx -y /tmp ${variable('MISSING')}`,
+    'MCP server web: https://example.com/',
+  ])
   expect(before.problems).toEqual([])
   expect(before.notices.map((each) => each.slice(places.folder.length + 1))).toEqual([
     '.mcp.json: odd name: use letters, digits, "-" and single "_", and no "_" at the end',
@@ -34,7 +44,7 @@ test('servers of .mcp.json wait for trust, and are then used with their variable
   ])
   trustFolder(places)
   expect(after().settings.mcpServers).toEqual({
-    files: { command: 'npx', args: ['-y', '/tmp', '${MISSING}'], env: { KEY: 'secret' } },
+    files: { command: 'npx', args: ['-y', '/tmp', `${variable('MISSING')}`], env: { KEY: 'secret' } },
     web: { type: 'http', url: 'https://example.com/', headers: { Authorization: 'Bearer secret' } },
   })
 })
