@@ -1,7 +1,14 @@
 // everlong/internal/compaction: as everlong/internal, unstable. Pure: mechanisms, compaction, session memory, measuring.
 
-export { freshWatch, missedBecause, watchAnswer } from './core/cache/cache-watch.ts'
-export { type CacheState, cacheLifetimes, cacheStateOf, lifetimeWritten, type Worth } from './core/cache/economics.ts'
+export { type CacheWatch, freshWatch, missedBecause, watchAnswer } from './core/cache/cache-watch.ts'
+export {
+  type CacheState,
+  cacheLifetimes,
+  cacheStateOf,
+  lifetimeWritten,
+  missCost,
+  type Worth,
+} from './core/cache/economics.ts'
 export { sourceText } from './core/compaction/check.ts'
 export { piCompaction, piCompactionRecord } from './core/compaction/foreign.ts'
 export type { Compaction, CompactionJob, PartialChoice } from './core/compaction/job.ts'
