@@ -4,6 +4,7 @@ import type { EngineEvent, Environment, MessageInput } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
 import { gitWorkspace, type Session } from 'everlong/node'
 import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
+import { type Checkpoints, createCheckpoints } from './checkpoints/checkpoints.ts'
 import type { CommandContext } from './commands/command.ts'
 import { commandNamed, runCommand } from './commands/run.ts'
 import { createEnvironmentNews, type EnvironmentNews } from './context/environment.ts'
@@ -39,6 +40,8 @@ export type AgentOptions = {
   readonly createTools: (setup: ToolSetup) => Promise<ToolSet>
   /** Read again with every use, so that a changed file counts. */
   readonly ownCommands?: () => readonly OwnCommand[]
+  /** Keeps the files as they are before each prompt, so that /rewind can give them back. */
+  readonly keepsFiles?: boolean
   readonly session?: SessionChoice
   readonly mode?: PermissionMode
   readonly env?: Environment
@@ -75,6 +78,9 @@ class RunningAgent implements Agent {
   private mode: PermissionMode
   private tasks: AgentState['tasks'] = []
   private readonly names = createNames()
+  private checkpoints: Checkpoints | undefined
+  /** Resolves when the files are kept. */
+  private saving: Promise<void> | undefined
   private commandStop: AbortController | undefined
   /** How many are running. */
   private commands = 0
@@ -108,7 +114,7 @@ class RunningAgent implements Agent {
       tell: this.tell,
       notify: (text) => this.emit({ type: 'notice', text }),
     })
-    const tools = toolsWithHooks(toolSet.tools)
+    const tools = toolsWithHooks(toolSet.tools).map((tool) => this.afterSaving(tool))
     const host = createSessionHost(
       {
         ...{ folder, home, sessions, settings, env, isHeadless },
@@ -119,6 +125,7 @@ class RunningAgent implements Agent {
         onRetry: this.emit,
         onOpened: (opened) => {
           this.forget()
+          this.checkpoints = this.checkpointsOf(opened)
           // Now, so that the gauge counts them before the first prompt.
           offerTools(opened, tools)
           opened.cleanUp({ name: 'context', scope: 'conversation', clear: this.forget })
@@ -220,6 +227,23 @@ class RunningAgent implements Agent {
 
   closeTools = async (): Promise<void> => this.parts?.toolSet.close()
 
+  private checkpointsOf({ path }: Session): Checkpoints | undefined {
+    const { folder, keepsFiles = false } = this.options
+    const notify = (text: string) => this.emit({ type: 'notice', text })
+    return keepsFiles && path !== undefined ? createCheckpoints({ folder, path, notify }) : undefined
+  }
+
+  /** A tool may change files, so it waits until they are kept. The request does not. */
+  private afterSaving(tool: AnyTool): AnyTool {
+    return {
+      ...tool,
+      call: async (input, context) => {
+        await this.saving
+        return tool.call(input, context)
+      },
+    }
+  }
+
   private open() {
     if (!this.parts) throw new Error('The agent has not started yet.')
     return this.parts
@@ -261,6 +285,7 @@ class RunningAgent implements Agent {
 
   /** What a prompt adds to the conversation, unless a hook of UserPromptSubmit refuses it. */
   private readonly messagesFor = async (prompt: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> => {
+    this.saving = this.checkpoints?.take()
     const outcome = await this.session().runHooks({ event: 'UserPromptSubmit', prompt: prompt.text }, { signal })
     for (const text of outcome.messages) this.emit({ type: 'notice', text })
     if (outcome.veto !== undefined) {
@@ -291,6 +316,7 @@ class RunningAgent implements Agent {
     return {
       ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
       toolSet,
+      ...(this.checkpoints ? { checkpoints: this.checkpoints } : {}),
       ownCommands: this.ownCommands,
       mode: () => this.mode,
       setMode: this.setMode,

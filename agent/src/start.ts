@@ -91,6 +91,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(demo ? { demo } : {}),
     ownCommands: () => commands().found,
+    keepsFiles: settings.checkpoints ?? true,
     createTools: async (given) => {
       const tools = await toolsFor(given, { folder, home, settings, env, ownPlaces })
       problems = tools.problems

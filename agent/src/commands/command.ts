@@ -3,6 +3,7 @@ import type { Environment } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 import type { CommandResult, PermissionMode } from '../app.ts'
+import type { Checkpoints } from '../checkpoints/checkpoints.ts'
 import type { ModelChoice } from '../models/choose.ts'
 import type { ChosenModel } from '../models/chosen.ts'
 import type { OwnCommand } from '../own/own-commands.ts'
@@ -27,6 +28,7 @@ export type CommandContext = {
   readonly env: Environment
   readonly tools: readonly AnyTool[]
   readonly toolSet: ToolSet
+  readonly checkpoints?: Checkpoints
   readonly ownCommands: () => readonly OwnCommand[]
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void

@@ -136,7 +136,11 @@ describe('editing by hand', () => {
     if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
     expect(offered.choices.map(({ label }) => label)).toEqual(['Three.', 'Two.', 'One.'])
     const all = size(agent)
-    expect(await run(agent, offered.choices[1]?.command ?? '')).toMatch(/^text: The conversation is as it was before/)
+    expect(await agent.command(offered.choices[1]?.command ?? '')).toEqual({
+      type: 'edit',
+      text: 'The conversation is as it was before that message. /undo takes this back.\nFiles are as they were.',
+      input: 'Two.',
+    })
     expect(JSON.stringify(agent.session().messages())).not.toContain('Two.')
     expect(JSON.stringify(agent.session().messages())).toContain('One.')
     await run(agent, '/undo')

@@ -3,7 +3,7 @@
 
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
 import { reasonOf } from '../reason-of.ts'
-import { type Connection, connect, type McpServer } from './connection.ts'
+import type { Connection, McpServer } from './connection.ts'
 
 export type ServerTool = {
   /** `mcp__server__tool` */
@@ -40,7 +40,8 @@ export function createServer(name: string, settings: McpServer, options: { reado
       if (before && before.ended() === undefined) return before
       if (before && starts >= 2) return { why: gone(name, before) }
       starts++
-      connecting = connect(settings, options)
+      // Loaded with the first server: most sessions need none.
+      connecting = import('./connection.ts').then(({ connect }) => connect(settings, options))
       const connection = await connecting
       instructions = connection.instructions
       return connection

@@ -14,6 +14,7 @@ import {
 import { basename, join } from 'node:path'
 import { decodeLine, messagesOf, textOf } from 'everlong/internal'
 import { forEachEntry, sessionFolder, writeNewTranscript } from 'everlong/internal/node'
+import { copyCheckpoints } from '../checkpoints/checkpoints.ts'
 
 export type SessionSummary = {
   readonly id: string
@@ -129,6 +130,7 @@ export function forkSession(path: string, folder: string): string {
   writeNewTranscript(copy, (write) => {
     forEachEntry(path, ({ record }) => write('sessionId' in record ? { ...record, sessionId } : record))
   })
+  copyCheckpoints(path, copy)
   const title = titleOf(path)
   if (title !== undefined) renameSession(copy, `${title} (copy)`)
   return copy

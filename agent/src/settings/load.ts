@@ -19,6 +19,7 @@ export type Settings = {
   readonly model?: string
   readonly thinking?: 'off' | 'adaptive' | number
   readonly retry?: { readonly minutes?: number }
+  readonly checkpoints?: boolean
   readonly statusLine?: { readonly command: string }
   readonly permissions: {
     readonly mode?: PermissionMode
@@ -104,7 +105,10 @@ export function readSettings(path: string): ReadSettings {
   const { $schema: _, hooks: __, permissions, engine: ___, env = {}, mcpServers = {}, ...rest } = read.data
   return {
     settings: {
-      ...(JSON.parse(JSON.stringify(rest)) as Pick<Settings, 'model' | 'thinking' | 'retry' | 'statusLine'>),
+      ...(JSON.parse(JSON.stringify(rest)) as Pick<
+        Settings,
+        'model' | 'thinking' | 'retry' | 'statusLine' | 'checkpoints'
+      >),
       permissions: { ...noSettings.permissions, ...permissions } as Settings['permissions'],
       env,
       hooks: hooks.settings,

@@ -42,6 +42,8 @@ export const settingsSchema = z.strictObject({
     })
     .optional(),
   permissions: permissions.optional(),
+  /** Whether files are kept before each prompt, for /rewind. */
+  checkpoints: z.boolean().optional(),
   /** A command whose first line of output is shown below the prompt. */
   statusLine: z.strictObject({ command: z.string().min(1) }).optional(),
   /** For the agent itself and the commands it runs. */

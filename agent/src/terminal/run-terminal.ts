@@ -4,6 +4,7 @@ import { captureProcess } from './capture.ts'
 import { type Controller, createController } from './controller.ts'
 import { drawFirstFrame } from './first-frame.ts'
 import { createHistory } from './input/history.ts'
+import { lightenInk } from './light-ink.ts'
 import type { TerminalOptions } from './options.ts'
 import { createPlayer } from './player.ts'
 import { createPrinted, type Printed } from './printed.ts'
@@ -78,9 +79,11 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
 async function loadScreen() {
   const before = process.env.NODE_ENV
   process.env.NODE_ENV = 'production'
+  const undo = lightenInk()
   try {
     return await import('./screen.ts')
   } finally {
+    undo()
     if (before === undefined) delete process.env.NODE_ENV
     else process.env.NODE_ENV = before
   }
