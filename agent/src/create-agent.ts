@@ -323,6 +323,7 @@ class RunningAgent implements Agent {
       name: () => this.state().name,
       model: host.model,
       spending: host.spending,
+      sandbox: () => toolSet.sandbox?.() ?? { type: 'off' },
       open: async (choice) => {
         await host.open(choice)
         changed()

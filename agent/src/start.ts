@@ -11,6 +11,7 @@ import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { findOwnCommands } from './own/own-commands.ts'
 import { misspelledServers, parseRules } from './permissions/rule.ts'
 import { reasonOf } from './reason-of.ts'
+import { type SandboxMode, sandboxModes, unavailableNotice } from './sandbox/modes.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
 import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
@@ -35,6 +36,7 @@ export type StartOptions = {
   readonly mode?: PermissionMode | undefined
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
+  readonly sandbox?: SandboxMode | undefined
   readonly session?: SessionWish
   readonly maxTurns?: number | undefined
   readonly isHeadless?: boolean
@@ -93,7 +95,14 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     ownCommands: () => commands().found,
     keepsFiles: settings.checkpoints ?? true,
     createTools: async (given) => {
-      const tools = await toolsFor(given, { folder, home, settings, env, ownPlaces })
+      const tools = await toolsFor(given, {
+        folder,
+        home,
+        settings,
+        env,
+        ownPlaces,
+        sandbox: sandboxFor(options, settings),
+      })
       problems = tools.problems
       return tools
     },
@@ -187,9 +196,20 @@ function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
   return Object.fromEntries(found)
 }
 
-type ToolPlaces = Places & { readonly settings: Settings; readonly ownPlaces: (kind: string) => readonly string[] }
+/** The settings decide, then the environment. A variable of a project does not count. */
+function sandboxFor({ sandbox, env }: StartOptions, settings: Settings): SandboxMode {
+  const byEnvironment = sandboxModes.find((name) => name === env.EVERLONG_SANDBOX)
+  return sandbox ?? settings.sandbox ?? byEnvironment ?? 'on'
+}
 
-async function toolsFor(setup: ToolSetup, { folder, home, settings, env, ownPlaces }: ToolPlaces): Promise<AgentTools> {
+type ToolPlaces = Places & {
+  readonly settings: Settings
+  readonly sandbox: SandboxMode
+  readonly ownPlaces: (kind: string) => readonly string[]
+}
+
+async function toolsFor(setup: ToolSetup, places: ToolPlaces): Promise<AgentTools> {
+  const { folder, home, settings, env, ownPlaces, sandbox } = places
   const { allow, deny } = settings.permissions
   const tools: AgentTools = await createTools({
     workspace: folder,
@@ -199,6 +219,11 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env, ownPlac
     keepRules: (rules, place) =>
       setup.notify(kept(rules, settingsFiles({ home, folder })[place === 'user' ? 'user' : 'own'])),
     environment: env,
+    sandbox: {
+      mode: sandbox,
+      agentHome: home,
+      onUnavailable: (why) => setup.notify(unavailableNotice(why, sandbox)),
+    },
     secrets: secretsIn(settings),
     mcpServers: settings.mcpServers,
     skillFolders: ownPlaces('skills'),

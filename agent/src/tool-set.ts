@@ -2,6 +2,7 @@
 import type { Session, SessionOptions } from 'everlong/node'
 import type { AgentState, PermissionMode, Person } from './app.ts'
 import type { Server } from './mcp/servers.ts'
+import type { SandboxStatus } from './sandbox/modes.ts'
 import type { Skill } from './skills/skills.ts'
 import type { SubagentType } from './subagent-tool.ts'
 import type { AnyTool, ToolContext, ToolOutput } from './tool.ts'
@@ -20,6 +21,8 @@ export type ToolSet = {
   readonly runForPerson?: (command: string, context: ToolContext) => Promise<ToolOutput>
   /** Replaces the secrets that the tools replace. */
   readonly redact?: (text: string) => string
+  /** Whether commands run in the sandbox. */
+  readonly sandbox?: () => SandboxStatus
   readonly close: () => Promise<void>
 }
 

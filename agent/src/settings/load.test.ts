@@ -158,7 +158,7 @@ test.each<[string, Files, readonly string[]]>([
     'an unknown key, with those that are known',
     { project: { permission: {} } },
     [
-      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, checkpoints, statusLine, env, hooks, mcpServers, engine',
+      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, checkpoints, statusLine, sandbox, env, hooks, mcpServers, engine',
     ],
   ],
   [

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import type { PermissionMode } from '../app.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { reasonOf } from '../reason-of.ts'
+import type { SandboxMode } from '../sandbox/modes.ts'
 import { sessionsFolder } from '../sessions/places.ts'
 import { readMcpFile } from './mcp-file.ts'
 import { type McpServerSettings, settingsSchema } from './schema.ts'
@@ -26,6 +27,7 @@ export type Settings = {
     readonly allow: readonly string[]
     readonly deny: readonly string[]
   }
+  readonly sandbox?: SandboxMode
   readonly env: Readonly<Record<string, string>>
   readonly hooks: HookSettings
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>
@@ -107,7 +109,7 @@ export function readSettings(path: string): ReadSettings {
     settings: {
       ...(JSON.parse(JSON.stringify(rest)) as Pick<
         Settings,
-        'model' | 'thinking' | 'retry' | 'statusLine' | 'checkpoints'
+        'model' | 'thinking' | 'retry' | 'statusLine' | 'checkpoints' | 'sandbox'
       >),
       permissions: { ...noSettings.permissions, ...permissions } as Settings['permissions'],
       env,
@@ -210,7 +212,7 @@ function merged(first: Settings, second: Settings): Settings {
 }
 
 /** What a folder that nobody trusts may still decide: to be stricter, how its context is managed, how long to retry. */
-function restricted({ permissions, engine, retry }: Settings): Settings {
+function restricted({ permissions, engine, retry, sandbox }: Settings): Settings {
   const { deny, mode } = permissions
   const isStricter = mode === 'plan'
   return {
@@ -218,10 +220,11 @@ function restricted({ permissions, engine, retry }: Settings): Settings {
     permissions: { ...noSettings.permissions, deny, ...(isStricter ? { mode } : {}) },
     engine,
     ...(retry ? { retry } : {}),
+    ...(sandbox === 'required' ? { sandbox } : {}),
   }
 }
 
-function withheldIn({ hooks, mcpServers, permissions, env, model, statusLine }: Settings): readonly string[] {
+function withheldIn({ hooks, mcpServers, permissions, env, model, statusLine, sandbox }: Settings): readonly string[] {
   const commands = Object.entries(hooks).flatMap(([event, matchers = []]) =>
     matchers.flatMap((matcher) => matcher.hooks.map(({ command }) => `hook ${event}: ${command}`)),
   )
@@ -237,6 +240,7 @@ function withheldIn({ hooks, mcpServers, permissions, env, model, statusLine }: 
     ...(statusLine === undefined ? [] : [`status line: ${statusLine.command}`]),
     ...allow.map((rule) => `allow ${rule}`),
     ...(mode === undefined || mode === 'plan' || mode === 'ask' ? [] : [`permission mode ${mode}`]),
+    ...(sandbox === undefined || sandbox === 'required' ? [] : [`sandbox ${sandbox}`]),
     ...Object.keys(env).map((name) => `set the variable ${name}`),
     ...(model === undefined ? [] : [`model ${model}`]),
   ]

@@ -13,6 +13,9 @@ import { findOwnAgents } from '../own/own-agents.ts'
 import { createPermissions, type Mode, type PermissionOptions } from '../permissions/permissions.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { commandEnvironment, createRedactor, type Environment, type Secrets } from '../permissions/secrets.ts'
+import type { SandboxStatus } from '../sandbox/modes.ts'
+import { createSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
+import { homeOf } from '../sessions/places.ts'
 import { skillTool } from '../skills/skill-tool.ts'
 import { findSkills, type Skill } from '../skills/skills.ts'
 import type { SubagentType } from '../subagent-tool.ts'
@@ -51,6 +54,8 @@ export type ToolsOptions = {
   readonly environment?: Environment
   /** Secrets of the settings, by a name that may be shown. */
   readonly secrets?: Secrets
+  /** The sandbox for commands. Default: none. */
+  readonly sandbox?: Pick<SandboxOptions, 'mode' | 'onUnavailable'> & { readonly agentHome?: string }
   /** MCP servers by name. They are started when they are needed. */
   readonly mcpServers?: Readonly<Record<string, McpServer>>
   /** Folders with skills, the most important first. Those that are not there are left out. */
@@ -67,6 +72,7 @@ export type ToolsOptions = {
 
 export type AgentTools = {
   readonly tools: readonly AnyTool[]
+  readonly sandbox: () => SandboxStatus
   readonly tasks: Tasks
   /** Runs a command that the person typed. */
   readonly runForPerson: ReturnType<typeof personCommand>
@@ -107,7 +113,15 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const ripgrep = findRipgrep(environment.PATH)
   const { permitted } = own
   const looking = permitted([readTool(kit), grepTool(kit, { ripgrep }), globTool(kit), webFetchTool(kit)])
-  const bash = bashTool(kit, { tasks, running })
+  const sandbox = createSandbox({
+    mode: 'off',
+    agentHome: homeOf(environment),
+    ...options.sandbox,
+    root: kit.workspace.realRoot,
+    environment: kit.environment,
+    permissions: kit.permissions,
+  })
+  const bash = bashTool(kit, { tasks, running, sandbox })
   const working = permitted([writeTool(kit), editTool(kit), bash, ...taskTools(tasks), todoTool()])
   const more = permitted([...(skill ? [skill] : []), ...(mcp?.tools ?? [])])
   const forSubagents = [...looking, ...working, ...permitted([compact]), ...more]
@@ -121,7 +135,8 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   return {
     tools: [...looking, ...working, ...others, ...more],
     tasks,
-    runForPerson: personCommand(kit, { tasks, running }),
+    sandbox: sandbox.status,
+    runForPerson: personCommand(kit, { tasks, running, sandbox }),
     problems: [
       ...problems.map((each) => `Skill not used: ${each}`),
       ...agents.problems.map((each) => `Agent not used: ${each}`),
@@ -135,6 +150,7 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
     close: async () => {
       await tasks.stopAll()
       await Promise.all([...running].map((child) => child.stop()))
+      await sandbox.close()
       await Promise.all(servers.map((server) => server.close()))
       await recall.close()
       process.removeListener('exit', killAll)
@@ -173,6 +189,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
     outputFolders.add(folder)
     return folder
   }
+  const ownFolders = (session: Session) => [outputFolder(session), ...outputFolders, ...readable].flatMap(realFolder)
   const kit: Kit = {
     workspace,
     permissions: createPermissions({
@@ -180,7 +197,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
       mode: options.mode,
       rules,
       root: workspace.realRoot,
-      ownFolders: (session) => [outputFolder(session), ...outputFolders, ...readable].flatMap(realFolder),
+      ownFolders,
       ...(options.keepRules ? { keepRules: options.keepRules } : {}),
     }),
     redactor: createRedactor(environment, options.secrets),
@@ -190,6 +207,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
       readFiles.set(session, files)
       return files
     },
+    ownFolders,
     outputFolder,
   }
   const close = () => {
