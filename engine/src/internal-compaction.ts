@@ -35,6 +35,7 @@ export { type FidelityReport, type Hooks, noHooks, noOutcome } from './core/port
 export type { Tried } from './core/ports/outcome.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export { describeWorkspace } from './core/ports/workspace.ts'
+export { readContinuation } from './core/prompts/continuation.ts'
 export { emptyNotes } from './core/prompts/memory.ts'
 export { sectionTitles } from './core/prompts/summary.ts'
 export { explainTranscript } from './core/session/explain-transcript.ts'
