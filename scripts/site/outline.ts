@@ -17,7 +17,10 @@ export const outline: readonly Section[] = [
     title: 'SDKs',
     pages: docs('anthropic-sdk', 'ai-sdk', 'langchain', 'openai', 'mastra', 'claude-agent-sdk', 'models'),
   },
-  { title: 'Agents', pages: docs('claude-code', 'codex', 'pi', 'opencode', 'agent', 'agent-terminal', 'agent-tools') },
+  {
+    title: 'Agents',
+    pages: docs('claude-code', 'codex', 'pi', 'opencode', 'agent', 'agent-terminal', 'agent-tools', 'agent-security'),
+  },
   {
     title: 'How it works',
     pages: docs(
