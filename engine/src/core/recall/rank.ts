@@ -14,6 +14,8 @@ export type Hit = {
   readonly file: number
   /** How often it has the term for its length, as `frequencyWeight` gives it. */
   readonly weight: number
+  /** Of text. */
+  readonly kind?: string | undefined
 }
 
 export type TermHits = {
@@ -55,6 +57,10 @@ export function rarity(having: number, all: number): number {
 const neighborShares = [0.3, 0.15]
 const sessionShare = 0.3
 
+/** A list of skills or a reminder has words of many questions, but nobody said it. A file that the user attached may be meant. */
+const clientsShare = 0.5
+const isClients: ReadonlySet<string> = new Set(['attachment', 'meta'])
+
 type Candidate = { readonly hit: Hit; own: number; terms: number; required: number }
 
 /** Texts with all terms first, then by score, then the newest. */
@@ -64,7 +70,7 @@ export function rank(terms: readonly TermHits[], searched: Searched): readonly R
     const weight = rarity(texts, searched.texts)
     for (const hit of hits) {
       const found = candidates.get(hit.id) ?? { hit, own: 0, terms: 0, required: 0 }
-      found.own += weight * hit.weight
+      found.own += weight * hit.weight * (isClients.has(hit.kind ?? '') ? clientsShare : 1)
       found.terms++
       if (isRequired) found.required++
       candidates.set(hit.id, found)
@@ -121,6 +127,25 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0)
 }
 
+/**
+ * A call and its result are one event and often have the same words: the better of the two keeps its place, and the other
+ * comes after everything else. The card of a call names its result.
+ */
+export function callsOnceFirst<T>(
+  found: readonly T[],
+  callOf: (one: T) => string | number | null | undefined,
+): readonly T[] {
+  const listed = new Set<unknown>()
+  const [first, second]: [T[], T[]] = [[], []]
+  for (const one of found) {
+    const call = callOf(one) ?? undefined
+    if (call !== undefined && listed.has(call)) second.push(one)
+    else first.push(one)
+    listed.add(call)
+  }
+  return [...first, ...second]
+}
+
 /** The common constant of reciprocal rank fusion: the first few places of a list differ little. */
 const fusionOffset = 60
 
@@ -136,6 +161,7 @@ export type Searchable = {
   readonly text: string
   /** The number of the entry that the text is a part of. */
   readonly place: number
+  readonly kind?: string
 }
 
 /**
@@ -159,9 +185,8 @@ export function* searchTexts<T extends Searchable>(texts: Iterable<T>, terms: re
     const hits = found.flatMap(({ text, counts }, id): readonly Hit[] => {
       const count = counts[nth] ?? 0
       if (count === 0) return []
-      return [
-        { id, session: 0, file: 0, place: text.place, weight: frequencyWeight(count, text.text.length / average) },
-      ]
+      const weight = frequencyWeight(count, text.text.length / average)
+      return [{ id, session: 0, file: 0, place: text.place, weight, kind: text.kind }]
     })
     return { hits, texts: hits.length, isRequired: term.isExact }
   })
