@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { defaultRecallLimit } from '../../core/ports/session-store.ts'
-import { fuse, callsOnceFirst } from '../../core/recall/rank.ts'
+import { callsOnceFirst, fuse } from '../../core/recall/rank.ts'
 import { snippetOf } from '../../core/recall/snippet.ts'
 import type { Term } from '../../core/recall/terms.ts'
 import type { SearchQuery } from '../../core/session/recall-text.ts'

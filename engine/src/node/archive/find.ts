@@ -146,7 +146,13 @@ function searchedIn(sql: DatabaseSync): SearchedArchive {
   return { texts, sessions, sessionOf: (source) => bySource.get(source) ?? -1 }
 }
 
-type HitRow = { readonly id: number; readonly source: number; readonly place: number; readonly kind: TextKind; readonly rank: number }
+type HitRow = {
+  readonly id: number
+  readonly source: number
+  readonly place: number
+  readonly kind: TextKind
+  readonly rank: number
+}
 
 function createHits(sql: DatabaseSync, where: Where, { texts: all, sessionOf }: SearchedArchive) {
   const select = (score: string, limit: string) =>

@@ -136,6 +136,16 @@ describe('the record next to a summary', () => {
     expect(stepsIn('').join('\n')).toContain('searched for `hinge`')
   })
 
+  test('has nothing of a lookup whose result the summary states', () => {
+    const ledger = ledgerOf(
+      human('Count them.'),
+      ...shell('cat doors.log', '118 doors open'),
+      ...shell('cat b.log', 'x 9'),
+    )
+    const text = recordOf({ ledger }, '- "Count them."\n- 118 doors are open.')
+    expect(text.split('\n').slice(2)).toEqual(['  - saw: ran `cat b.log` → x 9'])
+  })
+
   test('says of an older exchange that the user interrupted it', () => {
     const stop = human('[Request interrupted by user]')
     const ledger = ledgerOf(
