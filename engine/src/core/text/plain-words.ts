@@ -1,5 +1,5 @@
 // Compares texts by their words: marks, case and spacing do not matter. Also picks the lines that fit.
-import type { TokenLimit } from '../../text/cut.ts'
+import type { TokenLimit } from './cut.ts'
 
 /** From the start, as many lines as fit. */
 export function linesWithin(lines: readonly string[], { tokens, countTokens }: TokenLimit): readonly string[] {
