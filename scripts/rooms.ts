@@ -59,6 +59,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
   simulator: { rooms: ['simulator'], packages: ['*'] },
+  gateway: { rooms: ['gateway'], packages: ['*'] },
   agent: { rooms: ['agent'], packages: ['*'] },
   cli: { rooms: ['cli'], packages: ['*'] },
   viewer: { rooms: ['viewer'], packages: ['*'] },

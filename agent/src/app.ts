@@ -11,8 +11,8 @@ export type PermissionRequest = {
   readonly tool: string
   /** One line, such as `Edit src/main.ts` or `Run npm test`. */
   readonly title: string
-  /** The whole command, or the change as a unified diff. */
-  readonly detail?: { readonly type: 'diff' | 'text'; readonly text: string }
+  /** The whole command, the change as a unified diff, or a plan. */
+  readonly detail?: { readonly type: 'diff' | 'text' | 'markdown'; readonly text: string }
   /** Why this asks, when it is not obvious: `outside the workspace`. */
   readonly reason?: string
   /** The rules that "always allow" would add, such as `Bash(npm test:*)`. Without them there is no such answer. */
@@ -105,7 +105,12 @@ export type Agent = {
   /** Gives back what is queued, to be edited; the turn continues. */
   readonly takeQueued: () => readonly Prompt[]
   readonly setMode: (mode: PermissionMode) => void
-  /** Runs a slash command, such as `/compact keep the schema`. */
+  /** Sends running commands and sub-agents to the background. Returns how many there were. */
+  readonly moveToBackground: () => number
+  /**
+   * Runs a slash command, such as `/compact keep the schema`, or after a `!` a shell command, whose output joins the
+   * conversation. Its progress and output come as events of a tool called `!`.
+   */
   readonly command: (line: string, signal?: AbortSignal) => Promise<CommandResult>
   /** Saves, stops background tasks and servers, and releases the session. */
   readonly close: () => Promise<void>

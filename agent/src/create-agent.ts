@@ -19,12 +19,17 @@ import { createSessionHost, type SessionChoice, type SessionHost } from './sessi
 import { sessionsFolder } from './sessions/places.ts'
 import { titleOf } from './sessions/sessions.ts'
 import type { Settings } from './settings/load.ts'
-import { type AnyTool, offerTools } from './tool.ts'
+import { runShellLine, shellName } from './shell-line.ts'
+import { type AnyTool, offerTools, type ToolContext, type ToolOutput } from './tool.ts'
+import type { Tasks } from './tools/tasks.ts'
 import { type Turn, Turns } from './turns.ts'
 
 export type ToolSet = {
   readonly tools: readonly AnyTool[]
   readonly state?: SessionOptions['state']
+  readonly tasks?: Tasks
+  /** Runs a shell command that the person typed. Without it, there are none. */
+  readonly runForPerson?: (command: string, context: ToolContext) => Promise<ToolOutput>
   /** Replaces the secrets that the tools replace. */
   readonly redact?: (text: string) => string
   readonly close: () => Promise<void>
@@ -178,6 +183,8 @@ class RunningAgent implements Agent {
     this.changed()
   }
 
+  moveToBackground = (): number => this.open().toolSet.tasks?.moveAll() ?? 0
+
   command = async (line: string, signal?: AbortSignal): Promise<CommandResult> => {
     const command = commandNamed(line)
     if (command?.needsQuiet && this.turns.isBusy()) {
@@ -193,11 +200,25 @@ class RunningAgent implements Agent {
     })
     try {
       const both = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
+      if (line.startsWith(shellName)) return await this.shell(line.slice(shellName.length).trim(), both)
       return await runCommand(line, this.commandContext(both))
     } finally {
       this.commands--
       stopListening()
     }
+  }
+
+  private async shell(command: string, signal: AbortSignal): Promise<CommandResult> {
+    const { runForPerson: run } = this.open().toolSet
+    const session = this.session()
+    if (!run) return { type: 'error', text: 'There is no shell here.' }
+    if (command === '') return { type: 'error', text: 'Say which command: !npm test' }
+    const message = await runShellLine(command, { run, session, signal, emit: this.emit })
+    // A session that was left meanwhile hears nothing more.
+    if (session !== this.session()) return { type: 'text', text: '' }
+    if (this.turns.isBusy()) void this.turns.tell(message)
+    else session.add(message)
+    return { type: 'text', text: '' }
   }
 
   close = async (): Promise<void> => {
@@ -277,9 +298,10 @@ class RunningAgent implements Agent {
   private commandContext(signal: AbortSignal): CommandContext {
     const { settings, folder, home, demo } = this.options
     const { env, sessions, changed, session } = this
-    const { tools, host } = this.open()
+    const { tools, host, toolSet } = this.open()
     return {
       ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
+      ...(toolSet.tasks ? { tasks: toolSet.tasks } : {}),
       mode: () => this.mode,
       setMode: this.setMode,
       model: host.model,

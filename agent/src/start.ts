@@ -189,7 +189,7 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolP
     secrets: secretsIn(settings),
     mcpServers: settings.mcpServers,
     skillFolders: [join(folder, '.everlong', 'skills'), join(folder, '.claude', 'skills'), join(home, 'skills')],
-    onTasks: () => setup.onTasks(tools.tasks()),
+    onTasks: () => setup.onTasks(tools.tasks.list()),
     tell: setup.tell,
   })
   return tools

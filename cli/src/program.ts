@@ -8,6 +8,7 @@ import { contextCommand } from './commands/context.ts'
 import { copyCommand } from './commands/copy.ts'
 import { demoCommand } from './commands/demo.ts'
 import { editCommand } from './commands/edit.ts'
+import { gatewayCommand } from './commands/gateway.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { installCommand, uninstallCommand } from './commands/install.ts'
 import { lostCommand } from './commands/lost.ts'
@@ -26,7 +27,7 @@ import { foldedFor, screenOf } from './render/screen.ts'
 const groups: Readonly<Record<string, readonly ((cli: Cli) => Command)[]>> = {
   'Look at sessions:': [lostCommand, viewCommand, inspectCommand, contextCommand, recallCommand, memoryCommand],
   'Change sessions:': [compactCommand, microCommand, editCommand, undoCommand, repairCommand, copyCommand],
-  'Run:': [agentCommand, demoCommand, simulateCommand, mcpCommand],
+  'Run:': [agentCommand, gatewayCommand, demoCommand, simulateCommand, mcpCommand],
   'Install:': [installCommand, uninstallCommand],
 }
 

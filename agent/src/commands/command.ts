@@ -11,6 +11,7 @@ import type { SessionChoice } from '../session-host.ts'
 import type { Spent } from '../sessions/spending.ts'
 import type { Settings } from '../settings/load.ts'
 import type { AnyTool } from '../tool.ts'
+import type { Tasks } from '../tools/tasks.ts'
 
 export type CommandContext = {
   readonly signal: AbortSignal
@@ -22,6 +23,8 @@ export type CommandContext = {
   readonly sessions: string
   readonly env: Environment
   readonly tools: readonly AnyTool[]
+  /** In the background. */
+  readonly tasks?: Tasks
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
   readonly model: () => ChosenModel

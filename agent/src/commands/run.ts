@@ -8,6 +8,7 @@ import { pin, recall, rewind, snip, undo, unpin } from './edits.ts'
 import { context, cost, explain, memory } from './reports.ts'
 import { clear, fork, rename, resume } from './sessions.ts'
 import { model, permissions } from './setup.ts'
+import { tasks } from './tasks.ts'
 
 const help: SlashCommand = {
   name: 'help',
@@ -24,7 +25,7 @@ const quit: SlashCommand = { name: 'quit', aliases: ['exit'], help: 'leaves', ru
 /** In the order of help. */
 export const commands: readonly SlashCommand[] = [
   ...[compact, context, explain, cost, undo, rewind, snip, pin, unpin, recall, memory],
-  ...[model, permissions, resume, fork, rename, clear, help, quit],
+  ...[tasks, model, permissions, resume, fork, rename, clear, help, quit],
 ]
 
 export function usageOf({ name, arguments: words }: SlashCommand): string {

@@ -120,7 +120,7 @@ function after(seen: Seen, event: AgentEvent): Seen {
 /** Pieces of answers, whole records and mere measurements are left out: `answer` and `receipt` say the same. */
 function isShown(event: AgentEvent): boolean {
   if (event.type === 'engine') return !['threshold-checked', 'mechanism-tried'].includes(event.event.type)
-  return !['stream', 'record', 'state', 'tool-output'].includes(event.type)
+  return !['stream', 'record', 'state', 'tool-output', 'spent'].includes(event.type)
 }
 
 export type HeadlessReport = {

@@ -142,7 +142,10 @@ function createEffects({
   const command = async (line: string): Promise<void> => {
     history.add(line)
     commandStop = new AbortController()
-    store.update((state) => withItem({ ...state, command: line }, { type: 'prompt', prompt: { text: line } }), 'now')
+    // A shell command is shown with its output.
+    const shown = (state: TerminalState) =>
+      line.startsWith('!') ? state : withItem(state, { type: 'prompt', prompt: { text: line } })
+    store.update((state) => ({ ...shown(state), command: line }), 'now')
     const result = await agent.command(line, commandStop.signal).catch(
       (error: unknown): CommandResult => ({
         type: 'error',
@@ -173,6 +176,10 @@ function createEffects({
       store.update((state) => ({ ...state, editor: withPrompts(state.editor, back) }))
     },
     'abort-command': () => commandStop?.abort(),
+    'move-to-background': async () => {
+      const moved = await agent.moveToBackground()
+      if (moved === 0) store.update((state) => ({ ...state, hint: 'What runs now cannot go to the background.' }))
+    },
     'take-queued': async () => {
       const back = await agent.takeQueued()
       store.update((state) => ({ ...state, editor: withPrompts(state.editor, back) }))

@@ -16,7 +16,7 @@ import { skillTool } from '../skills/skill-tool.ts'
 import { findSkills } from '../skills/skills.ts'
 import type { AnyTool } from '../tool.ts'
 import { askUserTool } from './ask-user.ts'
-import { bashTool } from './bash/bash.ts'
+import { bashTool, personCommand } from './bash/bash.ts'
 import type { RunningProcess } from './bash/process.ts'
 import { ownCompactTool } from './compact.ts'
 import { editTool } from './edit.ts'
@@ -30,7 +30,7 @@ import { globTool } from './search/glob-tool.ts'
 import { grepTool } from './search/grep.ts'
 import { findRipgrep } from './search/search.ts'
 import { taskTool } from './task.ts'
-import { createTasks, type TaskInfo, taskTools } from './tasks.ts'
+import { createTasks, type Tasks, taskTools } from './tasks.ts'
 import { todoTool } from './todo.ts'
 import { webFetchTool } from './web/web-fetch.ts'
 import { writeTool } from './write.ts'
@@ -63,7 +63,9 @@ export type ToolsOptions = {
 
 export type AgentTools = {
   readonly tools: readonly AnyTool[]
-  readonly tasks: () => readonly TaskInfo[]
+  readonly tasks: Tasks
+  /** Runs a command that the person typed. */
+  readonly runForPerson: ReturnType<typeof personCommand>
   /** What a compaction must not lose and the conversation does not show: give it to the session as its `state`. */
   readonly state: NonNullable<SessionOptions['state']>
   /** Replaces the secrets that these tools replace: give it to the engine, so that it restores files the same way. */
@@ -111,7 +113,8 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   process.once('exit', killAll)
   return {
     tools: [...looking, ...working, ...others, ...more],
-    tasks: tasks.list,
+    tasks,
+    runForPerson: personCommand(kit, { tasks, running }),
     problems,
     redact: kit.redactor.text,
     state: () => serverState(servers, mcp?.found() ?? []),

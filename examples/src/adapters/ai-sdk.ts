@@ -20,9 +20,9 @@ function adapter(name: string, how: How): Adapter {
 }
 
 async function start(input: AgentInput, { by, streams }: How) {
-  const { url, model: name, window, isManaged, system, read, storage } = input
+  const { url, model: name, settings, isManaged, system, read, storage } = input
   const base = createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })(name)
-  const managed = everlong({ settings: { contextWindow: window } })
+  const managed = everlong({ settings })
   const isWrapped = isManaged && by === 'middleware'
   const model = isWrapped ? wrapLanguageModel({ model: base, middleware: managed.middleware }) : base
   const tools = {

@@ -21,8 +21,8 @@ export const anthropicAdapters: readonly Adapter[] = [
 type Messages = Anthropic.Beta.BetaMessageParam[]
 type Options = { readonly signal?: AbortSignal }
 
-async function start({ url, model, window, isManaged, system, read, storage }: AgentInput, how: How) {
-  const managed = everlong({ settings: { contextWindow: window } })
+async function start({ url, model, settings, isManaged, system, read, storage }: AgentInput, how: How) {
+  const managed = everlong({ settings })
   const middleware = isManaged ? [managed.middleware] : []
   const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 5, middleware })
   const tool = betaZodTool({

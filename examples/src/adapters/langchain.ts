@@ -22,7 +22,7 @@ export const langChainAdapters: readonly Adapter[] = [
 ]
 
 async function start(input: AgentInput, managing: (managed: LangChain) => AgentMiddleware) {
-  const { url, model: name, window, isManaged, system, read, storage } = input
+  const { url, model: name, settings, isManaged, system, read, storage } = input
   const model = new ChatAnthropic({
     model: name,
     apiKey: 'none',
@@ -37,7 +37,7 @@ async function start(input: AgentInput, managing: (managed: LangChain) => AgentM
   })
   // Its schema is of an older Zod than these strict types accept.
   const caching = anthropicPromptCachingMiddleware() as AgentMiddleware
-  const managed = everlong({ settings: { contextWindow: window } })
+  const managed = everlong({ settings })
   const own = isManaged ? [managing(managed)] : []
   const middleware: AgentMiddleware[] = [...own, caching]
   // Stands for one in a database: it stores messages in serialized form.

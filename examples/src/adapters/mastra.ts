@@ -16,10 +16,10 @@ export const hasMastra = existsSync(folder)
 
 export const mastraAdapter: Adapter = { name: 'Mastra', start, recovers: true }
 
-async function start({ url, model, window, isManaged, system, read, storage }: AgentInput) {
+async function start({ url, model, settings, isManaged, system, read, storage }: AgentInput) {
   const { Agent } = (await import(new URL('agent/index.js', folder).href)) as { Agent: new (options: object) => Agent }
   const tools = (await import(new URL('tools/index.js', folder).href)) as { createTool: (options: object) => object }
-  const { processor, close } = everlong({ settings: { contextWindow: window } })
+  const { processor, close } = everlong({ settings })
   const agent = new Agent({
     id: 'engineer',
     name: 'engineer',

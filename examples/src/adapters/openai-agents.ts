@@ -35,7 +35,7 @@ export const openaiAgentsAdapters: readonly Adapter[] = [
 
 async function start(input: AgentInput, { by, api = 'chat', streams = false }: How) {
   setTracingDisabled(true)
-  const { url, model: name, window, isManaged, system, read, storage } = input
+  const { url, model: name, settings, isManaged, system, read, storage } = input
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const model = api === 'chat' ? new OpenAIChatCompletionsModel(client, name) : new OpenAIResponsesModel(client, name)
@@ -43,7 +43,7 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
   const sealed = { store: false, providerData: { include: ['reasoning.encrypted_content'] } }
   const managed = everlong({
     model: openai({ model: name, apiKey: 'none', baseURL }),
-    settings: { contextWindow: window },
+    settings,
   })
   const reading = tool({
     name: 'read',
@@ -51,9 +51,15 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
     parameters: z.object({ module: z.number(), part: z.number() }),
     execute: async (of) => read(of),
   })
-  const settings = api === 'chat' ? {} : { modelSettings: sealed }
+  const modelSettings = api === 'chat' ? {} : { modelSettings: sealed }
   const wrapped = isManaged && by === 'model' ? managed.wrapModel(model) : model
-  const agent = new Agent({ name: 'engineer', instructions: system, model: wrapped, tools: [reading], ...settings })
+  const agent = new Agent({
+    name: 'engineer',
+    instructions: system,
+    model: wrapped,
+    tools: [reading],
+    ...modelSettings,
+  })
   const lists = storedLists<AgentInputItem>(storage)
   const stores = new Map<string, MemorySession>()
   const storeOf = (conversation: string) => {

@@ -132,7 +132,7 @@ describe('cache misses', () => {
 
   test('names the reason and the price, and the pause', () => {
     const { misses, gaps } = answers({ time: hour + 1, cacheRead: 0 })
-    expect(misses).toMatchObject([{ point: 1, tokens: 50_000, reasons: ['the cache expired after 5 minutes'] }])
+    expect(misses).toMatchObject([{ point: 1, tokens: 50_100, reasons: ['the cache expired after 5 minutes'] }])
     expect(misses[0]?.cost).toBeGreaterThan(0)
     expect(gaps).toEqual([{ point: 1, milliseconds: hour }])
   })

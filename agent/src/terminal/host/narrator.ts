@@ -5,7 +5,7 @@ import type { Agent, AgentEvent, PermissionRequest } from '../../app.ts'
 import { receiptLine } from '../../receipt.ts'
 import { fullnessOf } from '../../render/gauge.ts'
 import { failureLine } from '../../render/retry.ts'
-import { callOf, finishedCall } from './calls.ts'
+import { callOf, finishedCall, type Work } from './calls.ts'
 import { pastOf } from './past.ts'
 import type { Call, GaugeReading, UiEvent } from './protocol.ts'
 
@@ -30,6 +30,7 @@ export type Narrator = {
 export function createNarrator(agent: Agent, { folder, send }: NarratorOptions): Narrator {
   const calls = new Map<string, Call>()
   const diffs = new Map<string, string>()
+  const works = new Map<string, Work>()
   let timer: NodeJS.Timeout | undefined
   const sendGauge = () => {
     timer = undefined
@@ -47,16 +48,24 @@ export function createNarrator(agent: Agent, { folder, send }: NarratorOptions):
     }
     if (event.type === 'tool-started')
       calls.set(event.toolUseId, callOf(event, { folder, ...(parent === undefined ? {} : { parent }) }))
-    for (const told of uiEvents(event, { calls, diffs, folder })) send(told)
+    for (const told of uiEvents(event, { calls, diffs, works, folder })) send(told)
     if (event.type === 'tool-finished') {
       calls.delete(event.toolUseId)
       diffs.delete(event.toolUseId)
+      works.delete(event.toolUseId)
     }
     if (event.type === 'subagent') tellOfSubagent(event.event, parent ?? event.toolUseId)
     if (changesGauge.has(event.type)) refresh()
   }
   // What a sub-agent says goes to the agent that started it; a person sees its calls.
   const tellOfSubagent = (event: AgentEvent, parent: string) => {
+    const work = works.get(parent) ?? { calls: 0, tokens: 0 }
+    if (event.type === 'tool-started') works.set(parent, { ...work, calls: work.calls + 1 })
+    if (event.type === 'spent') {
+      const { type: _, ...spent } = event
+      works.set(parent, { ...work, ...spent })
+      send({ type: 'call-spent', id: parent, ...spent })
+    }
     if (event.type === 'subagent' || event.type === 'tool-started' || event.type === 'tool-finished')
       tell(event, parent)
   }
@@ -96,10 +105,11 @@ export function readGauge(agent: Agent): GaugeReading | undefined {
 type Known = {
   readonly calls: ReadonlyMap<string, Call>
   readonly diffs: ReadonlyMap<string, string>
+  readonly works: ReadonlyMap<string, Work>
   readonly folder: string
 }
 
-function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly UiEvent[] {
+function uiEvents(event: AgentEvent, { calls, diffs, works, folder }: Known): readonly UiEvent[] {
   switch (event.type) {
     case 'stream':
       if (event.event.type === 'retrying') return [{ type: 'restarted' }]
@@ -114,7 +124,7 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
       const { toolUseId: id, name } = event
       const known = calls.get(id) ?? { id, name, subject: name, input: '' }
       const diff = diffs.get(id)
-      return [finishedCall(diff === undefined ? known : { ...known, diff }, event, folder)]
+      return [finishedCall(diff === undefined ? known : { ...known, diff }, event, folder, works.get(id))]
     }
     case 'tool-output': {
       const { toolUseId: id, lines, total } = event
@@ -129,6 +139,7 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
     case 'receipt':
       return [{ ...event, line: receiptLine(event.receipt) }]
     case 'record':
+    case 'spent':
     case 'subagent':
       return []
     default:

@@ -76,6 +76,7 @@ function callsOf(
     interrupt: () => agent.interrupt(),
     takeQueued: () => agent.takeQueued(),
     setMode: (mode: Parameters<Agent['setMode']>[0]) => agent.setMode(mode),
+    moveToBackground: () => agent.moveToBackground(),
     command: (line: string, signal: AbortSignal) => agent.command(line, signal).finally(narrator.refresh),
     original: async (receipt: string) =>
       (await originalOf(agent.session(), receipt)).map(({ role, content }) => {

@@ -9,6 +9,8 @@ export type Effect =
   /** Stops the turn; queued prompts come back into the editor. */
   | { readonly type: 'interrupt' }
   | { readonly type: 'abort-command' }
+  /** Sends what runs to the background. */
+  | { readonly type: 'move-to-background' }
   | { readonly type: 'take-queued' }
   /** Looks for files whose path matches. */
   | { readonly type: 'find-files'; readonly typed: string }

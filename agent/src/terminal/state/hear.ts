@@ -39,6 +39,11 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       const running = state.running.map((each) => (each.call.id === id ? { ...each, output: { lines, total } } : each))
       return { ...state, running }
     }
+    case 'call-spent': {
+      const { type: _, id, ...spent } = event
+      const running = state.running.map((each) => (each.call.id === id ? { ...each, spent } : each))
+      return { ...state, running }
+    }
     case 'call-finished':
       return finished(state, event.call)
     case 'notice':

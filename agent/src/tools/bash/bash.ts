@@ -48,10 +48,22 @@ export function bashTool(kit: Kit, options: BashOptions): AnyTool {
         access: { type: 'run', script: readScript(command) },
         title: `Run ${firstLine(command)}`,
         detail: { type: 'text', text: description === undefined ? command : `${command}\n\n# ${oneLine(description)}` },
-        run: () => (isBackground ? runInBackground(running) : run(running)),
+        run: () => (isBackground ? runInBackground(running) : run({ ...running, maxMs: timeoutOf(given) })),
       }
     },
   })
+}
+
+function timeoutOf({ timeout = defaultTimeoutMs }: Input): number {
+  return timeout
+}
+
+/** Runs what the person typed: without a question and without a time limit. */
+export function personCommand(
+  kit: Kit,
+  options: BashOptions,
+): (command: string, context: ToolContext) => Promise<ToolOutput> {
+  return (command, context) => run({ kit, given: { command }, context, ...options })
 }
 
 type Run = BashOptions & { readonly kit: Kit; readonly given: Input; readonly context: ToolContext }
@@ -75,23 +87,28 @@ function start({ kit, given, context, running }: Run, onLine?: (line: string) =>
   return { output, child, isFull: () => isFull }
 }
 
-async function run(input: Run): Promise<ToolOutput> {
-  const { given, context } = input
+async function run(input: Run & { readonly maxMs?: number }): Promise<ToolOutput> {
+  const { context, tasks, maxMs } = input
   const live = createLiveOutput(context)
-  const { output, child, isFull } = start(input, live.add)
+  const started = start(input, live.add)
+  const { output, child, isFull } = started
   let stopped: string | undefined
   const stop = (why: string) => {
     stopped ??= why
     void child.stop()
   }
-  const timeout = given.timeout ?? defaultTimeoutMs
-  const timer = setTimeout(() => stop(`The command was stopped: it ran longer than ${timeout / 1000} s.`), timeout)
+  const tooLong = () => stop(`The command was stopped: it ran longer than ${(maxMs ?? 0) / 1000} s.`)
+  const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs)
   const abort = () => stop('The command was stopped by the user.')
   context.signal.addEventListener('abort', abort)
-  const end = await child.ended
+  const moved = Promise.withResolvers<'moved'>()
+  const takeBack = tasks.offer(() => moved.resolve('moved'))
+  const end = await Promise.race([child.ended, moved.promise])
+  takeBack()
   live.end()
   clearTimeout(timer)
   context.signal.removeEventListener('abort', abort)
+  if (end === 'moved') return movedToBackground(input, started)
   if (isFull()) stopped ??= 'The command was stopped: its output was too long.'
   return resultOf(end, output.take(), stopped)
 }
@@ -104,17 +121,22 @@ function createLiveOutput({ toolUseId, emit }: ToolContext) {
   let lines: readonly string[] = []
   let total = 0
   let timer: NodeJS.Timeout | undefined
+  let isEnded = false
   const show = () => {
     timer = undefined
     emit({ type: 'tool-output', toolUseId, lines, total })
   }
   return {
     add: (line: string) => {
+      if (isEnded) return
       lines = [...lines, line].slice(-shownLines)
       total++
       timer ??= setTimeout(show, liveEveryMs)
     },
-    end: () => clearTimeout(timer),
+    end: () => {
+      isEnded = true
+      clearTimeout(timer)
+    },
   }
 }
 
@@ -132,19 +154,32 @@ function resultOf({ code, problem, hadLeftovers }: ProcessEnd, text: string, sto
 }
 
 function runInBackground(input: Run): ToolOutput {
-  const { given, context, tasks } = input
-  const { output, child } = start(input)
+  const id = keepAsTask(input, start(input))
+  return {
+    content: `Started in the background as ${id}. You are told when it ends. TaskOutput returns its output, TaskStop ends it.`,
+    details: { backgroundTaskId: id },
+  }
+}
+
+function movedToBackground(input: Run, started: Started): ToolOutput {
+  const text = started.output.take()
+  const id = keepAsTask(input, started)
+  return {
+    content: `The user sent this command to the background as ${id}. It still runs. You are told when it ends. TaskOutput returns its output, TaskStop ends it. Output until now:\n${text === '' ? '(no output)' : text}`,
+    details: { backgroundTaskId: id },
+  }
+}
+
+/** Returns the id of the task. */
+function keepAsTask({ given, context, tasks }: Run, { output, child }: Started): string {
   const id = newTaskId('bash')
   const title = given.description ?? firstLine(given.command)
   const ended = child.ended.then(({ code, problem }) =>
     problem === undefined ? `finished with exit code ${code ?? 'unknown'}` : `failed to start: ${problem}`,
   )
   const stop = async () => void (await child.stop())
-  tasks.start({ id, title, take: output.take, stop, ended }, context.session)
-  return {
-    content: `Started in the background as ${id}. You are told when it ends. TaskOutput returns its output, TaskStop ends it.`,
-    details: { backgroundTaskId: id },
-  }
+  tasks.start({ id, title, take: output.take, recent: output.recent, stop, ended }, context.session)
+  return id
 }
 
 /** Line breaks in a description could imitate the rest of the question. */

@@ -1,0 +1,5 @@
+// The public names, one by one.
+
+export { ConfigError, checkConfig, loadConfig, type Overrides } from './config/load.ts'
+export { type Config, type Level, levels } from './config/schema.ts'
+export { type Gateway, type GatewayPorts, startGateway } from './gateway.ts'
