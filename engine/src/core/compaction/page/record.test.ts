@@ -275,6 +275,28 @@ describe('any record', () => {
     )
   })
 
+  test('repeats no announcement of success bare that failed later, however little room there is', () => {
+    const claim = fc.constantFrom('All tests pass.', 'The tests pass now.', 'The test suite is green.')
+    const round = fc.record({ hasPassed: fc.boolean(), claim, words: fc.integer({ min: 1, max: 40 }) })
+    const rounds = fc.array(round, { minLength: 1, maxLength: 8 })
+    fc.assert(
+      fc.property(rounds, fc.integer({ min: 60, max: 2_000 }), fc.boolean(), (all, tokens, hasSummary) => {
+        const talk = all.map(({ hasPassed, claim: said, words }, at) => [
+          human(`Rewrite part ${at}.`),
+          ...shell('npm test', hasPassed ? `${at + 1} passed` : `${at + 1} failed`, hasPassed ? 0 : 1),
+          assistant(`Part ${at} has ${'very '.repeat(words)}new hinges. ${said}\n\nIts door is oiled.`),
+        ])
+        const summary = hasSummary ? all.map((_, at) => `- "Rewrite part ${at}."`).join('\n') : ''
+        const earlierSummary = '5. Problem solving:\n- The cellar door got 3 bolts. All tests pass.'
+        const text = recordOf({ ledger: ledgerOf(...talk), earlierSummary }, summary, tokens)
+        const said = text.match(/(?:tests pass(?: now)?|suite is green)\.(?: \(last seen: )?/g) ?? []
+        const isBroken = all.at(-1)?.hasPassed === false
+        for (const one of said)
+          expect({ one, text, isMarked: one.includes('last seen') }).toEqual({ one, text, isMarked: isBroken })
+      }),
+    )
+  })
+
   test('with room, has every statement that the summary lacks', () => {
     fc.assert(
       fc.property(anyLedger, fc.array(sentence, { maxLength: 6 }), (ledger, said) => {

@@ -8,6 +8,7 @@ import { neutralize } from '../../text/neutralize.ts'
 import { oneLine } from '../../text/one-line.ts'
 import { holdsWords, linesWithin, plainWords } from '../../text/plain-words.ts'
 import { doNow, type Work } from '../../text/slices.ts'
+import { annotateStateClaims } from './claims.ts'
 import { recordEntries } from './entries.ts'
 import { entriesWithin, oneLineTokens } from './entry-text.ts'
 import { modelSummaryIn } from './read-page.ts'
@@ -105,7 +106,7 @@ type Unsaid = TokenLimit & { readonly isSaid: IsSaid }
 
 /** What the earlier summary said that the new one does not. */
 function earlierWithin(
-  { earlierSummary = '' }: Conversation,
+  { earlierSummary = '', ledger }: Conversation,
   { alreadySaid, isSaid, tokens, countTokens }: Unsaid & Pick<RecordOptions, 'alreadySaid'>,
 ): readonly string[] {
   const hasSummary = alreadySaid !== ''
@@ -120,7 +121,8 @@ function earlierWithin(
       hasSummary ? { ...section, body: unsaidIn(section.body, { isSaid, known, withoutCode: true }) } : section,
     )
     .filter(({ body }) => body.trim() !== '')
-  const text = shortenSummary(joinSections(sections), { tokens, countTokens, lastToGo: new Set() })
+  const current = annotateStateClaims(joinSections(sections), ledger).text
+  const text = shortenSummary(current, { tokens, countTokens, lastToGo: new Set() })
   return sections.length === 0 || countTokens(text) > tokens ? [] : [`${heading('before')}${text}`]
 }
 
