@@ -211,6 +211,17 @@ describe('the record next to a summary', () => {
     expect(text.split('is missing from the makefile')).toHaveLength(2)
   })
 
+  test('leaves the explanation of an error to a summary that gives it', () => {
+    const ledger = ledgerOf(
+      human('Build it.'),
+      shell('make all', 'error: stop 4711', 2),
+      assistant('The rule for gate 7 is missing from the makefile.'),
+    )
+    const said = '- "Build it."\n- The makefile has no rule for gate 7: it is missing.'
+    expect(recordOf({ ledger }, said)).toBe(`## ${pageTitles.errors}\n- \`make all\` failed: error: stop 4711.`)
+    expect(recordOf({ ledger }, `${said}\n- error: stop 4711`)).toBe('')
+  })
+
   test('prefers reports to the last steps, which only a page without a model needs to show where the work stood', () => {
     const report = Array.from({ length: 12 }, (_, at) => `Finding ${at + 100}: the hinge rusted in the cellar.`).join(
       '\n',

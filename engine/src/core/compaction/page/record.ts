@@ -126,23 +126,32 @@ function earlierWithin(
   return sections.length === 0 || countTokens(text) > tokens ? [] : [`${heading('before')}${text}`]
 }
 
-/** The newest that fit, in order. */
+/** The newest that fit, in order. An explanation that the summary gives is left out; so is an error of which nothing is left. */
 function errorsWithin(errors: readonly ErrorFact[], { isSaid, ...limit }: Unsaid): readonly ErrorFact[] {
   const newestFirst = errors
-    .filter(({ line, cause = '' }) => ![line, ...cause.split(sentenceEnd)].every((sentence) => isSaid(sentence)))
+    .map((error) => ({
+      ...error,
+      cause: sentencesOf(error)
+        .filter((sentence) => !isSaid(sentence))
+        .join(' '),
+    }))
+    .filter(({ line, cause }) => cause !== '' || !isSaid(line))
     .toReversed()
   const lines = newestFirst.map((error) => `${errorLine(error, '')}${endOf(error, errors)}`)
   return newestFirst.slice(0, linesWithin(lines, limit).length).toReversed()
 }
 
+/** Of the explanation. A text that was too long to be kept whole is a report, not an explanation of this error. */
+function sentencesOf({ cause = '' }: ErrorFact): readonly string[] {
+  return cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
+}
+
 /** "- `make all` failed: no rule for gate. The agent: The rule is missing.", without what is shown above. */
-function errorLine({ what, line, cause = '' }: ErrorFact, shownWords: string): string {
-  // A text that was too long to be kept whole is a report, not an explanation of this error.
-  const sentences = cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
-  const own = sentences.filter((sentence) => !holdsWords(shownWords, plainWords(sentence)))
+function errorLine(error: ErrorFact, shownWords: string): string {
+  const own = sentencesOf(error).filter((sentence) => !holdsWords(shownWords, plainWords(sentence)))
   const said = own.length === 0 ? '' : ` The agent: ${neutralize(oneLine(own.join(' '), 400))}`
-  const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
-  const name = neutralize(oneLine(what, 160)).replaceAll('`', "'")
+  const failed = neutralize(oneLine(error.line, 200)).replace(/\.+$/, '')
+  const name = neutralize(oneLine(error.what, 160)).replaceAll('`', "'")
   return `- \`${name}\` failed: ${failed}.${said}`
 }
 
