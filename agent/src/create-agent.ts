@@ -15,6 +15,7 @@ import { chooseModel } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { receiptsIn } from './receipt.ts'
 import { count, dollars } from './render/numbers.ts'
+import type { SandboxStatus } from './sandbox/modes.ts'
 import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
 import { sessionsFolder } from './sessions/places.ts'
 import { titleOf } from './sessions/sessions.ts'
@@ -32,6 +33,8 @@ export type ToolSet = {
   readonly runForPerson?: (command: string, context: ToolContext) => Promise<ToolOutput>
   /** Replaces the secrets that the tools replace. */
   readonly redact?: (text: string) => string
+  /** Whether commands run in the sandbox. */
+  readonly sandbox?: () => SandboxStatus
   readonly close: () => Promise<void>
 }
 
@@ -306,6 +309,7 @@ class RunningAgent implements Agent {
       setMode: this.setMode,
       model: host.model,
       spending: host.spending,
+      sandbox: () => toolSet.sandbox?.() ?? { type: 'off' },
       open: async (choice) => {
         await host.open(choice)
         changed()

@@ -10,6 +10,7 @@ import { chooseModel, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
 import { misspelledServers, parseRules } from './permissions/rule.ts'
 import { reasonOf } from './reason-of.ts'
+import { type SandboxMode, sandboxModes, unavailableNotice } from './sandbox/modes.ts'
 import type { SessionChoice } from './session-host.ts'
 import { homeOf, sessionsFolder } from './sessions/places.ts'
 import { findSession, listSessions, type SessionSummary } from './sessions/sessions.ts'
@@ -33,6 +34,7 @@ export type StartOptions = {
   readonly mode?: PermissionMode | undefined
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
+  readonly sandbox?: SandboxMode | undefined
   readonly session?: SessionWish
   readonly maxTurns?: number | undefined
   readonly isHeadless?: boolean
@@ -86,7 +88,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(demo ? { demo } : {}),
     createTools: async (given) => {
-      const tools = await toolsFor(given, { folder, home, settings, env })
+      const tools = await toolsFor(given, { folder, home, settings, env, sandbox: sandboxFor(options, settings) })
       skillProblems = tools.problems
       return tools
     },
@@ -174,9 +176,15 @@ function secretsIn({ mcpServers }: Settings): Readonly<Record<string, string>> {
   return Object.fromEntries(found)
 }
 
-type ToolPlaces = Places & { readonly settings: Settings; readonly env: Environment }
+/** The settings decide, then the environment. A variable of a project does not count. */
+function sandboxFor({ sandbox, env }: StartOptions, settings: Settings): SandboxMode {
+  const byEnvironment = sandboxModes.find((name) => name === env.EVERLONG_SANDBOX)
+  return sandbox ?? settings.sandbox ?? byEnvironment ?? 'on'
+}
 
-async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolPlaces): Promise<AgentTools> {
+type ToolPlaces = Places & { readonly settings: Settings; readonly env: Environment; readonly sandbox: SandboxMode }
+
+async function toolsFor(setup: ToolSetup, { folder, home, settings, env, sandbox }: ToolPlaces): Promise<AgentTools> {
   const { allow, deny } = settings.permissions
   const tools: AgentTools = await createTools({
     workspace: folder,
@@ -186,6 +194,11 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env }: ToolP
     keepRules: (rules, place) =>
       setup.notify(kept(rules, settingsFiles({ home, folder })[place === 'user' ? 'user' : 'own'])),
     environment: env,
+    sandbox: {
+      mode: sandbox,
+      agentHome: home,
+      onUnavailable: (why) => setup.notify(unavailableNotice(why, sandbox)),
+    },
     secrets: secretsIn(settings),
     mcpServers: settings.mcpServers,
     skillFolders: [join(folder, '.everlong', 'skills'), join(folder, '.claude', 'skills'), join(home, 'skills')],

@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import { jsonlSessions } from 'everlong/node'
 import type { SessionStore } from 'everlong/stores'
+import type { Books, Row } from './books/book.ts'
+import { createMetrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
-import { createApp } from './http/app.ts'
-import { type Heads, memoryHeads } from './identify/heads.ts'
+import { createApp, type StoreProblem } from './http/app.ts'
 import { createIdentify } from './identify/identify.ts'
+import { createLimits } from './limits.ts'
 import { createLog } from './log.ts'
 import type { Parts } from './parts.ts'
+import { openState, type State } from './state/sqlite.ts'
 import { createTenants } from './tenants.ts'
 import { createHold } from './transcripts/held.ts'
 import { createRecorder } from './transcripts/recorder.ts'
@@ -24,7 +27,10 @@ export type GatewayPorts = {
   readonly newId?: () => string
   /** Where the sessions of a tenant are. Default: a folder for each tenant below the data folder. */
   readonly storeOf?: (tenant: string) => SessionStore
-  readonly heads?: Heads
+  /** Undefined if the store can be used, otherwise why not: for /readyz. */
+  readonly storeProblem?: StoreProblem
+  /** Books, and ends of conversations. Default: a file in the data folder. */
+  readonly state?: State
 }
 
 export type Gateway = {
@@ -37,7 +43,8 @@ export type Gateway = {
 }
 
 export async function startGateway(config: Config, ports: GatewayPorts): Promise<Gateway> {
-  const { now = Date.now, newId = randomUUID, heads = memoryHeads() } = ports
+  const { now = Date.now, newId = randomUUID } = ports
+  const state = ports.state ?? openState(join(config.data, 'gateway.db'))
   const log = createLog(ports.write, now)
   const stores = new Map<string, SessionStore>()
   const ownStoreOf = (tenant: string): SessionStore => {
@@ -49,26 +56,54 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     ...{ storeOf: ports.storeOf ?? ownStoreOf, owner: `everlong gateway ${process.pid}` },
     ...{ holdMs: 600_000, maxHeld: 500, waitMs: 10_000 },
   })
-  const identify = createIdentify(heads, newId)
+  const identify = createIdentify(state.heads, newId)
   const upstreams = createUpstreams(config)
-  const recorder = createRecorder({ config, identify, log, transcripts: createTranscripts(hold, now) })
-  const parts: Parts = { config, log, now, tenants: createTenants(config), upstreams, identify, recorder }
+  const limits = createLimits(now)
+  const metrics = createMetrics(() => recorder.waiting())
+  const recorder = createRecorder({
+    ...{ config, identify, log, transcripts: createTranscripts(hold, now) },
+    books: counted(state.books, (row) => {
+      metrics.count(row)
+      limits.used(row, row.input + row.output + row.cacheRead + row.cacheWrite)
+    }),
+  })
   let isStopping = false
-  const app = createApp(parts, { isStopping: () => isStopping, problem: async () => undefined })
+  const parts: Parts = {
+    ...{ config, log, now, upstreams, recorder, limits, metrics, books: state.books, tenants: createTenants(config) },
+    isStopping: () => isStopping,
+  }
+  const app = createApp(parts, ports.storeProblem ?? (async () => undefined))
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server
   limitTimes(server, config)
   const port = await listen(server, config.listen)
+  const stop = async (): Promise<void> => {
+    await closed(server, config.limits.stopMs)
+    upstreams.close()
+    await recorder.settled()
+    await hold.close()
+    for (const store of stores.values()) await store.close()
+    if (!ports.state) await state.close()
+  }
+  let closing: Promise<void> | undefined
   return {
     port,
     url: `http://${config.listen.host.includes(':') ? `[${config.listen.host}]` : config.listen.host}:${port}`,
     settled: recorder.settled,
-    close: async () => {
+    close: () => {
       isStopping = true
-      await closed(server, config.limits.stopMs)
-      upstreams.close()
-      await recorder.settled()
-      await hold.close()
-      for (const store of stores.values()) await store.close()
+      closing ??= stop()
+      return closing
+    },
+  }
+}
+
+/** Tells of every row before it is stored: counters hold also when the books cannot be written. */
+function counted(books: Books, tell: (row: Row) => void): Books {
+  return {
+    ...books,
+    add: async (row) => {
+      tell(row)
+      await books.add(row)
     },
   }
 }
@@ -90,14 +125,16 @@ function listen(server: Server, { host, port }: Config['listen']): Promise<numbe
   })
 }
 
-/** Connections without a request end at once; answers have until the limit. */
+/** Connections without a request end at once, and others when their answer has ended; all of them at the limit. */
 function closed(server: Server, limitMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), limitMs)
+    const limit = setTimeout(() => server.closeAllConnections(), limitMs)
+    // A connection whose answer has ended stays open for the next request, which will not come here.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50)
     server.close(() => {
-      clearTimeout(timer)
+      clearTimeout(limit)
+      clearInterval(sweep)
       resolve()
     })
-    server.closeIdleConnections()
   })
 }

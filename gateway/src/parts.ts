@@ -1,6 +1,9 @@
 // What the gateway is made of, for those that handle requests.
+
+import type { Books } from './books/book.ts'
+import type { Metrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
-import type { Identify } from './identify/identify.ts'
+import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { Tenants } from './tenants.ts'
 import type { Recorder } from './transcripts/recorder.ts'
@@ -10,8 +13,12 @@ export type Parts = {
   readonly config: Config
   readonly log: Log
   readonly now: () => number
+  /** New requests are refused. */
+  readonly isStopping: () => boolean
   readonly tenants: Tenants
   readonly upstreams: Upstreams
-  readonly identify: Identify
+  readonly limits: Limits
+  readonly books: Books
+  readonly metrics: Metrics
   readonly recorder: Recorder
 }

@@ -7,6 +7,7 @@ import type { ModelChoice } from '../models/choose.ts'
 import type { ChosenModel } from '../models/chosen.ts'
 import { oneLine } from '../render/safe.ts'
 import { cut } from '../render/width.ts'
+import type { SandboxStatus } from '../sandbox/modes.ts'
 import type { SessionChoice } from '../session-host.ts'
 import type { Spent } from '../sessions/spending.ts'
 import type { Settings } from '../settings/load.ts'
@@ -28,6 +29,7 @@ export type CommandContext = {
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
   readonly model: () => ChosenModel
+  readonly sandbox: () => SandboxStatus
   /** What the session has cost since it began. */
   readonly spending: () => Promise<readonly Spent[]>
   /** Works in another session from now on. */

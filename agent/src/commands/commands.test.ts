@@ -302,7 +302,9 @@ test('docs/agent.md lists every command', () => {
 describe('setup', () => {
   test('/permissions shows and changes the mode', async () => {
     const { agent } = await answering()
-    expect(await run(agent, '/permissions')).toBe('text: Mode ask: every change asks.\nNo rules in the settings.')
+    expect(await run(agent, '/permissions')).toBe(
+      'text: Mode ask: every change asks.\nSandbox: off. Rules alone decide about commands.\nNo rules in the settings.',
+    )
     expect(await run(agent, '/permissions plan')).toBe('text: Mode plan: nothing is changed.')
     expect(agent.state().mode).toBe('plan')
     expect(await run(agent, '/permissions all')).toBe('error: all is no mode. Modes: ask, accept-edits, plan, allow.')

@@ -153,7 +153,7 @@ test.each<[string, Files, readonly string[]]>([
     'an unknown key, with those that are known',
     { project: { permission: {} } },
     [
-      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, env, hooks, mcpServers, engine',
+      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, sandbox, env, hooks, mcpServers, engine',
     ],
   ],
   [

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import type { PermissionMode } from '../app.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { reasonOf } from '../reason-of.ts'
+import type { SandboxMode } from '../sandbox/modes.ts'
 import { sessionsFolder } from '../sessions/places.ts'
 import { type McpServerSettings, settingsSchema } from './schema.ts'
 import { isTrusted } from './trust.ts'
@@ -23,6 +24,7 @@ export type Settings = {
     readonly allow: readonly string[]
     readonly deny: readonly string[]
   }
+  readonly sandbox?: SandboxMode
   readonly env: Readonly<Record<string, string>>
   readonly hooks: HookSettings
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>
@@ -90,7 +92,7 @@ export function readSettings(path: string): ReadSettings {
   const { $schema: _, hooks: __, permissions, engine: ___, env = {}, mcpServers = {}, ...rest } = read.data
   return {
     settings: {
-      ...(JSON.parse(JSON.stringify(rest)) as Pick<Settings, 'model' | 'thinking' | 'retry'>),
+      ...(JSON.parse(JSON.stringify(rest)) as Pick<Settings, 'model' | 'thinking' | 'retry' | 'sandbox'>),
       permissions: { ...noSettings.permissions, ...permissions } as Settings['permissions'],
       env,
       hooks: hooks.settings,
@@ -192,7 +194,7 @@ function merged(first: Settings, second: Settings): Settings {
 }
 
 /** What a folder that nobody trusts may still decide: to be stricter, how its context is managed, how long to retry. */
-function restricted({ permissions, engine, retry }: Settings): Settings {
+function restricted({ permissions, engine, retry, sandbox }: Settings): Settings {
   const { deny, mode } = permissions
   const isStricter = mode === 'plan'
   return {
@@ -200,10 +202,11 @@ function restricted({ permissions, engine, retry }: Settings): Settings {
     permissions: { ...noSettings.permissions, deny, ...(isStricter ? { mode } : {}) },
     engine,
     ...(retry ? { retry } : {}),
+    ...(sandbox === 'required' ? { sandbox } : {}),
   }
 }
 
-function withheldIn({ hooks, mcpServers, permissions, env, model }: Settings): readonly string[] {
+function withheldIn({ hooks, mcpServers, permissions, env, model, sandbox }: Settings): readonly string[] {
   const commands = Object.entries(hooks).flatMap(([event, matchers = []]) =>
     matchers.flatMap((matcher) => matcher.hooks.map(({ command }) => `hook ${event}: ${command}`)),
   )
@@ -218,6 +221,7 @@ function withheldIn({ hooks, mcpServers, permissions, env, model }: Settings): r
     ...servers,
     ...allow.map((rule) => `allow ${rule}`),
     ...(mode === undefined || mode === 'plan' || mode === 'ask' ? [] : [`permission mode ${mode}`]),
+    ...(sandbox === undefined || sandbox === 'required' ? [] : [`sandbox ${sandbox}`]),
     ...Object.keys(env).map((name) => `set the variable ${name}`),
     ...(model === undefined ? [] : [`model ${model}`]),
   ]

@@ -12,6 +12,9 @@ import { createServer, type Server } from '../mcp/servers.ts'
 import { createPermissions, type Mode, type PermissionOptions } from '../permissions/permissions.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { commandEnvironment, createRedactor, type Environment, type Secrets } from '../permissions/secrets.ts'
+import type { SandboxStatus } from '../sandbox/modes.ts'
+import { createSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
+import { homeOf } from '../sessions/places.ts'
 import { skillTool } from '../skills/skill-tool.ts'
 import { findSkills } from '../skills/skills.ts'
 import type { AnyTool } from '../tool.ts'
@@ -49,6 +52,8 @@ export type ToolsOptions = {
   readonly environment?: Environment
   /** Secrets of the settings, by a name that may be shown. */
   readonly secrets?: Secrets
+  /** The sandbox for commands. Default: none. */
+  readonly sandbox?: Pick<SandboxOptions, 'mode' | 'onUnavailable'> & { readonly agentHome?: string }
   /** MCP servers by name. They are started when they are needed. */
   readonly mcpServers?: Readonly<Record<string, McpServer>>
   /** Folders with skills, the most important first. Those that are not there are left out. */
@@ -63,6 +68,7 @@ export type ToolsOptions = {
 
 export type AgentTools = {
   readonly tools: readonly AnyTool[]
+  readonly sandbox: () => SandboxStatus
   readonly tasks: Tasks
   /** Runs a command that the person typed. */
   readonly runForPerson: ReturnType<typeof personCommand>
@@ -97,7 +103,15 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const ripgrep = findRipgrep(environment.PATH)
   const { permitted } = own
   const looking = permitted([readTool(kit), grepTool(kit, { ripgrep }), globTool(kit), webFetchTool(kit)])
-  const bash = bashTool(kit, { tasks, running })
+  const sandbox = createSandbox({
+    mode: 'off',
+    agentHome: homeOf(environment),
+    ...options.sandbox,
+    root: kit.workspace.realRoot,
+    environment: kit.environment,
+    permissions: kit.permissions,
+  })
+  const bash = bashTool(kit, { tasks, running, sandbox })
   const working = permitted([writeTool(kit), editTool(kit), bash, ...taskTools(tasks), todoTool()])
   const more = permitted([...(skill ? [skill] : []), ...(mcp?.tools ?? [])])
   const subagents = taskTool({
@@ -114,13 +128,15 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   return {
     tools: [...looking, ...working, ...others, ...more],
     tasks,
-    runForPerson: personCommand(kit, { tasks, running }),
+    sandbox: sandbox.status,
+    runForPerson: personCommand(kit, { tasks, running, sandbox }),
     problems,
     redact: kit.redactor.text,
     state: () => serverState(servers, mcp?.found() ?? []),
     close: async () => {
       await tasks.stopAll()
       await Promise.all([...running].map((child) => child.stop()))
+      await sandbox.close()
       await Promise.all(servers.map((server) => server.close()))
       await recall.close()
       process.removeListener('exit', killAll)
@@ -159,6 +175,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
     outputFolders.add(folder)
     return folder
   }
+  const ownFolders = (session: Session) => [outputFolder(session), ...outputFolders, ...readable].flatMap(realFolder)
   const kit: Kit = {
     workspace,
     permissions: createPermissions({
@@ -166,7 +183,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
       mode: options.mode,
       rules,
       root: workspace.realRoot,
-      ownFolders: (session) => [outputFolder(session), ...outputFolders, ...readable].flatMap(realFolder),
+      ownFolders,
       ...(options.keepRules ? { keepRules: options.keepRules } : {}),
     }),
     redactor: createRedactor(environment, options.secrets),
@@ -176,6 +193,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
       readFiles.set(session, files)
       return files
     },
+    ownFolders,
     outputFolder,
   }
   const close = () => {

@@ -1,7 +1,8 @@
 // `everlong gateway`
 import type { Command } from 'commander'
 import { type Cli, reportCommand } from '../command.ts'
-import { portNumber } from '../option-values.ts'
+import { portNumber, wholeNumber } from '../option-values.ts'
+import type { ReportOptions } from './gateway/report.ts'
 import type { GatewayOptions } from './gateway/serve.ts'
 
 export function gatewayCommand({ io, show }: Cli): Command {
@@ -14,4 +15,14 @@ export function gatewayCommand({ io, show }: Cli): Command {
       const { serve } = await import('./gateway/serve.ts')
       show(await serve(options, io), { ...options, render: () => [] })
     })
+    .addCommand(
+      reportCommand('report', 'show what requests cost, why the cache was missed, and whether the gateway pays')
+        .option('--data <folder>', 'the folder of the gateway', 'everlong-gateway')
+        .option('--tenant <name>', 'only this tenant')
+        .option('--days <number>', 'only the last days', wholeNumber)
+        .action(async (options: ReportOptions) => {
+          const { gather, render } = await import('./gateway/report.ts')
+          show(await gather(options, io), { ...options, render })
+        }),
+    )
 }

@@ -29,7 +29,19 @@ export async function handle(incoming: IncomingMessage, outgoing: ServerResponse
     parts.log('warn', 'refused', { status: call.refusal.status, reason: call.refusal.type })
     return
   }
-  await observe(call, parts)
+  const entered = parts.limits.enter(call.caller)
+  if ('refusal' in entered) {
+    refuse(outgoing, entered.refusal, call.shape)
+    parts.log('warn', 'refused', { status: 429, reason: 'rate_limit_error', key: call.caller.key })
+    return
+  }
+  const ended = parts.metrics.streaming()
+  try {
+    await observe(call, parts)
+  } finally {
+    ended()
+    entered.leave()
+  }
 }
 
 type Refused = { readonly refusal: Refusal; readonly shape: Shape }
@@ -47,6 +59,7 @@ function admitted(
   const shape = dialect?.shape ?? (isMessagesApi ? 'messages' : 'openai')
   const caller = parts.tenants.callerOf(incoming)
   const { maxBodyBytes } = parts.config.limits
+  if (parts.isStopping()) return { refusal: refusals.stopping, shape }
   if (!caller) return { refusal: refusals.noKey, shape }
   if (!route) return { refusal: refusals.badPath, shape }
   if (!hasCredential(incoming.headers)) return { refusal: refusals.noCredential, shape }
@@ -72,8 +85,11 @@ async function observe(call: Call, parts: Parts): Promise<void> {
   finished(call, forwarded, parts)
   const bytes = kept.bytes()
   if (!dialect || !bytes) return
-  const { caller } = call
-  parts.recorder.add({ caller, dialect, forwarded, bytes, upstream: route.upstream.name, headers: incoming.headers })
+  const { caller, started: time } = call
+  parts.recorder.add({
+    ...{ caller, level: 'observe', dialect, forwarded, bytes, time, ms: parts.now() - time },
+    ...{ upstream: route.upstream.name, headers: incoming.headers },
+  })
 }
 
 function finished(

@@ -44,6 +44,15 @@ export function tooSlow(upstream: string): Refusal {
   return { status: 504, type: 'timeout_error', message: `The upstream "${upstream}" did not answer in time.` }
 }
 
+export function overLimit(what: string, seconds: number): Refusal {
+  return {
+    status: 429,
+    type: 'rate_limit_error',
+    message: `This key may not exceed ${what}. Try again in ${seconds} seconds.`,
+    retryAfterSeconds: seconds,
+  }
+}
+
 export function refuse(outgoing: ServerResponse, refusal: Refusal, shape: Shape): void {
   if (outgoing.headersSent || outgoing.destroyed) {
     outgoing.destroy()

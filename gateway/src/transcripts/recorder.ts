@@ -1,32 +1,25 @@
-// Turns exchanges that are over into transcripts, in the background and in the order in which they ended. Nothing that goes wrong
-// here reaches a client; it is logged, and the next request of the conversation brings everything again.
-import type { IncomingHttpHeaders } from 'node:http'
+// What happens to an exchange when it is over, in the background and in the order in which exchanges ended: it is written to its
+// transcript and to the books. Nothing that goes wrong here reaches a client; it is logged, and the next request of the conversation
+// brings everything again.
+import type { JsonObject } from 'everlong/internal'
+import type { Books } from '../books/book.ts'
+import { createCacheWatches, type Watched } from '../books/cache-watch.ts'
+import { rowOf } from '../books/rows.ts'
 import type { Config } from '../config/schema.ts'
-import type { Dialect } from '../dialects/dialect.ts'
+import type { Answered, Asked } from '../dialects/dialect.ts'
 import { eventsOf } from '../dialects/events.ts'
 import { bodyObject, decoded } from '../http/body.ts'
 import type { Forwarded } from '../http/forward.ts'
 import { clientIdsOf } from '../identify/client-ids.ts'
-import type { Identify } from '../identify/identify.ts'
+import type { Conversation, Identify } from '../identify/identify.ts'
 import type { Log } from '../log.ts'
-import type { Caller } from '../tenants.ts'
+import type { Passed } from './passed.ts'
 import type { Transcripts } from './transcripts.ts'
-
-/** A request with its answer, as bytes. */
-export type Passed = {
-  readonly caller: Caller
-  /** Its name. */
-  readonly upstream: string
-  /** Of the request. */
-  readonly headers: IncomingHttpHeaders
-  readonly dialect: Dialect
-  readonly forwarded: Forwarded
-  /** Of the request. */
-  readonly bytes: Buffer
-}
 
 export type Recorder = {
   readonly add: (passed: Passed) => void
+  /** Exchanges that wait to be written. */
+  readonly waiting: () => number
   /** Resolves when everything that was added is written or given up. */
   readonly settled: () => Promise<void>
 }
@@ -35,54 +28,85 @@ export type RecorderParts = {
   readonly config: Config
   readonly identify: Identify
   readonly transcripts: Transcripts
+  readonly books: Books
   readonly log: Log
 }
 
 export function createRecorder(parts: RecorderParts): Recorder {
+  const watch = createCacheWatches(parts.books)
   let tail: Promise<unknown> = Promise.resolve()
+  let waiting = 0
   return {
     add: (passed) => {
+      waiting++
       tail = tail
-        .then(() => record(passed, parts))
+        .then(() => record(passed, { ...parts, watch }))
         .catch((error: unknown) => {
-          parts.log('error', 'not-recorded', {
-            tenant: passed.caller.tenant,
-            why: error instanceof Error ? error.message : String(error),
-          })
+          const why = error instanceof Error ? error.message : String(error)
+          parts.log('error', 'not-recorded', { tenant: passed.caller.tenant, why })
         })
+        .finally(() => waiting--)
     },
+    waiting: () => waiting,
     settled: async () => {
       await tail
     },
   }
 }
 
-async function record(passed: Passed, parts: RecorderParts): Promise<void> {
-  const { caller, dialect, forwarded, bytes, headers, upstream } = passed
+type RecordParts = RecorderParts & { readonly watch: ReturnType<typeof createCacheWatches> }
+
+async function record(passed: Passed, parts: RecordParts): Promise<void> {
+  const read = await readExchange(passed, parts)
+  if (!read) return
+  const { asked, conversation, answer, usage, raw } = read
+  const isAnswered = passed.forwarded.status >= 200 && passed.forwarded.status <= 299
+  let watched: Watched | undefined
+  if (isAnswered && usage) {
+    const { tenant, session } = conversation
+    watched = await parts.watch({ tenant, session, asked, usage, raw, time: passed.time })
+  }
+  await parts.books.add(rowOf(passed, { asked, session: conversation.session, usage, watched }))
   // Whoever was refused has said nothing yet.
-  if (forwarded.status < 200 || forwarded.status > 299) return
-  const { limits } = parts.config
+  if (isAnswered) await write(passed, { asked, conversation, answer }, parts)
+}
+
+type Read = {
+  readonly asked: Asked
+  readonly conversation: Conversation
+  readonly answer: Answered | undefined
+  readonly usage: Answered['usage'] | undefined
+  readonly raw: JsonObject
+}
+
+async function readExchange(passed: Passed, { config, identify }: RecordParts): Promise<Read | undefined> {
+  const { caller, dialect, forwarded, bytes, headers } = passed
+  const { limits } = config
   const body = await bodyObject(bytes, { encoding: headers['content-encoding'], maxBytes: limits.maxBodyBytes })
   const asked = body && dialect.readRequest(body)
-  if (!asked) return
-  const { tenant } = caller
+  if (!asked) return undefined
   const events = await eventsIn(forwarded, limits.maxStoredAnswerBytes)
   const answer = dialect.readAnswer(events)
-  const conversation = await parts.identify.conversationOf({ tenant, ids: clientIdsOf(headers, body), asked })
-  const { forkedFrom } = conversation
-  const facts = {
-    upstream: upstream,
-    api: dialect.name,
-    key: caller.key,
-    ...(forkedFrom === undefined ? {} : { forkedFrom }),
-  }
-  const written = await parts.transcripts.write({ conversation, asked, answer, facts })
+  const ids = clientIdsOf(headers, body)
+  const conversation = await identify.conversationOf({ tenant: caller.tenant, ids, asked })
+  return { asked, conversation, answer, usage: answer?.usage ?? dialect.readUsage(events), raw: answer?.raw ?? {} }
+}
+
+async function write(
+  { caller, upstream, dialect }: Passed,
+  { asked, conversation, answer }: Pick<Read, 'asked' | 'conversation' | 'answer'>,
+  { transcripts, identify, log }: RecordParts,
+): Promise<void> {
+  const { tenant, session, forkedFrom } = conversation
+  const fork = forkedFrom === undefined ? {} : { forkedFrom }
+  const facts = { upstream, api: dialect.name, key: caller.key, ...fork }
+  const written = await transcripts.write({ conversation, asked, answer, facts })
   if (written.type === 'not-stored') {
-    parts.log('error', 'not-recorded', { tenant, session: conversation.session, why: written.why })
+    log('error', 'not-recorded', { tenant, session, why: written.why })
     return
   }
-  await parts.identify.ended(conversation, conversation.chain.at(-1) ?? '')
-  if (answer) await parts.identify.ended(conversation, written.digest)
+  await identify.ended(conversation, conversation.chain.at(-1) ?? '')
+  if (answer) await identify.ended(conversation, written.digest)
 }
 
 async function eventsIn({ bytes, headers }: Forwarded, maxBytes: number): Promise<readonly unknown[]> {

@@ -15,13 +15,11 @@ import {
   subagentId,
 } from '../../core/ports/session-store.ts'
 import { type Opener, type Recall, recallIn } from '../../core/session/stored-session.ts'
-import type { Entry } from '../../core/transcript/format/entry.ts'
-import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { type Archive, openArchive } from '../../node/archive/archive.ts'
 import { hasSqlite } from '../../node/archive/database.ts'
-import { forEachEntry, sniffFormat } from '../../node/read/entries.ts'
+import { sniffFormat } from '../../node/read/entries.ts'
 import { readFully } from '../../node/read/lines.ts'
-import { openLive } from '../../node/read/live-file.ts'
+import { allEntries, windowEntries } from '../../node/read/transcript.ts'
 import { makeSessionFolder, sessionFolder } from '../../node/session/session-folder.ts'
 import { diskProblem, storeReason } from '../../node/write/disk.ts'
 import {
@@ -76,7 +74,7 @@ export async function openTranscript(path: string, { as, ...options }: Transcrip
     return { type: 'held', by: opened.by.owner, why: heldMessage(path, opened.by), holder: opened.by }
   }
   if (opened.type === 'open-failed') throw new StoreError(opened.message, { reason: storeReason(opened) })
-  const window = readWindow(opened.writer.path)
+  const window = windowOf(opened.writer.path)
   for (const { record } of window.entries) if (typeof record.uuid === 'string') known.add(record.uuid)
   return { type: 'opened', session: { ...heldTranscript(opened.writer), ...window } }
 }
@@ -106,18 +104,9 @@ function whyNotContinued(path: string): OpenResult | undefined {
   )
 }
 
-/** Everything, if an edit refers to entries before the window. */
-function readWindow(path: string): Pick<HeldSession, 'entries' | 'isWhole'> {
-  if (statSync(path).size === 0) return { entries: [], isWhole: true }
-  const live = openLive(path)
-  if (live.isWhole || isSelfContained(live.read)) return { entries: live.read, isWhole: live.isWhole }
-  return { entries: allEntries(path), isWhole: true }
-}
-
-function allEntries(path: string): readonly Entry[] {
-  const entries: Entry[] = []
-  forEachEntry(path, (entry) => entries.push(entry))
-  return entries
+function windowOf(path: string): Pick<HeldSession, 'entries' | 'isWhole'> {
+  const { entries, isWhole } = windowEntries(path)
+  return { entries, isWhole }
 }
 
 function heldTranscript(writer: TranscriptWriter): Omit<HeldSession, 'entries' | 'isWhole'> {
