@@ -50,14 +50,14 @@ test('what the client added counts half of what somebody said, and more than hal
   expect(order(rare)).toEqual([2, 1])
 })
 
-test('of a call and its result the better keeps its place, and the other comes last', () => {
-  const found = ['result a', 'call a', 'said 1', 'call b', 'said 2', 'result b', 'result a']
-  const callOf = (text: string) => /^(?:call|result) (.)/.exec(text)?.[1]
-  expect(callsOnceFirst(found, callOf)).toEqual([
-    ...['result a', 'said 1', 'call b', 'said 2'],
-    ...['call a', 'result b', 'result a'],
+test('of a call and its result the call has the better place of the two, and the result comes last', () => {
+  const found = ['result a', 'said 1', 'call a', 'call b', 'result c', 'said 2', 'result b']
+  const callOf = (text: string) => /^(?:call|result) (.)/.exec(text)?.[1] ?? null
+  const isCall = (text: string) => text.startsWith('call')
+  expect(callsOnceFirst(found, { callOf, isCall })).toEqual([
+    ...['call a', 'said 1', 'call b', 'result c', 'said 2'],
+    ...['result a', 'result b'],
   ])
-  expect(callsOnceFirst(['a', 'b'], () => null)).toEqual(['a', 'b'])
 })
 
 test('of equal texts the newest comes first', () => {

@@ -128,20 +128,23 @@ function sum(numbers: readonly number[]): number {
 }
 
 /**
- * A call and its result are one event and often have the same words: the better of the two keeps its place, and the other
- * comes after everything else. The card of a call names its result.
+ * A call and its result are one event and often have the same words. The call gets the better place of the two, because its
+ * card names the result; the result comes after everything else. What is of no call has no key.
  */
 export function callsOnceFirst<T>(
   found: readonly T[],
-  callOf: (one: T) => string | number | null | undefined,
+  { callOf, isCall }: { readonly callOf: (one: T) => string | number | null; readonly isCall: (one: T) => boolean },
 ): readonly T[] {
-  const listed = new Set<unknown>()
+  const calls = new Map(found.filter(isCall).map((one) => [callOf(one), one]))
+  const listed = new Set<T>()
   const [first, second]: [T[], T[]] = [[], []]
   for (const one of found) {
-    const call = callOf(one) ?? undefined
-    if (call !== undefined && listed.has(call)) second.push(one)
-    else first.push(one)
+    const key = callOf(one)
+    const call = key === null ? one : (calls.get(key) ?? one)
+    if (!listed.has(call)) first.push(call)
     listed.add(call)
+    if (call !== one && !listed.has(one)) second.push(one)
+    listed.add(one)
   }
   return [...first, ...second]
 }

@@ -30,7 +30,10 @@ type Said = Omit<RecallMatch, 'snippet'> & { readonly text: string; readonly pla
 export function* recallingAt(entries: Iterable<NumberedEntry>, words: string, limit: number): Work<Recalled> {
   const terms = parseTerms(words)
   const all = terms.length === 0 ? [] : yield* searchTexts(textsIn(entries), terms)
-  const found = callsOnceFirst(all, ({ toolUseId }) => toolUseId)
+  const found = callsOnceFirst(all, {
+    callOf: ({ toolUseId }) => toolUseId ?? null,
+    isCall: ({ kind }) => kind === 'tool-use',
+  })
   const matches = found
     .slice(0, limit)
     .map(({ text, place: _, ...match }) => ({ ...match, snippet: snippetOf(text, terms) }))

@@ -159,7 +159,9 @@ function shown(lookup: Lookup, query: SearchQuery, { ids, terms, matched }: Foun
   const byId = new Map(found.map((row) => [row.id, row]))
   const all = withoutCopies(ids.flatMap((id) => byId.get(id) ?? []))
   const isNewest = matched === 'none' || query.order === 'newest'
-  const rows = isNewest ? all : callsOnceFirst(all, ({ call }) => call)
+  const rows = isNewest
+    ? all
+    : callsOnceFirst(all, { callOf: ({ call }) => call, isCall: ({ kind }) => kind === 'tool-use' })
   const ordered = isNewest ? rows.toSorted((a, b) => (b.time ?? 0) - (a.time ?? 0) || b.id - a.id) : rows
   const matches = ordered.slice(0, limit).map((row) => ({ ...cardOf(row), snippet: snippetIn(lookup, row, terms) }))
   return { matches, matched, more: rows.length > limit }

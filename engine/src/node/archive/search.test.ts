@@ -124,7 +124,7 @@ test('a call and its result do not both take a place of the best matches', () =>
       .toolResult('t1', 'heron twice').text,
   )
   const order = (query: SearchQuery) => archive.search(query).matches.map(({ kind }) => kind)
-  const both = ['tool-result', 'human', 'tool-use']
+  const both = ['tool-use', 'human', 'tool-result']
   expect([order({ words: 'heron twice' }), order({ words: 'heron twice', limit: 2 })]).toEqual([both, both.slice(0, 2)])
   expect(order({ words: 'heron', order: 'newest' })).toEqual(['tool-result', 'tool-use', 'human'])
   archive.close()
@@ -158,7 +158,7 @@ test('every card can be read by its id, and the text holds the word', () => {
 
 test('when nothing has all the words, what has the telling ones is found', () => {
   const { matched, matches } = told.search({ words: 'what about the patched giraffe' })
-  expect([matched, matches[0]?.id]).toEqual(['any', 't3'])
+  expect([matched, matches[0]?.kind, matches[0]?.toolUseId]).toEqual(['any', 'tool-use', 't3'])
 })
 
 test('a snippet shows where the words stand together, in one line and without half characters', () => {
