@@ -53,7 +53,12 @@ export type ModelUse = {
 export type Overview = {
   /** The places that were looked at. */
   readonly paths: readonly string[]
+  /** Grows with every change. A page that names it gets only what changed after it. */
+  readonly version: number
   readonly sessions: readonly SessionRow[]
+  /** Ids of sessions that are no longer there. */
+  readonly gone: readonly string[]
+  readonly total: number
   /** Sessions whose facts are known. */
   readonly read: number
 }

@@ -15,7 +15,8 @@ import type {
 } from '../data/api.ts'
 
 export type Source = {
-  readonly overview: () => Promise<Overview>
+  /** What changed after this version; 0 means everything. */
+  readonly overview: (since: number) => Promise<Overview>
   readonly session: (id: string) => Promise<SessionData>
   readonly lost: (id: string) => Promise<LostData>
   readonly window: (id: string) => Promise<WindowData>
@@ -48,7 +49,7 @@ export function httpSource(token: string): Source {
   }
   const at = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`
   return {
-    overview: () => get('/api/overview'),
+    overview: (since) => get(`/api/overview?since=${since}`),
     session: (id) => get(at(id)),
     lost: (id) => get(at(id, '/lost')),
     window: (id) => get(at(id, '/window')),

@@ -35,8 +35,6 @@ export function createLibrary({ paths, env }: LibraryOptions): Library {
     return id
   }
   const rows = () => {
-    // Sub-agents have no row, but can be opened.
-    for (const path of findTranscripts(paths).files) admit(path)
     const { files: found, unreadable } = findSessions(paths)
     const rows = found.map(
       ({ path, time, bytes }): SessionRow => ({
@@ -60,9 +58,9 @@ export function createLibrary({ paths, env }: LibraryOptions): Library {
     )
     return [...rows, ...others]
   }
-  /** A session may have begun since. */
+  /** A session may have begun since. Sub-agents have no row, but can be opened. */
   const pathOf = (id: string) => {
-    if (!files.has(id)) rows()
+    if (!files.has(id)) findTranscripts(paths).files.forEach(admit)
     return files.get(id)
   }
   return {

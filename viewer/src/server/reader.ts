@@ -30,7 +30,6 @@ export type ReaderOptions = { readonly paths: readonly string[]; readonly env: E
 
 export function createReader(options: ReaderOptions): Reader {
   const library = createLibrary(options)
-  library.rows()
   return async (question) => {
     if (question.type === 'rows') return library.rows()
     if (question.type === 'search') return searchAll(options.paths, question.words, library)

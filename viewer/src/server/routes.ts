@@ -3,7 +3,7 @@ import type { Question } from './reader.ts'
 
 export type Route =
   | { readonly type: 'question'; readonly question: Question }
-  | { readonly type: 'overview' }
+  | { readonly type: 'overview'; readonly since: number }
   | { readonly type: 'events'; readonly session: string | undefined }
   | { readonly type: 'unknown' }
 
@@ -12,7 +12,7 @@ const unknown = { type: 'unknown' } as const
 /** `path` begins with `/api/`. */
 export function routeOf({ pathname, searchParams }: URL): Route {
   const [, , first, session = '', part, name, more] = pathname.split('/')
-  if (first === 'overview') return { type: 'overview' }
+  if (first === 'overview') return { type: 'overview', since: numberOf(searchParams, 'since') }
   if (first === 'events') return { type: 'events', session: searchParams.get('session') ?? undefined }
   if (first === 'search') return asked({ type: 'search', words: searchParams.get('words') ?? '' })
   if (first !== 'sessions' || !/^[0-9a-f]{16}$/.test(session)) return unknown

@@ -181,6 +181,40 @@ describe('what can be read', () => {
   })
 })
 
+describe('the list', () => {
+  const changes = async (since: number) => json<Overview>(`/api/overview?since=${since}`)
+
+  test('sends only what changed since a version: a new session, then its facts, then that it is gone', async () => {
+    const all = await changes(0)
+    const path = folder.write('given/late.jsonl', session().user('Late.').assistant('Yes.').text)
+    const names = ({ sessions }: Overview) => sessions.map((row) => [row.path, row.facts?.title])
+    let seen: Overview = await changes(all.version)
+    while (!names(seen).some(([name, title]) => name === path && title === 'Late.')) seen = await changes(all.version)
+    expect(seen.sessions.filter((row) => row.path === path)).toHaveLength(1)
+    expect(seen.total).toBe(all.total + 1)
+    while (seen.read < seen.total) seen = await changes(0)
+    expect(await changes(seen.version)).toMatchObject({ sessions: [], gone: [], version: seen.version })
+    const id = seen.sessions.find((row) => row.path === path)?.id
+    rmSync(path)
+    let later = await changes(seen.version)
+    while (later.gone.length === 0) later = await changes(seen.version)
+    expect(later).toMatchObject({ gone: [id], sessions: [], total: all.total })
+  })
+
+  test('a page that shows the list hears of a new session', async () => {
+    const events = await fetch(`http://127.0.0.1:${viewer.port}/api/events`, {
+      headers: { authorization: `Bearer ${viewer.token}` },
+    })
+    const stream = events.body?.pipeThrough(new TextDecoderStream()).getReader()
+    expect((await stream?.read())?.value).toContain('event: hello')
+    const path = folder.write('given/new.jsonl', session().user('New.').assistant('Yes.').text)
+    let heard = ''
+    while (!heard.includes('event: overview')) heard += (await stream?.read())?.value ?? ''
+    await stream?.cancel()
+    rmSync(path)
+  })
+})
+
 describe('a session that changes', () => {
   test('grows on the page, and is an error once it is gone', async () => {
     const path = folder.write('given/live.jsonl', [...generateSession({ seed: 1, turns: 3 })].map(serialize).join(''))

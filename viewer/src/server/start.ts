@@ -42,13 +42,17 @@ type Running = {
   readonly port: number
 }
 
-/** One for the session on the page, one for the list, one for the search. The last two can be busy for a long time. */
-type Threads = Readonly<Record<'session' | 'list' | 'search', Thread>>
+/**
+ * One for the session on the page, one for what takes long to compute about it, one for the list and one for the search, so that
+ * nobody waits for a message until something else has been computed.
+ */
+type Threads = Readonly<Record<'session' | 'analysis' | 'list' | 'search', Thread>>
 
 export async function startViewer(options: ViewerOptions): Promise<Viewer> {
   const { page, token = randomBytes(24).toString('base64url') } = options
   const input = { paths: options.paths.map((path) => resolve(path)), env: options.env }
-  const threads = { session: startThread(input), list: startThread(input), search: startThread(input) }
+  const start = () => startThread(input)
+  const threads = { session: start(), analysis: start(), list: start(), search: start() }
   const overview = createOverview(input.paths, threads.list)
   const server = createServer()
   try {
@@ -94,7 +98,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, runnin
   const route = routeOf(url)
   switch (route.type) {
     case 'overview':
-      return sendJson(response, JSON.stringify(await running.overview.overview()))
+      return sendJson(response, JSON.stringify(await running.overview.overview(route.since)))
     case 'events':
       return openEvents(response, running, route.session)
     case 'question':
@@ -105,7 +109,18 @@ async function handle(request: IncomingMessage, response: ServerResponse, runnin
 }
 
 function threadFor({ type }: Question, { threads }: Running): Thread {
-  return type === 'search' ? threads.search : threads.session
+  switch (type) {
+    case 'search':
+      return threads.search
+    case 'window':
+    case 'lost':
+    case 'agents':
+    case 'compaction':
+    case 'alternative':
+      return threads.analysis
+    default:
+      return threads.session
+  }
 }
 
 async function openEvents(response: ServerResponse, running: Running, session: string | undefined): Promise<void> {

@@ -1,59 +1,43 @@
 // One session: the gauge, the window over time, the conversation, and what happened to it.
 import { useEffect } from 'react'
-import type { Gauge, SessionData } from '../../data/api.ts'
+import type { Gauge, SessionData, WindowData } from '../../data/api.ts'
 import { go, withQuery } from '../address.ts'
 import { bytes, count, counted, dateTime, dollars, oneLine, percent, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
 import { Place } from '../parts/place.tsx'
 import { Figures, Status } from '../parts/status.tsx'
-import { useData, useSource, useVersion } from '../use-data.ts'
+import { type Loaded, useData, useSource, useVersion } from '../use-data.ts'
 import { Legend, WindowChart } from './chart.tsx'
 import { rangeOf } from './chart-shape.ts'
 import { Conversation, lastSeen } from './conversation.tsx'
 import { Agents, Compactions, Lost, Misses } from './side.tsx'
 
-export function SessionView({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
+type SessionViewProps = { readonly id: string; readonly query: URLSearchParams }
+
+export function SessionView({ id, query }: SessionViewProps) {
   const source = useSource()
-  const version = useVersion(id, 'session')
+  const version = useVersion(id)
   const session = useData(`session ${id}`, () => source.session(id), version)
+  useUuid(id, query)
+  if (!session.data) return <Status of={session} what="the session" />
+  return <Opened id={id} query={query} data={session.data} version={version} />
+}
+
+type OpenedProps = SessionViewProps & { readonly data: SessionData; readonly version: number }
+
+/** Asks for the rest once the session is there, so that its messages come first. */
+function Opened({ id, query, data, version }: OpenedProps) {
+  const source = useSource()
   const window = useData(`window ${id}`, () => source.window(id), version)
   const lost = useData(`lost ${id}`, () => source.lost(id), version)
   const agents = useData(`agents ${id}`, () => source.agents(id), version)
-  useUuid(id, query)
-  if (!session.data) return <Status of={session} what="the session" />
-  const { data } = session
   return (
     <>
       <Place>
         <span className="one-line">{titleOf(data)}</span>
       </Place>
       <Head data={data} />
-      <section className="card" aria-label="The context over time">
-        <header>
-          <h2>Context over time</h2>
-          <Legend />
-        </header>
-        <div className="body">
-          {window.data && window.data.totals.length > 0 ? (
-            <WindowChart
-              session={data}
-              data={window.data}
-              range={rangeOf(window.data.totals.length, query.get('from'), query.get('to'))}
-              onRange={(range) => go(withQuery({ from: range?.from, to: range?.to }), 'replace')}
-              onJump={(item) => go(withQuery({ at: item, kind: undefined }), 'replace')}
-            />
-          ) : window.data ? (
-            <p className="message">No answer of this session reported how large its context was.</p>
-          ) : (
-            <Status of={window} what="the context over time" />
-          )}
-          {query.has('from') ? (
-            <button type="button" onClick={() => go(withQuery({ from: undefined, to: undefined }), 'replace')}>
-              Show all answers
-            </button>
-          ) : null}
-        </div>
-      </section>
+      <ContextCard data={data} window={window} query={query} />
       <div className="columns">
         <Conversation id={id} session={data} query={query} version={version} />
         <div className="stack">
@@ -65,6 +49,43 @@ export function SessionView({ id, query }: { readonly id: string; readonly query
         </div>
       </div>
     </>
+  )
+}
+
+type ContextCardProps = {
+  readonly data: SessionData
+  readonly window: Loaded<WindowData>
+  readonly query: URLSearchParams
+}
+
+function ContextCard({ data, window, query }: ContextCardProps) {
+  return (
+    <section className="card" aria-label="The context over time">
+      <header>
+        <h2>Context over time</h2>
+        <Legend />
+      </header>
+      <div className="body context">
+        {window.data && window.data.totals.length > 0 ? (
+          <WindowChart
+            session={data}
+            data={window.data}
+            range={rangeOf(window.data.totals.length, query.get('from'), query.get('to'))}
+            onRange={(range) => go(withQuery({ from: range?.from, to: range?.to }), 'replace')}
+            onJump={(item) => go(withQuery({ at: item, kind: undefined }), 'replace')}
+          />
+        ) : window.data ? (
+          <p className="message">No answer of this session reported how large its context was.</p>
+        ) : (
+          <Status of={window} what="the context over time" />
+        )}
+        {query.has('from') ? (
+          <button type="button" onClick={() => go(withQuery({ from: undefined, to: undefined }), 'replace')}>
+            Show all answers
+          </button>
+        ) : null}
+      </div>
+    </section>
   )
 }
 
