@@ -167,25 +167,30 @@ async function timed(work: () => Promise<void>): Promise<number> {
 
 type Scrolled = { readonly frames: number; readonly slow: number }
 
-/** Three seconds of scrolling, a good deal faster than anybody reads. Runs in the page. */
-function scrolling(page: Tab['page'], selector: string): Promise<Scrolled> {
-  return page.evaluate(async (selector) => {
-    const list = document.querySelector(selector) ?? document.documentElement
-    const times: number[] = []
-    await new Promise<void>((done) => {
-      const step = (now: number) => {
-        times.push(now)
-        list.scrollTop += 60
-        if (now - (times[0] ?? now) < 3_000) requestAnimationFrame(step)
-        else done()
-      }
-      requestAnimationFrame(step)
-    })
-    const waits = times.slice(1).map((time, at) => time - (times[at] ?? time))
-    const sorted = waits.toSorted((a, b) => a - b)
-    const all = (times.at(-1) ?? 0) - (times[0] ?? 0)
-    return { frames: (waits.length / all) * 1_000, slow: sorted[Math.floor(sorted.length * 0.95)] ?? 0 }
-  }, selector)
+/** Three seconds of scrolling, a good deal faster than anybody reads. As text, because it runs in the page. */
+const scrollFrames = `async (selector) => {
+  const list = document.querySelector(selector)
+  const times = []
+  await new Promise((done) => {
+    const step = (now) => {
+      times.push(now)
+      list.scrollTop += 60
+      if (now - times[0] < 3_000) requestAnimationFrame(step)
+      else done()
+    }
+    requestAnimationFrame(step)
+  })
+  return times
+}`
+
+async function scrolling(page: Tab['page'], selector: string): Promise<Scrolled> {
+  const times = await page.evaluate<readonly number[]>(`(${scrollFrames})(${JSON.stringify(selector)})`)
+  const waits = times.slice(1).map((time, at) => time - (times[at] ?? time))
+  const all = (times.at(-1) ?? 0) - (times[0] ?? 0)
+  return {
+    frames: (waits.length / all) * 1_000,
+    slow: waits.toSorted((a, b) => a - b)[Math.floor(waits.length * 0.95)] ?? 0,
+  }
 }
 
 async function blankFrames(page: Tab['page']): Promise<number> {

@@ -86,7 +86,7 @@ export function viewerTargets({ sessions }: ViewerReport): readonly Target[] {
     },
     {
       what: 'viewer: it scrolls as smoothly as a page without content',
-      wanted: '60 frames per second (a page without content here: ' + `${Math.round(blankFramesPerSecond)})`,
+      wanted: `60 frames per second (a page without content here: ${Math.round(blankFramesPerSecond)})`,
       measured: String(Math.round(framesPerSecond)),
       met: framesPerSecond >= Math.min(59, blankFramesPerSecond * 0.97),
     },

@@ -146,6 +146,8 @@ export type CompactionRow = {
   readonly kept: number
   readonly summaryCharacters: number | null
   readonly isUndone: boolean
+  /** The uuid to undo: of the compaction, or of its undo, which puts it in force again. `null` if Everlong did not write it. */
+  readonly undo: string | null
 }
 
 export type LostItem = {
@@ -319,9 +321,13 @@ export type ExportData = {
   readonly session: SessionData
   readonly lost: LostData
   readonly window: WindowData
+  readonly agents: readonly AgentLane[]
   readonly items: readonly Item[]
   readonly compactions: readonly { readonly data: CompactionData; readonly alternative: Alternative }[]
 }
+
+/** What `POST /api/sessions/ID/undo` answers. */
+export type Undone = { readonly undone: string }
 
 /** An error of the server. */
 export type Refusal = { readonly error: string }

@@ -11,6 +11,7 @@ import type {
   Place,
   SearchData,
   SessionData,
+  Undone,
   WindowData,
 } from '../data/api.ts'
 
@@ -28,6 +29,8 @@ export type Source = {
   readonly compaction: (id: string, number: number) => Promise<CompactionData>
   readonly alternative: (id: string, number: number) => Promise<Alternative>
   readonly search: (words: string) => Promise<SearchData>
+  /** Undoes a compaction, or its undo. Only where the session can be written. */
+  readonly undo?: (id: string, uuid: string) => Promise<void>
   /** Calls `listen` when the session or the list changed. Returns a function that stops it. */
   readonly listen: (session: string | undefined, listen: (event: 'session' | 'overview') => void) => () => void
   /** The session, if the source has no other and no list. */
@@ -39,14 +42,15 @@ export class SourceError extends Error {}
 /** The server of `everlong view`. */
 export function httpSource(token: string): Source {
   const headers = { authorization: `Bearer ${token}` }
-  const get = async <T>(path: string): Promise<T> => {
-    const answer = await fetch(path, { headers }).catch(() => {
+  const ask = async <T>(path: string, method: 'GET' | 'POST'): Promise<T> => {
+    const answer = await fetch(path, { headers, method }).catch(() => {
       throw new SourceError('The server does not answer. Is `everlong view` still running?')
     })
     const body: unknown = await answer.json()
     if (!answer.ok) throw new SourceError((body as { readonly error: string }).error)
     return body as T
   }
+  const get = <T>(path: string) => ask<T>(path, 'GET')
   const at = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`
   return {
     overview: (since) => get(`/api/overview?since=${since}`),
@@ -61,6 +65,9 @@ export function httpSource(token: string): Source {
     compaction: (id, number) => get(at(id, `/compactions/${number}`)),
     alternative: (id, number) => get(at(id, `/compactions/${number}/alternative`)),
     search: (words) => get(`/api/search?words=${encodeURIComponent(words)}`),
+    undo: async (id, uuid) => {
+      await ask<Undone>(at(id, `/undo?uuid=${encodeURIComponent(uuid)}`), 'POST')
+    },
     listen: (session, listen) => listenTo(session, { headers, listen }),
   }
 }

@@ -5,6 +5,7 @@ export type Route =
   | { readonly type: 'question'; readonly question: Question }
   | { readonly type: 'overview'; readonly since: number }
   | { readonly type: 'events'; readonly session: string | undefined }
+  | { readonly type: 'undo'; readonly session: string; readonly uuid: string }
   | { readonly type: 'unknown' }
 
 const unknown = { type: 'unknown' } as const
@@ -27,6 +28,8 @@ export function routeOf({ pathname, searchParams }: URL): Route {
       return asked({ type: 'find', session, words: searchParams.get('words') ?? '' })
     case 'place':
       return asked({ type: 'place', session, uuid: searchParams.get('uuid') ?? '' })
+    case 'undo':
+      return { type: 'undo', session, uuid: searchParams.get('uuid') ?? '' }
     case 'items':
       return name === undefined
         ? asked({

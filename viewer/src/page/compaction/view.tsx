@@ -1,24 +1,27 @@
 // One compaction: what went in on the left, what came out on the right, and below what became of the user's words and facts.
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import type { CompactionData } from '../../data/api.ts'
 import { go, linkTo, withQuery } from '../address.ts'
 import { count, counted, dateTime, dollars, duration, oneLine, short } from '../format.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Link, sessionLink } from '../parts/link.tsx'
 import { Place } from '../parts/place.tsx'
 import { Figures, Status } from '../parts/status.tsx'
 import { unknownInWords } from '../session/side.tsx'
-import { useData, useSource } from '../use-data.ts'
+import { useData, useSource, useVersion } from '../use-data.ts'
 import { AlternativeView } from './alternative.tsx'
 import { Gone, RestoredList, Words } from './lists.tsx'
 import { PartKinds, WentIn } from './parts.tsx'
 import { Summary } from './summary.tsx'
+import { UndoButton } from './undo.tsx'
 
 export type CompactionProps = { readonly id: string; readonly number: number; readonly query: URLSearchParams }
 
 export function CompactionView({ id, number, query }: CompactionProps) {
   const source = useSource()
-  const loaded = useData(`compaction ${id} ${number}`, () => source.compaction(id, number))
-  const session = useData(`session ${id}`, () => source.session(id))
+  const version = useVersion(id)
+  const loaded = useData(`compaction ${id} ${number}`, () => source.compaction(id, number), version)
+  const session = useData(`session ${id}`, () => source.session(id), version)
   const { data } = loaded
   const all = session.data?.compactions.length ?? number
   return (
@@ -64,6 +67,9 @@ function Shown({
         <Link to={sessionLink(id, { at: row.item })}>show in the conversation</Link>
         {row.isUndone ? <span className="chip">undone</span> : null}
       </p>
+      <div>
+        <UndoButton id={id} row={row} />
+      </div>
       <Figures
         of={[
           ['Before', row.tokensBefore === null ? short(before.tokens) : short(row.tokensBefore), 'tokens'],
@@ -126,21 +132,11 @@ function Tabs({ id, data, chosen }: TabsProps) {
             </button>
           ))}
         </fieldset>
-        <CopyButton data={data} />
+        {data.gone.length === 0 ? null : (
+          <CopyButton text={() => data.gone.map(({ text }) => `- ${text}`).join('\n')} label="Copy what is gone" />
+        )}
       </header>
       {content()}
     </section>
-  )
-}
-
-/** The facts that are gone, as text to paste into the conversation. */
-function CopyButton({ data }: { readonly data: CompactionData }) {
-  const [isDone, setDone] = useState(false)
-  const text = data.gone.map(({ text }) => `- ${text}`).join('\n')
-  if (text === '') return null
-  return (
-    <button type="button" onClick={() => navigator.clipboard.writeText(text).then(() => setDone(true))}>
-      {isDone ? 'Copied' : 'Copy what is gone'}
-    </button>
   )
 }

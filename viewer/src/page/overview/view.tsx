@@ -5,8 +5,11 @@ import type { SearchMatch, SessionRow } from '../../data/api.ts'
 import { go, withQuery } from '../address.ts'
 import { bytes, counted, dateTime, dollars, oneLine, percent, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
+import { rowTitle } from '../parts/row-title.ts'
+import { save } from '../parts/save.ts'
 import { Status } from '../parts/status.tsx'
 import { useData, useSource } from '../use-data.ts'
+import { csvOf } from './csv.ts'
 import { Days } from './days.tsx'
 import { chosenRows, type Filter, filterOf, periodsOf, type SortKey, tokensOf } from './rows.ts'
 import { useOverview } from './use-overview.ts'
@@ -30,6 +33,13 @@ export function Overview({ query }: { readonly query: URLSearchParams }) {
             ? `${counted(sessions.length, 'session')}, ${counted(read, 'session')} read so far …`
             : counted(sessions.length, 'session')}
         </span>
+        <button
+          type="button"
+          title="Of the sessions in the list: numbers, agents and models, no texts, titles or paths"
+          onClick={() => save('sessions.csv', csvOf(rows))}
+        >
+          Save the numbers
+        </button>
       </div>
       <Days of={periods} />
       <section className="card">
@@ -131,7 +141,7 @@ function Matches({ words, sessions }: { readonly words: string; readonly session
   if (matches.length === 0) return <p className="message">Nothing was found. Try fewer or other words.</p>
   const titleOf = ({ session }: SearchMatch) => {
     const row = sessions.find(({ id }) => id === session)
-    return oneLine(row?.facts?.title || row?.path || '')
+    return row ? rowTitle(row) : ''
   }
   return (
     <ul className="list" aria-label="Matches">
@@ -212,7 +222,7 @@ function Row({ row }: { readonly row: SessionRow }) {
   return (
     <Link to={sessionLink(row.id)} className="line">
       <div className="one-line">
-        <div className="one-line">{oneLine(facts?.title || path.split('/').at(-1) || path)}</div>
+        <div className="one-line">{rowTitle(row)}</div>
         <small className={trouble === null ? 'soft' : 'bad'}>{oneLine(trouble ?? path)}</small>
       </div>
       <div className="one-line wide">

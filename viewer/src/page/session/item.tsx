@@ -4,30 +4,20 @@ import type { Item, ItemBlock } from '../../data/api.ts'
 import { linkTo } from '../address.ts'
 import { count, counted, dateTime, oneLine, short, visible } from '../format.ts'
 import { Link } from '../parts/link.tsx'
+import { itemNames } from '../parts/names.ts'
 import { Marked } from '../parts/text.tsx'
 import { useSource } from '../use-data.ts'
-
-const typeNames: Readonly<Record<Item['type'], string>> = {
-  user: 'User',
-  agent: 'Agent',
-  assistant: 'Assistant',
-  result: 'Result',
-  summary: 'Summary',
-  attachment: 'Added context',
-  meta: 'Client',
-  compaction: 'Compaction',
-  edit: 'Edit',
-  note: 'Note',
-}
+import type { Selection } from './selection.tsx'
 
 export type ItemProps = {
   readonly session: string
   readonly item: Item
   readonly words: string
   readonly isHere: boolean
+  readonly selection: Selection
 }
 
-export function ItemView({ session, item, words, isHere }: ItemProps) {
+export function ItemView({ session, item, words, isHere, selection }: ItemProps) {
   const [whole, setWhole] = useState<Item>()
   const source = useSource()
   const shown = whole ?? item
@@ -35,10 +25,18 @@ export function ItemView({ session, item, words, isHere }: ItemProps) {
   return (
     <article
       className={`item ${item.type} ${isHere ? 'here' : ''}`}
-      aria-label={`${typeNames[item.type]}, ${item.index + 1}`}
+      aria-label={`${itemNames[item.type]}, ${item.index + 1}`}
     >
       <header>
-        <b>{typeNames[item.type]}</b>
+        <input
+          type="checkbox"
+          aria-label={`Select item ${item.index + 1}`}
+          checked={selection.has(item.index)}
+          onChange={(event) =>
+            selection.toggle(item.index, { isRange: (event.nativeEvent as PointerEvent).shiftKey === true })
+          }
+        />
+        <b>{itemNames[item.type]}</b>
         {item.isLive ? <span className="chip good">in the context</span> : null}
         <span className="end">
           {item.tokens > 0 ? `${short(item.tokens)} tokens · ` : ''}

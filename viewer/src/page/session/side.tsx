@@ -3,7 +3,7 @@ import type { AgentLane, CompactionRow, LostData, WindowData } from '../../data/
 import { linkTo, withQuery } from '../address.ts'
 import { count, counted, dateTime, dollars, duration, oneLine, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
-import { lostNames } from '../parts/lost.ts'
+import { lostNames } from '../parts/names.ts'
 import { Status } from '../parts/status.tsx'
 import type { Loaded } from '../use-data.ts'
 

@@ -1,10 +1,11 @@
 // One session: the gauge, the window over time, the conversation, and what happened to it.
 import { useEffect } from 'react'
-import type { Gauge, SessionData, WindowData } from '../../data/api.ts'
+import type { AgentLane, Gauge, SessionData, SessionFacts, WindowData } from '../../data/api.ts'
 import { go, withQuery } from '../address.ts'
 import { bytes, count, counted, dateTime, dollars, oneLine, percent, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
 import { Place } from '../parts/place.tsx'
+import { rowTitle } from '../parts/row-title.ts'
 import { Figures, Status } from '../parts/status.tsx'
 import { type Loaded, useData, useSource, useVersion } from '../use-data.ts'
 import { Legend, WindowChart } from './chart.tsx'
@@ -36,8 +37,8 @@ function Opened({ id, query, data, version }: OpenedProps) {
       <Place>
         <span className="one-line">{titleOf(data)}</span>
       </Place>
-      <Head data={data} />
-      <ContextCard data={data} window={window} query={query} />
+      <Head data={data} lanes={agents.data ?? []} />
+      <ContextCard data={data} window={window} lanes={agents.data ?? []} query={query} />
       <div className="columns">
         <Conversation id={id} session={data} query={query} version={version} />
         <div className="stack">
@@ -55,10 +56,11 @@ function Opened({ id, query, data, version }: OpenedProps) {
 type ContextCardProps = {
   readonly data: SessionData
   readonly window: Loaded<WindowData>
+  readonly lanes: readonly AgentLane[]
   readonly query: URLSearchParams
 }
 
-function ContextCard({ data, window, query }: ContextCardProps) {
+function ContextCard({ data, window, lanes, query }: ContextCardProps) {
   return (
     <section className="card" aria-label="The context over time">
       <header>
@@ -70,6 +72,7 @@ function ContextCard({ data, window, query }: ContextCardProps) {
           <WindowChart
             session={data}
             data={window.data}
+            lanes={lanes}
             range={rangeOf(window.data.totals.length, query.get('from'), query.get('to'))}
             onRange={(range) => go(withQuery({ from: range?.from, to: range?.to }), 'replace')}
             onJump={(item) => go(withQuery({ at: item, kind: undefined }), 'replace')}
@@ -90,7 +93,7 @@ function ContextCard({ data, window, query }: ContextCardProps) {
 }
 
 export function titleOf({ row }: SessionData): string {
-  return oneLine(row.facts?.title || row.path.split('/').at(-1) || row.path)
+  return rowTitle(row)
 }
 
 /** A search result names the entry; its item is looked up, once. */
@@ -106,7 +109,7 @@ function useUuid(id: string, query: URLSearchParams): void {
   }, [source, id, uuid])
 }
 
-function Head({ data }: { readonly data: SessionData }) {
+function Head({ data, lanes }: { readonly data: SessionData; readonly lanes: readonly AgentLane[] }) {
   const { row, gauge, trouble, items } = data
   const { facts } = row
   const models = facts?.models.map(({ model }) => model).join(', ') ?? ''
@@ -125,7 +128,7 @@ function Head({ data }: { readonly data: SessionData }) {
       {facts ? (
         <Figures
           of={[
-            ['Price', dollars(facts.cost), facts.withoutPrice.length > 0 ? 'in part' : undefined],
+            ['Price', dollars(facts.cost), priceRemark(facts, lanes)],
             ['Compactions', count(facts.compactions)],
             ['Messages', count(facts.messages), counted(facts.turns, 'turn')],
             ['Output', short(facts.tokens.output), 'tokens'],
@@ -137,6 +140,17 @@ function Head({ data }: { readonly data: SessionData }) {
       {gauge ? <GaugeBar gauge={gauge} /> : <p className="warn">{trouble}</p>}
     </>
   )
+}
+
+function priceRemark({ withoutPrice }: SessionFacts, lanes: readonly AgentLane[]): string | undefined {
+  const outside = lanes
+    .filter(({ place, kind }) => place !== 'inside' && kind === 'agent')
+    .flatMap(({ cost }) => cost ?? [])
+  const remarks = [
+    ...(withoutPrice.length > 0 ? ['in part'] : []),
+    ...(outside.length > 0 ? [`and ${dollars(outside.reduce((sum, cost) => sum + cost, 0))} by sub-agents`] : []),
+  ]
+  return remarks.length === 0 ? undefined : remarks.join(', ')
 }
 
 const stateNames: Readonly<Record<Gauge['state'], string>> = {
