@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { browserPath } from '@everlong/viewer/testing'
-import { defineBenchmark, type Page, type Target, table, targetTable } from '../benchmark.ts'
+import { defineBenchmark, markdownTable, type Page, type Target, table, targetTable } from '../benchmark.ts'
 import { median } from '../median.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { writeSession } from '../write-session.ts'
@@ -96,7 +96,7 @@ export function viewerTargets({ sessions }: ViewerReport): readonly Target[] {
 const seconds = (milliseconds: number) =>
   milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`
 
-export function viewerTables({ sessions, list }: ViewerReport) {
+function viewerTables({ sessions, list }: ViewerReport) {
   return {
     sessions: table(
       ['', ...sessions.map(({ megabytes }) => `${megabytes} MB`)],
@@ -130,6 +130,12 @@ export function viewerTables({ sessions, list }: ViewerReport) {
       ],
     ),
   }
+}
+
+/** For docs/viewer.md. */
+export function viewerFigures(report: ViewerReport): string {
+  const { sessions, list } = viewerTables(report)
+  return [markdownTable(sessions), markdownTable(list)].join('\n\n')
 }
 
 function page(report: ViewerReport): Page {

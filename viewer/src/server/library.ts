@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import type { Environment } from 'everlong'
 import { createScanner, isTranscript } from 'everlong/internal'
 import { lostIn } from 'everlong/internal/compaction'
-import { findSessions, findTranscripts, forEachEntry, readTranscript } from 'everlong/internal/node'
+import { findSessions, findSubagents, findTranscripts, forEachEntry, readTranscript } from 'everlong/internal/node'
 import type { SessionFacts, SessionRow } from '../data/api.ts'
 import { createTitleBook, sessionFacts } from '../data/facts.ts'
 import { createSessionView, type SessionView } from '../data/session.ts'
@@ -61,6 +61,9 @@ export function createLibrary({ paths, env }: LibraryOptions): Library {
   /** A session may have begun since. Sub-agents have no row, but can be opened. */
   const pathOf = (id: string) => {
     if (!files.has(id)) findTranscripts(paths).files.forEach(admit)
+    // Next to a session that was named itself, nothing but its sub-agents is looked at.
+    if (!files.has(id))
+      for (const path of paths.filter(isFile)) findSubagents(path).agents.forEach((one) => admit(one.path))
     return files.get(id)
   }
   return {
@@ -84,6 +87,10 @@ export function createLibrary({ paths, env }: LibraryOptions): Library {
     pathOf,
     admit,
   }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 function idOf(path: string): string {

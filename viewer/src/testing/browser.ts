@@ -23,6 +23,7 @@ const flags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--host-resolver-rules=MAP evil.example 127.0.0.1',
 ]
 
 export type Seen = {
@@ -38,6 +39,9 @@ export type Browser = {
   readonly open: (options?: { readonly width?: number; readonly scheme?: 'light' | 'dark' }) => Promise<Tab>
   readonly close: () => Promise<void>
 }
+
+/** A name that leads to this machine, as a stranger's name server could say. */
+export const strangeHost = 'evil.example'
 
 export async function startBrowser(): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'everlong-browser-'))

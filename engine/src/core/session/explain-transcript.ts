@@ -45,7 +45,9 @@ export function explainTranscript(transcript: Transcript, measured: Measured): E
   // As long as nothing was edited, what the newest answer reported is the size of its context.
   const isEdited = note !== undefined || view.edits.length > 0
   const size = isEdited ? editedSize(answered, view, grounds) : undefined
-  return explain({ ...grounds, messages: [...view.messages, ...emptyAnswers(transcript)], size })
+  // Before merging, as the command line counts them: merging adds words of ours.
+  const messages = isEdited ? view.messages : view.sources.flatMap(({ pieces }) => pieces)
+  return explain({ ...grounds, messages: [...messages, ...emptyAnswers(transcript)], size })
 }
 
 /** Codex reports usage in records without content, which no view shows. Those after the view say how large it is. */

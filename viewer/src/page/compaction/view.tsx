@@ -33,7 +33,7 @@ export function CompactionView({ id, number, query }: CompactionProps) {
         <span className="soft" aria-hidden="true">
           /
         </span>
-        <span>Compaction {number}</span>
+        <span className="whole">Compaction {number}</span>
       </Place>
       <div className="row spread">
         <h1>
@@ -63,18 +63,18 @@ function Shown({
   return (
     <>
       <p className="soft">
-        {oneLine(row.trigger)} · {dateTime(row.time)} ·{' '}
-        <Link to={sessionLink(id, { at: row.item })}>show in the conversation</Link>
+        {[row.trigger === 'unknown' ? '' : oneLine(row.trigger), dateTime(row.time)]
+          .filter((part) => part !== '')
+          .join(' · ')}{' '}
+        · <Link to={sessionLink(id, { at: row.item })}>show in the conversation</Link>
         {row.isUndone ? <span className="chip">undone</span> : null}
       </p>
-      <div>
-        <UndoButton id={id} row={row} />
-      </div>
+      <UndoButton id={id} row={row} />
       <Figures
         of={[
-          ['Before', row.tokensBefore === null ? short(before.tokens) : short(row.tokensBefore), 'tokens'],
-          ['After', row.tokensAfter === null ? short(after.tokens) : short(row.tokensAfter), 'tokens'],
-          ['Gone', count(data.gone.length), 'that may still matter'],
+          ['Before', ...sizeOf(row.tokensBefore, before.tokens)],
+          ['After', ...sizeOf(row.tokensAfter, after.tokens)],
+          ['Gone', count(data.gone.length), 'that may still matter: listed below'],
           ['User’s words', `${count(data.words.length - missing)} of ${count(data.words.length)}`, 'found again'],
           ['Doubtful claims', count(data.doubts.length)],
           [
@@ -93,7 +93,7 @@ function Shown({
           <header>
             <h2>What came out</h2>
             <span className="soft">
-              {counted(after.messages, 'message')}, {count(after.tokens)} tokens
+              {counted(after.messages, 'message')} with {count(after.tokens)} tokens
             </span>
           </header>
           <div className="body stack">
@@ -105,6 +105,13 @@ function Shown({
       <Tabs id={id} data={data} chosen={query.get('tab') ?? 'gone'} />
     </>
   )
+}
+
+/** What the client recorded includes its system prompt and tools. */
+function sizeOf(recorded: number | null, estimated: number): readonly [value: string, remark: string] {
+  return recorded === null
+    ? [short(estimated), 'tokens, estimated']
+    : [short(recorded), 'tokens, with system and tools']
 }
 
 type TabsProps = { readonly id: string; readonly data: CompactionData; readonly chosen: string }

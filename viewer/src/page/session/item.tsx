@@ -2,11 +2,13 @@
 import { useState } from 'react'
 import type { Item, ItemBlock } from '../../data/api.ts'
 import { linkTo } from '../address.ts'
-import { count, counted, dateTime, oneLine, short, visible } from '../format.ts'
+import { count, dateTime, short } from '../format.ts'
 import { Link } from '../parts/link.tsx'
 import { itemNames } from '../parts/names.ts'
+import { markdownOf, save } from '../parts/save.ts'
 import { Marked } from '../parts/text.tsx'
 import { useSource } from '../use-data.ts'
+import { blockTitle } from './block-title.ts'
 import type { Selection } from './selection.tsx'
 
 export type ItemProps = {
@@ -53,12 +55,45 @@ export function ItemView({ session, item, words, isHere, selection }: ItemProps)
           Compaction {item.compaction}: what went in, what came out, what is gone
         </Link>
       )}
-      {isCut ? (
-        <button type="button" className="plain" onClick={() => source.item(session, item.index).then(setWhole)}>
-          Show all {count(Math.max(...shown.blocks.map(({ length }) => length)))} characters
-        </button>
-      ) : null}
+      {isCut ? <More item={shown} onShow={setWhole} load={() => source.item(session, item.index)} /> : null}
     </article>
+  )
+}
+
+/** A browser is slow with more text than this in one place. */
+const maxCharacters = 500_000
+
+type MoreProps = {
+  readonly item: Item
+  readonly onShow: (item: Item) => void
+  readonly load: () => Promise<Item>
+}
+
+function More({ item, onShow, load }: MoreProps) {
+  const longest = Math.max(...item.blocks.map(({ length }) => length))
+  const shown = Math.max(...item.blocks.map(({ text }) => text.length))
+  if (shown >= maxCharacters)
+    return (
+      <button
+        type="button"
+        className="plain"
+        onClick={() => load().then((whole) => save(`item-${item.index + 1}.md`, markdownOf([whole])))}
+      >
+        Save all {count(longest)} characters
+      </button>
+    )
+  const show = (whole: Item) =>
+    onShow({
+      ...whole,
+      blocks: whole.blocks.map((block) =>
+        block.text.length > maxCharacters ? { ...block, text: block.text.slice(0, maxCharacters), isCut: true } : block,
+      ),
+    })
+  const label = longest > maxCharacters ? `Show the first ${count(maxCharacters)} of` : 'Show all'
+  return (
+    <button type="button" className="plain" onClick={() => load().then(show)}>
+      {label} {count(longest)} characters
+    </button>
   )
 }
 
@@ -77,7 +112,7 @@ function Block({ block, words, isLong }: BlockProps) {
   return (
     <details className={type === 'thinking' ? 'fold' : 'fold code'} open={isMatch}>
       <summary>
-        {titleOf(block)}
+        {blockTitle(block)}
         {block.isError ? <span className="chip bad">error</span> : null}
       </summary>
       <pre>
@@ -85,18 +120,4 @@ function Block({ block, words, isLong }: BlockProps) {
       </pre>
     </details>
   )
-}
-
-function titleOf({ type, tool, text, length }: ItemBlock): string {
-  const size = length > 400 ? ` (${counted(length, 'character')})` : ''
-  if (type === 'thinking') return text === '' ? 'Thinking, stored without its text' : `Thinking${size}`
-  const start = oneLine(visible(type === 'call' ? valuesIn(text) : text).slice(0, 400)).slice(0, 140)
-  const name = type === 'call' ? `${tool} ` : type === 'result' && tool !== null ? `${tool} → ` : ''
-  return `${oneLine(name)} ${start}${size}`.trim()
-}
-
-/** `{ "command": "make" }` reads better as `make`. */
-function valuesIn(text: string): string {
-  const [, value] = /^\{\s*"\w+":\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? []
-  return value ?? text
 }

@@ -174,7 +174,8 @@ function GaugeBar({ gauge }: { readonly gauge: Gauge }) {
           <b>{count(size.tokens)}</b> of {count(gauge.window)} tokens in the context now{estimated}
         </span>
         <span className={state === 'ok' ? 'soft' : 'warn'}>
-          {percentLeft} % left {isAutoCompactOn ? 'until auto-compact' : '(auto-compact is off)'} {stateNames[state]}
+          {percentLeft} % left {isAutoCompactOn ? 'until auto-compact' : '(auto-compact is off)'}
+          {stateNames[state] === '' ? '' : `: ${stateNames[state]}`}
         </span>
       </div>
       <svg className="gauge" viewBox="0 0 100 8" preserveAspectRatio="none" width="100%" height="8" aria-hidden="true">
