@@ -63,7 +63,7 @@ export function createLibrary({ paths, env }: LibraryOptions): Library {
     if (!files.has(id)) findTranscripts(paths).files.forEach(admit)
     // Next to a session that was named itself, nothing but its sub-agents is looked at.
     if (!files.has(id))
-      for (const path of paths.filter(isFile)) findSubagents(path).agents.forEach((one) => admit(one.path))
+      for (const { path } of paths.filter(isFile).flatMap((path) => findSubagents(path).agents)) admit(path)
     return files.get(id)
   }
   return {

@@ -233,7 +233,7 @@ function Row({ row }: { readonly row: SessionRow }) {
       <div className="number wide">{facts ? short(tokensOf(row)) : ''}</div>
       <div className="number wide">{facts ? percent(facts.cachedShare) : ''}</div>
       <div className="number">{facts ? compactedText(facts.compactions) : ''}</div>
-      <div className="number wide">
+      <div className="number">
         {facts && facts.lost !== null && facts.lost > 0 ? <span className="chip bad">{facts.lost} lost</span> : ''}
       </div>
       <div className="number wide">{bytes(row.bytes)}</div>

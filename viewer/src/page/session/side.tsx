@@ -29,7 +29,7 @@ export function Compactions({ id, rows, lost }: CompactionsProps) {
               <span className="row">
                 {lostBy(row.number) > 0 ? <span className="chip bad">{lostBy(row.number)} lost</span> : null}
                 {row.isUndone ? <span className="chip">undone</span> : null}
-                <span className="chip">{oneLine(row.trigger)}</span>
+                {row.trigger === 'unknown' ? null : <span className="chip">{oneLine(row.trigger)}</span>}
               </span>
             </div>
             <div className="soft">
