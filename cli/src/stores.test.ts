@@ -62,7 +62,7 @@ describe.runIf(server)('a store URL in place of a path', () => {
       open.add({ role: 'assistant', content: `Done. ${'This is what I found. '.repeat(200)}` })
     }
     for (let turn = 1; turn <= 8; turn++) say(turn)
-    await open.flush()
+    await open.stored()
     const ran = await everlong(['view', `${server.url}?tenant=live`, '--no-open'], {
       meanwhile: async (stdout) => {
         const [, origin = '', token = ''] = /^Open (http:\/\/127\.0\.0\.1:\d+)\/#token=(\S+)$/m.exec(stdout) ?? []
@@ -77,7 +77,7 @@ describe.runIf(server)('a store URL in place of a path', () => {
         const session = () => ask<SessionData>(`/api/sessions/${row?.id}`)
         expect((await session()).items).toBe(16)
         say(9)
-        await open.flush()
+        await open.stored()
         await until(session, ({ items }) => items === 18)
         expect(await open.compact()).toMatchObject({ type: 'compacted' })
         await open.close()

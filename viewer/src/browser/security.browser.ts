@@ -7,6 +7,56 @@ import { builtPage, startViewer, type Viewer } from '../server/start.ts'
 import { type Browser, browserPath, startBrowser, strangeHost } from '../testing/browser.ts'
 import { temporaryFolder } from '../testing/sessions.ts'
 
+/** Runs in the page of a stranger. */
+const intrude = `async (url) => {
+  const loaded = (element, address) =>
+    new Promise((done) => {
+      element.onload = () => done('loaded')
+      element.onerror = () => done('refused')
+      element.setAttribute('src', address)
+      document.body.append(element)
+      setTimeout(() => done('nothing'), 3_000)
+    })
+  const frame = document.createElement('iframe')
+  await loaded(frame, url)
+  let framed = 'unreadable'
+  try {
+    framed = frame.contentWindow.document.body.textContent
+  } catch {}
+  const opened = window.open(url)
+  await new Promise((wait) => setTimeout(wait, 1_500))
+  const script = await loaded(document.createElement('script'), url + '/api/overview')
+  return { framed, script, isOutOfReach: opened === null || opened.closed }
+}`
+
+/** Runs in our page, as a script would that got into it. */
+const breakOut = `async () => {
+  const found = []
+  document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => found.push(effectiveDirective))
+  const tries = [
+    () => fetch('http://127.0.0.1:1/'),
+    () => {
+      new Image().src = 'http://127.0.0.1:1/pixel.png'
+    },
+    () => {
+      const script = document.createElement('script')
+      script.textContent = 'window.broken = 1'
+      document.body.append(script)
+    },
+    () => {
+      document.body.innerHTML = '<b>markup</b>'
+    },
+    () => new Function('window.broken = 2')(),
+  ]
+  for (const attempt of tries) {
+    try {
+      await attempt()
+    } catch {}
+  }
+  await new Promise((wait) => setTimeout(wait, 300))
+  return { rules: [...new Set(found)].toSorted(), broken: window.broken }
+}`
+
 describe.skipIf(browserPath === undefined)('strangers (skipped: there is no Chromium on this machine)', () => {
   const folder = temporaryFolder()
   const undone: string[] = []
@@ -69,29 +119,8 @@ describe.skipIf(browserPath === undefined)('strangers (skipped: there is no Chro
 
   test('a page of another origin can neither frame it, nor run its script, nor reach its window', async () => {
     await evil.goto(`http://${strangeHost}/`)
-    const found = await evil.evaluate(async (url) => {
-      const loaded = (element: HTMLElement, name: 'src' | 'href', address: string) =>
-        new Promise((done) => {
-          element.onload = () => done('loaded')
-          element.onerror = () => done('refused')
-          element.setAttribute(name, address)
-          document.body.append(element)
-          setTimeout(() => done('nothing'), 3_000)
-        })
-      const frame = document.createElement('iframe')
-      await loaded(frame, 'src', url)
-      const script = document.createElement('script')
-      let framed = 'unreadable'
-      try {
-        framed = frame.contentWindow?.document.body.textContent ?? ''
-      } catch {
-        // As it should be.
-      }
-      const opened = window.open(url)
-      await new Promise((wait) => setTimeout(wait, 1_500))
-      return { framed, script: await loaded(script, 'src', `${url}/api/overview`), opener: opened?.closed ?? true }
-    }, own)
-    expect(found).toEqual({ framed: 'unreadable', script: 'refused', opener: true })
+    const found = await evil.evaluate(`(${intrude})(${JSON.stringify(own)})`)
+    expect(found).toEqual({ framed: 'unreadable', script: 'refused', isOutOfReach: true })
   })
 
   test('a name of a stranger that leads to this machine is refused: page, data and token', async () => {
@@ -163,35 +192,7 @@ describe.skipIf(browserPath === undefined)('strangers (skipped: there is no Chro
     const { page } = await browser.open()
     await page.goto(viewer.url)
     await page.getByText('Secret words.').waitFor()
-    const refused = await page.evaluate(async () => {
-      const found: string[] = []
-      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => found.push(effectiveDirective))
-      const tries = [
-        () => fetch('http://127.0.0.1:1/'),
-        () => {
-          const image = new Image()
-          image.src = 'http://127.0.0.1:1/pixel.png'
-        },
-        () => {
-          const script = document.createElement('script')
-          script.textContent = 'window.broken = 1'
-          document.body.append(script)
-        },
-        () => {
-          document.body.innerHTML = '<b>markup</b>'
-        },
-        () => new Function('return 1')(),
-      ]
-      for (const attempt of tries) {
-        try {
-          await attempt()
-        } catch {
-          // Refused: the event says by which rule.
-        }
-      }
-      await new Promise((wait) => setTimeout(wait, 300))
-      return { rules: [...new Set(found)].toSorted(), broken: (globalThis as { broken?: unknown }).broken }
-    })
+    const refused = await page.evaluate(`(${breakOut})()`)
     // Trusted types refuse scripts and markup before another rule is asked.
     expect(refused).toEqual({ rules: ['connect-src', 'img-src', 'require-trusted-types-for'], broken: undefined })
     await page.close()
