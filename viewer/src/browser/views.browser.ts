@@ -125,6 +125,26 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
     await page.close()
   })
 
+  test('ten tabs work, because those in the background hold no connection, and one that comes back is up to date', async () => {
+    const path = place.folder.write('project/tabs.jsonl', lossySession())
+    const tabs = []
+    for (let at = 0; at < 10; at++) {
+      const { page } = await place.browser.open()
+      await page.goto(place.viewer.url)
+      await page.locator('a.line', { hasText: 'tabs.jsonl' }).click()
+      await page.getByText('20 items').waitFor()
+      await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`)
+      tabs.push(page)
+    }
+    appendFileSync(path, session({ ids: (name) => `later-${name}` }).user('And now this.').text)
+    await tabs[0]?.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`)
+    await tabs[0]?.getByText('21 items').waitFor()
+    expect(await tabs[1]?.getByText('21 items').count()).toBe(0)
+    for (const page of tabs) await page.close()
+  })
+
   test('the gauge and the chart of a running session move', async () => {
     const path = place.folder.write('project/gauge.jsonl', lossySession())
     const { page } = await place.browser.open()

@@ -77,23 +77,47 @@ type Listening = {
   readonly listen: (event: 'session' | 'overview') => void
 }
 
-/** Not EventSource, which sends no header. Ends quietly with the server: the next request of the page says that it is gone. */
-function listenTo(session: string | undefined, { headers, listen }: Listening): () => void {
-  const abort = new AbortController()
-  const run = async () => {
-    const query = session === undefined ? '' : `?session=${encodeURIComponent(session)}`
-    const answer = await fetch(`/api/events${query}`, { headers, signal: abort.signal })
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ''
-    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-      const events = (text + part.value).split('\n\n')
-      text = events.pop() ?? ''
-      for (const event of events) {
-        const [, name] = /^event: (\w+)/m.exec(event) ?? []
-        if (name === 'session' || name === 'overview') listen(name)
-      }
+/**
+ * Not EventSource, which sends no header. Only while the page is visible: browsers allow six connections to a server, and further tabs
+ * would wait forever. When the page is seen again, it is told that everything may have changed.
+ */
+function listenTo(session: string | undefined, listening: Listening): () => void {
+  let abort: AbortController | undefined
+  const update = () => {
+    const isVisible = document.visibilityState === 'visible'
+    if (isVisible === (abort !== undefined)) return
+    abort?.abort()
+    abort = isVisible ? new AbortController() : undefined
+    if (abort) receive(session, listening, abort.signal).catch(() => undefined)
+  }
+  const onChange = () => {
+    update()
+    if (abort) for (const event of ['session', 'overview'] as const) listening.listen(event)
+  }
+  update()
+  document.addEventListener('visibilitychange', onChange)
+  return () => {
+    document.removeEventListener('visibilitychange', onChange)
+    abort?.abort()
+  }
+}
+
+/** Ends quietly with the server: the next request of the page says that it is gone. */
+async function receive(
+  session: string | undefined,
+  { headers, listen }: Listening,
+  signal: AbortSignal,
+): Promise<void> {
+  const query = session === undefined ? '' : `?session=${encodeURIComponent(session)}`
+  const answer = await fetch(`/api/events${query}`, { headers, signal })
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    const events = (text + part.value).split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) {
+      const [, name] = /^event: (\w+)/m.exec(event) ?? []
+      if (name === 'session' || name === 'overview') listen(name)
     }
   }
-  run().catch(() => undefined)
-  return () => abort.abort()
 }
