@@ -7,7 +7,7 @@ import { bytes, counted, dateTime, dollars, oneLine, percent, short } from '../f
 import { Link, sessionLink } from '../parts/link.tsx'
 import { rowTitle } from '../parts/row-title.ts'
 import { save } from '../parts/save.ts'
-import { Status } from '../parts/status.tsx'
+import { Status, WholeStatus } from '../parts/status.tsx'
 import { useData, useSource } from '../use-data.ts'
 import { csvOf } from './csv.ts'
 import { Days } from './days.tsx'
@@ -22,7 +22,7 @@ export function Overview({ query }: { readonly query: URLSearchParams }) {
   const chosen = useDeferredValue(filter)
   const rows = useMemo(() => chosenRows(sessions, chosen), [sessions, chosen])
   const periods = useMemo(() => periodsOf(rows), [rows])
-  if (!loaded.data) return <Status of={loaded} what="the list of sessions" />
+  if (!loaded.data) return <WholeStatus of={loaded} what="the list of sessions" />
   const { read } = loaded.data
   return (
     <>

@@ -6,7 +6,7 @@ import { bytes, count, counted, dateTime, dollars, oneLine, percent, short } fro
 import { Link, sessionLink } from '../parts/link.tsx'
 import { Place } from '../parts/place.tsx'
 import { rowTitle } from '../parts/row-title.ts'
-import { Figures, Status } from '../parts/status.tsx'
+import { Figures, Status, WholeStatus } from '../parts/status.tsx'
 import { type Loaded, useData, useSource, useVersion } from '../use-data.ts'
 import { Legend, WindowChart } from './chart.tsx'
 import { rangeOf } from './chart-shape.ts'
@@ -20,7 +20,7 @@ export function SessionView({ id, query }: SessionViewProps) {
   const version = useVersion(id)
   const session = useData(`session ${id}`, () => source.session(id), version)
   useUuid(id, query)
-  if (!session.data) return <Status of={session} what="the session" />
+  if (!session.data) return <WholeStatus of={session} what="the session" />
   return <Opened id={id} query={query} data={session.data} version={version} />
 }
 
