@@ -9,7 +9,6 @@ import type { HandoverFigures, Row } from './handover/rows.ts'
 import { root } from './root.ts'
 import type { TokensReport } from './tokens/page.ts'
 import type { TranscriptReport } from './transcript/run.ts'
-import { type ViewerReport, viewerFigures } from './viewer/run.ts'
 
 const start = '<!-- figures: npm run bench -- docs -->'
 const end = '<!-- end of figures -->'
@@ -18,7 +17,6 @@ const end = '<!-- end of figures -->'
 export const pages: Readonly<Record<string, () => string>> = {
   'README.md': mainFigures,
   'docs/built-ins.md': () => limitTables(results<BuiltInsReport>('built-ins')),
-  'docs/viewer.md': () => viewerFigures(results<ViewerReport>('viewer')),
 }
 
 export function run(): void {

@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { browserPath } from '@everlong/viewer/testing'
-import { defineBenchmark, markdownTable, type Page, type Target, table, targetTable } from '../benchmark.ts'
+import { defineBenchmark, type Page, type Target, table, targetTable } from '../benchmark.ts'
 import { median } from '../median.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { writeSession } from '../write-session.ts'
@@ -14,7 +14,7 @@ const sizes = [1, 10, 100]
 const rounds = 3
 const sessionCount = 10_000
 
-export type ViewerReport = {
+type ViewerReport = {
   readonly node: string
   readonly sessions: readonly (SessionFigures & { readonly megabytes: number; readonly plainMs: number })[]
   readonly list: ListFigures & { readonly count: number }
@@ -73,7 +73,7 @@ function medians<Figures extends Readonly<Record<string, number>>>(measured: rea
   return Object.fromEntries(names.map((name) => [name, median(measured.map((one) => one[name] ?? 0))])) as Figures
 }
 
-export function viewerTargets({ sessions }: ViewerReport): readonly Target[] {
+function viewerTargets({ sessions }: ViewerReport): readonly Target[] {
   const large = sessions.find(({ megabytes }) => megabytes === 100)
   if (!large) return []
   const { messagesMs, framesPerSecond, blankFramesPerSecond } = large
@@ -130,12 +130,6 @@ function viewerTables({ sessions, list }: ViewerReport) {
       ],
     ),
   }
-}
-
-/** For docs/viewer.md. */
-export function viewerFigures(report: ViewerReport): string {
-  const { sessions, list } = viewerTables(report)
-  return [markdownTable(sessions), markdownTable(list)].join('\n\n')
 }
 
 function page(report: ViewerReport): Page {
