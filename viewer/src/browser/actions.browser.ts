@@ -1,7 +1,7 @@
 // What a person can do in the views: undo, originals, selections, lanes, filters, and what stays hidden.
 import { readFileSync } from 'node:fs'
 import { session } from 'everlong/internal/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage } from '../../build.ts'
 import { builtPage, startViewer } from '../server/start.ts'
 import { browserPath } from '../testing/browser.ts'
@@ -12,6 +12,7 @@ describe.skipIf(browserPath === undefined)('actions (skipped: there is no Chromi
   beforeAll(async () => {
     place = await openPlace()
   })
+  afterEach(() => place?.browser.closePages())
   afterAll(() => place?.close())
 
   test('a compaction that Everlong wrote is undone and redone', async () => {

@@ -1,6 +1,6 @@
 // Every view by keyboard alone.
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { browserPath } from '../testing/browser.ts'
 import { type OpenedPlace, openPlace } from '../testing/place.ts'
 
@@ -9,6 +9,7 @@ describe.skipIf(browserPath === undefined)('by keyboard alone (skipped: there is
   beforeAll(async () => {
     place = await openPlace()
   })
+  afterEach(() => place?.browser.closePages())
   afterAll(() => place?.close())
 
   test('from the list into a session, through the chart to an answer', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import axe from 'axe-core'
 import { session } from 'everlong/internal/testing'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage, buildPlayground } from '../../build.ts'
 import { builtPage, exportSession } from '../server/start.ts'
 import { browserPath } from '../testing/browser.ts'
@@ -18,6 +18,7 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
   beforeAll(async () => {
     place = await openPlace()
   })
+  afterEach(() => place?.browser.closePages())
   afterAll(() => place?.close())
 
   const at = (path: string) => place.at(path)
@@ -150,14 +151,14 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
     const { page } = await place.browser.open()
     await page.goto(place.viewer.url)
     await page.locator('a.line', { hasText: 'gauge.jsonl' }).click()
-    await page.getByText('9,050 of').waitFor()
+    await page.getByText('9,060 of').waitFor()
     const answers = () => page.getByRole('slider').getAttribute('aria-valuemax')
     await page.getByRole('slider').waitFor()
-    expect(await answers()).toBe('2')
+    expect(await answers()).toBe('9')
     const later = session({ ids: (name) => `later-${name}` })
     appendFileSync(path, later.user('More.').assistant('Done.', { tokens: { cacheRead: 150_000, output: 500 } }).text)
-    await page.getByText('150,500 of').waitFor()
-    await expect.poll(answers).toBe('3')
+    await page.getByText('150,510 of').waitFor()
+    await expect.poll(answers).toBe('10')
     await page.close()
   })
 

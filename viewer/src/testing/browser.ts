@@ -37,6 +37,8 @@ export type Tab = { readonly page: Page; readonly seen: Seen }
 
 export type Browser = {
   readonly open: (options?: { readonly width?: number; readonly scheme?: 'light' | 'dark' }) => Promise<Tab>
+  /** Those that a failed test left open hold connections. */
+  readonly closePages: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -58,6 +60,9 @@ export async function startBrowser(): Promise<Browser> {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
       return { page, seen: watch(page) }
+    },
+    closePages: async () => {
+      for (const page of context.pages().slice(1)) await page.close()
     },
     close: async () => {
       await context.close()
