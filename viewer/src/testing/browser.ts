@@ -53,7 +53,8 @@ export async function startBrowser(): Promise<Browser> {
     args: flags,
     permissions: ['clipboard-read', 'clipboard-write'],
   })
-  context.setDefaultTimeout(20_000)
+  // A busy machine takes long to start the readers.
+  context.setDefaultTimeout(60_000)
   return {
     open: async ({ width = 1280, scheme = 'light' } = {}) => {
       const page = await context.newPage()
