@@ -2,5 +2,10 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  test: { include: ['viewer/src/**/*.browser.ts'], testTimeout: 240_000, hookTimeout: 120_000, maxWorkers: 1 },
+  test: {
+    include: ['viewer/src/**/*.browser.ts', 'scripts/site/*.browser.ts'],
+    testTimeout: 240_000,
+    hookTimeout: 120_000,
+    maxWorkers: 1,
+  },
 })

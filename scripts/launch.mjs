@@ -26,6 +26,7 @@ const jobs = {
   bench: ['bench/src/main.ts'],
   example: ['examples/src/simulated/run.ts'],
   build: ['scripts/build.ts'],
+  docs: ['scripts/docs.ts'],
   'build:plugins': ['scripts/build-plugins.ts'],
   'build:playground': ['viewer/build-playground.ts'],
   package: ['scripts/package.ts'],

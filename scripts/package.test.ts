@@ -88,15 +88,28 @@ test('the README of the library lists every entry', () => {
 
 test('the command holds built files, the plug-ins, docs and licenses, and no sources', () => {
   const files = filesIn(command)
-  const usual = /^(dist\/[\w-]+\.js|plugins\/[\w-]+\/.*)$/
-  expect(files.filter((name) => !usual.test(name))).toEqual([
+  const built = /^(dist\/[\w-]+\.js|dist\/page\/assets\/[\w-]+\.(js|css)|plugins\/[\w-]+\/.*)$/
+  expect(files.filter((name) => !built.test(name))).toEqual([
     'LICENSE',
     'README.md',
     'THIRD-PARTY-LICENSES',
+    'dist/page/index.html',
     'docs/command-line.md',
+    'docs/pictures/viewer-compaction.png',
+    'docs/pictures/viewer-session.png',
+    'docs/pictures/viewer-sessions.png',
+    'docs/viewer.md',
     'package.json',
   ])
   expect(files.filter((name) => /\.ts$|node_modules/.test(name))).toEqual([])
+})
+
+test('the command names the licenses of the packages inside it: those of the page, and none of the tools that build it', () => {
+  const text = readFileSync(join(command, 'THIRD-PARTY-LICENSES'), 'utf8')
+  const names = [...text.matchAll(/^(\S+) \d[\w.-]*: .* license/gm)].map(([, name]) => name)
+  expect(names).toContain('@tanstack/virtual-core')
+  expect(names).toContain('react-dom')
+  expect(names.filter((name = '') => /^(vite|rolldown|postcss|jiti)\b/.test(name))).toEqual([])
 })
 
 test('every module that the command runs in a thread is there', () => {

@@ -7,15 +7,28 @@ import { build } from 'vite'
 const root = import.meta.dirname
 const folder = join(root, 'dist/page')
 const stamp = join(root, 'dist/page.stamp')
+const packages = join(root, 'dist/page.packages.json')
 
 /** Builds it if a source changed since, and returns its folder. `onStart` is called before a build. */
 export async function buildPage(onStart: () => void = () => undefined): Promise<string> {
   const wanted = sourceHash()
-  if (existsSync(stamp) && existsSync(folder) && readFileSync(stamp, 'utf8') === wanted) return folder
+  if (existsSync(stamp) && existsSync(folder) && existsSync(packages) && readFileSync(stamp, 'utf8') === wanted)
+    return folder
   onStart()
-  await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'error' })
+  const output = await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'error' })
+  const chunks = [output].flat().flatMap((one) => ('output' in one ? one.output : []))
+  const modules = chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+  const names = modules.flatMap(
+    (path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path.replaceAll('\\', '/'))?.[1] ?? [],
+  )
+  writeFileSync(packages, JSON.stringify([...new Set(names)].toSorted()))
   writeFileSync(stamp, wanted)
   return folder
+}
+
+/** The npm packages inside the page, after it was built. */
+export function pagePackages(): readonly string[] {
+  return JSON.parse(readFileSync(packages, 'utf8')) as readonly string[]
 }
 
 /** Of everything that the page is made of, with the versions of its packages. */

@@ -2,8 +2,9 @@
 // other hosts use nothing else.
 import type { EngineEvent, Environment, MessageInput } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
-import { gitWorkspace, type Session, type SessionOptions } from 'everlong/node'
+import { gitWorkspace, type Session } from 'everlong/node'
 import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
+import { type Checkpoints, createCheckpoints } from './checkpoints/checkpoints.ts'
 import type { CommandContext } from './commands/command.ts'
 import { commandNamed, runCommand } from './commands/run.ts'
 import { createEnvironmentNews, type EnvironmentNews } from './context/environment.ts'
@@ -13,33 +14,18 @@ import { personWithHooks, toolsWithHooks } from './hooks.ts'
 import { query } from './loop.ts'
 import { chooseModel } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
+import { byName } from './own/markdown-file.ts'
+import { commandOfSkill, type OwnCommand } from './own/own-commands.ts'
 import { receiptsIn } from './receipt.ts'
 import { count, dollars } from './render/numbers.ts'
 import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
 import { sessionsFolder } from './sessions/places.ts'
-import { titleOf } from './sessions/sessions.ts'
+import { createNames, titleOf } from './sessions/sessions.ts'
 import type { Settings } from './settings/load.ts'
+import { runShellLine, shellName } from './shell-line.ts'
 import { type AnyTool, offerTools } from './tool.ts'
+import type { ToolSet, ToolSetup } from './tool-set.ts'
 import { type Turn, Turns } from './turns.ts'
-
-export type ToolSet = {
-  readonly tools: readonly AnyTool[]
-  readonly state?: SessionOptions['state']
-  /** Replaces the secrets that the tools replace. */
-  readonly redact?: (text: string) => string
-  readonly close: () => Promise<void>
-}
-
-export type ToolSetup = {
-  readonly person: Person
-  readonly mode: () => PermissionMode
-  readonly setMode: (mode: PermissionMode) => void
-  readonly onTasks: (tasks: AgentState['tasks']) => void
-  /** Tells the model something that nobody typed: a background task has ended. It starts a turn if none runs. */
-  readonly tell: (news: string, session: Session) => void
-  /** Shows the person one line. */
-  readonly notify: (text: string) => void
-}
 
 export type AgentOptions = {
   /** The workspace. */
@@ -52,6 +38,10 @@ export type AgentOptions = {
   readonly demo?: DemoModel
   readonly person: Person
   readonly createTools: (setup: ToolSetup) => Promise<ToolSet>
+  /** Read again with every use, so that a changed file counts. */
+  readonly ownCommands?: () => readonly OwnCommand[]
+  /** Keeps the files as they are before each prompt, so that /rewind can give them back. */
+  readonly keepsFiles?: boolean
   readonly session?: SessionChoice
   readonly mode?: PermissionMode
   readonly env?: Environment
@@ -87,6 +77,10 @@ class RunningAgent implements Agent {
     | undefined
   private mode: PermissionMode
   private tasks: AgentState['tasks'] = []
+  private readonly names = createNames()
+  private checkpoints: Checkpoints | undefined
+  /** Resolves when the files are kept. */
+  private saving: Promise<void> | undefined
   private commandStop: AbortController | undefined
   /** How many are running. */
   private commands = 0
@@ -120,7 +114,7 @@ class RunningAgent implements Agent {
       tell: this.tell,
       notify: (text) => this.emit({ type: 'notice', text }),
     })
-    const tools = toolsWithHooks(toolSet.tools)
+    const tools = toolsWithHooks(toolSet.tools).map((tool) => this.afterSaving(tool))
     const host = createSessionHost(
       {
         ...{ folder, home, sessions, settings, env, isHeadless },
@@ -131,6 +125,7 @@ class RunningAgent implements Agent {
         onRetry: this.emit,
         onOpened: (opened) => {
           this.forget()
+          this.checkpoints = this.checkpointsOf(opened)
           // Now, so that the gauge counts them before the first prompt.
           offerTools(opened, tools)
           opened.cleanUp({ name: 'context', scope: 'conversation', clear: this.forget })
@@ -148,10 +143,12 @@ class RunningAgent implements Agent {
   state = (): AgentState => {
     const { id, path } = this.session()
     const title = path === undefined ? undefined : titleOf(path)
+    const name = title ?? (path === undefined ? undefined : this.names(path))
     return {
       isBusy: this.turns.isBusy(),
       sessionId: id,
       ...(title === undefined ? {} : { title }),
+      ...(name === undefined ? {} : { name }),
       mode: this.mode,
       model: this.open().host.model().words,
       queued: this.turns.queued(),
@@ -178,6 +175,12 @@ class RunningAgent implements Agent {
     this.changed()
   }
 
+  /** Commands come before skills of the same name. */
+  ownCommands = (): readonly OwnCommand[] =>
+    byName([...(this.options.ownCommands?.() ?? []), ...(this.open().toolSet.skills ?? []).map(commandOfSkill)])
+
+  moveToBackground = (): number => this.open().toolSet.tasks?.moveAll() ?? 0
+
   command = async (line: string, signal?: AbortSignal): Promise<CommandResult> => {
     const command = commandNamed(line)
     if (command?.needsQuiet && this.turns.isBusy()) {
@@ -193,11 +196,25 @@ class RunningAgent implements Agent {
     })
     try {
       const both = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
+      if (line.startsWith(shellName)) return await this.shell(line.slice(shellName.length).trim(), both)
       return await runCommand(line, this.commandContext(both))
     } finally {
       this.commands--
       stopListening()
     }
+  }
+
+  private async shell(command: string, signal: AbortSignal): Promise<CommandResult> {
+    const { runForPerson: run } = this.open().toolSet
+    const session = this.session()
+    if (!run) return { type: 'error', text: 'There is no shell here.' }
+    if (command === '') return { type: 'error', text: 'Say which command: !npm test' }
+    const message = await runShellLine(command, { run, session, signal, emit: this.emit })
+    // A session that was left meanwhile hears nothing more.
+    if (session !== this.session()) return { type: 'text', text: '' }
+    if (this.turns.isBusy()) void this.turns.tell(message)
+    else session.add(message)
+    return { type: 'text', text: '' }
   }
 
   close = async (): Promise<void> => {
@@ -209,6 +226,23 @@ class RunningAgent implements Agent {
   }
 
   closeTools = async (): Promise<void> => this.parts?.toolSet.close()
+
+  private checkpointsOf({ path }: Session): Checkpoints | undefined {
+    const { folder, keepsFiles = false } = this.options
+    const notify = (text: string) => this.emit({ type: 'notice', text })
+    return keepsFiles && path !== undefined ? createCheckpoints({ folder, path, notify }) : undefined
+  }
+
+  /** A tool may change files, so it waits until they are kept. The request does not. */
+  private afterSaving(tool: AnyTool): AnyTool {
+    return {
+      ...tool,
+      call: async (input, context) => {
+        await this.saving
+        return tool.call(input, context)
+      },
+    }
+  }
 
   private open() {
     if (!this.parts) throw new Error('The agent has not started yet.')
@@ -251,6 +285,7 @@ class RunningAgent implements Agent {
 
   /** What a prompt adds to the conversation, unless a hook of UserPromptSubmit refuses it. */
   private readonly messagesFor = async (prompt: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> => {
+    this.saving = this.checkpoints?.take()
     const outcome = await this.session().runHooks({ event: 'UserPromptSubmit', prompt: prompt.text }, { signal })
     for (const text of outcome.messages) this.emit({ type: 'notice', text })
     if (outcome.veto !== undefined) {
@@ -277,13 +312,18 @@ class RunningAgent implements Agent {
   private commandContext(signal: AbortSignal): CommandContext {
     const { settings, folder, home, demo } = this.options
     const { env, sessions, changed, session } = this
-    const { tools, host } = this.open()
+    const { tools, host, toolSet } = this.open()
     return {
       ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
+      toolSet,
+      ...(this.checkpoints ? { checkpoints: this.checkpoints } : {}),
+      ownCommands: this.ownCommands,
       mode: () => this.mode,
       setMode: this.setMode,
+      name: () => this.state().name,
       model: host.model,
       spending: host.spending,
+      sandbox: () => toolSet.sandbox?.() ?? { type: 'off' },
       open: async (choice) => {
         await host.open(choice)
         changed()

@@ -37,6 +37,8 @@ export type LoopEvent =
       readonly content: string | readonly JsonObject[]
       readonly isError: boolean
     }
+  /** Of a sub-agent, after each answer: the size of its conversation, and what it has cost so far. */
+  | { readonly type: 'spent'; readonly tokens: number; readonly cost?: number }
   /** What a person should know. */
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'subagent'; readonly toolUseId: string; readonly event: LoopEvent }

@@ -52,7 +52,7 @@ describe('a sub-agent', () => {
     const inner = eventsOf(events, 'subagent')
     expect(new Set(inner.map(({ toolUseId }) => toolUseId))).toEqual(new Set(['t_main']))
     const types = inner.map(({ event }) => event.type).filter((type) => type !== 'engine' && type !== 'stream')
-    expect(types).toEqual(['answer', 'tool-started', 'tool-finished', 'answer', 'stopped'])
+    expect(types).toEqual(['answer', 'spent', 'tool-started', 'tool-finished', 'answer', 'spent', 'stopped'])
   })
 
   test('works at the same time as others that the same answer starts', async () => {

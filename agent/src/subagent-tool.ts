@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { LoopEvent } from './events.ts'
 import { query } from './loop.ts'
 import { reasonOf } from './reason-of.ts'
+import { subjectOf } from './render/calls.ts'
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from './tool.ts'
 import type { Tasks } from './tools/tasks.ts'
 
@@ -64,7 +65,9 @@ export function subagentTool(options: SubagentToolOptions): AnyTool {
       const { system = options.system, tools } = type ?? options
       const sub = await context.session.subagent(system === undefined ? {} : { system })
       const run = { sub, tools, given, maxTurns: options.maxTurns ?? 200 }
-      return tasks && given.run_in_background ? inBackground(run, context, tasks) : inForeground(run, context)
+      if (!tasks || !given.run_in_background) return inForeground(run, context, tasks)
+      const running = start(run, () => undefined)
+      return inBackground(run, { running, context, tasks, how: 'Started in' })
     },
   })
 }
@@ -83,24 +86,72 @@ type Run = {
   readonly maxTurns: number
 }
 
-async function inForeground(run: Run, { signal, emit, toolUseId }: ToolContext): Promise<ToolOutput> {
-  const report = await reportOf(run, signal, (event) => emit({ type: 'subagent', toolUseId, event }))
-  return { ...report, details: { agentId: run.sub.agentId, description: run.given.description } }
+/** Until it ends, or the person sends it to the background. */
+async function inForeground(run: Run, context: ToolContext, tasks: Tasks | undefined): Promise<ToolOutput> {
+  const { signal, emit, toolUseId } = context
+  let isWatched = true
+  const running = start(run, (event) => {
+    if (isWatched) emit({ type: 'subagent', toolUseId, event })
+  })
+  signal.addEventListener('abort', running.stop)
+  if (signal.aborted) running.stop()
+  const moved = Promise.withResolvers<'moved'>()
+  const takeBack = tasks?.offer(() => moved.resolve('moved'))
+  try {
+    const ended = await Promise.race([running.report, moved.promise])
+    const { description } = run.given
+    if (ended !== 'moved' || !tasks) {
+      const report = await running.report
+      return { ...report, details: { agentId: run.sub.agentId, description } }
+    }
+    isWatched = false
+    return inBackground(run, { running, context, tasks, how: 'The user sent it to' })
+  } finally {
+    takeBack?.()
+    signal.removeEventListener('abort', running.stop)
+  }
 }
 
-function inBackground(run: Run, { session }: ToolContext, tasks: Tasks): ToolOutput {
-  const { sub, given } = run
+type Running = {
+  readonly report: Promise<ToolOutput>
+  readonly stop: () => void
+  /** One line for each call so far, the newest last. */
+  readonly calls: () => readonly string[]
+}
+
+function start(run: Run, tell: (event: LoopEvent) => void): Running {
+  const stop = new AbortController()
+  let calls: readonly string[] = []
+  const report = reportOf(run, stop.signal, (event) => {
+    if (event.type === 'tool-started') calls = [...calls, `${event.name} ${subjectOf(event, '')}`].slice(-maxCalls)
+    tell(event)
+  })
+  return { report, stop: () => stop.abort(), calls: () => calls }
+}
+
+const maxCalls = 200
+
+type Background = {
+  readonly running: Running
+  readonly context: ToolContext
+  readonly tasks: Tasks
+  readonly how: 'Started in' | 'The user sent it to'
+}
+
+function inBackground({ sub, given }: Run, { running, context, tasks, how }: Background): ToolOutput {
   const { description } = given
   const id = sub.agentId ?? sub.id
-  const stop = new AbortController()
+  let report = ''
   let output = ''
-  const ended = reportOf(run, stop.signal, () => undefined).then(
+  const ended = running.report.then(
     ({ content, isError }) => {
-      output = textOf(content)
+      report = textOf(content)
+      output = report
       return isError ? 'ended early' : 'finished'
     },
     (error: unknown) => {
-      output = reasonOf(error)
+      report = reasonOf(error)
+      output = report
       return 'failed'
     },
   )
@@ -109,12 +160,13 @@ function inBackground(run: Run, { session }: ToolContext, tasks: Tasks): ToolOut
     output = ''
     return taken
   }
-  const stopNow = async () => {
-    stop.abort()
+  const stop = async () => {
+    running.stop()
     await ended
   }
-  tasks.start({ id, title: description, take, stop: stopNow, ended }, session)
-  const content = `Started in the background as ${id}. You are told when it has ended; TaskOutput returns its report, TaskStop ends it.`
+  const recent = () => [...running.calls(), ...(report === '' ? [] : report.split('\n'))]
+  tasks.start({ id, title: description, take, recent, stop, ended }, context.session)
+  const content = `${how} the background as ${id}. You are told when it has ended; TaskOutput returns its report, TaskStop ends it.`
   return { content, details: { agentId: id, description, isAsync: true } }
 }
 
@@ -129,6 +181,7 @@ async function reportOf(
     let why = 'finished'
     for await (const event of query({ session: sub, tools, signal, maxTurns })) {
       tell(event)
+      if (event.type === 'answer') tell(spentBy(sub))
       if (event.type === 'stopped') why = event.why
     }
     const last = sub.messages().findLast(({ role }) => role === 'assistant')
@@ -138,4 +191,13 @@ async function reportOf(
   } finally {
     await sub.close()
   }
+}
+
+function spentBy(sub: Session): LoopEvent {
+  const costs = Object.values(sub.spent())
+    .filter(({ requests }) => requests > 0)
+    .map(({ cost }) => cost)
+  const isPriced = costs.every((cost) => cost !== undefined)
+  const { tokens } = sub.explain().size
+  return { type: 'spent', tokens, ...(isPriced ? { cost: costs.reduce((sum, cost) => sum + cost, 0) } : {}) }
 }

@@ -41,7 +41,7 @@ export function reading<R>(path: string, read: () => Outcome<R>): Outcome<R> {
 
 /** Turns system errors and invalid settings into failures; other errors are bugs and are thrown. */
 export function expecting<R>(path: string, attempt: () => Outcome<R>): Outcome<R> {
-  return orTrouble(attempt, (error) => (isMissing(path, error) ? notThere(path) : systemTrouble(path, error)))
+  return orTrouble(attempt, readTrouble(path))
 }
 
 /** The same for a file or folder to write. */
@@ -49,15 +49,36 @@ export function writing<R>(path: string, attempt: () => Outcome<R>): Outcome<R> 
   return orTrouble(attempt, (error) => writeTrouble(path, error))
 }
 
-function orTrouble<R>(attempt: () => Outcome<R>, messageOf: (error: unknown) => string | undefined): Outcome<R> {
+/** The same as `reading` for what takes a while. */
+export async function opening<R>(path: string, open: () => Promise<Outcome<R>>): Promise<Outcome<R>> {
+  const found = reading(path, () => gathered(undefined))
+  if (found.type === 'failed') return found
+  try {
+    return await open()
+  } catch (error) {
+    return troubleOf(error, readTrouble(path))
+  }
+}
+
+function orTrouble<R>(attempt: () => Outcome<R>, messageOf: MessageOf): Outcome<R> {
   try {
     return attempt()
   } catch (error) {
-    if (error instanceof ConfigurationError) return failed(error.message)
-    const message = messageOf(error)
-    if (message === undefined) throw error
-    return failed(message)
+    return troubleOf(error, messageOf)
   }
+}
+
+type MessageOf = (error: unknown) => string | undefined
+
+function troubleOf(error: unknown, messageOf: MessageOf): Failure {
+  if (error instanceof ConfigurationError) return failed(error.message)
+  const message = messageOf(error)
+  if (message === undefined) throw error
+  return failed(message)
+}
+
+function readTrouble(path: string): MessageOf {
+  return (error) => (isMissing(path, error) ? notThere(path) : systemTrouble(path, error))
 }
 
 function isMissing(path: string, error: unknown): boolean {

@@ -183,10 +183,12 @@ describe('before a query', () => {
     const agent = everlong({
       model,
       projectKey: project,
-      settings: { contextWindow: 100_000 },
+      // All of it fits into one request for a summary.
+      settings: { contextWindow: 100_000, autoCompactAt: 40_000 },
       onEvent: (event) => events.push(event),
     })
-    await agent.sessionStore.append(main, [...talk.slice(0, 2), large, entry(3, 'Noted.', 'assistant')])
+    const log = entry(2, 'The log says nothing new. '.repeat(7_000))
+    await agent.sessionStore.append(main, [...talk.slice(0, 2), log, entry(3, 'Noted.', 'assistant')])
     const done = await agent.prepare(sessionId)
     expect(done).toMatchObject({ type: 'compacted', mechanism: 'direct' })
     const { after, chain } = done as Extract<typeof done, { readonly type: 'compacted' }>

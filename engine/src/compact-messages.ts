@@ -116,7 +116,7 @@ async function compactPlain<M extends PlainMessage>(
       view,
       threshold: 0,
       sessionId: 'plain',
-      ...(ledger ? { carried: fromJson(ledger) } : {}),
+      ...(ledger ? { carried: () => fromJson(ledger) } : {}),
       ...(first > 0 ? { partial: { type: 'up-to', uuid: uuidOfPlain(first) } } : {}),
       conversation,
       instructions,

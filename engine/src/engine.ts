@@ -5,7 +5,7 @@ import { defined, describeValue, isObject, type JsonObject, stringAt } from './c
 import type { Emit } from './core/ports/events.ts'
 import type { HookCall } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { createGuard, createListeners, safeHooks, safeRestore } from './core/ports/safely.ts'
+import { createGuard, createListeners, type Listeners, safeHooks, safeRestore } from './core/ports/safely.ts'
 import { defaultRecallLimit, type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
@@ -32,7 +32,6 @@ import {
   type OpenSessionOptions,
   openSession,
   type Readable,
-  type Recall,
   recordsIn,
   StoredSession,
   sessionIdOf,
@@ -44,7 +43,7 @@ import type { Settings } from './core/settings/table.ts'
 import { createPause, type Pause } from './core/text/slices.ts'
 import type { Fold } from './core/transcript/view/fold.ts'
 import { nextTurn, systemPorts } from './models/ports.ts'
-import type { ReadSession } from './read-session.ts'
+import type { OwnReadSession, ReadSession, Whole } from './read-session.ts'
 import { inMemory } from './stores/memory.ts'
 
 export type { EngineOptions } from './core/session/host.ts'
@@ -64,8 +63,8 @@ export type Engine = {
   readonly open: (id: string, options?: ContinueOptions) => Promise<Session>
   /**
    * A session to look at, from its records in any format that Everlong reads, or from the store. Nothing is written:
-   * `prepare()` shows the next request as it would be without an automatic compaction, and calls that would write throw a
-   * StoreError with the reason `read-only`.
+   * `prepare()` shows the next request as it would be without an automatic compaction, `compact()` returns a compaction with
+   * its records, and calls that would write throw a StoreError with the reason `read-only`.
    *
    *     const session = await engine.read(records)
    *     console.log(session.explain().size, await session.plan())
@@ -160,7 +159,7 @@ export type Sessions = {
     id: string,
     options: Omit<ContinueOptions, 'ifMissing'> & Pick<OpenSessionOptions, 'as'>,
   ) => Promise<Session>
-  readonly read: (transcript: Transcript, options: SessionOptions, recall?: Recall) => Promise<ReadSession>
+  readonly read: (transcript: Transcript, options: SessionOptions, whole?: Whole) => Promise<OwnReadSession>
 }
 
 export function createSessions(host: HostPorts, options: EngineOptions): Sessions {
@@ -187,15 +186,17 @@ export function createSessions(host: HostPorts, options: EngineOptions): Session
       const held = await openSession(store, id, { as, owner, user, waitMs, ...ports })
       return sessionOn(shared, { store, owner, held, id: sessionIdOf(held) }, session)
     },
-    read: async (transcript, session, recall) => {
+    read: async (transcript, session, whole) => {
       const { readSession } = await import('./read-session.ts')
       const { hooks: _, ask: __, ...quiet } = shared.options
+      const { environment = host.environment } = quiet
       return readSession({
-        ...{ transcript, recall, model: options.model, settings: settings ?? {}, options: session },
-        open: ({ held, fold, model, note, options: own, ...changed }) => {
+        ...{ transcript, whole, model: options.model, settings: settings ?? {}, options: session },
+        ...{ ports, environment, functions: quiet },
+        open: ({ held, fold, model, note, listeners, options: own, ...changed }) => {
           const learned = { ...nothingLearned(), calibrations: note ? { [note.model]: note.calibration } : {} }
           const known = { learned, overhead: note?.overhead, host: bareHost(host.environment) }
-          const reading = { ...shared, ...known, options: { ...quiet, ...changed, model } }
+          const reading = { ...shared, ...known, listeners, options: { ...quiet, ...changed, model } }
           return sessionOn(reading, { store: inMemory, owner: undefined, held, fold, id: held.id }, own)
         },
       })
@@ -216,6 +217,8 @@ type Shared = {
   readonly learned: Learned
   /** Tokens of the system prompt and the tools, where a session is only read and noted them. */
   readonly overhead?: number | undefined
+  /** Of a session that is only read. */
+  readonly listeners?: Listeners
   readonly ports: EnginePorts
   readonly cleanUps: Set<CleanUp>
 }
@@ -236,12 +239,12 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
   const { entries } = held
   const stored = new StoredSession(held, shared.ports)
   const agentId = stringAt(options.envelope, 'agentId')
-  const source = entries.length > 0 ? 'resume' : (options.startedBy ?? 'startup')
   const start: HookCall =
     agentId === undefined
-      ? { event: 'SessionStart', source }
+      ? { event: 'SessionStart', source: entries.length > 0 ? 'resume' : (options.startedBy ?? 'startup') }
       : { event: 'SubagentStart', details: { agent_id: agentId } }
-  const listeners = createListeners(shared.options.onEvent, { sessionId: id, ...defined({ agentId }) })
+  const source = { sessionId: id, ...defined({ agentId }) }
+  const { listeners = createListeners(shared.options.onEvent, source) } = shared
   let session: OwnSession
   let runtime: Runtime
   try {

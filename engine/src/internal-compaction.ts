@@ -1,19 +1,24 @@
 // everlong/internal/compaction: as everlong/internal, unstable. Pure: mechanisms, compaction, session memory, measuring.
 
-export { freshWatch, missedBecause, watchAnswer } from './core/cache/cache-watch.ts'
-export { type CacheState, cacheLifetimes, cacheStateOf, lifetimeWritten, type Worth } from './core/cache/economics.ts'
+export { type CacheWatch, freshWatch, missedBecause, watchAnswer } from './core/cache/cache-watch.ts'
+export {
+  type CacheState,
+  cacheLifetimes,
+  cacheStateOf,
+  lifetimeWritten,
+  missCost,
+  type Worth,
+} from './core/cache/economics.ts'
 export { sourceText } from './core/compaction/check.ts'
 export { piCompaction, piCompactionRecord } from './core/compaction/foreign.ts'
-export type { Compaction, CompactionJob, PartialChoice } from './core/compaction/job.ts'
+export type { Compaction, CompactionJob } from './core/compaction/job.ts'
 export { contextsOf, topicOf } from './core/compaction/lost/contexts.ts'
 export { lostIn } from './core/compaction/lost/lost.ts'
-export { contentWords, holdsWords, plainWords } from './core/compaction/page/plain-words.ts'
-export { type CompactionPlan, planCompaction } from './core/compaction/plan.ts'
+export type { CompactionPlan } from './core/compaction/plan.ts'
 export { type RunOptions, runCompaction } from './core/compaction/run.ts'
 export type { Ledger } from './core/ledger/facts.ts'
-export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger } from './core/ledger/ledger.ts'
-export { createWeigher, editedSize, turnsIn, type Weigher } from './core/mechanisms/measure.ts'
+export { createWeigher, turnsIn, type Weigher } from './core/mechanisms/measure.ts'
 export type { DeclineReason, PlannedItem, RequestOptions, ThinkingOutcome } from './core/mechanisms/mechanism.ts'
 export { microByCacheEdit } from './core/mechanisms/micro.ts'
 export { serverCompaction } from './core/mechanisms/native.ts'
@@ -28,18 +33,19 @@ export { type FidelityReport, type Hooks, noHooks, noOutcome } from './core/port
 export type { Tried } from './core/ports/outcome.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export { describeWorkspace } from './core/ports/workspace.ts'
+export { readContinuation } from './core/prompts/continuation.ts'
 export { emptyNotes } from './core/prompts/memory.ts'
 export { sectionTitles } from './core/prompts/summary.ts'
-export { type ContextNote, readContextNote } from './core/session/context-note.ts'
-export { explainTranscript, groundsOf } from './core/session/explain-transcript.ts'
+export { explainTranscript } from './core/session/explain-transcript.ts'
 export type { Preparation } from './core/session/session-api.ts'
 export type { PurposeUsage } from './core/session/tracking.ts'
 export { compactionJobAt, type Transcript, transcriptOfRecords } from './core/session/transcript.ts'
 export { compactionOff, type ReductionChoices } from './core/settings/resolve.ts'
+export { contentWords, holdsWords, plainWords } from './core/text/plain-words.ts'
 export { type Breakdown, bookMessage, breakdown, type Kind, type KindTokens } from './core/tokens/breakdown.ts'
-export { type ContextSize, contextSize, modelOf } from './core/tokens/context-size.ts'
+export { type ContextSize, modelOf } from './core/tokens/context-size.ts'
 export { recalibrate, scaled, uncalibrated } from './core/tokens/estimate/counting.ts'
-export { type ContextState, type Explanation, explain } from './core/tokens/explain.ts'
+export type { ContextState, Explanation } from './core/tokens/explain.ts'
 export type { Figure } from './core/tokens/figure.ts'
 export { endingNow, type Prediction, predictCompaction, whereCompactionsWouldFall } from './core/tokens/predict.ts'
 export { compactionEstimates, createStatisticsBook } from './core/transcript/report/statistics.ts'

@@ -6,6 +6,7 @@ import type { SessionStore } from './core/ports/session-store.ts'
 import type { HostPorts } from './core/session/host.ts'
 import { MemoryKeeper } from './core/session/memory-keeper.ts'
 import type { SessionOptions as AnySessionOptions, Session } from './core/session/session-api.ts'
+import type { Transcript } from './core/session/transcript.ts'
 import {
   type Engine as AnyEngine,
   type EngineOptions as AnyEngineOptions,
@@ -15,17 +16,30 @@ import {
   type ReadOptions,
   requireOptions,
   requireText,
+  type Sessions,
 } from './engine.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
-import { readTranscript } from './node/read/transcript.ts'
+import {
+  allEntries,
+  readTranscript,
+  readWindow,
+  type ReadOptions as TranscriptOptions,
+} from './node/read/transcript.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
 import { keepingResults } from './node/write/keep-results.ts'
+import type { Sync } from './node/write/writer.ts'
+import type { OwnReadSession } from './read-session.ts'
 import { recallOnDisk, storeErrorOf, transcriptFiles } from './stores/disk/file.ts'
 
 export type EngineOptions = AnyEngineOptions & {
   /** Functions and shell commands in the form of settings files; ignored when `hooks` is given. */
   readonly hookSettings?: HookChoices
+  /**
+   * When records of sessions by path are forced to the disk (fsync): `never` (the default, which leaves it to the system), at the
+   * end of each `turn`, or `always`, after each record.
+   */
+  readonly sync?: Sync
 }
 
 export type SessionOptions = AnySessionOptions & {
@@ -47,11 +61,11 @@ export type Engine = Omit<AnyEngine, 'open' | 'start'> & {
 }
 
 export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine {
-  const { hookSettings, store, ...options } = requireOptions(given)
+  const { hookSettings, store, sync, ...options } = requireOptions(given)
   const sessions = createSessions(nodeHost(hookSettings), options)
   if (store) return engineOn(sessions, store)
   const inFiles = ({ ifHeld }: Pick<SessionOptions, 'ifHeld'>) =>
-    engineOn(sessions, transcriptFiles(defined({ ifHeld })))
+    engineOn(sessions, transcriptFiles(defined({ ifHeld, sync })))
   const inMemory = engineOn(sessions)
   return {
     model: sessions.model,
@@ -66,20 +80,39 @@ export function createEngine(given: EngineOptions & { readonly store?: SessionSt
     },
     read: async (source, options = {}) => {
       if (typeof source !== 'string') return inMemory.read(source, options)
-      const { before, ...session } = options
       requireText(source, 'read() needs the path of a transcript')
-      const transcript = readFile(source, before)
-      return sessions.read(transcript, session, before === undefined ? recallOnDisk(source) : undefined)
+      try {
+        return (await readIn(sessions, source, options)).session
+      } catch (error) {
+        throw storeErrorOf(error)
+      }
     },
   }
 }
 
-function readFile(path: string, before: ReadOptions['before']) {
-  try {
-    return readTranscript(path, { before })
-  } catch (error) {
-    throw storeErrorOf(error)
-  }
+export type ReadFile = {
+  readonly session: OwnReadSession
+  /** What the session was read from. Of its entries only those since the last boundary, unless an older state is read. */
+  readonly transcript: Transcript
+}
+
+type FileOptions = ReadOptions & Pick<TranscriptOptions, 'onProgress'>
+
+/** For our own tools, which show more than a session does. Throws the system's error if the file cannot be read. */
+export function readFile(path: string, { engine, ...options }: FileOptions & { readonly engine: EngineOptions }) {
+  return readIn(createSessions(nodeHost(undefined), engine), path, options)
+}
+
+/** Only an older state needs the file from its start. */
+async function readIn(
+  sessions: Sessions,
+  path: string,
+  { before, onProgress, ...options }: FileOptions,
+): Promise<ReadFile> {
+  const isPast = before !== undefined
+  const transcript = isPast ? readTranscript(path, { before, ...defined({ onProgress }) }) : readWindow(path)
+  const whole = isPast ? undefined : { all: async () => allEntries(path), ...recallOnDisk(path) }
+  return { session: await sessions.read(transcript, options, whole), transcript }
 }
 
 function nodeHost(hookSettings: HookChoices | undefined): HostPorts {

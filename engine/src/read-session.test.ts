@@ -76,7 +76,6 @@ test('every call that would write is refused with a reason, and asks no model an
   expect(() => session.record({ content: 'Done.' })).toThrow(expect.objectContaining(refused))
   const calls = [
     () => session.send(),
-    () => session.compact(),
     () => session.undo(),
     () => session.clear(),
     () => session.pin('u1'),
@@ -132,6 +131,51 @@ test('a plan says what a compaction would do, and does nothing', async () => {
   expect(partial.type === 'planned' && partial.kept.map(({ uuid }) => uuid)).toEqual([last])
   await expect(session.plan({ from: 'a', upTo: 'b' })).rejects.toThrow(TypeError)
   expect(session.messages()).toEqual(before)
+})
+
+test('a compaction is made with its records, as often as it is asked for, and nothing is written', async () => {
+  const model = scripted(
+    () => `<summary>They listed the files. ${'The list is long and complete. '.repeat(3)}</summary>`,
+  )
+  const events: string[] = []
+  const { text, records } = talk()
+  const path = written(text)
+  const engine = createEngine({ model, redact: (said) => said.replaceAll('complete', '[gone]') })
+  for (const source of [path, records]) {
+    const session = await engine.read(source)
+    const off = session.on('compaction-finished', ({ sessionId }) => events.push(String(sessionId)))
+    const before = session.messages()
+    const made = await session.compact({ instructions: 'Keep the names.' })
+    expect(made).toMatchObject({ type: 'compacted', mechanism: 'direct' })
+    if (made.type !== 'compacted') throw new Error(made.why)
+    expect(made.summary).toContain('The list is long and [gone].')
+    // A rule from before the first compaction, which the model never saw.
+    expect(made.summary).toContain('From now on never push on Fridays.')
+    expect(made.records.map(({ subtype, isCompactSummary }) => subtype ?? isCompactSummary)).toContain(true)
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('Keep the names.')
+    expect(session.messages()).toEqual(before)
+    expect((await session.compact()).type).toBe('compacted')
+    off()
+    expect(await session.compact({ budget: 10 })).toMatchObject({ type: 'failed', reason: 'no-progress' })
+    const stopped = new AbortController()
+    stopped.abort()
+    expect(await session.compact({ signal: stopped.signal })).toMatchObject({ type: 'failed', reason: 'aborted' })
+  }
+  expect(events).toHaveLength(4)
+  expect(new Set(events).size).toBe(1)
+  expect(readFileSync(path, 'utf8')).toBe(text)
+})
+
+test('a model of which nothing is known, and a system prompt that the reader names', async () => {
+  const engine = createEngine({ model: offline() })
+  const { records } = transcript().user('Hello.')
+  const sizes = await Promise.all(
+    [{}, { system: 'You are brief. '.repeat(400) }].map(async (options) =>
+      (await engine.read(records, options)).explain(),
+    ),
+  )
+  expect(sizes.map(({ model }) => model)).toEqual([undefined, undefined])
+  expect((sizes[1]?.size.tokens ?? 0) - (sizes[0]?.size.tokens ?? 0)).toBeGreaterThan(1_000)
 })
 
 test('prepare() shows the next request without compacting, however full the context is, again and again', async () => {

@@ -1,28 +1,43 @@
-// engine.read(): a session to look at, on a copy in memory of what a transcript has. Calls that would write throw, and
-// prepare() works on another copy.
-import type { CompactionJob } from './core/compaction/job.ts'
+// engine.read(): a session to look at, on a copy in memory of what a transcript has. Calls that would write throw; prepare() and
+// compact() work on copies.
+import type { Compaction, CompactionJob } from './core/compaction/job.ts'
 import { missingFromSummary } from './core/compaction/missing.ts'
 import { type CompactionPlan, planCompaction } from './core/compaction/plan.ts'
+import { runCompaction } from './core/compaction/run.ts'
 import { defined } from './core/message/json.ts'
+import type { EngineEvent } from './core/ports/events.ts'
+import { noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
+import type { Compacted, Failed } from './core/ports/outcome.ts'
+import { createGuard, createListeners, type Listeners, safeModel } from './core/ports/safely.ts'
 import { type HeldSession, StoreError } from './core/ports/session-store.ts'
 import type { ContextNote } from './core/session/context-note.ts'
-import { type CompactOptions, compactInput } from './core/session/input.ts'
+import { answeredBy, explainTranscript } from './core/session/explain-transcript.ts'
+import { overheadOf } from './core/session/gauge.ts'
+import { type EnginePorts, type HostFunctions, safeFunctions } from './core/session/host.ts'
+import { type CompactOptions, compactInput, requestBase } from './core/session/input.ts'
 import type { Session, SessionOptions } from './core/session/session-api.ts'
-import type { Recall } from './core/session/stored-session.ts'
 import { compactionJobAt, type Transcript } from './core/session/transcript.ts'
-import { completeSettings } from './core/settings/resolve.ts'
+import { completeSettings, type Environment } from './core/settings/resolve.ts'
 import type { EngineSettings } from './core/settings/table.ts'
 import type { Fold } from './core/transcript/view/fold.ts'
 import { memorySession } from './stores/memory.ts'
 
-export type ReadSession = Session & {
+export type ReadSession = Omit<Session, 'compact'> & {
+  /**
+   * Makes a compaction and returns it with its records. Nothing is written, and the session stays as it is.
+   *
+   *     const made = await session.compact({ instructions: 'Keep the schema decisions.' })
+   *     if (made.type === 'compacted') console.log(made.summary)
+   */
+  readonly compact: (options?: DraftOptions) => Promise<Compacted | Failed>
+
   /**
    * Returns what a compaction would do now, without doing it and without asking a model.
    *
    *     const plan = await session.plan({ upTo: uuid })
    */
-  readonly plan: (options?: CompactOptions) => Promise<CompactionPlan>
+  readonly plan: (options?: DraftOptions) => Promise<CompactionPlan>
 
   /**
    * Returns what a summary of this conversation leaves out, as a text for the agent; empty if nothing is missing.
@@ -31,6 +46,12 @@ export type ReadSession = Session & {
    *     const note = await session.missing(summary)
    */
   readonly missing: (summary: string, options?: { readonly maxTokens?: number }) => Promise<string>
+}
+
+/** What a compaction that is not written may be given. */
+export type DraftOptions = CompactOptions & {
+  /** Tokens that the whole new context may have, without the system prompt and the tools. */
+  readonly budget?: number
 }
 
 /** What a session in memory is opened with. */
@@ -42,6 +63,7 @@ export type ReadInput = {
   readonly options: SessionOptions
   readonly settings: EngineSettings
   readonly restore: Transcript['restore']
+  readonly listeners: Listeners
   /** What the session itself counted with, where an engine of ours wrote it. */
   readonly note: ContextNote | undefined
 }
@@ -50,48 +72,76 @@ export type ReadSessionInput = {
   readonly transcript: Transcript
   readonly model: ModelClient
   readonly settings: EngineSettings
+  readonly environment: Environment
   readonly options: SessionOptions
-  /** Searches the whole transcript. Default: its entries are searched. */
-  readonly recall?: Recall | undefined
+  readonly ports: EnginePorts
+  /** The host's own, which may fail. */
+  readonly functions: HostFunctions & { readonly onEvent?: ((event: EngineEvent) => void) | undefined }
+  /** Where the whole transcript is. Default: in its entries. */
+  readonly whole?: Whole | undefined
   readonly open: (input: ReadInput) => Promise<Session>
 }
 
-export async function readSession(input: ReadSessionInput): Promise<ReadSession> {
-  const { transcript, options, recall } = input
-  const { path, entries, view, restore, envelope } = transcript
-  const answered = view.messages.findLast(({ model: name }) => name !== undefined && name !== '<synthetic>')?.model
-  const name = options.model ?? transcript.note?.model ?? answered ?? input.model.model
-  // Of another model the notes say nothing.
+/** Reads and searches everything that a session ever had. */
+export type Whole = Partial<Pick<HeldSession, 'all' | 'recall' | 'read'>>
+
+/** A read session of our own tools: they also see how a compaction was made. */
+export type OwnReadSession = Omit<ReadSession, 'compact'> & {
+  readonly compact: (options?: DraftOptions) => Promise<Compaction | Failed>
+}
+
+export async function readSession(input: ReadSessionInput): Promise<OwnReadSession> {
+  const { transcript, options, ports, environment: env, whole } = input
+  const { path, entries, restore, envelope } = transcript
+  const id = transcript.sessionId ?? 'unknown'
+  const name = options.model ?? transcript.note?.model ?? answeredBy(transcript) ?? input.model.model
+  // The notes say nothing about another model.
   const note = transcript.note?.model === name ? transcript.note : undefined
   const model = note ? withNotedWindow(input.model, note) : input.model
   const settings = { ...note?.settings, ...input.settings }
   const own = { ...options, model: name, envelope: { ...envelope, ...options.envelope } }
+  const listeners = createListeners(input.functions.onEvent, { sessionId: id })
+  const guard = createGuard({ emit: listeners.emit, wait: ports.wait })
   const open = (fold: Fold | undefined, changed: EngineSettings = {}) => {
-    const held = { ...memorySession(transcript.sessionId ?? 'unknown', entries), path: path || undefined, ...recall }
-    return input.open({ held, fold, model, options: own, settings: { ...settings, ...changed }, restore, note })
+    const held = { ...memorySession(id, entries), path: path || undefined, ...whole }
+    const more = { settings: { ...settings, ...changed }, options: own, listeners }
+    return input.open({ held, fold, model, restore, note, ...more })
   }
   const session = await open(transcript.fold)
-  const { contextWindow } = session.explain()
-  const { summary, recall: isRecalling } = completeSettings(settings)
-  const job = (more: Partial<CompactionJob> = {}): CompactionJob => ({
-    ...compactionJobAt(transcript),
-    sessionWindow: contextWindow.value,
-    settings: summary,
-    recall: isRecalling,
-    ...more,
-  })
+  const { explain: ofSession } = session
+  const base = options.system === undefined && options.tools === undefined ? undefined : requestBase(options)
+  const overhead = base && overheadOf(base, { model: name })
+  const explained = () =>
+    explainTranscript(transcript, { env, model: options.model, settings: input.settings, overhead })
+  const job = (given: DraftOptions = {}): CompactionJob => {
+    const { instructions, from, upTo } = compactInput(given)
+    const { budget } = given
+    const uuid = from ?? upTo
+    const partial = uuid === undefined ? undefined : ({ type: from === undefined ? 'up-to' : 'from', uuid } as const)
+    const { summary, recall } = completeSettings(settings)
+    return {
+      ...compactionJobAt(transcript),
+      ...{ sessionWindow: explained().contextWindow.value, settings: summary, recall },
+      ...defined({ instructions, partial, budget }),
+    }
+  }
   return Object.assign(session, refusing, {
+    explain: () => ({ ...ofSession(), ...explained() }),
     prepare: async (prepare?: Parameters<Session['prepare']>[0]) => {
       // No model is asked: an automatic compaction is left out.
       const copy = await open(undefined, settings.compaction === 'off' ? {} : { compaction: 'manual' })
       return copy.prepare(prepare)
     },
-    plan: async (given: CompactOptions = {}) => {
-      const { instructions, from, upTo } = compactInput(given)
-      const uuid = from ?? upTo
-      const partial = uuid === undefined ? undefined : ({ type: from === undefined ? 'up-to' : 'from', uuid } as const)
-      return planCompaction(job(defined({ instructions, partial })), model)
+    compact: async (given: DraftOptions = {}) => {
+      const { redact, summaryPrompt } = safeFunctions(input.functions, guard)
+      const outside = { ...ports, redact, summaryPrompt, hooks: noHooks, emit: listeners.emit }
+      return runCompaction(
+        job(given),
+        { ...outside, model: safeModel(model, guard) },
+        defined({ signal: given.signal }),
+      )
     },
+    plan: async (given: DraftOptions = {}) => planCompaction(job(given), model),
     missing: async (summary: string, { maxTokens }: { readonly maxTokens?: number } = {}) =>
       missingFromSummary(job(), { summary, ...defined({ maxTokens }) }),
   })
@@ -112,7 +162,6 @@ const refusing = {
   record: () => refuse('record'),
   send: async () => refuse('send'),
   recover: async () => refuse('recover'),
-  compact: async () => refuse('compact'),
   undo: async () => refuse('undo'),
   snip: async () => refuse('snip'),
   pin: async () => refuse('pin'),

@@ -46,6 +46,9 @@ export async function buildLibrary(outDir: string): Promise<void> {
 /** Large packages of which the command uses a small part. Bundling them saves `npx` some 90 MB. */
 const bundledPackages = ['gpt-tokenizer', 'openai', '@anthropic-ai/sdk']
 
+/** Builds the page of the viewer in a checkout. The package holds the built page instead. */
+const onlyInCheckout = '@everlong/viewer/build'
+
 /** What goes into the command besides the library. */
 const rooms = ['simulator', 'agent', 'viewer', 'cli']
 
@@ -67,12 +70,13 @@ export async function buildCommand(outDir: string): Promise<Built> {
     platform: 'node',
     target: 'node22',
     dts: false,
-    deps: { neverBundle: [/^node:/, ...Object.keys(versions).map(inPackage)], alwaysBundle: [/.*/] },
+    deps: { neverBundle: [/^node:/, onlyInCheckout, ...Object.keys(versions).map(inPackage)], alwaysBundle: [/.*/] },
   })
   const chunks = (bundle?.chunks ?? []).filter((chunk) => chunk.type === 'chunk')
   const files = new Set(chunks.map(({ fileName }) => fileName))
   const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
-  const external = imports.filter((name) => !name.startsWith('node:') && !files.has(name))
+  const isOutside = (name: string) => !name.startsWith('node:') && name !== onlyInCheckout && !files.has(name)
+  const external = imports.filter(isOutside)
   const modules = chunks.flatMap(({ moduleIds }) => moduleIds).map((path) => path.replaceAll('\\', '/'))
   const inside = modules.flatMap((path) => /.*\/node_modules\/(.*)/.exec(path)?.[1] ?? [])
   return {

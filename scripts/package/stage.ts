@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { buildPage } from '@everlong/viewer/build'
+import { buildPage, pagePackages } from '@everlong/viewer/build'
 import { root } from '../steps.ts'
 import { buildCommand, buildLibrary } from './build.ts'
 import { type Manifest, manifestOf, publishedCommand, publishedLibrary } from './manifest.ts'
@@ -23,9 +23,10 @@ export async function stageLibrary(folder: string): Promise<Staged> {
 export async function stageCommand(folder: string): Promise<Staged> {
   const { imported, bundled } = await buildCommand(join(folder, 'dist'))
   copy(['LICENSE'], folder)
-  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licensesOf(bundled))
   copyPlugins(folder)
   cpSync(await buildPage(), join(folder, 'dist/page'), { recursive: true })
+  const inside = [...new Set([...bundled, ...pagePackages()])].toSorted()
+  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licensesOf(inside))
   copy(filesOf('docs/pictures/viewer-*'), folder)
   copyPages('cli/README.md', ['docs/command-line.md', 'docs/viewer.md'], folder)
   return finish(folder, publishedCommand(manifestOf('cli'), imported))

@@ -2,6 +2,7 @@
 import { knownModels } from 'everlong/internal'
 import { modelForms } from '../models/choose.ts'
 import { count } from '../render/numbers.ts'
+import { sandboxLine } from '../sandbox/modes.ts'
 import { permissionModes } from '../settings/schema.ts'
 import { error, type SlashCommand, text } from './command.ts'
 
@@ -48,8 +49,8 @@ const meanings: Readonly<Record<(typeof permissionModes)[number], string>> = {
 export const permissions: SlashCommand = {
   name: 'permissions',
   arguments: '[MODE]',
-  help: 'shows the rules, or changes the mode: ask, accept-edits, plan, allow',
-  run: (words, { mode, setMode, settings }) => {
+  help: 'shows the sandbox and the rules, or changes the mode: ask, accept-edits, plan, allow',
+  run: (words, { mode, setMode, settings, sandbox }) => {
     const wanted = permissionModes.find((name) => name === words)
     if (words !== '' && wanted === undefined) return error(`${words} is no mode. Modes: ${permissionModes.join(', ')}.`)
     if (wanted !== undefined) {
@@ -60,6 +61,7 @@ export const permissions: SlashCommand = {
     const rules = Object.entries({ allow, deny }).flatMap(([kind, list]) => list.map((rule) => `  ${kind} ${rule}`))
     return text(
       `Mode ${mode()}: ${meanings[mode()]}.`,
+      sandboxLine(sandbox()),
       ...(rules.length === 0 ? ['No rules in the settings.'] : ['Rules:', ...rules]),
     )
   },

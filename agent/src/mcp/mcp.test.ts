@@ -44,7 +44,7 @@ describe('tools of a server', () => {
         tool: 'McpCall',
         title: 'Call counter: add_numbers',
         detail: { type: 'text', text: '{\n  "a": 2,\n  "b": 3\n}' },
-        rule: 'mcp__counter__add_numbers',
+        rules: ['mcp__counter__add_numbers'],
       },
     ])
   })

@@ -9,6 +9,7 @@ import { type Coverage, commandCoverage, commandPattern, commandText, no, yes } 
 import { type Disk, noDisk } from './disk.ts'
 import { pathCoverage, type Where } from './named-paths.ts'
 import { exactly, rulesForScript } from './offered-rules.ts'
+import { isProtected } from './protected.ts'
 import { isReadOnly, type Looking, readOnlyCommands } from './read-only.ts'
 import { formatRule, parseRule, type Rule, type RuleSet, ruleWords } from './rule.ts'
 import type { Script } from './script.ts'
@@ -17,7 +18,16 @@ import type { Script } from './script.ts'
 export type Access =
   | { readonly type: 'read'; readonly tool: string; readonly place: Place }
   | { readonly type: 'write'; readonly tool: string; readonly place: Place }
-  | { readonly type: 'run'; readonly script: Script }
+  | {
+      readonly type: 'run'
+      readonly script: Script
+      /** Inside of the sandbox, which keeps files and network closed by itself, or outside although there is one. */
+      readonly sandbox?: 'inside' | 'outside'
+      /** Why it may read what a rule denies. */
+      readonly doubt?: string
+    }
+  /** A command in the sandbox connects to a host. */
+  | { readonly type: 'connect'; readonly host: string }
   | {
       readonly type: 'fetch'
       readonly host: string
@@ -54,14 +64,18 @@ export function decide(access: Access, options: DecideOptions): Decision {
     return { type: 'deny', reason: 'plan mode is on, so nothing may be changed; finish the plan and call ExitPlanMode' }
   }
   if (access.type === 'run' && isAllowedInFull(rules.allow, access.script)) return { type: 'allow' }
+  if (access.type === 'run' && access.doubt !== undefined) return inDoubt(access, options, access.doubt)
+  const isInside = access.type === 'run' && access.sandbox === 'inside'
   for (const { rule, coverage } of denials) {
+    // A file that a rule denies is not there in the sandbox.
+    if (isInside && rule.type === 'path') continue
     if (coverage.type === 'maybe') return inDoubt(access, options, `${formatRule(rule)} may forbid it: ${coverage.why}`)
   }
   if (access.type === 'read') {
     const { place } = access
     if (place.isInside || ownFolders.some((folder) => isWithin(folder, place.real))) return { type: 'allow' }
   }
-  if (access.type === 'call' && access.isSafe) return { type: 'allow' }
+  if (isInside || (access.type === 'call' && access.isSafe)) return { type: 'allow' }
   if (isAllowed(rules.allow, access, looking)) return { type: 'allow' }
   if (mode === 'allow') return { type: 'allow' }
   if (mode === 'accept-edits' && isOrdinaryEdit(access, root)) return { type: 'allow' }
@@ -76,19 +90,6 @@ function changes(access: Access, looking: Looking): boolean {
 
 function isUnsafeCall(access: Access): boolean {
   return access.type === 'call' && !access.isSafe
-}
-
-/** Folders and files whose change makes something run later without a question. */
-const protectedFolders = new Set([
-  ...['.git', '.everlong', '.claude', '.codex', '.opencode', '.pi', '.cursor', '.gemini', '.vscode', '.idea', '.husky'],
-  ...['.devcontainer', '.githooks', '.bin'],
-])
-const protectedFiles =
-  /^(?:\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.c?js|\.envrc|\.mcp\.json|\.git(?:attributes|modules|config)|\.pre-commit-config\.yaml|lefthook\.ya?ml|\.bash(?:rc|_profile|_login|_logout|_aliases)|\.z(?:shrc|shenv|profile|login|logout)|\.profile|\.inputrc|\.vimrc|\.exrc|\.netrc|\.tool-versions|mise\.toml)$/
-
-function isProtected({ real }: Place, root: string): boolean {
-  const parts = relative(root, real).toLowerCase().split(sep)
-  return parts.some((part) => protectedFolders.has(part)) || protectedFiles.test(parts.at(-1) ?? '')
 }
 
 /** Of a command that a rule may deny, "always" allows this very text: nothing wider would have been read by a person. */
@@ -115,16 +116,20 @@ function readsBack(rule: Rule): boolean {
 function reasonFor(access: Access, root: string): { readonly reason?: string } {
   if (access.type === 'fetch')
     return access.isPrivate ? { reason: 'the address is on this machine or a private network' } : {}
+  if (access.type === 'run' && access.sandbox === 'outside') return { reason: 'outside the sandbox' }
+  if (access.type === 'connect') return { reason: 'the network is closed for commands in the sandbox' }
   if (access.type !== 'read' && access.type !== 'write') return {}
   const { place } = access
   if (place.leadsOut) return { reason: `a link leads out of the workspace, to ${place.real}` }
   if (!place.isInside) return { reason: 'outside the workspace' }
-  return access.type === 'write' && isProtected(place, root) ? { reason: 'changing it can change what runs later' } : {}
+  return access.type === 'write' && isProtected(place.real, root)
+    ? { reason: 'changing it can change what runs later' }
+    : {}
 }
 
 /** Whether the mode `accept-edits` would allow it. */
 export function isOrdinaryEdit(access: Access, root: string): boolean {
-  return access.type === 'write' && access.place.isInside && !isProtected(access.place, root)
+  return access.type === 'write' && access.place.isInside && !isProtected(access.place.real, root)
 }
 
 function rulesFor(access: Exclude<Access, { readonly type: 'run' }>, root: string): readonly Rule[] {
@@ -135,12 +140,14 @@ function rulesFor(access: Exclude<Access, { readonly type: 'run' }>, root: strin
       return folder === sep ? [] : [{ tool: 'Read', type: 'path', pattern: `/${escapeGlob(folder)}/**` }]
     }
     case 'write': {
-      const { real, isInside } = access.place
-      const pattern = isInside ? `/${escapeGlob(relative(root, real))}` : `/${escapeGlob(real)}`
+      const { real } = access.place
+      const pattern = isWithin(root, real) ? `/${escapeGlob(relative(root, real))}` : `/${escapeGlob(real)}`
       return [{ tool: 'Edit', type: 'path', pattern }]
     }
     case 'fetch':
       return [{ tool: 'WebFetch', type: 'domain', domain: access.host }]
+    case 'connect':
+      return [{ tool: 'Network', type: 'domain', domain: access.host }]
     case 'call': {
       const { tool, argument } = access
       return [argument === undefined ? { tool, type: 'any' } : { tool, type: 'argument', value: argument }]
@@ -158,6 +165,8 @@ function isAllowed(allow: readonly Rule[], access: Access, looking: Looking): bo
       return allow.some((rule) => isFor(rule, access) && coversPath(rule, access.place.real, looking.root))
     case 'fetch':
       return allow.some((rule) => rule.tool === 'WebFetch' && coversHost(rule, access.host, access.isPrivate))
+    case 'connect':
+      return allow.some((rule) => rule.tool === 'Network' && coversHost(rule, access.host, false))
     case 'call':
       return allow.some((rule) => coversCall(rule, access))
   }
@@ -207,6 +216,8 @@ function denies(rule: Rule, access: Access, where: Where): Coverage {
     }
     case 'fetch':
       return rule.tool === 'WebFetch' && (rule.type === 'any' || deniesHost(rule, access)) ? yes : no
+    case 'connect':
+      return deniesConnection(rule, access.host) ? yes : no
     case 'call':
       return coversCall(rule, access) ? yes : no
   }
@@ -245,6 +256,13 @@ export function coversPath(rule: Rule, path: string, root: string): boolean {
   }
   if (!isWithin(root, path)) return false
   return ignoreGlob(pattern.replace(/^\.\//, '/')).below(slashed(relative(root, path)))
+}
+
+/** A host that may not be fetched may not be reached by commands either. */
+function deniesConnection(rule: Rule, host: string): boolean {
+  if (rule.tool === 'Network' && rule.type === 'any') return true
+  if (rule.tool !== 'Network' && rule.tool !== 'WebFetch') return false
+  return deniesHost(rule, { type: 'fetch', host, addresses: [], isPrivate: false })
 }
 
 /** A rule for an address also covers the names that stand for it; all addresses of this machine are one. */

@@ -377,14 +377,14 @@ test.each(['Task', 'TodoWrite', 'Bash', 'recall', 'McpCall', 'ToolSearch', 'Exit
   },
 )
 
-test('rules know every tool, and no other', async () => {
+test('rules know every tool and the network, and nothing else', async () => {
   const skills = await setBench()
   skills.write('s/x/SKILL.md', '---\nname: x\ndescription: Does x.\n---\nDo x.\n')
   const bench = await setBench({
     mcpServers: { a: { command: 'no-such-program' } },
     skillFolders: [join(skills.folder, 's')],
   })
-  expect(bench.tools.tools.map(({ name }) => name).sort()).toEqual([...ruleTools].sort())
+  expect([...bench.tools.tools.map(({ name }) => name), 'Network'].sort()).toEqual([...ruleTools].sort())
 })
 
 test('rules that cannot be read are named before anything runs', async () => {

@@ -35,6 +35,8 @@ export type Permitted = { readonly type: 'allowed' } | { readonly type: 'denied'
 
 export type Permissions = {
   readonly check: (asked: Asked) => Promise<Permitted>
+  /** The rules that hold now: of the settings, and those that the person has added. */
+  readonly rules: () => RuleSet
   /** Searches leave such files and folders out. */
   readonly isHidden: (path: string) => boolean
 }
@@ -42,10 +44,11 @@ export type Permissions = {
 export function createPermissions(options: PermissionOptions): Permissions {
   const { rules, mode, root, ownFolders } = options
   const always: Rule[] = []
+  const rulesNow = (): RuleSet => ({ deny: rules.deny, allow: [...rules.allow, ...always] })
   const decideNow = ({ access, session }: Asked) =>
     decide(access, {
       mode: mode.get(),
-      rules: { deny: rules.deny, allow: [...rules.allow, ...always] },
+      rules: rulesNow(),
       root,
       ownFolders: ownFolders(session),
       disk,
@@ -81,6 +84,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
       if (decision.type === 'deny') return byRule(decision.reason)
       return inTurn(() => askNow(asked))
     },
+    rules: rulesNow,
     isHidden: hiddenBy(rules.deny, root),
   }
 }

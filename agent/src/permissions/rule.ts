@@ -19,7 +19,7 @@ export type RuleRead =
 
 const pathTools: ReadonlySet<string> = new Set(['Read', 'Edit', 'Write', 'Grep', 'Glob'])
 
-/** Every tool of the agent. A rule for any other name would protect nothing, so it is an error. */
+/** Every tool of the agent, and the network of commands in the sandbox. A rule for any other name would protect nothing, so it is an error. */
 export const ruleTools: readonly string[] = [
   ...[
     'Bash',
@@ -29,6 +29,7 @@ export const ruleTools: readonly string[] = [
     'Grep',
     'Glob',
     'WebFetch',
+    'Network',
     'Skill',
     'Task',
     'TaskOutput',
@@ -56,9 +57,9 @@ export function parseRule(text: string): RuleRead {
     if (argument.length > 500) return wrong('the pattern is longer than 500 characters')
     return { type: 'rule', rule: { tool, type: 'path', pattern: argument } }
   }
-  if (tool === 'WebFetch') {
+  if (tool === 'WebFetch' || tool === 'Network') {
     const domain = /^domain:((?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])$/i.exec(argument)?.[1]
-    if (domain === undefined) return wrong('expected WebFetch(domain:example.com)')
+    if (domain === undefined) return wrong(`expected ${tool}(domain:example.com)`)
     return { type: 'rule', rule: { tool, type: 'domain', domain: domain.toLowerCase() } }
   }
   if (tool !== 'Skill') return wrong(`rules for ${tool} take no argument; write ${tool} alone to mean every use of it`)

@@ -1,6 +1,8 @@
 // Keeps secrets out of what models and logs see: commands do not get the keys of model providers, and known secret
 // values are blanked out in whatever tools return or store.
 
+import { basename } from 'node:path'
+
 /** Keys that pay for models. No command of the agent needs them. */
 const providerKey =
   /^(?:ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|GOOGLE_GENERATIVE_AI|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|COHERE|TOGETHER|FIREWORKS|CEREBRAS|PERPLEXITY|EVERLONG)_(?:API_KEY|AUTH_TOKEN|ADMIN_KEY)$|^AWS_BEARER_TOKEN_BEDROCK$/
@@ -8,6 +10,14 @@ const providerKey =
 const secretName = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i
 /** Shorter values stand in ordinary text by chance. */
 const shortest = 8
+
+/** Files that hold secrets by their name. Examples of them (`.env.example`) do not. */
+const secretFile =
+  /^(?:\.env(?:\.(?!(?:example|sample|template|dist|defaults?|schema)$).+)?|\.netrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519))$/i
+
+export function isSecretFile(path: string): boolean {
+  return secretFile.test(basename(path))
+}
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -17,6 +27,15 @@ export type Secrets = Readonly<Record<string, string>>
 export function commandEnvironment(environment: Environment): Record<string, string> {
   const kept = Object.entries(environment).filter(([name, value]) => value !== undefined && !providerKey.test(name))
   return Object.fromEntries(kept) as Record<string, string>
+}
+
+/** For commands in the sandbox: without any secret. */
+export function sandboxEnvironment(environment: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(environment).filter((entry) => !isSecret(entry)))
+}
+
+function isSecret([name, value = '']: readonly [string, string | undefined]): boolean {
+  return providerKey.test(name) || (secretName.test(name) && !/^[~.]?\//.test(value))
 }
 
 export type Redactor = {
@@ -37,8 +56,6 @@ function formsOf(value: string): readonly string[] {
 }
 
 export function createRedactor(environment: Environment, more: Secrets = {}): Redactor {
-  const isSecret = ([name, value = '']: readonly [string, string | undefined]) =>
-    providerKey.test(name) || (secretName.test(name) && !/^[~.]?\//.test(value))
   const fromEnvironment = Object.entries(environment).filter(isSecret)
   const values = new Map<string, string>()
   for (const [name, value] of [...Object.entries(more), ...fromEnvironment]) {

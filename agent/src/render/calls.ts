@@ -57,6 +57,7 @@ export function outcomeOf({ name, output, isError }: FinishedCall): string {
   const tests = /Tests {2}(.*?)(?: \(\d+\))?$/m.exec(output)?.[1]
   if (tests !== undefined) return tests.replace(' | ', ', ')
   if (isError) return output.split('\n').find((line) => line.trim() !== '') ?? 'failed'
+  if (/^(?:Started in|The user sent (?:it|this command) to) the background as /.test(output)) return 'in the background'
   if (name === 'Edit') return 'changed'
   if (name === 'Write') return 'written'
   const lines = output.trimEnd().split('\n').length

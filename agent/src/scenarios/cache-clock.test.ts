@@ -11,12 +11,12 @@ async function start(settings: EngineSettings = {}) {
   const clock = turnableClock()
   const engine = { settings: { sessionMemory: false, ...settings }, ports: { now: () => clock.now() } }
   const stage = await setStage({ script: () => text('Here you are.'), simulator: { clock }, engine })
-  const session = await stage.engine.start({ maxTokens: 1_000, system: prose(20_000, 1) })
+  const session = await stage.engine.start({ maxTokens: 1_000, system: prose(8_000, 1) })
   /** What the simulator charged for the turn. */
   const turn = async (pause = 0) => {
     clock.turn(pause)
     const before = stage.simulator.meter.totals().cost
-    session.add({ role: 'user', content: prose(1_000, 2) })
+    session.add({ role: 'user', content: prose(4_000, 2) })
     expect(await session.send()).toMatchObject({ type: 'answered' })
     return stage.simulator.meter.totals().cost - before
   }

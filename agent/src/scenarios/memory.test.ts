@@ -24,7 +24,11 @@ const stageWith = (options: StageOptions = {}) =>
   setSmallStage({
     notes: noteTaker({ learnings }),
     ...options,
-    engine: { files: { read: async () => ({ type: 'missing' }) }, ...options.engine },
+    engine: {
+      files: { read: async () => ({ type: 'missing' }) },
+      ...options.engine,
+      settings: { sessionMemory: true, ...options.engine?.settings },
+    },
   })
 
 const path = () => join(folder, 'session.jsonl')
@@ -211,8 +215,8 @@ describe('a compaction from the notes', () => {
     expect(JSON.stringify(summary)).toContain('Never touch the lock file.')
     expect(JSON.stringify(session.messages().at(-1))).toContain('And what comes next?')
     expect(session.explain().size.tokens).toBeLessThan(35_400)
-    expect(session.tracking()).toMatchObject({ turns: 0, breaker: { failures: 0 }, watch: { deletedTokens: 0 } })
-    expect(session.tracking().watch.baseline).toBeUndefined()
+    expect(session.tracking()).toMatchObject({ turns: 0, breaker: { failures: 0 } })
+    expect(session.tracking().watch).toMatchObject({ deletedTokens: 0, isChanged: true })
     expect(said(stage, 'compaction-finished')).toMatchObject([
       { mechanism: 'session-memory', usage: { input: 0, output: 0 } },
     ])

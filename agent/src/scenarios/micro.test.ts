@@ -64,7 +64,8 @@ describe('each micro-compaction alone', () => {
   })
 
   test('by cache edit: the server is asked to leave results out, and the messages stay as they are', async () => {
-    const { stage, session } = await stageWith(notBySize)
+    const reductions = { ...notBySize, keepFinished: true, byCacheEdit: { trigger: 12, keep: 5 } }
+    const { stage, session } = await stageWith(reductions)
     fill(session, { rounds: 12, tokens: 2_000 })
     const prepared = await ask(session, 'Go on.')
     expect(prepared.tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toContain(

@@ -8,11 +8,12 @@ import type { StageOptions } from '../testing/stage.ts'
 
 const setStage = stagesOverHttp()
 const model = 'claude-opus-4-5'
-/** The engine believes the table, 200,000; the server takes 40,000. */
+/** The engine believes the table, 200,000; the server takes 40,000. Nothing is cleared before the first request. */
 const smaller = (options: StageOptions = {}): StageOptions => ({
   model,
   script: () => text('Here you are.'),
   ...options,
+  engine: { ...options.engine, settings: { economy: 'claude-code', ...options.engine?.settings } },
   simulator: { windows: { [model]: 40_000 }, ...options.simulator },
 })
 
@@ -59,6 +60,7 @@ describe('a prompt that is too long', () => {
       model: older,
       script: () => text('Here you are.'),
       simulator: { windows: { [older]: 40_000 } },
+      engine: { settings: { economy: 'claude-code' } },
     })
     const session = await stage.engine.start({ maxTokens: 20_000 })
     fill(session, { rounds: 6, tokens: 4_000 })

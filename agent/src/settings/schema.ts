@@ -1,6 +1,7 @@
 // What a settings file may say, and what it may not: unknown keys and wrong values are mistakes, each with its place.
 import { z } from 'zod'
 import { serverName, serverNameRule } from '../mcp/server-name.ts'
+import { sandboxModes } from '../sandbox/modes.ts'
 
 export const permissionModes = ['ask', 'accept-edits', 'plan', 'allow'] as const
 
@@ -11,7 +12,7 @@ const permissions = z.strictObject({
   deny: z.array(z.string()).optional(),
 })
 
-const mcpServer = z.union([
+export const mcpServer = z.union([
   z.strictObject({
     type: z.literal('stdio').optional(),
     command: z.string(),
@@ -42,6 +43,12 @@ export const settingsSchema = z.strictObject({
     })
     .optional(),
   permissions: permissions.optional(),
+  /** Whether files are kept before each prompt, for /rewind. */
+  checkpoints: z.boolean().optional(),
+  /** A command whose first line of output is shown below the prompt. */
+  statusLine: z.strictObject({ command: z.string().min(1) }).optional(),
+  /** The sandbox of the operating system for commands. */
+  sandbox: z.enum(sandboxModes).optional(),
   /** For the agent itself and the commands it runs. */
   env: z.record(z.string(), z.string()).optional(),
   /** Checked by the engine: event → matchers → commands. */

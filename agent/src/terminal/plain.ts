@@ -125,7 +125,7 @@ function take(
     return undefined
   }
   if (text === '') return undefined
-  return text.startsWith('/') ? { type: 'command', line: text } : { type: 'submit', prompt: { text }, shown: text }
+  return /^[/!]/.test(text) ? { type: 'command', line: text } : { type: 'submit', prompt: { text }, shown: text }
 }
 
 /** `/details` shows the newest folded thing in full, `/details 3` the third newest. */

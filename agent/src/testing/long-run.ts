@@ -12,6 +12,7 @@ import { checkRequest, systemPorts, textOf } from 'everlong/internal'
 import { contextTokens } from 'everlong/internal/compaction'
 import type { Agent, AgentEvent } from '../app.ts'
 import type { ChosenModel } from '../models/chosen.ts'
+import { patientClient } from '../models/patient.ts'
 import { startAgent } from '../start.ts'
 import type { FromApi, LongRunApi } from './long-run-api.ts'
 import { shortWait } from './stage.ts'
@@ -152,12 +153,11 @@ async function setModel(root: string, { hasFaults, watch }: ModelSetup): Promise
   const { promise: url, resolve, reject } = Promise.withResolvers<string>()
   api.on('message', (message: FromApi) => (message.type === 'ready' ? resolve(message.url) : watch.fault()))
   api.on('error', reject)
-  const client = anthropic({
-    model: modelName,
-    apiKey: 'none',
-    baseURL: await url,
-    ports: { ...systemPorts, wait: shortWait, random: () => 0.5 },
-  })
+  const baseURL = await url
+  const ports = { ...systemPorts, wait: shortWait, random: () => 0.5 }
+  const client = patientClient((retry) =>
+    anthropic({ model: modelName, apiKey: 'none', baseURL, ports, ...(retry ? { retry } : {}) }),
+  )
   const send: ModelClient['send'] = async (request, how) => {
     const result = await client.send(request, how)
     watch.sent(request, result)
@@ -191,6 +191,7 @@ function createWatch() {
       if (event.type === 'stopped' && !['finished', 'turn-limit'].includes(event.why)) endings.push(event.why)
       if (event.type === 'failed') endings.push(`${event.failure.reason}: ${event.failure.message}`)
     },
-    report: () => ({ ...seen, invalid, endings, calls, errors }),
+    // As it is now: a sub-agent in the background is aborted when the agent is closed, and that is no invalid request.
+    report: () => structuredClone({ ...seen, invalid, endings, calls, errors }),
   }
 }

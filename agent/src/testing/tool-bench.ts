@@ -37,14 +37,16 @@ export type BenchOptions = Partial<ToolsOptions> & {
   readonly stage?: StageOptions
   /** Whether the engine gets the redaction of the tools, as in the agent. Default: true. */
   readonly isEngineRedacting?: boolean
+  /** Where the folder of the bench is made. Default: the system's folder for temporary files. */
+  readonly base?: string
   /** With a transcript on disk. */
   readonly isOnDisk?: boolean
 }
 
 export async function setBench(options: BenchOptions = {}): Promise<Bench> {
   const { startMode = 'ask', stage: stageOptions = {}, answer: _, answers: __, ...others } = options
-  const { isOnDisk, isEngineRedacting = true, ...own } = others
-  const outside = realpathSync(mkdtempSync(join(tmpdir(), 'everlong-tools-')))
+  const { isOnDisk, isEngineRedacting = true, base = tmpdir(), ...own } = others
+  const outside = realpathSync(mkdtempSync(join(base, 'everlong-tools-')))
   const folder = join(outside, 'work')
   mkdirSync(folder)
   const redact = (text: string) => tools.redact(text)

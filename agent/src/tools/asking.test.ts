@@ -31,7 +31,8 @@ describe('plan mode', () => {
         toolUseId: 'toolu_4',
         tool: 'ExitPlanMode',
         title: 'Leave plan mode and carry out this plan',
-        detail: { type: 'text', text: '1. Look\n2. Leap' },
+        detail: { type: 'markdown', text: '1. Look\n2. Leap' },
+        offersEdits: true,
       },
     ])
   })

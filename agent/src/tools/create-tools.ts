@@ -9,14 +9,19 @@ import type { McpServer } from '../mcp/connection.ts'
 import { mcpTools } from '../mcp/mcp-tools.ts'
 import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { createServer, type Server } from '../mcp/servers.ts'
+import { findOwnAgents } from '../own/own-agents.ts'
 import { createPermissions, type Mode, type PermissionOptions } from '../permissions/permissions.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { commandEnvironment, createRedactor, type Environment, type Secrets } from '../permissions/secrets.ts'
+import type { SandboxStatus } from '../sandbox/modes.ts'
+import { createSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
+import { homeOf } from '../sessions/places.ts'
 import { skillTool } from '../skills/skill-tool.ts'
-import { findSkills } from '../skills/skills.ts'
+import { findSkills, type Skill } from '../skills/skills.ts'
+import type { SubagentType } from '../subagent-tool.ts'
 import type { AnyTool } from '../tool.ts'
 import { askUserTool } from './ask-user.ts'
-import { bashTool } from './bash/bash.ts'
+import { bashTool, personCommand } from './bash/bash.ts'
 import type { RunningProcess } from './bash/process.ts'
 import { ownCompactTool } from './compact.ts'
 import { editTool } from './edit.ts'
@@ -30,7 +35,7 @@ import { globTool } from './search/glob-tool.ts'
 import { grepTool } from './search/grep.ts'
 import { findRipgrep } from './search/search.ts'
 import { taskTool } from './task.ts'
-import { createTasks, type TaskInfo, taskTools } from './tasks.ts'
+import { createTasks, type Tasks, taskTools } from './tasks.ts'
 import { todoTool } from './todo.ts'
 import { webFetchTool } from './web/web-fetch.ts'
 import { writeTool } from './write.ts'
@@ -49,10 +54,14 @@ export type ToolsOptions = {
   readonly environment?: Environment
   /** Secrets of the settings, by a name that may be shown. */
   readonly secrets?: Secrets
+  /** The sandbox for commands. Default: none. */
+  readonly sandbox?: Pick<SandboxOptions, 'mode' | 'onUnavailable'> & { readonly agentHome?: string }
   /** MCP servers by name. They are started when they are needed. */
   readonly mcpServers?: Readonly<Record<string, McpServer>>
   /** Folders with skills, the most important first. Those that are not there are left out. */
   readonly skillFolders?: readonly string[]
+  /** Folders with kinds of sub-agents, the most important first. */
+  readonly agentFolders?: readonly string[]
   /** For sub-agents. Default: a short one of our own. */
   readonly subagentSystem?: string
   /** Background tasks have changed. */
@@ -63,13 +72,22 @@ export type ToolsOptions = {
 
 export type AgentTools = {
   readonly tools: readonly AnyTool[]
-  readonly tasks: () => readonly TaskInfo[]
+  readonly sandbox: () => SandboxStatus
+  readonly tasks: Tasks
+  /** Runs a command that the person typed. */
+  readonly runForPerson: ReturnType<typeof personCommand>
   /** What a compaction must not lose and the conversation does not show: give it to the session as its `state`. */
   readonly state: NonNullable<SessionOptions['state']>
   /** Replaces the secrets that these tools replace: give it to the engine, so that it restores files the same way. */
   readonly redact: (text: string) => string
-  /** Skills that cannot be used, and why. */
+  /** Skills and agents that cannot be used, and why. */
   readonly problems: readonly string[]
+  readonly skills: readonly Skill[]
+  readonly servers: readonly Server[]
+  /** Kinds of sub-agents that the person or the project has defined. */
+  readonly agents: readonly SubagentType[]
+  /** The tools may work there as in the workspace, until the session ends. Returns the real folder. */
+  readonly addFolder: (folder: string) => Promise<string>
   /** Ends background tasks and every process that a tool started. */
   readonly close: () => Promise<void>
 }
@@ -95,15 +113,20 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const ripgrep = findRipgrep(environment.PATH)
   const { permitted } = own
   const looking = permitted([readTool(kit), grepTool(kit, { ripgrep }), globTool(kit), webFetchTool(kit)])
-  const bash = bashTool(kit, { tasks, running })
+  const sandbox = createSandbox({
+    mode: 'off',
+    agentHome: homeOf(environment),
+    ...options.sandbox,
+    root: kit.workspace.realRoot,
+    environment: kit.environment,
+    permissions: kit.permissions,
+  })
+  const bash = bashTool(kit, { tasks, running, sandbox })
   const working = permitted([writeTool(kit), editTool(kit), bash, ...taskTools(tasks), todoTool()])
   const more = permitted([...(skill ? [skill] : []), ...(mcp?.tools ?? [])])
-  const subagents = taskTool({
-    looking,
-    all: [...looking, ...working, ...permitted([compact]), ...more],
-    tasks,
-    system: options.subagentSystem,
-  })
+  const forSubagents = [...looking, ...working, ...permitted([compact]), ...more]
+  const agents = findOwnAgents(options.agentFolders ?? [], forSubagents)
+  const subagents = taskTool({ looking, all: forSubagents, tasks, system: options.subagentSystem, own: agents.found })
   const others = permitted([subagents, recall.tool, compact, askUserTool(person), ...planTools(person, mode)])
   const killAll = () => {
     for (const child of running) child.kill()
@@ -111,13 +134,23 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   process.once('exit', killAll)
   return {
     tools: [...looking, ...working, ...others, ...more],
-    tasks: tasks.list,
-    problems,
+    tasks,
+    sandbox: sandbox.status,
+    runForPerson: personCommand(kit, { tasks, running, sandbox }),
+    problems: [
+      ...problems.map((each) => `Skill not used: ${each}`),
+      ...agents.problems.map((each) => `Agent not used: ${each}`),
+    ],
+    skills,
+    servers,
+    agents: agents.found,
+    addFolder: kit.workspace.add,
     redact: kit.redactor.text,
     state: () => serverState(servers, mcp?.found() ?? []),
     close: async () => {
       await tasks.stopAll()
       await Promise.all([...running].map((child) => child.stop()))
+      await sandbox.close()
       await Promise.all(servers.map((server) => server.close()))
       await recall.close()
       process.removeListener('exit', killAll)
@@ -156,6 +189,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
     outputFolders.add(folder)
     return folder
   }
+  const ownFolders = (session: Session) => [outputFolder(session), ...outputFolders, ...readable].flatMap(realFolder)
   const kit: Kit = {
     workspace,
     permissions: createPermissions({
@@ -163,7 +197,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
       mode: options.mode,
       rules,
       root: workspace.realRoot,
-      ownFolders: (session) => [outputFolder(session), ...outputFolders, ...readable].flatMap(realFolder),
+      ownFolders,
       ...(options.keepRules ? { keepRules: options.keepRules } : {}),
     }),
     redactor: createRedactor(environment, options.secrets),
@@ -173,6 +207,7 @@ async function createKit(options: ToolsOptions, { environment, readable }: Extra
       readFiles.set(session, files)
       return files
     },
+    ownFolders,
     outputFolder,
   }
   const close = () => {

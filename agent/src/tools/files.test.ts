@@ -147,7 +147,8 @@ describe('Write', () => {
         tool: 'Write',
         title: 'Create src/new/a.ts',
         detail: { type: 'diff', text: expect.stringContaining('+const a = 1') },
-        rule: 'Edit(/src/new/a.ts)',
+        rules: ['Edit(/src/new/a.ts)'],
+        offersEdits: true,
       },
     ])
   })

@@ -7,7 +7,7 @@ import type { z } from 'zod'
 import type { PermissionRequest } from '../app.ts'
 import { codeOf, type Workspace } from '../files/paths.ts'
 import type { Access } from '../permissions/decide.ts'
-import type { Permissions } from '../permissions/permissions.ts'
+import type { Asked, Permissions } from '../permissions/permissions.ts'
 import type { Redactor } from '../permissions/secrets.ts'
 import { reasonOf } from '../reason-of.ts'
 import { interrupted } from '../run-tools.ts'
@@ -21,6 +21,8 @@ export type Kit = {
   /** For commands. */
   readonly environment: Readonly<Record<string, string>>
   readonly readFiles: (session: Session) => ReadFiles
+  /** Folders of our own that this session may read. */
+  readonly ownFolders: (session: Session) => readonly string[]
   /** Where the output of this session's commands is stored in full. */
   readonly outputFolder: (session: Session) => string
 }
@@ -32,6 +34,8 @@ export type Planned = {
   readonly title: string
   readonly detail?: PermissionRequest['detail']
   readonly run: () => Promise<ToolOutput | string> | ToolOutput | string
+  /** Called in place of `run` if it may not run. */
+  readonly cancel?: () => void
 }
 
 export type GuardedTool<Input> = Omit<Tool<Input>, 'run' | 'input'> & {
@@ -46,16 +50,22 @@ export function guardedTool<Input>(kit: Kit, { plan, ...tool }: GuardedTool<Inpu
     run: async (input, context) => {
       const planned = await plan(input, context)
       if ('content' in planned) return planned
-      const { access, title, detail, run } = planned
+      const { access, title, detail, run, cancel } = planned
       const { toolUseId, signal, session } = context
       const asked = { access, title, tool: tool.name, toolUseId, signal, session, ...(detail ? { detail } : {}) }
-      const answer = await kit.permissions.check(asked)
-      if (signal.aborted) return failed(interrupted)
-      if (answer.type === 'denied') return failed(answer.message)
-      const moved = await movedSince(kit, access)
-      return moved === undefined ? run() : failed(moved)
+      const why = await refusal(kit, asked)
+      if (why === undefined) return run()
+      cancel?.()
+      return failed(why)
     },
   })
+}
+
+/** Why a call may not run. */
+async function refusal(kit: Kit, asked: Asked): Promise<string | undefined> {
+  const answer = await kit.permissions.check(asked)
+  if (asked.signal.aborted) return interrupted
+  return answer.type === 'denied' ? answer.message : movedSince(kit, asked.access)
 }
 
 /** Somebody may have put a link into the path while the person was asked. What was agreed to holds for the old place only. */

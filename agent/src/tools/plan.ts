@@ -26,7 +26,7 @@ export function planTools(person: Person, mode: Mode): readonly AnyTool[] {
       if (mode.get() !== 'plan')
         return failed('Plan mode is not on: there is nothing to leave. Carry on with the task.')
       const title = 'Leave plan mode and carry out this plan'
-      const detail = { type: 'text', text: plan } as const
+      const detail = { type: 'markdown', text: plan } as const
       const request = { toolUseId, tool: 'ExitPlanMode', title, detail, offersEdits: true }
       const answer = await person.askPermission(request, signal)
       if (answer.type === 'deny') return failed(rejected(answer))

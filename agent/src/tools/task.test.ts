@@ -69,12 +69,50 @@ describe('Task', () => {
     const started = await bench.call('Task', { description: 'read a.txt', prompt: 'Go.', run_in_background: true })
     const { agentId: id } = started.details as { readonly agentId: string }
     expect(started.details).toEqual({ agentId: id, description: 'read a.txt', isAsync: true })
-    expect(bench.tools.tasks()).toEqual([{ id, title: 'read a.txt', isRunning: true }])
+    expect(bench.tools.tasks.list()).toEqual([{ id, title: 'read a.txt', isRunning: true }])
     expect(await bench.say('TaskOutput', { task_id: id })).toBe(`Task ${id}: running.\n(no new output)`)
     open()
-    await until(() => bench.tools.tasks()[0]?.isRunning === false)
+    await until(() => bench.tools.tasks.list()[0]?.isRunning === false)
     expect(await bench.say('TaskOutput', { task_id: id })).toBe(`Task ${id}: finished.\nIt says hello (a.txt:1).`)
     expect(JSON.stringify(bench.session.messages())).toContain(`<task-id>${id}</task-id>`)
+  })
+
+  test('tells after each answer how large its conversation is and what it has cost', async () => {
+    const bench = await withHelper(reading)
+    bench.write('a.txt', 'hello\n')
+    await bench.call('Task', { description: 'read a.txt', prompt: 'Go.' })
+    const spent = bench.events.flatMap((event) =>
+      event.type === 'subagent' && event.event.type === 'spent' ? [event.event] : [],
+    )
+    expect(spent).toHaveLength(2)
+    const [first, second] = spent
+    expect(second?.tokens).toBeGreaterThan(first?.tokens ?? Number.POSITIVE_INFINITY)
+    expect(second?.cost).toBeGreaterThan(first?.cost ?? Number.POSITIVE_INFINITY)
+  })
+
+  test('goes on in the background when the person says so, and an interrupt of the turn does not stop it', async () => {
+    const { opened, open } = gate()
+    const bench = await withHelper(async (request, context) => {
+      await opened
+      return reading(request, context)
+    })
+    bench.write('a.txt', 'hello\n')
+    const stop = new AbortController()
+    const called = bench.call('Task', { description: 'read a.txt', prompt: 'Go.' }, stop.signal)
+    await until(() => bench.tools.tasks.moveAll() === 1)
+    const { details, content } = await called
+    const { agentId: id } = details as { readonly agentId: string }
+    expect(content).toBe(
+      `The user sent it to the background as ${id}. You are told when it has ended; TaskOutput returns its report, TaskStop ends it.`,
+    )
+    stop.abort()
+    const shown = bench.events.length
+    open()
+    expect(await bench.say('TaskOutput', { task_id: id, block: true })).toBe(
+      `Task ${id}: finished.\nIt says hello (a.txt:1).`,
+    )
+    expect(bench.tools.tasks.find(id)?.recent()).toEqual(['Read a.txt', 'It says hello (a.txt:1).'])
+    expect(bench.events.length).toBe(shown)
   })
 
   test('in the background is stopped by TaskStop, and with the tools', async () => {
@@ -88,7 +126,7 @@ describe('Task', () => {
     await start()
     expect(await bench.say('TaskStop', { task_id: first })).toBe(`Stopped task ${first} (wait).`)
     await bench.tools.close()
-    expect(bench.tools.tasks().map(({ isRunning }) => isRunning)).toEqual([false, false])
+    expect(bench.tools.tasks.list().map(({ isRunning }) => isRunning)).toEqual([false, false])
   })
 })
 

@@ -11,6 +11,8 @@ export type BackgroundTask = {
   readonly title: string
   /** What came since it was last taken. */
   readonly take: () => string
+  /** Its newest lines, for a person. Takes nothing. */
+  readonly recent: () => readonly string[]
   readonly stop: () => Promise<void>
   /** How it ended, in a few words: `finished with exit code 0`. Never rejects. */
   readonly ended: Promise<string>
@@ -21,11 +23,21 @@ export type TaskInfo = { readonly id: string; readonly title: string; readonly i
 export type Tasks = {
   readonly start: (task: BackgroundTask, session: Session) => void
   readonly list: () => readonly TaskInfo[]
-  readonly find: (id: string) => (BackgroundTask & { readonly outcome: () => string | undefined }) | undefined
+  readonly find: (id: string) => FoundTask | undefined
+  /** A call that runs in the foreground could continue in the background. Returns a function that takes the offer back. */
+  readonly offer: (move: () => void) => () => void
+  /** Sends all of them there. Returns how many there were. */
+  readonly moveAll: () => number
   readonly stopAll: () => Promise<void>
 }
 
-type Held = { readonly task: BackgroundTask; outcome?: string }
+export type FoundTask = BackgroundTask & {
+  readonly startedAt: number
+  /** Undefined while it runs. */
+  readonly outcome: () => string | undefined
+}
+
+type Held = { readonly task: BackgroundTask; readonly startedAt: number; outcome?: string }
 
 export function newTaskId(kind: 'bash' | 'agent'): string {
   return `${kind}_${randomBytes(4).toString('hex')}`
@@ -39,10 +51,11 @@ export type TasksOptions = {
 
 export function createTasks({ onChange, tell }: TasksOptions): Tasks {
   const held = new Map<string, Held>()
+  const movable = new Set<() => void>()
   let isClosed = false
   return {
     start: (task, session) => {
-      const own: Held = { task }
+      const own: Held = { task, startedAt: Date.now() }
       held.set(task.id, own)
       onChange()
       void task.ended.then((how) => {
@@ -59,7 +72,17 @@ export function createTasks({ onChange, tell }: TasksOptions): Tasks {
       })),
     find: (id) => {
       const own = held.get(id)
-      return own && { ...own.task, outcome: () => own.outcome }
+      return own && { ...own.task, startedAt: own.startedAt, outcome: () => own.outcome }
+    },
+    offer: (move) => {
+      movable.add(move)
+      return () => void movable.delete(move)
+    },
+    moveAll: () => {
+      const moved = [...movable]
+      movable.clear()
+      for (const move of moved) move()
+      return moved.length
     },
     stopAll: async () => {
       isClosed = true

@@ -27,7 +27,8 @@ const settings = scenario === 'large' ? { contextWindow: 1_000_000 } : small
 const engine = createEngine({
   model: offline(),
   environment: {},
-  settings: { ...settings, sessionMemory: false, recall: true },
+  // Both must summarize the same: results of finished turns are not cleared before.
+  settings: { ...settings, economy: 'claude-code', sessionMemory: false, recall: true },
 })
 
 async function filled(nth: number, turns: number): Promise<Session> {

@@ -24,6 +24,9 @@ export function agentCommand({ io, setExitCode }: Cli): Command {
     )
     .option('--allow <rule>', 'allow what matches, such as "Bash(npm test)"; repeatable', collect)
     .option('--deny <rule>', 'deny what matches; repeatable', collect)
+    .addOption(
+      new Option('--sandbox <mode>', 'whether commands run in the sandbox').choices(['on', 'ask', 'required', 'off']),
+    )
     .option('--max-turns <number>', 'stop after this many answers', atLeastOne)
     .option('--trust', "use this folder's settings for hooks, servers and permissions")
     .option('--plain', 'plain lines, for screen readers and simple terminals')

@@ -14,10 +14,10 @@ export function contextCommand({ io, show }: Cli): Command {
   return windowOptions(command).action(async (file: string, options: ContextOptions) => {
     if (options.explain) {
       const { gather, render } = await import('./context/explain.ts')
-      show(gather(file, { ...options, io }), { ...options, render })
+      show(await gather(file, { ...options, io }), { ...options, render })
     } else {
       const { gather, render } = await import('./context/report.ts')
-      show(gather(file, { ...options, env: io.env }), { ...options, render })
+      show(await gather(file, { ...options, env: io.env }), { ...options, render })
     }
   })
 }

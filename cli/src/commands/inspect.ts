@@ -40,7 +40,7 @@ function isFolder(path: string): boolean {
 
 async function showOverview(path: string, options: InspectOptions, { io, show }: Cli): Promise<void> {
   const { gather, render } = await import('./inspect/overview.ts')
-  show(gather(path, { ...options, io }), { ...options, render })
+  show(await gather(path, { ...options, io }), { ...options, render })
 }
 
 async function showEpochs(path: string, options: InspectOptions, { io, show }: Cli): Promise<void> {

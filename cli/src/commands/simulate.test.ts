@@ -45,13 +45,13 @@ describe('everlong simulate', () => {
         answers.push(await asked(`${url}/v1/messages`, { ...base, messages: user('hello'), tools }))
         const form = 'Write the notes: <section name="Title">one line</section>'
         answers.push(await asked(`${url}/v1/messages`, { ...base, messages: user(form) }))
-        answers.push(await asked(`${url}/v1/chat/completions`, { model: 'gpt-5', messages: user('hello') }))
+        answers.push(await asked(`${url}/v1/chat/completions`, { model: 'gpt-unheard-of', messages: user('hello') }))
       },
     })
     const called = { type: 'tool_use', name: 'get_weather', input: { city: 'example', days: 3 } }
     expect(answers[0]).toMatchObject({ content: expect.arrayContaining([expect.objectContaining(called)]) })
     expect(answers[1]).toMatchObject({ content: [{ text: expect.stringContaining('<section name="Session title">') }] })
-    expect(answers[2]).toMatchObject({ model: 'gpt-5', choices: [{ message: { role: 'assistant' } }] })
+    expect(answers[2]).toMatchObject({ model: 'gpt-unheard-of', choices: [{ message: { role: 'assistant' } }] })
     const report = JSON.parse(stdout.split('\n').slice(1).join('\n'))
     expect(report).toMatchObject({ requests: 3, unpriced: 1 })
   })

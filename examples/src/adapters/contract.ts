@@ -16,6 +16,7 @@ import {
   thinking,
   toolUse,
 } from '@everlong/simulator'
+import type { EngineSettings } from 'everlong'
 
 export type Said = {
   readonly text: string
@@ -35,8 +36,8 @@ export type Conversation = {
 export type AgentInput = {
   readonly url: string
   readonly model: string
-  /** Tokens. */
-  readonly window: number
+  /** Of Everlong. */
+  readonly settings: EngineSettings
   /** With Everlong, or as the SDK is by itself. */
   readonly isManaged: boolean
   readonly system: string
@@ -89,6 +90,9 @@ export type RunOptions = {
   readonly toldWindow?: number
   /** Lines of each part that the tool reads: longer parts fill the window in fewer turns. */
   readonly linesPerPart?: number
+  readonly economy?: EngineSettings['economy']
+  /** Rate limits and answers in small pieces: true unless said. */
+  readonly faults?: boolean
 }
 
 export const rules: readonly string[] = [
@@ -129,7 +133,9 @@ export function storedLists<Item>(storage: Map<string, unknown>) {
   }
 }
 
-export type ContractOptions = Pick<RunOptions, 'model' | 'window' | 'linesPerPart'> & { readonly turns: number }
+export type ContractOptions = Pick<RunOptions, 'model' | 'window' | 'linesPerPart' | 'economy'> & {
+  readonly turns: number
+}
 
 /** The same conversation with Everlong and without; then a provider whose window is smaller than it says. */
 export async function runAdapterContract(adapter: Adapter, options: ContractOptions): Promise<ContractReport> {
@@ -172,14 +178,18 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     script: seen.watching(worker()),
     windows: { [model]: window },
     faults: {
-      rules: [
-        ...(isManaged && toldWindow === window ? [rateLimits(turns)] : []),
-        { probability: 0.03, fault: { type: 'split', longest: 300 } },
-      ],
+      rules:
+        options.faults === false
+          ? []
+          : [
+              ...(isManaged && toldWindow === window ? [rateLimits(turns)] : []),
+              { probability: 0.03, fault: { type: 'split', longest: 300 } },
+            ],
     },
     logEntries: 10_000,
   })
-  const input = { url: server.url, model, window: toldWindow, isManaged, system, read, storage: new Map() }
+  const settings = { contextWindow: toldWindow, economy: options.economy }
+  const input = { url: server.url, model, settings, isManaged, system, read, storage: new Map() }
   let answered = 0
   let error: string | undefined
   const conversation = await adapter.start(input)

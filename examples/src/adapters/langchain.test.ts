@@ -52,7 +52,7 @@ async function world(middleware: AgentMiddleware[], { name = model, lines = 400 
 function managing(options: Parameters<typeof everlong>[0] = {}) {
   const events: EngineEvent[] = []
   const onEvent = (event: EngineEvent) => void events.push(event)
-  return { events, options: { settings: { contextWindow: window }, onEvent, ...options } }
+  return { events, options: { settings: { contextWindow: window, autoCompactAt: 35_000 }, onEvent, ...options } }
 }
 const finished = (events: readonly EngineEvent[]) => events.filter(({ type }) => type === 'compaction-finished').length
 

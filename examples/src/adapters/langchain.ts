@@ -5,8 +5,10 @@ import { everlong, type LangChain } from 'everlong/langchain'
 import {
   type AgentMiddleware,
   anthropicPromptCachingMiddleware,
+  ClearToolUsesEdit,
   contextEditingMiddleware,
   createAgent,
+  summarizationMiddleware,
   tool,
 } from 'langchain'
 import { z } from 'zod'
@@ -21,8 +23,32 @@ export const langChainAdapters: readonly Adapter[] = [
   },
 ]
 
-async function start(input: AgentInput, managing: (managed: LangChain) => AgentMiddleware) {
-  const { url, model: name, window, isManaged, system, read, storage } = input
+/** LangChain's own middlewares, from so many tokens on. By default a summary is made of the newest 4,000 tokens only. */
+export const langChainBuiltIns: readonly Adapter[] = [40_000, 20_000].flatMap((tokens) => [
+  builtIn(`summarizationMiddleware at ${tokens.toLocaleString('en')}`, (model) =>
+    summarizationMiddleware({ model, trigger: { tokens }, keep: { messages: 20 } } as never),
+  ),
+  builtIn(`summarizationMiddleware at ${tokens.toLocaleString('en')}, reading all`, (model) =>
+    summarizationMiddleware({
+      model,
+      trigger: { tokens },
+      keep: { messages: 20 },
+      trimTokensToSummarize: 2 * tokens,
+    } as never),
+  ),
+  builtIn(`contextEditingMiddleware at ${tokens.toLocaleString('en')}`, () =>
+    contextEditingMiddleware({ edits: [new ClearToolUsesEdit({ trigger: { tokens }, keep: { messages: 3 } })] }),
+  ),
+])
+
+function builtIn(name: string, make: (model: ChatAnthropic) => unknown): Adapter {
+  return { name, start: (input) => start(input, (_, model) => make(model) as AgentMiddleware) }
+}
+
+type Managing = (managed: LangChain, model: ChatAnthropic) => AgentMiddleware
+
+async function start(input: AgentInput, managing: Managing) {
+  const { url, model: name, settings, isManaged, system, read, storage } = input
   const model = new ChatAnthropic({
     model: name,
     apiKey: 'none',
@@ -37,8 +63,8 @@ async function start(input: AgentInput, managing: (managed: LangChain) => AgentM
   })
   // Its schema is of an older Zod than these strict types accept.
   const caching = anthropicPromptCachingMiddleware() as AgentMiddleware
-  const managed = everlong({ settings: { contextWindow: window } })
-  const own = isManaged ? [managing(managed)] : []
+  const managed = everlong({ settings })
+  const own = isManaged ? [managing(managed, model)] : []
   const middleware: AgentMiddleware[] = [...own, caching]
   // Stands for one in a database: it stores messages in serialized form.
   const checkpointer = (storage.get('checkpointer') as MemorySaver | undefined) ?? new MemorySaver()

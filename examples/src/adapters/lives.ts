@@ -17,6 +17,8 @@ import type { Adapter, Conversation } from './contract.ts'
 
 const model = 'claude-sonnet-4-6'
 const window = 36_000
+/** So that it is compacted after a few turns, and not only cleared. */
+const settings = { contextWindow: window, economy: 'claude-code' } as const
 const system = 'You are a careful engineer.'
 const people = ['Ann', 'Bob'] as const
 const lives = 3
@@ -130,7 +132,7 @@ async function createWorld() {
     summaries,
     mixed,
     start: (adapter: Adapter, storage: Map<string, unknown>): Promise<Conversation> =>
-      adapter.start({ url: server.url, model, window, isManaged: true, system, read: moduleText, storage }),
+      adapter.start({ url: server.url, model, settings, isManaged: true, system, read: moduleText, storage }),
     /** The next request of this kind is not answered; resolves when it has come. */
     hang: (at: Hanging['at']): Promise<void> =>
       new Promise((reached) => {

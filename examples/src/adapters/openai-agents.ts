@@ -4,6 +4,7 @@ import {
   type AgentInputItem,
   MemorySession,
   OpenAIChatCompletionsModel,
+  OpenAIResponsesCompactionSession,
   OpenAIResponsesModel,
   run,
   setTracingDisabled,
@@ -15,7 +16,11 @@ import OpenAI from 'openai'
 import { z } from 'zod'
 import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
-type How = { readonly by: 'model' | 'filter'; readonly api?: 'chat' | 'responses'; readonly streams?: boolean }
+type How = {
+  readonly by: 'model' | 'filter' | 'compaction session'
+  readonly api?: 'chat' | 'responses'
+  readonly streams?: boolean
+}
 
 export const openaiAgentsAdapters: readonly Adapter[] = [
   { name: 'model', recovers: true, thinks: false, start: (input) => start(input, { by: 'model' }) },
@@ -33,9 +38,17 @@ export const openaiAgentsAdapters: readonly Adapter[] = [
   { name: 'input filter', thinks: false, abortsSummaries: false, start: (input) => start(input, { by: 'filter' }) },
 ]
 
+/** The SDK's own way: the server compacts between turns, by default as soon as there are ten items. */
+export const openaiAgentsBuiltIns: readonly Adapter[] = [
+  {
+    name: 'OpenAIResponsesCompactionSession',
+    start: (input) => start(input, { by: 'compaction session', api: 'responses' }),
+  },
+]
+
 async function start(input: AgentInput, { by, api = 'chat', streams = false }: How) {
   setTracingDisabled(true)
-  const { url, model: name, window, isManaged, system, read, storage } = input
+  const { url, model: name, settings, isManaged, system, read, storage } = input
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const model = api === 'chat' ? new OpenAIChatCompletionsModel(client, name) : new OpenAIResponsesModel(client, name)
@@ -43,7 +56,7 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
   const sealed = { store: false, providerData: { include: ['reasoning.encrypted_content'] } }
   const managed = everlong({
     model: openai({ model: name, apiKey: 'none', baseURL }),
-    settings: { contextWindow: window },
+    settings,
   })
   const reading = tool({
     name: 'read',
@@ -51,9 +64,15 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
     parameters: z.object({ module: z.number(), part: z.number() }),
     execute: async (of) => read(of),
   })
-  const settings = api === 'chat' ? {} : { modelSettings: sealed }
+  const modelSettings = api === 'chat' ? {} : { modelSettings: sealed }
   const wrapped = isManaged && by === 'model' ? managed.wrapModel(model) : model
-  const agent = new Agent({ name: 'engineer', instructions: system, model: wrapped, tools: [reading], ...settings })
+  const agent = new Agent({
+    name: 'engineer',
+    instructions: system,
+    model: wrapped,
+    tools: [reading],
+    ...modelSettings,
+  })
   const lists = storedLists<AgentInputItem>(storage)
   const stores = new Map<string, MemorySession>()
   const storeOf = (conversation: string) => {
@@ -62,8 +81,17 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
     return store
   }
   const { callModelInputFilter } = managed
+  const compacting = new Map<MemorySession, OpenAIResponsesCompactionSession>()
+  const sessionOn = (store: MemorySession) => {
+    if (by !== 'compaction session') return managed.wrapSession(store)
+    const session =
+      compacting.get(store) ??
+      new OpenAIResponsesCompactionSession({ client, underlyingSession: store, model: name, compactionMode: 'input' })
+    compacting.set(store, session)
+    return session
+  }
   const optionsOf = (store: MemorySession, signal: AbortSignal | undefined) => ({
-    session: isManaged ? managed.wrapSession(store) : store,
+    session: isManaged ? sessionOn(store) : store,
     ...(isManaged && by === 'filter' ? { callModelInputFilter } : {}),
     ...(signal ? { signal } : {}),
   })

@@ -8,11 +8,11 @@ export const responsesAdapter: Adapter = { name: 'Responses API', recovers: true
 
 type Item = OpenAI.Responses.ResponseInputItem
 
-async function start({ url, model, window, isManaged, system: instructions, read, storage }: AgentInput) {
+async function start({ url, model, settings, isManaged, system: instructions, read, storage }: AgentInput) {
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const summaries = openai({ model, apiKey: 'none', baseURL })
-  const { responses, close } = everlong({ model: summaries, settings: { contextWindow: window } })
+  const { responses, close } = everlong({ model: summaries, settings })
   const number = { type: 'number' }
   const parameters = { type: 'object', properties: { module: number, part: number } }
   const tools: OpenAI.Responses.FunctionTool[] = [{ type: 'function', name: 'read', parameters, strict: false }]

@@ -7,11 +7,11 @@ export const openaiAdapters: readonly Adapter[] = [{ name: 'chat completions', r
 
 type Param = OpenAI.ChatCompletionMessageParam
 
-async function start({ url, model, window, isManaged, system, read, storage }: AgentInput) {
+async function start({ url, model, settings, isManaged, system, read, storage }: AgentInput) {
   const baseURL = `${url}/v1`
   const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
   const summaries = openai({ model, apiKey: 'none', baseURL })
-  const { chat, close } = everlong({ model: summaries, settings: { contextWindow: window } })
+  const { chat, close } = everlong({ model: summaries, settings })
   const number = { type: 'number' }
   const parameters = { type: 'object', properties: { module: number, part: number } }
   const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'read', parameters } }]

@@ -8,8 +8,8 @@ import { z } from 'zod'
 
 const name = 'claude-sonnet-4-6'
 const old: readonly ModelMessage[] = Array.from({ length: 20 }, (_, at): readonly ModelMessage[] => [
-  { role: 'user', content: `Question ${at}: ${'what does this module do? '.repeat(95)}` },
-  { role: 'assistant', content: `Answer ${at}: ${'it keeps the books. '.repeat(95)}` },
+  { role: 'user', content: `Question ${at}: ${'what does this module do? '.repeat(150)}` },
+  { role: 'assistant', content: `Answer ${at}: ${'it keeps the books. '.repeat(150)}` },
 ]).flat()
 
 test('a steering message is delivered although the step before it was compacted', async () => {
@@ -21,7 +21,7 @@ test('a steering message is delivered although the step before it was compacted'
   const server = await startServer({ script, windows: { [name]: 60_000 } })
   const compactions: string[] = []
   const { prepareStep, close } = everlong({
-    settings: { contextWindow: 60_000 },
+    settings: { contextWindow: 60_000, economy: 'claude-code' },
     onEvent: ({ type }) => {
       if (type === 'compaction-finished') compactions.push(type)
     },

@@ -36,7 +36,7 @@ export async function answerAbout(command: string, transcript: string, env: Envi
 
 async function context(transcript: string, env: Environment): Promise<Answer> {
   const { gather, render } = await import('@everlong/cli/context')
-  const outcome = gather(transcript, { env })
+  const outcome = await gather(transcript, { env })
   return { text: outcome.type === 'failed' ? outcome.message : render(outcome.report, plainScreen).join('\n') }
 }
 

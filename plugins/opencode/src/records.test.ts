@@ -81,5 +81,5 @@ test('the rules of the user are known across compactions', () => {
     user('u2', 'Go on.'),
   ])
   const { carried } = compactionJobAt(transcriptOfRecords(records, 'x.jsonl'))
-  expect(carried?.rules.map(({ text }) => text)).toEqual(['From now on never touch schema.sql.'])
+  expect(carried?.().rules.map(({ text }) => text)).toEqual(['From now on never touch schema.sql.'])
 })

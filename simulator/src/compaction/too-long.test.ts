@@ -11,10 +11,11 @@ import { bench, brokenBy, conversation, done, ownRequest } from '../testing/comp
 const model = 'claude-sonnet-4-5'
 const marker = '[earlier conversation truncated for compaction retry]'
 
-function world(window: number, overflow: OverflowShape = 'anthropic') {
+/** `told`: the window that the client believes in. By our own count a request that does not fit is not even sent. */
+function world(window: number, overflow: OverflowShape = 'anthropic', told = window) {
   const options = { script: summarizer(), acceptForeignSignatures: true, windows: { [model]: window }, overflow }
   const simulator = createSimulator(options)
-  return { simulator, client: simulatedClient(simulator, { capabilities: { window, maxOutput: 2_000 } }) }
+  return { simulator, client: simulatedClient(simulator, { capabilities: { window: told, maxOutput: 2_000 } }) }
 }
 
 /** A window that a direct request for a summary of this conversation exceeds by so much. */
@@ -33,7 +34,7 @@ const sent = (requests: readonly ModelRequest[]) => requests.map(({ messages }) 
 describe('a request for a summary that is itself too long', () => {
   test('with the gap in the error: as many of the oldest rounds go as cover it', async () => {
     const table = conversation(5, { targetBytes: 150_000 })
-    const { client, simulator } = world(await windowFor(table, 1.2))
+    const { client, simulator } = world(await windowFor(table, 1.2), 'anthropic', 200_000)
     const result = done(await table.compact(client, { counting: { model } }))
     expect(brokenBy(table, result)).toEqual([])
     expect(result.mechanism).toBe('direct-truncated')
@@ -76,7 +77,7 @@ describe('a request for a summary that is itself too long', () => {
 
   test('the request that shared the cache and the direct one: never the same twice', async () => {
     const table = conversation(5, { targetBytes: 150_000 })
-    const { client } = world(await windowFor(table, 1.2))
+    const { client } = world(await windowFor(table, 1.2), 'anthropic', 200_000)
     const result = done(await table.compact(client, { conversation: ownRequest(table.view()), counting: { model } }))
     expect(result.tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([
       'cache-sharing failed',
@@ -114,7 +115,7 @@ describe('a request for a summary that is itself too long', () => {
       message: { role: 'user', content: marker },
     }
     const marked = bench([opened, { ...first, parentUuid: 'marker' }, ...rest])
-    const { client } = world(await windowFor(table, 1.2))
+    const { client } = world(await windowFor(table, 1.2), 'anthropic', 200_000)
     const result = done(await marked.compact(client, { counting: { model } }))
     expect([result.mechanism, retries(marked).length]).toEqual(['direct-truncated', 1])
     expect(brokenBy(marked, result)).toEqual([])
@@ -134,7 +135,7 @@ describe('a request for a summary that is itself too long', () => {
     for (let at = 0; at < 30; at++)
       talk.toolUse(`t${at}`, 'Bash', { command: `step ${at}` }).toolResult(`t${at}`, 'out '.repeat(300))
     const table = bench(talk.assistant('done').records)
-    const { client } = world(await windowFor(table, 1.3))
+    const { client } = world(await windowFor(table, 1.3), 'anthropic', 200_000)
     const result = done(await table.compact(client, { counting: { model } }))
     const opening = client.requests.at(-1)?.messages[0]
     expect(

@@ -50,7 +50,7 @@ describe.skipIf(browserPath === undefined)('by keyboard alone (skipped: there is
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Compaction 1 of 1' }).waitFor()
     await page.getByText('12 rows into the warehouse').first().waitFor()
-    await press(page, '12 rows into the warehouse')
+    await press(page, 'The import brought 12 rows into the warehouse')
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'Item 8' }).waitFor()
     await press(page, 'The user’s words')

@@ -46,7 +46,6 @@ const breakOut = `async () => {
     () => {
       document.body.innerHTML = '<b>markup</b>'
     },
-    () => new Function('window.broken = 2')(),
   ]
   for (const attempt of tries) {
     try {

@@ -1,14 +1,14 @@
 // The dialogs that the agent opens: a permission with its diff or command, and questions.
 import { counted } from '../../render/numbers.ts'
-import { oneLine, safeText } from '../../render/safe.ts'
+import { oneLine } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
-import { wrapSpans, wrapText } from '../../render/spans.ts'
+import { wrapSpans } from '../../render/spans.ts'
 import { cut } from '../../render/width.ts'
 import { permissionOptions, questionRows } from '../state/press-asks.ts'
 import type { AskDialog, PermissionDialog, QuestionsDialog, TerminalState } from '../state/state.ts'
-import { diffLines } from './diff.ts'
 import type { Drawing } from './drawing.ts'
 import { editorLines } from './editor-box.ts'
+import { detailLines } from './request-detail.ts'
 
 export function askBox(ask: AskDialog, state: TerminalState, sheet: Sheet): Drawing {
   const rule = sheet.paint('yellow', '─'.repeat(sheet.width))
@@ -53,10 +53,7 @@ export function requestDetail(
 ): readonly string[] {
   const { detail } = request
   if (!detail) return []
-  const lines =
-    detail.type === 'diff'
-      ? diffLines(detail.text, { ...sheet, width: sheet.width - 2 })
-      : wrapText(safeText(detail.text), sheet.width - 2)
+  const lines = detailLines(detail, { ...sheet, width: sheet.width - 2 })
   const left = lines.length - room
   const shown = lines.slice(0, room).map((line) => `  ${line}`)
   return left > 0

@@ -11,6 +11,7 @@ import { foldPaste } from '../input/pastes.ts'
 import type { Item } from '../state/state.ts'
 import { changedLines, diffLines } from './diff.ts'
 import { markdownLines } from './markdown.ts'
+import { detailLines } from './request-detail.ts'
 
 export function itemLines(item: Item, sheet: Sheet): readonly string[] {
   const lines = contentLines(item, sheet)
@@ -51,6 +52,11 @@ function contentLines(item: Item, sheet: Sheet): readonly string[] {
         first: `${paint('magenta', '▍')} `,
         rest: `${paint('magenta', '▍')} `,
       })
+    case 'detail':
+      return [
+        ...wrapSpans([{ text: oneLine(item.title), style: 'bold' }], sheet),
+        ...indented(detailLines(item.detail, { ...sheet, width: width - 2 }), '  '),
+      ]
     case 'output':
       return outputLines(item.text, width)
     case 'setup':
@@ -110,14 +116,26 @@ function callLines(call: FinishedCall, sheet: Sheet): readonly string[] {
   const dot = call.isError ? paint('red', '✗') : paint('green', '●')
   const line = `${dot} ${callTitle(call, width - 2)}`
   if (call.todos && !call.isError) return [line, ...call.todos.map((todo) => todoLine(todo, sheet))]
-  if (call.diff === undefined) return [line]
-  const lines = diffLines(call.diff, { ...sheet, width: width - 4 })
-  const shown = lines.slice(0, mostDiffLines).map((each) => `    ${each}`)
-  const left = lines.length - shown.length
-  return [line, ...shown, ...(left > 0 ? [paint('dim', `    … ${counted(left, 'more line')}, Ctrl+O shows them`)] : [])]
+  const inside = { ...sheet, width: width - 4 }
+  // The person has read and approved it: all of it stays.
+  if (call.plan !== undefined && !call.isError) return [line, ...indented(markdownLines(call.plan, inside))]
+  if (call.name === '!')
+    return [line, ...folded(wrapText(safeText(call.output).trimEnd(), width - 4), mostShellLines, sheet)]
+  return call.diff === undefined ? [line] : [line, ...folded(diffLines(call.diff, inside), mostDiffLines, sheet)]
 }
 
 const mostDiffLines = 12
+const mostShellLines = 20
+
+function folded(lines: readonly string[], most: number, { paint }: Sheet): readonly string[] {
+  const left = lines.length - most
+  const more = left > 0 ? [paint('dim', `    … ${counted(left, 'more line')}, Ctrl+O shows them`)] : []
+  return [...indented(lines.slice(0, most)), ...more]
+}
+
+function indented(lines: readonly string[], by = '    '): readonly string[] {
+  return lines.map((line) => `${by}${line}`)
+}
 
 const boxes = { completed: '✔', in_progress: '▸', pending: '☐' } as const
 

@@ -4,8 +4,9 @@ import { retryLine } from '../../render/retry.ts'
 import { oneLine } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { columnsOf, cut } from '../../render/width.ts'
+import { workLine } from '../../render/work.ts'
 import type { Call } from '../host/protocol.ts'
-import { type RunningCall, sheetOf, type TerminalState } from '../state/state.ts'
+import { canMove, type RunningCall, sheetOf, type TerminalState } from '../state/state.ts'
 import { askBox } from './asks.ts'
 import type { Drawing } from './drawing.ts'
 import { editorBox } from './editor-box.ts'
@@ -23,7 +24,8 @@ export function drawLive(state: TerminalState, now: number): Drawing {
     ...statusLines(state, sheet, now),
     ...queuedLines(state, sheet),
   ]
-  const footer = footerLines(state.gauge, state.agent, sheet)
+  const own = state.statusLine === '' ? [] : [sheet.paint('dim', cut(oneLine(state.statusLine), sheet.width))]
+  const footer = [...footerLines(state.gauge, state.agent, sheet), ...own]
   const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(oneLine(state.hint), sheet.width))]
   // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
   const room = rows - 1 - 1 - bottom.lines.length - hint.length - footer.length
@@ -60,8 +62,8 @@ function secondsSince(start: number, now: number): string {
 }
 
 function runningLines({ running }: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
-  const shown = running.slice(0, mostRunning).flatMap(({ call, startedAt, steps, step, output }) => {
-    const done = steps > 0 ? `${counted(steps, 'call')}, ` : ''
+  const shown = running.slice(0, mostRunning).flatMap(({ call, startedAt, steps, step, spent, output }) => {
+    const done = steps > 0 || spent ? `${workLine({ calls: steps, ...spent })}, ` : ''
     const end = ` · ${done}${secondsSince(startedAt, now)}`
     const title = cut(titleOf(call), Math.max(8, width - 2 - columnsOf(end)))
     const below = [...(step ? [titleOf(step)] : []), ...outputLines(output)]
@@ -112,17 +114,20 @@ export function statusOf(state: TerminalState, now: number): Status | undefined 
     const text = `Compacting${from}: ${phase}${written}, ${secondsSince(startedAt, now)}`
     return { text, keys: 'Esc to cancel', style: 'magenta' }
   }
-  if (command !== undefined) return { text: `Running ${oneLine(command)}`, keys: 'Esc to stop', style: 'cyan' }
+  const move = canMove(state) ? ' · Ctrl+B to background' : ''
+  if (command !== undefined) return { text: `Running ${oneLine(command)}`, keys: `Esc to stop${move}`, style: 'cyan' }
   if (!agent?.isBusy) return undefined
   const what = state.isThinking ? 'Thinking' : running.length > 0 ? 'Working' : 'Waiting for the model'
   const text = `${state.answer === '' ? what : 'Answering'}, ${secondsSince(busySince ?? now, now)}`
-  return { text, keys: 'Esc to interrupt', style: 'cyan' }
+  return { text, keys: `Esc to interrupt${move}`, style: 'cyan' }
 }
 
 function queuedLines({ agent }: TerminalState, { width, paint }: Sheet): readonly string[] {
   const queued = agent?.queued ?? []
   if (queued.length === 0) return []
-  const lines = queued.slice(-mostQueued).map(({ text }) => paint('dim', cut(`› ${oneLine(text)}`, width)))
+  const lines = queued
+    .slice(-mostQueued)
+    .map(({ text, command }) => paint('dim', cut(`› ${oneLine(command ?? text)}`, width)))
   return [paint('dim', cut(`Queued (${queued.length}), sent with the next request. ↑ edits:`, width)), ...lines]
 }
 

@@ -3,6 +3,7 @@ import { createTwoFilesPatch } from 'diff'
 import { isObject, type JsonObject, stringAt, textOf } from 'everlong/internal'
 import type { LoopEvent } from '../../events.ts'
 import { outcomeOf, subjectOf, withoutRoot } from '../../render/calls.ts'
+import { workLine } from '../../render/work.ts'
 import type { Call, Todo, UiEvent } from './protocol.ts'
 
 const mostOutput = 40_000
@@ -14,6 +15,7 @@ export function callOf(
 ): Call {
   const diff = diffOf(input)
   const todos = name === 'TodoWrite' ? todosIn(input) : undefined
+  const plan = name === 'ExitPlanMode' ? stringAt(input, 'plan')?.slice(0, mostInput) : undefined
   return {
     id,
     name,
@@ -22,6 +24,7 @@ export function callOf(
     ...(parent === undefined ? {} : { parent }),
     ...(diff === undefined ? {} : { diff }),
     ...(todos === undefined ? {} : { todos }),
+    ...(plan === undefined ? {} : { plan }),
   }
 }
 
@@ -41,11 +44,15 @@ function isStatus(text: string | undefined): text is Todo['status'] {
 
 type Result = Pick<Extract<LoopEvent, { readonly type: 'tool-finished' }>, 'content' | 'isError'>
 
-export function finishedCall(call: Call, { content, isError }: Result, folder: string): UiEvent {
+/** What a sub-agent did. */
+export type Work = { readonly calls: number; readonly tokens: number; readonly cost?: number }
+
+export function finishedCall(call: Call, { content, isError }: Result, folder: string, work?: Work): UiEvent {
   const { diff, ...rest } = call
   const { name } = call
   const output = outputOf(content)
-  const outcome = withoutRoot(outcomeOf({ name, input: undefined, output, isError }), folder)
+  const own = withoutRoot(outcomeOf({ name, input: undefined, output, isError }), folder)
+  const outcome = work === undefined ? own : `${own}, ${workLine(work)}`
   const shown = { ...rest, output: output.slice(0, mostOutput), outcome, isError }
   return { type: 'call-finished', call: diff === undefined || isError ? shown : { ...shown, diff } }
 }

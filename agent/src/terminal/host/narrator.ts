@@ -5,14 +5,17 @@ import type { Agent, AgentEvent, PermissionRequest } from '../../app.ts'
 import { receiptLine } from '../../receipt.ts'
 import { fullnessOf } from '../../render/gauge.ts'
 import { failureLine } from '../../render/retry.ts'
-import { callOf, finishedCall } from './calls.ts'
+import { callOf, finishedCall, type Work } from './calls.ts'
 import { pastOf } from './past.ts'
 import type { Call, GaugeReading, UiEvent } from './protocol.ts'
+import { createStatusLine } from './status-line.ts'
 
 export type NarratorOptions = {
   /** Paths are shown relative to it. */
   readonly folder: string
   readonly send: (event: UiEvent) => void
+  /** A command of the person's own; its first line is shown below the prompt. */
+  readonly statusLine?: string
 }
 
 const gaugeEveryMs = 100
@@ -27,36 +30,48 @@ export type Narrator = {
   readonly stop: () => void
 }
 
-export function createNarrator(agent: Agent, { folder, send }: NarratorOptions): Narrator {
+export function createNarrator(agent: Agent, { folder, send, statusLine: command }: NarratorOptions): Narrator {
   const calls = new Map<string, Call>()
   const diffs = new Map<string, string>()
+  const works = new Map<string, Work>()
   let timer: NodeJS.Timeout | undefined
   const sendGauge = () => {
     timer = undefined
     const gauge = readGauge(agent)
     if (gauge) send({ type: 'gauge', gauge })
+    statusLine?.refresh()
   }
   const refresh = () => {
     timer ??= setTimeout(sendGauge, gaugeEveryMs)
   }
+  const statusLine = command === undefined ? undefined : createStatusLine(agent, { command, folder, send })
+  statusLine?.refresh()
   let session = agent.state().sessionId
   const tell = (event: AgentEvent, parent?: string): void => {
     if (event.type === 'state' && event.state.sessionId !== session) {
       session = event.state.sessionId
-      send({ type: 'session', title: event.state.title ?? session, past: pastOf(agent, folder) })
+      send({ type: 'session', title: event.state.name ?? session, past: pastOf(agent, folder) })
     }
     if (event.type === 'tool-started')
       calls.set(event.toolUseId, callOf(event, { folder, ...(parent === undefined ? {} : { parent }) }))
-    for (const told of uiEvents(event, { calls, diffs, folder })) send(told)
+    for (const told of uiEvents(event, { calls, diffs, works, folder })) send(told)
     if (event.type === 'tool-finished') {
       calls.delete(event.toolUseId)
       diffs.delete(event.toolUseId)
+      works.delete(event.toolUseId)
     }
     if (event.type === 'subagent') tellOfSubagent(event.event, parent ?? event.toolUseId)
     if (changesGauge.has(event.type)) refresh()
   }
   // What a sub-agent says goes to the agent that started it; a person sees its calls.
   const tellOfSubagent = (event: AgentEvent, parent: string) => {
+    const work = works.get(parent) ?? { calls: 0, tokens: 0 }
+    if (event.type === 'tool-started') works.set(parent, { ...work, calls: work.calls + 1 })
+    if (event.type === 'spent') {
+      const { type: _, ...spent } = event
+      works.set(parent, { ...work, ...spent })
+      send({ type: 'call-spent', id: parent, ...spent })
+    }
     if (event.type === 'subagent' || event.type === 'tool-started' || event.type === 'tool-finished')
       tell(event, parent)
   }
@@ -69,6 +84,7 @@ export function createNarrator(agent: Agent, { folder, send }: NarratorOptions):
     stop: () => {
       stopListening()
       clearTimeout(timer)
+      statusLine?.stop()
     },
   }
 }
@@ -96,10 +112,11 @@ export function readGauge(agent: Agent): GaugeReading | undefined {
 type Known = {
   readonly calls: ReadonlyMap<string, Call>
   readonly diffs: ReadonlyMap<string, string>
+  readonly works: ReadonlyMap<string, Work>
   readonly folder: string
 }
 
-function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly UiEvent[] {
+function uiEvents(event: AgentEvent, { calls, diffs, works, folder }: Known): readonly UiEvent[] {
   switch (event.type) {
     case 'stream':
       if (event.event.type === 'retrying') return [{ type: 'restarted' }]
@@ -114,7 +131,7 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
       const { toolUseId: id, name } = event
       const known = calls.get(id) ?? { id, name, subject: name, input: '' }
       const diff = diffs.get(id)
-      return [finishedCall(diff === undefined ? known : { ...known, diff }, event, folder)]
+      return [finishedCall(diff === undefined ? known : { ...known, diff }, event, folder, works.get(id))]
     }
     case 'tool-output': {
       const { toolUseId: id, lines, total } = event
@@ -129,6 +146,7 @@ function uiEvents(event: AgentEvent, { calls, diffs, folder }: Known): readonly 
     case 'receipt':
       return [{ ...event, line: receiptLine(event.receipt) }]
     case 'record':
+    case 'spent':
     case 'subagent':
       return []
     default:

@@ -27,6 +27,8 @@ export type Call = {
   readonly diff?: string
   /** The list of steps that it writes. */
   readonly todos?: readonly Todo[]
+  /** A plan that it shows to the person, in Markdown. */
+  readonly plan?: string
 }
 
 export type Todo = { readonly text: string; readonly status: 'pending' | 'in_progress' | 'completed' }
@@ -57,6 +59,8 @@ export type UiEvent =
   | { readonly type: 'call-finished'; readonly call: FinishedCall }
   /** The newest lines of a running call, and how many there are. */
   | { readonly type: 'call-output'; readonly id: string; readonly lines: readonly string[]; readonly total: number }
+  /** The size of a sub-agent's conversation, and what it has cost so far. */
+  | { readonly type: 'call-spent'; readonly id: string; readonly tokens: number; readonly cost?: number }
   | { readonly type: 'notice' | 'trouble'; readonly text: string }
   | { readonly type: 'engine'; readonly event: EngineEvent }
   | { readonly type: 'prompt'; readonly prompt: Prompt; readonly isQueued: boolean }
@@ -65,6 +69,8 @@ export type UiEvent =
   | { readonly type: 'stopped'; readonly why: StopReason }
   | { readonly type: 'state'; readonly state: AgentState }
   | { readonly type: 'gauge'; readonly gauge: GaugeReading }
+  /** What the person's own command printed. */
+  | { readonly type: 'status-line'; readonly text: string }
   /** Works in another session from now on. */
   | { readonly type: 'session'; readonly title: string; readonly past: readonly UiEvent[] }
 
@@ -102,6 +108,7 @@ export type Calls = {
   readonly interrupt: () => readonly Prompt[]
   readonly takeQueued: () => readonly Prompt[]
   readonly setMode: (mode: PermissionMode) => void
+  readonly moveToBackground: () => number
   readonly command: (line: string) => CommandResult
   /** The messages that a compaction summarized. */
   readonly original: (receipt: string) => readonly OriginalMessage[]

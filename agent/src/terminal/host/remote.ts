@@ -10,6 +10,7 @@ export type RemoteAgent = {
   readonly interrupt: () => Promise<readonly Prompt[]>
   readonly takeQueued: () => Promise<readonly Prompt[]>
   readonly setMode: (mode: PermissionMode) => Promise<void>
+  readonly moveToBackground: () => Promise<number>
   readonly command: (line: string, signal?: AbortSignal) => Promise<CommandResult>
   readonly original: (receipt: string) => Promise<readonly OriginalMessage[]>
   readonly files: (typed: string) => Promise<readonly string[]>
@@ -83,6 +84,7 @@ export function connectToWorker(module: URL, data: unknown, listener: RemoteList
     interrupt: () => call('interrupt', []),
     takeQueued: () => call('takeQueued', []),
     setMode: (mode) => call('setMode', [mode]),
+    moveToBackground: () => call('moveToBackground', []),
     command: (line, signal) => call('command', [line], signal),
     original: (receipt) => call('original', [receipt]),
     files: (typed) => call('files', [typed]),

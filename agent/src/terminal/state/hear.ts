@@ -39,6 +39,11 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       const running = state.running.map((each) => (each.call.id === id ? { ...each, output: { lines, total } } : each))
       return { ...state, running }
     }
+    case 'call-spent': {
+      const { type: _, id, ...spent } = event
+      const running = state.running.map((each) => (each.call.id === id ? { ...each, spent } : each))
+      return { ...state, running }
+    }
     case 'call-finished':
       return finished(state, event.call)
     case 'notice':
@@ -48,6 +53,8 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       return withEngineEvent(state, event.event, now)
     case 'prompt':
       if (event.isQueued) return state
+      // A command is on the screen already.
+      if (event.prompt.command !== undefined) return { ...flushed(state), hasSaid: true }
       return withItem({ ...flushed(state), hasSaid: true }, { type: 'prompt', prompt: event.prompt })
     case 'receipt': {
       const { receipt, line } = event
@@ -62,6 +69,8 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       return switched(state, event, now)
     case 'gauge':
       return { ...state, gauge: event.gauge }
+    case 'status-line':
+      return { ...state, statusLine: event.text }
   }
 }
 

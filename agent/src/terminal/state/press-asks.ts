@@ -54,7 +54,7 @@ export function pressInPermission(state: TerminalState, dialog: PermissionDialog
   const hasOwnWords = request.answers !== undefined
   if (press.key === 'escape' && hasOwnWords) return answer(state, dialog, { type: 'deny' })
   if (press.key === 'ctrl+o' && request.detail) {
-    return step(withItem(state, { type: 'output', text: `${request.title}\n${request.detail.text}` }))
+    return step(withItem(state, { type: 'detail', title: request.title, detail: request.detail }))
   }
   const options = permissionOptions(request)
   // The key that changes the mode elsewhere. It must not move the choice to "deny".

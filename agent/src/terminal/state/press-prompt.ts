@@ -51,7 +51,7 @@ function submit(state: TerminalState): Step {
     typedAt: 0,
   }
   if (state.agent === undefined) return step({ ...state, hint: 'The agent is starting. One moment.' })
-  if (!shown.startsWith('/') || state.editor.pastes.length > 0) {
+  if (!/^[/!]/.test(shown) || state.editor.pastes.length > 0) {
     return step(cleared, { type: 'submit', prompt: promptOf(state.editor), shown })
   }
   if (state.command !== undefined) return step({ ...state, hint: `${state.command} is still running.` })

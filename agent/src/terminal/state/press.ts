@@ -7,7 +7,7 @@ import { type Effect, type Step, step } from './effects.ts'
 import { pressInPermission, pressInQuestions } from './press-asks.ts'
 import { pressInPicker, pressInViewer, viewNewest } from './press-overlays.ts'
 import { pressInPrompt, searchHistory } from './press-prompt.ts'
-import type { AskDialog, TerminalState } from './state.ts'
+import { type AskDialog, canMove, type TerminalState } from './state.ts'
 
 /** How long a second Ctrl+C or Esc counts as the second. */
 const armedMs = 2_000
@@ -29,6 +29,9 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   if (key.key === 'escape') return pressEscape(state, now)
   if (key.key === 'shift+tab') return step(state, { type: 'set-mode', mode: nextMode(state) })
   if (key.key === 'ctrl+r') return searchHistory(state)
+  if (key.key === 'ctrl+g') return step(state, { type: 'open-editor' })
+  if (key.key === 'ctrl+v') return step(state, { type: 'paste-image' })
+  if (key.key === 'ctrl+b' && canMove(state)) return step(state, { type: 'move-to-background' })
   if (key.key === 'ctrl+d' && state.editor.text === '') return step(state, { type: 'quit' })
   const typed = key.key === 'text' || key.key === 'paste' ? { ...state, typedAt: now } : state
   return pressInPrompt(typed, key)

@@ -279,7 +279,12 @@ describe('dialogs', () => {
     const detail = { type: 'text', text: 'a\nb' } as const
     const state = asked(ready, 7, { type: 'permission', request: { ...request, detail } })
     const { state: after, effects } = pressed(state, 'ctrl+o')
-    expect(after.items.at(-1)).toMatchObject({ type: 'output', text: 'Run npm test\na\nb' })
+    expect(after.items.at(-1)).toEqual({
+      type: 'detail',
+      title: 'Run npm test',
+      detail: { type: 'text', text: 'a\nb' },
+      hasGap: false,
+    })
     expect([after.asks, effects]).toEqual([state.asks, []])
   })
 
@@ -318,7 +323,9 @@ describe('dialogs', () => {
       ...ready,
       overlay: { type: 'picker', title: 'Resume', choices, filter: '', selected: 0 },
     }
-    expect(pressed(state, typed('t'), 'down', 'enter').effects).toEqual([{ type: 'command', line: '/resume three' }])
+    expect(pressed(state, typed('t'), 'down', 'enter').effects).toEqual([
+      { type: 'command', line: '/resume three', shown: '/resume three' },
+    ])
     expect(pressed(state, 'escape').state.overlay).toBe(undefined)
   })
 })

@@ -16,6 +16,12 @@ export type Content =
   | { readonly type: 'call'; readonly call: FinishedCall }
   | { readonly type: 'receipt'; readonly line: string }
   | { readonly type: 'notice' | 'trouble' | 'output' | 'announcement'; readonly text: string }
+  /** What a question is about, in full. */
+  | {
+      readonly type: 'detail'
+      readonly title: string
+      readonly detail: NonNullable<PermissionRequest['detail']>
+    }
   | { readonly type: 'setup'; readonly why: string; readonly setup: SetupScreen }
 
 /** What can be shown in full. */
@@ -41,6 +47,7 @@ export type RunningCall = {
   /** Calls of its sub-agent, and the newest of them. */
   readonly steps: number
   readonly step?: Call
+  readonly spent?: { readonly tokens: number; readonly cost?: number }
   /** The newest lines that it has printed, and how many there are. */
   readonly output?: { readonly lines: readonly string[]; readonly total: number }
 }
@@ -99,6 +106,8 @@ export type TerminalState = {
   readonly agent: AgentState | undefined
   readonly commands: readonly CommandInfo[]
   readonly gauge: GaugeReading | undefined
+  /** Of the person's own. */
+  readonly statusLine: string
   /** The part of the answer that may still change. */
   readonly answer: string
   /** Whether text of the answer that is coming has been shown. */
@@ -140,6 +149,7 @@ export const firstState: TerminalState = {
   agent: undefined,
   commands: [],
   gauge: undefined,
+  statusLine: '',
   answer: '',
   hasStreamed: false,
   isThinking: false,
@@ -187,3 +197,10 @@ export function withoutPrinted(state: TerminalState, printed: number): TerminalS
   if (state.items.findIndex((item) => item !== undefined) >= printed) return state
   return { ...state, items: state.items.map((item, at) => (at < printed ? undefined : item)) }
 }
+
+/** Whether something runs that can continue in the background. */
+export function canMove({ running }: Pick<TerminalState, 'running'>): boolean {
+  return running.some(({ call }) => movable.has(call.name))
+}
+
+const movable: ReadonlySet<string> = new Set(['Bash', 'Task', '!'])

@@ -9,6 +9,7 @@ export const keys = {
   altEnter: '\u001b\r',
   shiftTab: '\u001b[Z',
   ctrlA: '\u0001',
+  ctrlB: '\u0002',
   ctrlC: '\u0003',
   ctrlE: '\u0005',
   ctrlO: '\u000f',

@@ -19,13 +19,16 @@ import type { EngineSettings, MessageInput, ModelClient } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import { blocksOf, isText, textOf } from 'everlong/internal'
 import { z } from 'zod'
-import type { Person } from '../../app.ts'
+import type { PermissionMode, Person } from '../../app.ts'
 import { createAgent } from '../../create-agent.ts'
+import type { ChosenModel } from '../../models/chosen.ts'
 import { sessionsFolder } from '../../sessions/places.ts'
 import { listSessions } from '../../sessions/sessions.ts'
 import { noSettings } from '../../settings/load.ts'
+import { startAgent } from '../../start.ts'
 import { type AnyTool, defineTool } from '../../tool.ts'
 import { pastOf } from '../host/past.ts'
+import type { StartAgent } from '../host/serve.ts'
 import { commandInfos, serveInWorker } from '../worker.ts'
 
 export type PlayData = {
@@ -45,6 +48,10 @@ export type PlayData = {
   readonly turns?: number
   /** The session begins with about so many tokens. */
   readonly tokens?: number
+  /** With the tools, settings and permissions of the real agent. Steps call them with `use Bash {"command":"ls"}`. */
+  readonly isReal?: boolean
+  readonly mode?: PermissionMode
+  readonly isTrusting?: boolean
 }
 
 serveInWorker<PlayData>(async (data, person) => {
@@ -65,18 +72,42 @@ serveInWorker<PlayData>(async (data, person) => {
     baseURL: 'http://127.0.0.1',
     fetch: async (input, init) => simulator.fetch(input as string, init),
   })
+  const chosen = { type: 'model', words: `simulator:${name}`, name, client } as const
+  if (data.isReal) return startReal(data, person, chosen)
   const newest = isContinued ? listSessions(sessionsFolder(home, folder))[0] : undefined
   const agent = await createAgent({
     ...{ folder, home, person },
     settings: { ...noSettings, ...hooksOf(folder), engine: engineSettings(data) },
-    model: { type: 'model', words: `simulator:${name}`, name, client: isOffline ? withoutSummaries(client) : client },
+    model: isOffline ? { ...chosen, client: withoutSummaries(client) } : chosen,
     env: process.env,
     createTools: async () => ({ tools: toolsFor(folder, person), close: async () => undefined }),
     ...(newest ? { session: { type: 'open', path: newest.path } } : {}),
   })
   if (tokens > 0) agent.session().add(longHistory(tokens))
-  return { type: 'agent', agent, folder, commands: commandInfos(), past: pastOf(agent, folder) }
+  return { type: 'agent', agent, folder, commands: commandInfos(agent), past: pastOf(agent, folder) }
 })
+
+async function startReal(
+  { folder, home, mode, isContinued = false, isTrusting = false }: PlayData,
+  person: Person,
+  chosen: ChosenModel,
+): Promise<Awaited<ReturnType<StartAgent>>> {
+  const env = { ...process.env, EVERLONG_HOME: home }
+  const session = isContinued ? ({ type: 'continue' } as const) : ({ type: 'new' } as const)
+  const started = await startAgent({ folder, env, person, chosen, session, mode, isTrusting })
+  if (started.type !== 'started') return { type: 'none', why: JSON.stringify(started) }
+  const { agent, notices, settings } = started
+  const statusLine = settings.statusLine?.command
+  return {
+    type: 'agent',
+    agent,
+    folder,
+    notices,
+    statusLine,
+    commands: commandInfos(agent),
+    past: pastOf(agent, folder),
+  }
+}
 
 function engineSettings({ window }: PlayData): EngineSettings {
   return window === undefined ? {} : { contextWindow: window }
@@ -138,6 +169,10 @@ function follow(folder: string): Script {
     if (verb === 'fill') {
       const [words = '', name = ''] = rest.split(' ')
       return text(`${'word '.repeat(Number(words))}\n\nFilled ${name}.`)
+    }
+    if (verb === 'use') {
+      const [, tool = '', input = '{}'] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? []
+      return toolUse(tool, JSON.parse(input))
     }
     if (verb === 'call') {
       const [tool = '', ...words] = rest.split(' ')

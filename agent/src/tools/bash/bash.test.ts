@@ -215,7 +215,7 @@ describe('in the background', () => {
     })
     const command = 'echo one; while [ ! -e go ]; do sleep 0.05; done; echo two'
     const id = idIn(await bench.say('Bash', { command, run_in_background: true, description: 'Waits' }))
-    expect(bench.tools.tasks()).toEqual([{ id, title: 'Waits', isRunning: true }])
+    expect(bench.tools.tasks.list()).toEqual([{ id, title: 'Waits', isRunning: true }])
     await expect
       .poll(() => bench.say('TaskOutput', { task_id: id }), { timeout: 20_000 })
       .toBe(`Task ${id}: running.\none`)
@@ -223,9 +223,55 @@ describe('in the background', () => {
     expect(await bench.say('TaskOutput', { task_id: id, block: true })).toBe(
       `Task ${id}: finished with exit code 0.\ntwo`,
     )
-    expect(bench.tools.tasks()).toEqual([{ id, title: 'Waits', isRunning: false }])
+    expect(bench.tools.tasks.list()).toEqual([{ id, title: 'Waits', isRunning: false }])
     expect(changes).toBe(2)
     expect(JSON.stringify(bench.session.messages().at(-1))).toContain(`<task-id>${id}</task-id>`)
+  })
+
+  test('a command in the foreground continues there when the person says so', async () => {
+    const bench = await setBench(allow)
+    const command = 'echo one; while [ ! -e go ]; do sleep 0.05; done; echo two'
+    expect(bench.tools.tasks.moveAll()).toBe(0)
+    const stop = new AbortController()
+    const called = bench.call('Bash', { command, timeout: 2_000 }, stop.signal)
+    await until(() => bench.events.some((event) => event.type === 'tool-output'))
+    expect(bench.tools.tasks.moveAll()).toBe(1)
+    const { content } = await called
+    const id = idIn(String(content))
+    expect(content).toBe(
+      `The user sent this command to the background as ${id}. It still runs. You are told when it ends. TaskOutput returns its output, TaskStop ends it. Output until now:\none`,
+    )
+    // Neither the end of the turn nor the time limit stops it now, and it cannot be moved twice.
+    stop.abort()
+    expect(bench.tools.tasks.moveAll()).toBe(0)
+    const shown = bench.events.length
+    await new Promise((resolve) => setTimeout(resolve, 2_200))
+    expect(bench.tools.tasks.list()).toEqual([
+      { id, title: 'echo one; while [ ! -e go ]; do sleep 0.05; done; echo two', isRunning: true },
+    ])
+    bench.write('go', '')
+    expect(await bench.say('TaskOutput', { task_id: id, block: true })).toBe(
+      `Task ${id}: finished with exit code 0.\ntwo`,
+    )
+    expect(bench.tools.tasks.find(id)?.recent()).toEqual(['one', 'two'])
+    expect(bench.events.length).toBe(shown)
+  })
+
+  test('what the person runs has no time limit and asks nothing, and can go to the background too', async () => {
+    const bench = await setBench({ answer: () => ({ type: 'deny' }) })
+    const signal = new AbortController().signal
+    const context = { session: bench.session, signal, toolUseId: 'person_1', emit: () => undefined }
+    expect(await bench.tools.runForPerson('echo hi; exit 4', context)).toEqual({
+      content: 'Exit code 4\nhi',
+      isError: true,
+      details: { exitCode: 4, interrupted: false },
+    })
+    const running = bench.tools.runForPerson('sleep 60', context)
+    bench.tools.tasks.moveAll()
+    const id = idIn(String((await running).content))
+    await bench.tools.tasks.find(id)?.stop()
+    expect(bench.tools.tasks.list()).toEqual([{ id, title: 'sleep 60', isRunning: false }])
+    expect(bench.asked).toEqual([])
   })
 
   test('a command is stopped on demand, and at the latest with the tools', async () => {

@@ -20,15 +20,19 @@ export type Output = {
   readonly end: () => void
   /** What came since it was last taken, with a note about the file if that is long. */
   readonly take: () => string
+  /** The newest lines, whether taken or not. */
+  readonly recent: () => readonly string[]
 }
 
 const largestFile = 64 * 1024 * 1024
 /** A line without an end is cut here. */
 const longestPiece = 64 * 1024
+const maxRecent = 200
 
 export function createOutput({ redactor, path, onFull, onLine }: OutputOptions): Output {
   const stream = redactor.stream()
   let preview = createPreview()
+  let recent: string[] = []
   /** All lines, until there are too many and they go to the file. */
   let early: string[] = []
   let file: number | undefined
@@ -47,6 +51,8 @@ export function createOutput({ redactor, path, onFull, onLine }: OutputOptions):
   }
   const addLine = (line: string) => {
     preview.add(line)
+    recent.push(line)
+    if (recent.length > 2 * maxRecent) recent = recent.slice(-maxRecent)
     onLine?.(line)
     const isOver = size > largestFile || lost !== undefined
     size += line.length + 1
@@ -80,6 +86,7 @@ export function createOutput({ redactor, path, onFull, onLine }: OutputOptions):
       if (file !== undefined) closeSync(file)
       file = undefined
     },
+    recent: () => recent.slice(-maxRecent),
     take: () => {
       const taken = preview
       preview = createPreview()

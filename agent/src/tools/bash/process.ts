@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../reason-of.ts'
+import { descendants, sandboxedProcesses } from '../../sandbox/processes.ts'
 
 export type ProcessOptions = {
   readonly cwd: string
@@ -32,11 +33,17 @@ const patienceMs = 1_000
 /** What a process wrote just before its end is still on its way. */
 const lastWordsMs = 200
 
-export function startProcess(command: string, { cwd, env, onText }: ProcessOptions): RunningProcess {
+/** Runs a text for the shell, or a program with its arguments. */
+export function startProcess(command: string | readonly string[], options: ProcessOptions): RunningProcess {
+  const { cwd, env, onText } = options
   let child: ChildProcess
   try {
     const shell = existsSync('/bin/bash') ? '/bin/bash' : canGroup ? '/bin/sh' : true
-    child = spawn(command, { shell, cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: canGroup })
+    const [program = '', ...words] = typeof command === 'string' ? [command] : command
+    child = spawn(program, words, {
+      ...(typeof command === 'string' ? { shell } : {}),
+      ...{ cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: canGroup },
+    })
   } catch (error) {
     // For example a NUL character in the command.
     const problem = reasonOf(error)
@@ -45,23 +52,64 @@ export function startProcess(command: string, { cwd, env, onText }: ProcessOptio
   }
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onText)
   let isOver = false
-  const ended = endOf(child).then((end) => {
+  let killed: readonly number[] = []
+  const ended = endOf(child).then(async (end) => {
     isOver = true
+    // Those in a sandbox are ended by the system, a moment after it.
+    for (let waited = 0; waited < patienceMs && killed.some(isAlive); waited += 20) await wait(20)
     return end
   })
   /** Once it is gone, the number may be another's. */
   const signal = (kind: NodeJS.Signals) => !isOver && signalGroup(child.pid, kind)
+  const isSandboxed = typeof command !== 'string'
+  const kill = () => {
+    if (isSandboxed && !isOver && child.pid !== undefined) killed = killBelow(child.pid)
+    signal('SIGKILL')
+  }
   return {
     ended,
     stop: async () => {
-      signal('SIGTERM')
-      const timer = setTimeout(() => signal('SIGKILL'), patienceMs)
+      // A sandbox that gets the signal ends its processes without a word.
+      if (!isSandboxed) signal('SIGTERM')
+      else if (!tellSandboxed(child.pid)) kill()
+      const timer = setTimeout(kill, patienceMs)
       const end = await ended
       clearTimeout(timer)
       return end
     },
-    kill: () => void signal('SIGKILL'),
+    kill,
   }
+}
+
+function isAlive(pid: number): boolean {
+  return signalOne(pid, 0)
+}
+
+/** False if it is gone. */
+function signalOne(pid: number, kind: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, kind)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Kills what a sandbox has started, before itself: while it is being set up, its processes do not yet end with it. Stopped, it starts
+ * no more of them.
+ */
+function killBelow(pid: number): readonly number[] {
+  signalOne(pid, 'SIGSTOP')
+  const below = descendants(pid)
+  for (const each of below) signalOne(each, 'SIGKILL')
+  return below
+}
+
+/** Asks the processes inside of a sandbox to end. False if there are none. */
+function tellSandboxed(pid: number | undefined): boolean {
+  const inside = pid === undefined ? [] : sandboxedProcesses(pid)
+  for (const each of inside) signalOne(each, 'SIGTERM')
+  return inside.length > 0
 }
 
 async function endOf(child: ChildProcess): Promise<ProcessEnd> {

@@ -63,6 +63,7 @@ const pattern = fc.constantFrom(
     'a{2',
     '\\t',
     '\\"a\\"',
+    'a\\/b|\\\\"',
     '\\-',
     '[\\w-]+',
     '[^\\d]',

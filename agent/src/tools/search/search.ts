@@ -81,7 +81,7 @@ function withRipgrep(wanted: Search, { signal, ripgrep }: SearchOptions): Promis
     '--max-columns=300',
   ]
   const own = [...(ignoreCase ? ['-i'] : []), ...(multiline ? ['-U', '--multiline-dotall'] : [])]
-  const args = [...flags, ...own, '-e', pattern, '--', ...files]
+  const args = [...flags, ...own, '-e', withoutNeedlessEscapes(pattern), '--', ...files]
   return new Promise((resolve) => {
     const child = spawn(ripgrep ?? 'rg', args, { stdio: ['ignore', 'pipe', 'pipe'], signal, timeout: longestMs })
     let out = ''
@@ -120,6 +120,11 @@ function parsed(out: string, files: readonly string[], most: number) {
     left -= own.size
   }
   return { matches, isCut: false }
+}
+
+/** Models escape quotes and slashes; ripgrep 13 and older refuse that. */
+function withoutNeedlessEscapes(pattern: string): string {
+  return pattern.replace(/\\([\s\S])/g, (escaped, mark) => ('!"%\',/:;=@_`'.includes(mark) ? mark : escaped))
 }
 
 const tooSlow = `The search took longer than ${longestMs / 1000} s. Use a simpler pattern or a folder below.`

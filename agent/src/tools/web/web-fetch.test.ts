@@ -139,7 +139,7 @@ describe('an address', () => {
     const bench = await setBench({ permissions: { allow: ['WebFetch'] } })
     expect(await bench.say('WebFetch', { url: url.replace('127.0.0.1', 'localhost') })).toBe('Inside.')
     expect(bench.asked).toMatchObject([
-      { reason: 'the address is on this machine or a private network', rule: 'WebFetch(domain:localhost)' },
+      { reason: 'the address is on this machine or a private network', rules: ['WebFetch(domain:localhost)'] },
     ])
     // The system writes such numbers as it likes.
     await bench.call('WebFetch', { url: url.replace('127.0.0.1', '0x7f.1') })

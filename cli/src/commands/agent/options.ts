@@ -12,6 +12,7 @@ export type AgentOptions = {
   readonly model?: string
   readonly permissionMode?: 'ask' | 'accept-edits' | 'plan' | 'allow'
   readonly allow?: readonly string[]
+  readonly sandbox?: 'on' | 'ask' | 'required' | 'off'
   readonly deny?: readonly string[]
   readonly maxTurns?: number
   readonly trust?: boolean
@@ -19,8 +20,8 @@ export type AgentOptions = {
 }
 
 export function startOptions(options: AgentOptions) {
-  const { model, permissionMode: mode, allow = [], deny = [], maxTurns, trust = false } = options
-  return { model, mode, allow, deny, maxTurns, isTrusting: trust, session: sessionIn(options) }
+  const { model, permissionMode: mode, allow = [], deny = [], sandbox, maxTurns, trust = false } = options
+  return { model, mode, allow, deny, sandbox, maxTurns, isTrusting: trust, session: sessionIn(options) }
 }
 
 /** Loads the simulator only when somebody asks for the demo model. */

@@ -4,34 +4,26 @@ import { anthropic } from 'everlong/anthropic'
 import { openai } from 'everlong/openai'
 import type { ModelSpec } from '../../option-values.ts'
 
-export type ModelChoice =
-  | { readonly type: 'model'; readonly client: ModelClient }
-  | { readonly type: 'refused'; readonly why: string }
-
 export type ModelWorld = {
   readonly env: Environment
   /** The summary of the compaction that --before names. */
-  readonly recordedSummary: string | undefined
+  readonly recordedSummary: () => string
 }
 
-export function chooseModel(spec: ModelSpec, { env, recordedSummary }: ModelWorld): ModelChoice {
+export const noRecordedSummary =
+  'there is no recorded summary. Name a compaction with --before and the uuid of its boundary.'
+
+export function chooseModel(spec: ModelSpec, { env, recordedSummary }: ModelWorld): ModelClient {
   switch (spec.type) {
     case 'offline':
-      return { type: 'model', client: offline() }
+      return offline()
     case 'recorded':
-      if (recordedSummary === undefined) {
-        return refused('there is no recorded summary. Name a compaction with --before and the uuid of its boundary.')
-      }
-      return { type: 'model', client: recorded({ summaries: () => recordedSummary }) }
+      return recorded({ summaries: recordedSummary })
     case 'anthropic':
-      return { type: 'model', client: anthropicOf(spec.model, spec.url, env) }
+      return anthropicOf(spec.model, spec.url, env)
     case 'openai':
-      return { type: 'model', client: openaiOf(spec.model, spec.url, env) }
+      return openaiOf(spec.model, spec.url, env)
   }
-}
-
-function refused(why: string): ModelChoice {
-  return { type: 'refused', why }
 }
 
 function anthropicOf(model: string, url: string | undefined, env: Environment): ModelClient {

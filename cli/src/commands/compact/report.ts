@@ -3,34 +3,31 @@
 
 import { randomUUID } from 'node:crypto'
 import { visible } from '@everlong/agent/render'
-import { countTokens, type Failed, type Message, type ModelClient, StoreError } from 'everlong'
-import { type Format, type JsonObject, systemPorts, type ViewMessage } from 'everlong/internal'
+import { countTokens, type Failed, type Message, StoreError } from 'everlong'
+import type { Format, JsonObject, ViewMessage } from 'everlong/internal'
 import {
   type Compaction,
-  type CompactionJob,
   type CompactionPlan,
   compactionOff,
   type FidelityReport,
-  noHooks,
-  type PartialChoice,
   piCompactionRecord,
-  planCompaction,
-  runCompaction,
   type Tried,
 } from 'everlong/internal/compaction'
 import {
-  compactionJobAt,
   forEachRecordAt,
   openWriter,
-  readTranscript,
+  type ReadFile,
+  readFile,
+  readWindow,
   type Transcript,
   writeNewTranscript,
 } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
 import type { ModelSpec } from '../../option-values.ts'
-import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../../outcome.ts'
+import { failed, gathered, noPlaceFor, noTranscript, type Outcome, opening, writing } from '../../outcome.ts'
 import { createProgress } from '../../progress.ts'
-import { chooseModel } from './model.ts'
+import { countingOf } from '../../session.ts'
+import { chooseModel, noRecordedSummary } from './model.ts'
 import { createCompactProgress } from './progress.ts'
 
 export type CompactOptions = {
@@ -95,19 +92,27 @@ export type MadeCompaction = {
 }
 
 export async function compactSession(file: string, options: Asked): Promise<Outcome<MadeCompaction>> {
-  const off = compactionOff({ environment: options.io.env })
+  const { io, model: spec = { type: 'offline' }, dryRun } = options
+  const off = compactionOff({ environment: io.env })
   if (off !== undefined) return failed(`${off} Unset it to compact.`)
-  const opened = open(file, options)
+  let recordedSummary: string | undefined
+  const model = chooseModel(spec, { env: io.env, recordedSummary: () => recordedSummary ?? '' })
+  const opened = await open(file, { model, environment: io.env, ports: { now: io.now } }, options)
   if (opened.type === 'failed') return opened
-  const session = opened.report
-  const { env } = options.io
-  const model = chooseModel(options.model ?? { type: 'offline' }, { env, recordedSummary: session.recordedSummary })
-  if (model.type === 'refused') return failed(model.why)
-  const input = inputFor(session, options)
-  if (options.dryRun) return planned(session, { input, client: model.client, options })
-  const result = await compact(input, model.client, options.io)
-  if (result.type === 'failed') return notDone(session, input, result)
-  return gathered({ report: reportOf(session, result, options), session, records: recordsFor(session, result) })
+  const { transcript, session } = opened.report
+  recordedSummary = transcript.recordedSummary
+  if (spec.type === 'recorded' && recordedSummary === undefined) return failed(noRecordedSummary)
+  if (dryRun) return planned(opened.report, await session.plan(draftOf(options)), options)
+  const progress = createCompactProgress(io)
+  session.on(progress.tell)
+  try {
+    const result = await session.compact({ ...draftOf(options), signal: progress.signal })
+    if (result.type === 'failed') return notDone(opened.report, result)
+    const records = recordsFor(transcript, result)
+    return gathered({ report: reportOf(transcript, result, options), session: transcript, records })
+  } finally {
+    progress.end()
+  }
 }
 
 /** In the session's own format if its agent can continue from a compaction, otherwise in Claude Code's. */
@@ -130,12 +135,15 @@ function onlyReport(made: Outcome<MadeCompaction>): Outcome<CompactReport> {
   return made.type === 'failed' ? made : { ...made, report: made.report.report }
 }
 
-function open(file: string, { before, io }: Asked): Outcome<Transcript> {
-  return reading(file, () => {
+type ReadOptions = Parameters<typeof readFile>[1]
+
+function open(file: string, engine: ReadOptions['engine'], { before, io }: Asked): Promise<Outcome<ReadFile>> {
+  return opening(file, async () => {
     const progress = createProgress(io)
     try {
-      const session = readTranscript(file, { before, onProgress: progress.show, withFacts: true })
-      return session.lastUuid === undefined ? failed(noTranscript(file)) : gathered(session)
+      const past = before === undefined ? {} : { before }
+      const read = await readFile(file, { engine, ...past, onProgress: progress.show })
+      return read.transcript.lastUuid === undefined ? failed(noTranscript(file)) : gathered(read)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
       return failed(
@@ -147,47 +155,29 @@ function open(file: string, { before, io }: Asked): Outcome<Transcript> {
   })
 }
 
-function inputFor(session: Transcript, options: Asked): CompactionJob {
-  const { instructions, budget } = options
-  return compactionJobAt(session, { partial: partialOf(options), instructions, budget })
-}
-
-function partialOf({ from, upTo }: CompactOptions): PartialChoice | undefined {
-  if (from !== undefined) return { type: 'from', uuid: from }
-  return upTo === undefined ? undefined : { type: 'up-to', uuid: upTo }
-}
-
-async function compact(input: CompactionJob, model: ModelClient, io: Io): Promise<Compaction | Failed> {
-  const progress = createCompactProgress(io)
-  try {
-    return await runCompaction(
-      input,
-      {
-        now: io.now,
-        newId: randomUUID,
-        model,
-        hooks: noHooks,
-        emit: progress.tell,
-        wait: systemPorts.wait,
-      },
-      { signal: progress.signal },
-    )
-  } finally {
-    progress.end()
+function draftOf({ from, upTo, instructions, budget }: CompactOptions) {
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(upTo === undefined ? {} : { upTo }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(budget === undefined ? {} : { budget }),
   }
 }
 
 const bare = (messages: readonly ViewMessage[]): readonly Message[] =>
   messages.map(({ role, content }) => ({ role, content }))
 
-function unchanged(session: Transcript, { counting = {}, size = 0 }: CompactionJob): CompactReport {
-  const { messages } = session.view
+function unchanged({ session, transcript }: ReadFile): CompactReport {
+  const { messages } = transcript.view
+  const explanation = session.explain()
+  const { model, size } = explanation
+  const counting = { ...countingOf(transcript, explanation), ...(model === undefined ? {} : { model }) }
   const tokens = countTokens(messages, counting)
   return {
-    file: session.path,
+    file: transcript.path,
     messages: bare(messages),
     tokens: { before: tokens, after: tokens },
-    size: { before: size, after: size },
+    size: { before: size.tokens, after: size.tokens },
     mechanism: undefined,
     model: undefined,
     fidelity: undefined,
@@ -201,21 +191,17 @@ function unchanged(session: Transcript, { counting = {}, size = 0 }: CompactionJ
   }
 }
 
-function planned(
-  session: Transcript,
-  { input, client, options }: { readonly input: CompactionJob; readonly client: ModelClient; readonly options: Asked },
-): Outcome<MadeCompaction> {
-  const plan = planCompaction(input, client)
-  const named = options.before === undefined ? {} : { before: options.before }
-  const report = { ...unchanged(session, input), ...named, plan }
-  return gathered({ report, session, records: [] }, plan.type === 'planned' ? 0 : 1)
+function planned(read: ReadFile, plan: CompactionPlan, { before }: Asked): Outcome<MadeCompaction> {
+  const named = before === undefined ? {} : { before }
+  const report = { ...unchanged(read), ...named, plan }
+  return gathered({ report, session: read.transcript, records: [] }, plan.type === 'planned' ? 0 : 1)
 }
 
-function notDone(session: Transcript, input: CompactionJob, { reason, why, tried }: Failed): Outcome<MadeCompaction> {
-  const report = { ...unchanged(session, input), tried, failed: { reason, why } }
+function notDone(read: ReadFile, { reason, why, tried }: Failed): Outcome<MadeCompaction> {
+  const report = { ...unchanged(read), tried, failed: { reason, why } }
   return {
     type: 'gathered',
-    report: { report, session, records: [] },
+    report: { report, session: read.transcript, records: [] },
     exitCode: 1,
     complaint: `nothing was compacted (${reason}): ${why}`,
   }
@@ -265,7 +251,7 @@ async function appended({ report, session, records }: MadeCompaction): Promise<O
   const { writer } = opened
   try {
     // An agent that is still running does not take the lease.
-    if (readTranscript(path).lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
+    if (readWindow(path).lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
     const result = writer.appendAll(records)
     if (result.type === 'appended') return gathered({ ...report, appendedFor: format })
     return why('message' in result ? result.message : 'The session could not be written.')

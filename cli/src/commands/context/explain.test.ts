@@ -42,7 +42,7 @@ test('a time is foretold only as long as it lies ahead', async () => {
 })
 
 test('a smaller window brings it nearer, and says where compactions would have fallen', async () => {
-  const found = await report<ExplainReport>('explain', growing(6, 10_000), '--window', '60000')
+  const found = await report<ExplainReport>('explain', growing(8, 10_000), '--window', '60000')
   expect(found).toMatchObject({ state: 'blocking', compactions: { wouldHaveFallen: 2 }, prediction: { turns: 0 } })
 })
 

@@ -8,7 +8,6 @@ import {
   endingNow,
   explainReductions,
   type Figure,
-  groundsOf,
   type Prediction,
   predictCompaction,
   situationOf,
@@ -16,13 +15,12 @@ import {
   whereCompactionsWouldFall,
   worthInWords,
 } from 'everlong/internal/compaction'
-import { readTranscript } from 'everlong/internal/node'
-import type { View } from 'everlong/mechanisms'
+import type { Transcript } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
-import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'
+import { type Outcome, opening, orNoTranscript } from '../../outcome.ts'
 import { gaugeLine, sourceInWords } from '../../render/context.ts'
 import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../../render/screen.ts'
-import { explainSession, openLiveSession, scanWithProgress, type WindowChoice, windowHint } from '../../session.ts'
+import { countingOf, explainFile, openFile, scanWithProgress, type WindowChoice, windowHint } from '../../session.ts'
 
 export type ExplainReport = Explanation & {
   readonly path: string
@@ -52,24 +50,22 @@ export type ReductionInWords = {
 export function gather(
   path: string,
   { io, now = io.now(), ...measured }: WindowChoice & { readonly now?: number; readonly io: Io },
-): Outcome<ExplainReport> {
-  return reading(path, () => {
-    const session = openLiveSession(path)
-    const how = { ...measured, env: io.env }
-    const explanation = explainSession(session, how)
-    const { live } = session
-    const { view, entry } = session.edited ?? readTranscript(path)
+): Promise<Outcome<ExplainReport>> {
+  return opening(path, async () => {
+    const { session, transcript } = await openFile(path, { ...measured, env: io.env })
+    const explanation = explainFile({ session }, measured)
+    const { view, entry, note } = transcript
     const scan = scanWithProgress(path, io)
     const threshold = explanation.autoCompactThreshold.value
     // The turns as the session itself counts them; those of another client's session are in its file only.
-    const known = session.note === undefined ? undefined : turnsIn(view, (uuid) => entry(uuid)?.record)
+    const known = note === undefined ? undefined : turnsIn(view, (uuid) => entry(uuid)?.record)
     const turns = endingNow(known ?? scan.turns, explanation.size.tokens)
     const report: ExplainReport = {
       path,
       now,
       ...explanation,
       turns: turns.length,
-      hint: windowHint(explanation, live, how),
+      hint: windowHint(explanation, transcript, measured),
       prediction: predictCompaction(turns, threshold),
       compactions: {
         happened: scan.boundaries.length,
@@ -78,20 +74,17 @@ export function gather(
           { threshold },
         ).length,
       },
-      reductions: reductionsOf(view, explanation, { ...groundsOf(session, how), now }),
+      reductions: reductionsOf(transcript, explanation, now),
     }
     return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
   })
 }
 
 /** As a client of the public API would see it. */
-function reductionsOf(
-  view: View,
-  { size, model }: Explanation,
-  grounds: ReturnType<typeof groundsOf> & { readonly now: number },
-): readonly ReductionInWords[] {
-  const named = model === undefined ? {} : { model }
-  const situation = situationOf(view, { ...grounds, ...named, size, client: { contextManagement: true } })
+function reductionsOf(transcript: Transcript, explanation: Explanation, now: number): readonly ReductionInWords[] {
+  const { view } = transcript
+  const counting = countingOf(transcript, explanation)
+  const situation = situationOf(view, { ...counting, explanation, now, client: { contextManagement: true } })
   return explainReductions(view, situation).map(({ mechanism, outcome, worth }) => ({
     mechanism,
     type: outcome.type === 'declined' ? 'declined' : 'planned',

@@ -12,11 +12,11 @@ import {
   padStart,
 } from '@everlong/agent/render'
 import { type Breakdown, breakdown, type Explanation, type Figure } from 'everlong/internal/compaction'
-import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'
+import { type Outcome, opening, orNoTranscript } from '../../outcome.ts'
 import { gaugeLine, sourceInWords } from '../../render/context.ts'
 import { compositionBar, legend } from '../../render/kinds.ts'
 import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../../render/screen.ts'
-import { explainSession, type Measured, openLiveSession, windowHint } from '../../session.ts'
+import { explainFile, type Measured, openFile, windowHint } from '../../session.ts'
 import { type Mark, ruler } from './ruler.ts'
 
 export type ContextReport = Breakdown &
@@ -33,11 +33,12 @@ export type ContextReport = Breakdown &
     readonly warnings: readonly string[]
   }
 
-export function gather(path: string, measured: Measured): Outcome<ContextReport> {
-  return reading(path, () => {
-    const session = openLiveSession(path)
-    const { messages, live } = session
-    const explanation = explainSession(session, measured)
+export function gather(path: string, measured: Measured): Promise<Outcome<ContextReport>> {
+  return opening(path, async () => {
+    const { session, transcript } = await openFile(path, measured)
+    // One for each entry: what the user said and what was attached to it are messages of their own.
+    const messages = transcript.view.sources.flatMap(({ pieces }) => pieces)
+    const explanation = explainFile({ session }, measured)
     const { warning, autoCompactThreshold, blocking, effectiveWindow, contextWindow } = explanation
     const report: ContextReport = {
       path,
@@ -45,10 +46,10 @@ export function gather(path: string, measured: Measured): Outcome<ContextReport>
       ...fullnessOf(explanation),
       ...breakdown({ messages, model: explanation.model, size: explanation.size }),
       marks: { warning, autoCompactThreshold, blocking, effectiveWindow, contextWindow },
-      hint: windowHint(explanation, live, measured),
+      hint: windowHint(explanation, transcript, measured),
       warnings: explanation.warnings,
     }
-    return orNoTranscript(report, { path, bytes: live.bytesRead, isTranscript: live.entries.length > 0 })
+    return orNoTranscript(report, { path, bytes: transcript.bytes, isTranscript: messages.length > 0 })
   })
 }
 

@@ -65,7 +65,7 @@ test.for([
   ['Read', { file_path: '/repo/a/src/b.ts' }, '1\n2', 'src/b.ts', '2 lines'],
   ['Bash', { command: 'npm test' }, 'x\n      Tests  2 failed | 8 passed (10)', 'npm test', '2 failed, 8 passed'],
   ['Bash', { command: 'true' }, '', 'true', '1 line'],
-  ['TodoWrite', { todos: [1, 2] }, 'Saved.', '2 to do', 'noted'],
+  ['TodoWrite', { todos: [1, 2] }, 'Saved.', '0 of 2 done', 'noted'],
   ['recall', { query: 'limit' }, 'a', '“limit”', '1 line'],
 ] as const)('a call of %s is one short line', ([name, input, output, subject, outcome]) => {
   const call = { name, input, output, isError: false }

@@ -2,13 +2,13 @@
 // back.
 
 import { count, visible } from '@everlong/agent/render'
-import { type ContextSize, groundsOf, situationOf } from 'everlong/internal/compaction'
+import { type ContextSize, type Explanation, explainTranscript, situationOf } from 'everlong/internal/compaction'
 import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
 import { type Edit, snip } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
-import { sizeOf } from '../../session.ts'
+import { countingOf } from '../../session.ts'
 
 /** What the user asked for. Entries are named by uuid. */
 export type RequestedEdit =
@@ -32,17 +32,19 @@ export async function gather(path: string, requested: RequestedEdit, io: Io): Pr
   const file = opened.report
   if (file.view.messages.length === 0) return failed(noTranscript(path, file.bytes))
   const now = io.now()
-  const planned = editsFor(file, requested, { now, io })
+  const explain = (transcript: Transcript) => explainTranscript(transcript, { env: io.env })
+  const before = explain(file)
+  const planned = editsFor(file, requested, { now, explanation: before })
   if (typeof planned === 'string') return failed(`nothing changed. ${planned}`)
   const reason = 'asked for on the command line'
   const edits = planned.map((edit): Edit => ({ ...edit, reason }))
   const applied = await applyEdits(file, edits, { owner: `everlong ${requested.command}`, now })
   if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
-  const sizes = { before: sizeOf(file), after: sizeOf(readTranscript(path)) }
+  const sizes = { before: before.size, after: explain(readTranscript(path)).size }
   return gathered({ path, command: requested.command, edits, uuids: applied.uuids, ...sizes })
 }
 
-type Moment = { readonly now: number; readonly io: Io }
+type Moment = { readonly now: number; readonly explanation: Explanation }
 
 /** A string says why not. */
 function editsFor(file: Transcript, requested: RequestedEdit, moment: Moment): readonly Edit[] | string {
@@ -56,11 +58,10 @@ function editsFor(file: Transcript, requested: RequestedEdit, moment: Moment): r
 function snipped(
   file: Transcript,
   { command: _, ...range }: Extract<RequestedEdit, { readonly command: 'snip' }>,
-  { now, io }: Moment,
+  moment: Moment,
 ): readonly Edit[] | string {
   const { view } = file
-  const grounds = groundsOf(file, { env: io.env })
-  const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
+  const plan = snip(range).plan(view, situationOf(view, { ...countingOf(file, moment.explanation), ...moment }))
   if (plan.type === 'declined') return visible(plan.why)
   if (plan.type !== 'reduced') throw new Error('A snip is always edits of the transcript.')
   // The first of them has the freed tokens.

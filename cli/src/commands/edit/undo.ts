@@ -2,13 +2,12 @@
 
 import { count, counted, visible } from '@everlong/agent/render'
 import { readBoundary, readEdit } from 'everlong/internal'
-import type { ContextSize } from 'everlong/internal/compaction'
+import { type ContextSize, explainTranscript } from 'everlong/internal/compaction'
 import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
 import type { Edit } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
-import { sizeOf } from '../../session.ts'
 
 export type UndoReport = {
   readonly path: string
@@ -35,8 +34,9 @@ export async function gather(path: string, { edit, io }: UndoOptions): Promise<O
   const undos = undone.map(({ uuid }): Edit => ({ type: 'undo', uuid, reason: 'asked for on the command line' }))
   const applied = await applyEdits(file, undos, { owner: 'everlong undo', now: io.now() })
   if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
-  const before = sizeOf(file)
-  return gathered({ path, undone, uuids: applied.uuids, before, after: sizeOf(readTranscript(path)) })
+  const sizeOf = (transcript: Transcript) => explainTranscript(transcript, { env: io.env }).size
+  const sizes = { before: sizeOf(file), after: sizeOf(readTranscript(path)) }
+  return gathered({ path, undone, uuids: applied.uuids, ...sizes })
 }
 
 function lastAction(file: Transcript): readonly Target[] {

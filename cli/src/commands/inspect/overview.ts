@@ -11,22 +11,32 @@ import {
   oneLine,
   visible,
 } from '@everlong/agent/render'
-import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/internal'
-import type { ContextSize } from 'everlong/internal/compaction'
-import { type FileScan, findSubagents, type SubAgents } from 'everlong/internal/node'
+import { ConfigurationError, type Entry } from 'everlong'
+import {
+  type Finding,
+  type Format,
+  findingsOf,
+  isTranscript,
+  type LiveWindow,
+  type Tally,
+  tallyOf,
+} from 'everlong/internal'
+import type { ContextSize, Explanation } from 'everlong/internal/compaction'
+import {
+  type FileScan,
+  findSubagents,
+  type LiveFile,
+  openLive,
+  type ReadFile,
+  type SubAgents,
+  type Transcript,
+} from 'everlong/internal/node'
 import { agentNames } from '../../agent-names.ts'
 import type { Io } from '../../io.ts'
-import { type Outcome, orNoTranscript, reading } from '../../outcome.ts'
+import { type Outcome, opening, orNoTranscript } from '../../outcome.ts'
 import { gaugeLine, sourceInWords } from '../../render/context.ts'
 import { facts, fileHeading, heading, headingWith, remarks, type Screen } from '../../render/screen.ts'
-import {
-  type LiveSession,
-  openLiveSession,
-  scanWithProgress,
-  tryToExplain,
-  type WindowChoice,
-  windowHint,
-} from '../../session.ts'
+import { explainFile, type Measured, openFile, scanWithProgress, type WindowChoice, windowHint } from '../../session.ts'
 
 export type InspectReport = {
   readonly path: string
@@ -65,23 +75,25 @@ type Context = Fullness & {
 
 const maxFindings = 5
 
-export function gather(path: string, { io, ...options }: WindowChoice & { readonly io: Io }): Outcome<InspectReport> {
-  return reading(path, () => {
-    const measured = { ...options, env: io.env }
+type Asked = WindowChoice & { readonly io: Io }
+
+export function gather(path: string, { io, ...options }: Asked): Promise<Outcome<InspectReport>> {
+  return opening(path, async () => {
     const scan = scanWithProgress(path, io)
-    const session = openLiveSession(path)
-    const { explanation, trouble } = tryToExplain(session, measured)
-    const hint = explanation && windowHint(explanation, session.live, measured)
-    const findings = findingsOf(scan, scan.problems, session.tally)
+    const live = openLive(path)
+    const { transcript, explanation, trouble } = await tryToExplain(path, { ...options, env: io.env })
+    const hint = explanation && transcript && windowHint(explanation, transcript, options)
+    const window = windowOf(live, transcript)
+    const findings = findingsOf(scan, scan.problems, window.tally)
     const errors = findings.filter(({ severity }) => severity === 'error')
-    const times = timesOf(scan, session)
+    const times = timesOf(scan, live)
     const report: InspectReport = {
       path,
       ...fileFacts(scan),
       from: times[0],
       to: times.at(-1),
-      live: session.tally,
-      stop: session.stop,
+      live: window.tally,
+      stop: window.stop,
       context: explanation && {
         model: explanation.model,
         window: explanation.contextWindow.value,
@@ -100,8 +112,35 @@ export function gather(path: string, { io, ...options }: WindowChoice & { readon
   })
 }
 
+type Tried = { readonly transcript?: Transcript; readonly explanation?: Explanation; readonly trouble?: string }
+
+/** Settings that cannot work are only one problem among others here. */
+async function tryToExplain(path: string, measured: Measured): Promise<Tried> {
+  let file: ReadFile | undefined
+  try {
+    file = await openFile(path, measured)
+    return { transcript: file.transcript, explanation: explainFile(file, measured) }
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    return { ...(file ? { transcript: file.transcript } : {}), trouble: error.message }
+  }
+}
+
+/** The entries that the view is made of. After an undo or a rewind they are before the last boundary. */
+function windowOf(
+  live: LiveFile,
+  transcript?: Transcript,
+): { readonly tally: Tally; readonly stop: LiveWindow['stop'] } {
+  const near = new Set(live.entries.map(({ record }) => record.uuid))
+  const shown = transcript?.view.sources.flatMap(({ uuids }) => uuids) ?? []
+  if (shown.every((uuid) => near.has(uuid))) return { tally: tallyOf(live.entries), stop: live.stop }
+  const entries: readonly Entry[] = shown.flatMap((uuid) => transcript?.entry(uuid) ?? [])
+  const isSummarized = transcript?.view.messages[0]?.origin === 'summary'
+  return { tally: tallyOf(entries), stop: isSummarized ? 'boundary' : 'root' }
+}
+
 /** In the file of a sub-agent no epoch has a time, so the live window is used. */
-function timesOf(scan: FileScan, { live }: LiveSession): readonly string[] {
+function timesOf(scan: FileScan, live: LiveFile): readonly string[] {
   const ofEpochs = scan.epochs.flatMap(({ from, to }) => [from, to]).filter((time) => time !== undefined)
   if (ofEpochs.length > 0) return ofEpochs
   return live.entries.map(({ record }) => record.timestamp).filter((time) => typeof time === 'string')

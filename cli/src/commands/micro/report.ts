@@ -1,6 +1,5 @@
 // `everlong micro`: what each reduction that needs no model would do to a session now, what it saves and what it costs in
 // cache. A dry run, unless --apply saves the originals next to the session and appends the edits.
-import { recordedWindow } from 'everlong/internal'
 import {
   type CacheState,
   type ContextSize,
@@ -8,7 +7,6 @@ import {
   type DeclineReason,
   type ExplainedReduction,
   explainReductions,
-  groundsOf,
   type PlannedItem,
   type ReductionChoices,
   type RequestOptions,
@@ -19,17 +17,11 @@ import {
   type Worth,
   worthInWords,
 } from 'everlong/internal/compaction'
-import {
-  applyEdits,
-  originalResults,
-  readTranscript,
-  type StoredResults,
-  type Transcript,
-} from 'everlong/internal/node'
+import { applyEdits, originalResults, type ReadFile, type StoredResults } from 'everlong/internal/node'
 import type { Edit } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
-import { failed, type Outcome, orNoTranscript, reading } from '../../outcome.ts'
-import { explainSession, type Measured, sizeOf, type WindowChoice } from '../../session.ts'
+import { failed, type Outcome, opening, orNoTranscript } from '../../outcome.ts'
+import { countingOf, explainFile, openFile, type WindowChoice } from '../../session.ts'
 
 export type MicroOptions = WindowChoice & {
   /** By name, with or without `micro-`; all of them when none is named. */
@@ -87,11 +79,12 @@ export type MicroApplied = {
 type Asked = MicroOptions & { readonly io: Io }
 
 export async function gather(path: string, asked: Asked): Promise<Outcome<MicroReport>> {
-  let file: Transcript | undefined
-  const planned = reading(path, () => {
-    file = readTranscript(path)
+  let file: ReadFile | undefined
+  const planned = await opening(path, async () => {
+    file = await openFile(path, { ...asked, env: asked.io.env })
     const report = plan(file, asked)
-    return orNoTranscript(report, { path, bytes: file.bytes, isTranscript: file.view.messages.length > 0 })
+    const { bytes, view } = file.transcript
+    return orNoTranscript(report, { path, bytes, isTranscript: view.messages.length > 0 })
   })
   if (!asked.apply || !file || planned.type === 'failed' || planned.exitCode !== 0) return planned
   const off = compactionOff({ environment: asked.io.env })
@@ -110,19 +103,17 @@ export function shortName(name: string): string {
   return name.replace(/^micro-/, '')
 }
 
-function plan(file: Transcript, asked: Asked): MicroReport {
-  const { view, path, note, entries } = file
+function plan(file: ReadFile, asked: Asked): MicroReport {
+  const { view, path } = file.transcript
   const now = asked.now ?? asked.io.now()
-  const measured: Measured = { ...asked, env: asked.io.env }
-  const known = { note, recordedWindow: recordedWindow(entries) }
-  const { model, warning, size } = explainSession({ messages: view.messages, edited: file, ...known }, measured)
+  const explanation = explainFile(file, asked)
+  const { model, warning, size } = explanation
   const names = asked.mechanism?.map(shortName)
   const chosen = reductions.filter(({ name }) => names === undefined || names.includes(shortName(name)))
   const input: SituationInput = {
-    ...groundsOf(known, measured),
-    ...(model === undefined ? {} : { model }),
+    ...countingOf(file.transcript, explanation),
+    explanation,
     now,
-    size,
     ...(asked.turns === undefined ? {} : { expectedTurns: asked.turns }),
     reductions: choicesOf(asked),
   }
@@ -177,20 +168,20 @@ function reductionOf({ mechanism, outcome, worth }: ExplainedReduction): MicroRe
 
 const nothing = { freed: 0, thinking: undefined, items: [], edits: [], request: undefined, way: undefined } as const
 
-async function apply(file: Transcript, report: MicroReport, asked: Asked): Promise<Outcome<MicroReport>> {
+async function apply({ transcript }: ReadFile, report: MicroReport, asked: Asked): Promise<Outcome<MicroReport>> {
   const chosen = report.reductions.find(({ way }) => way === 'edits')
   if (!chosen) return { type: 'gathered', report, exitCode: 1, complaint: whyNothing(report) }
-  const applied = await applyEdits(file, chosen.edits, {
+  const applied = await applyEdits(transcript, chosen.edits, {
     owner: 'everlong micro',
     now: asked.io.now(),
-    results: originalResults(file, chosen.items),
+    results: originalResults(transcript, chosen.items),
   })
   if (applied.type === 'not-applied') {
     return { type: 'gathered', report, exitCode: 1, complaint: `nothing was changed. ${applied.why}` }
   }
   const { uuids, stored } = applied
   const { mechanism, freed } = chosen
-  const size = sizeOf(readTranscript(file.path), asked)
+  const { size } = explainFile(await openFile(report.path, { ...asked, env: asked.io.env }), asked)
   return { type: 'gathered', report: { ...report, applied: { mechanism, uuids, freed, size, stored } }, exitCode: 0 }
 }
 

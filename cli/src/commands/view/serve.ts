@@ -106,9 +106,8 @@ function undoIn(io: Io): Undo {
 async function pageFolder({ stderr }: Io): Promise<string> {
   const built = fileURLToPath(new URL('page', import.meta.url))
   if (existsSync(built)) return built
-  // Not part of the package, so no bundler may see it.
-  const builder = '@everlong/viewer/build'
-  const { buildPage } = (await import(builder)) as typeof import('@everlong/viewer/build')
+  // Not part of the package: scripts/package/build.ts leaves it out.
+  const { buildPage } = await import('@everlong/viewer/build')
   return buildPage(() => stderr.write('Building the page (once, a few seconds).\n'))
 }
 

@@ -77,7 +77,7 @@ export function historyOf({ view, recordOf, threshold, carried }: CompactionJob)
       ...(earlier.turns ?? []),
       ...turnSizes(view.messages.filter(({ uuid = '' }) => !earlier.kept.includes(uuid))),
     ].slice(-rememberedTurns),
-    carried: carried ?? (earlier.ledger === undefined ? quotedIn(pieces) : fromJson(earlier.ledger)),
+    carried: carried?.() ?? (earlier.ledger === undefined ? quotedIn(pieces) : fromJson(earlier.ledger)),
     known: new Set(hasKept ? pieces.slice(0, Math.max(0, last)).map(({ uuid }) => uuid) : []),
     summary: first && textOf(first.content),
   }

@@ -47,8 +47,8 @@ export type CompactionJob = {
   readonly target?: number | undefined
   /** Tokens that the whole new context may have by our counter. */
   readonly budget?: number | undefined
-  /** Facts from before the view. Default: read from the last boundary. */
-  readonly carried?: Ledger | undefined
+  /** Returns the facts from before the view, which may mean reading a whole file. Default: read from the last boundary. */
+  readonly carried?: (() => Ledger) | undefined
   /** Words that the user typed while the agent worked and that are in no message. */
   readonly queued?: readonly QueuedWords[]
   readonly restore?: Restore | undefined

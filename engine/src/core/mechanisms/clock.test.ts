@@ -25,7 +25,7 @@ function situation(tokens: number, more: Partial<Situation> = {}): Situation {
 
 describe('the lifetime of the marks', () => {
   const chosen = (tokens: number, short: number, long: number) =>
-    markLifetime(situation(tokens, { coldShares: { short, long } }))
+    markLifetime(situation(tokens, { coldShares: { short, long } }), tokens)
 
   test.each<[string, Parameters<typeof chosen>, string]>([
     ['no pauses', [100_000, 0, 0], '5m'],
@@ -44,7 +44,7 @@ describe('the lifetime of the marks', () => {
   })
 
   test('is short while nothing is known', () => {
-    expect(markLifetime(situation(500_000, { growth: undefined }))).toBe('5m')
+    expect(markLifetime(situation(500_000, { growth: undefined }), 500_000)).toBe('5m')
   })
 })
 
@@ -86,9 +86,14 @@ describe('a compaction just before the cache expires', () => {
 test('the price of a cold request, with a compaction first only where that is cheaper', () => {
   const cold = situation(150_000, { cache: { type: 'cold', lastAnswer: 0, lifetime: 5 * minute } })
   // $5 a million: 1.25 and 0.1 of that.
-  expect(coldPrices(cold, undefined)).toEqual({ cost: 0.9375, warmCost: expect.closeTo(0.075, 9) })
+  expect(coldPrices(cold)).toEqual({ cost: 0.9375, warmCost: expect.closeTo(0.075, 9) })
   // Haiku: $1 and $5 a million, then 18,000 tokens to write.
-  expect(coldPrices(cold, 'claude-haiku-4-5').compactFirst).toBeCloseTo(0.15 + 0.03 + 0.1125, 9)
-  expect(coldPrices(cold, 'claude-opus-4-5')).not.toHaveProperty('compactFirst')
-  expect(coldPrices({ ...cold, model: undefined }, undefined)).toEqual({})
+  expect(coldPrices(cold, { summaryModel: 'claude-haiku-4-5' }).compactFirst).toBeCloseTo(0.15 + 0.03 + 0.1125, 9)
+  expect(coldPrices(cold, { summaryModel: 'claude-opus-4-5' })).not.toHaveProperty('compactFirst')
+  expect(coldPrices({ ...cold, model: undefined })).toEqual({})
+  // A head of 20,000 tokens that is still cached is read, before and after a compaction (8,000 tokens are left then).
+  const { cost, warmCost } = coldPrices(cold, { head: 20_000 })
+  expect([cost, warmCost]).toEqual([expect.closeTo(0.8225, 9), expect.closeTo(0.075, 9)])
+  const first = coldPrices(cold, { head: 10_000, summaryModel: 'claude-haiku-4-5' }).compactFirst
+  expect(first).toBeCloseTo(0.15 + 0.03 + 0.005 + 0.05, 9)
 })

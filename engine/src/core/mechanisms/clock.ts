@@ -9,7 +9,7 @@ import { compactionCosts, summaryTokens } from './situation.ts'
 
 /** US dollars, as far as prices are known. */
 export type ColdPrices = {
-  /** Of the request: the whole context is written to the cache again. */
+  /** Of the request: everything but the head is written to the cache again. */
   readonly cost?: number
   /** The same with the cache. */
   readonly warmCost?: number
@@ -17,13 +17,25 @@ export type ColdPrices = {
   readonly compactFirst?: number
 }
 
-export function coldPrices(situation: Situation, summaryModel: string | undefined): ColdPrices {
+type ColdInput = {
+  readonly summaryModel?: string | undefined
+  /** Tokens of the system prompt and the tools, if they are still cached. */
+  readonly head?: number
+}
+
+export function coldPrices(situation: Situation, { summaryModel, head = 0 }: ColdInput = {}): ColdPrices {
   const price = situation.model?.price
   if (!price) return {}
   const { tokens } = situation.explanation.size
   const write = writePrice(situation.cache)
-  const cost = dollars(tokens * write, price)
-  const compactFirst = compactionFirst(situation, price, summaryModel)
+  const costOf = (all: number) => {
+    const cached = Math.min(head, all)
+    return dollars(cached * cachePrices.read + (all - cached) * write, price)
+  }
+  const cost = costOf(tokens)
+  const costs = compactionCosts(situation)
+  const summary = summaryCost(tokens, summaryModel)
+  const compactFirst = costs && summary !== undefined ? summary + costOf(costs.after) : undefined
   return {
     cost,
     warmCost: dollars(tokens * cachePrices.read, price),
@@ -32,12 +44,9 @@ export function coldPrices(situation: Situation, summaryModel: string | undefine
 }
 
 /** The session's own model would have to write the whole context to the cache too, so only another one can be cheaper. */
-function compactionFirst(situation: Situation, price: Price, summaryModel: string | undefined): number | undefined {
-  const other = summaryModel === undefined ? undefined : modelFacts(summaryModel)?.price
-  const costs = compactionCosts(situation)
-  if (!other || !costs) return undefined
-  const summary = (situation.explanation.size.tokens * other.input + summaryTokens * other.output) / 1_000_000
-  return summary + dollars(costs.after * writePrice(situation.cache), price)
+function summaryCost(tokens: number, summaryModel: string | undefined): number | undefined {
+  const price = summaryModel === undefined ? undefined : modelFacts(summaryModel)?.price
+  return price && (tokens * price.input + summaryTokens * price.output) / 1_000_000
 }
 
 function dollars(tokens: number, { input }: Price): number {
@@ -83,12 +92,15 @@ function pausesOf(messages: readonly ViewMessage[]): readonly number[] {
 export type MarkLifetime = '5m' | '1h'
 
 /**
- * The cheaper lifetime for the cache marks. An hour costs more for every token that is written: those of each request, and all
- * of them after a pause of more than an hour. It saves writing the context again after a pause between five minutes and an hour.
+ * The cheaper lifetime for the marks of so many tokens, those that are not kept for an hour anyway. An hour costs more for every
+ * token that is written: those of each request, and all of them after a pause of more than an hour. It saves writing them again
+ * after a pause between five minutes and an hour.
  */
-export function markLifetime({ explanation, growth, coldShares }: Situation): MarkLifetime {
+export function markLifetime(
+  { growth, coldShares }: Pick<Situation, 'growth' | 'coldShares'>,
+  tokens: number,
+): MarkLifetime {
   if (growth === undefined) return '5m'
-  const { tokens } = explanation.size
   const { read, write, writeHour } = cachePrices
   const between = Math.max(0, coldShares.short - coldShares.long)
   const saved = between * tokens * (write - read)

@@ -14,12 +14,14 @@ import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { SafeRedact } from '../ports/restore.ts'
 import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/resolve.ts'
-import { type ExplainInput, explain } from '../tokens/explain.ts'
+import { type ExplainInput, type Explanation, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { createWeigher, viewSize, type Weigher } from './measure.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
 
 export type SituationInput = ExplainInput & {
+  /** Of the view, if somebody has made it. */
+  readonly explanation?: Explanation
   readonly now: number
   readonly reductions?: ReductionChoices
   readonly cacheLifetime?: number
@@ -43,8 +45,7 @@ export type SituationInput = ExplainInput & {
 /** Throws a ConfigurationError if windows and thresholds cannot work. */
 export function situationOf(view: View, input: SituationInput): Situation {
   const { messages } = view
-  const size = input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured })
-  const explanation = explain({ ...input, messages, size })
+  const explanation = input.explanation ?? explained(view, input)
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
   const weigher = input.weigher ?? createWeigher({ ...input, model })
@@ -70,6 +71,11 @@ export function situationOf(view: View, input: SituationInput): Situation {
     cacheEdits: input.cacheEdits,
     redact: input.redact,
   }
+}
+
+function explained(view: View, input: SituationInput): Explanation {
+  const size = input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured })
+  return explain({ ...input, messages: view.messages, size })
 }
 
 /** Forecasts look at most this many requests ahead. */

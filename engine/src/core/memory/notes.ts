@@ -3,7 +3,6 @@
 
 import { defined } from '../message/json.ts'
 import { type NoteHead, noteHeads } from '../prompts/memory.ts'
-import { defaultSettings } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
 import { markedHeadWithin } from '../text/cut.ts'
 
@@ -122,7 +121,7 @@ export function isDue(
     readonly toolCalls: number
     readonly hadToolCalls: boolean
   },
-  settings: Settings['sessionMemory'] = defaultSettings.sessionMemory,
+  settings: Settings['sessionMemory'],
 ): boolean {
   if (!settings.isOn || progress.failures >= maxExtractionFailures) return false
   const due = progress.tokens === undefined ? settings.minTokens : progress.tokens + settings.growth

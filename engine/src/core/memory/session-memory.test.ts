@@ -12,8 +12,9 @@ import {
   afterExtraction,
   afterFailure,
   cutNotes,
-  isDue,
   isEmpty,
+  isDue as isNotesDue,
+  type MemoryProgress,
   merged,
   type Notes,
   noProgress,
@@ -101,6 +102,12 @@ describe('notes', () => {
 
 describe('the trigger', () => {
   const quiet = { tokens: 9_999, toolCalls: 0, hadToolCalls: false }
+  const settings = { ...defaultSettings.sessionMemory, isOn: true }
+  const isDue = (progress: MemoryProgress, turn: typeof quiet) => isNotesDue(progress, turn, settings)
+
+  test('notes are off by default', () => {
+    expect(isNotesDue(noProgress, { ...quiet, tokens: 90_000 }, defaultSettings.sessionMemory)).toBe(false)
+  })
 
   test('the first extraction comes at 10,000 tokens, the next after 5,000 more', () => {
     expect(isDue(noProgress, quiet)).toBe(false)

@@ -1,27 +1,40 @@
 import { expect, test } from 'vitest'
-import type { ContextNote } from './context-note.ts'
-import { groundsOf } from './explain-transcript.ts'
+import { session } from '../../testing/index.ts'
+import { contextNoteRecord } from './context-note.ts'
+import { explainTranscript } from './explain-transcript.ts'
+import { transcriptOfRecords } from './transcript.ts'
 
-const note: ContextNote = {
+const note = {
   model: 'claude-sonnet-4-6',
   overhead: 1_000,
-  calibration: { factor: 1 } as never,
+  calibration: { factor: 1 },
   settings: { contextWindow: 48_000 },
   provider: {},
 }
+const noted = contextNoteRecord(note, { timestamp: '2026-01-01T00:00:00.000Z', sessionId: 's' })
+const talk = session().user('Hello.').records
 
-test('what the session counted with counts, unless the person names another model or window', () => {
-  const env = {}
-  expect(groundsOf({ note }, { env })).toEqual({ ...note, environment: env })
-  expect(groundsOf({ note }, { env, model: note.model })).toEqual({ ...note, environment: env })
-  expect(groundsOf({ note }, { env, model: 'claude-opus-4-5' })).toEqual({
-    model: 'claude-opus-4-5',
-    settings: {},
-    environment: env,
-  })
-  expect(groundsOf({ note }, { env, window: 9_000 })).toEqual({
-    ...note,
-    settings: { contextWindow: 9_000 },
-    environment: env,
-  })
+const explained = (options: Omit<Parameters<typeof explainTranscript>[1], 'env'> = {}, records = [...talk, noted]) => {
+  const explanation = explainTranscript(transcriptOfRecords(records, ''), { env: {}, ...options })
+  return [explanation.model, explanation.contextWindow, explanation.size.tokens] as const
+}
+
+test('the notes of a session count, unless another model or window is asked for', () => {
+  const [, , alone] = explained({}, talk)
+  const own = { value: 48_000, source: 'setting contextWindow' }
+  const [model, window, size] = explained()
+  expect([model, window]).toEqual([note.model, own])
+  expect(size).toBeGreaterThan(alone + 1_000)
+  expect(explained({ model: note.model })).toEqual([note.model, own, size])
+  expect(explained({ settings: { contextWindow: 30_000 } })[1].value).toBe(30_000)
+  const [other, table, bare] = explained({ model: 'claude-opus-4-5' })
+  expect([other, table.value]).toEqual(['claude-opus-4-5', 200_000])
+  expect(bare).toBeLessThan(1_000)
+})
+
+test('a system prompt that is given replaces the size that the session noted', () => {
+  const [, , bare] = explained({ overhead: 0 })
+  const [, , given] = explained({ overhead: 5_000 })
+  expect(bare).toBeLessThan(1_000)
+  expect(given).toBeGreaterThan(5_000)
 })

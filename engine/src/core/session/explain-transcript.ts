@@ -1,53 +1,64 @@
-// How full the context of a transcript is. What the person says comes before what the session says, and of another model
-// than its own the notes of a session say nothing.
+// How full the context of a transcript is. Settings of the caller take precedence over those that the session noted, and the
+// session's notes count only for its own model.
 import { editedSize } from '../mechanisms/measure.ts'
 import { blocksOf } from '../message/block.ts'
+import { defined, objectAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { Environment } from '../settings/resolve.ts'
-import { type Explanation, explain } from '../tokens/explain.ts'
+import type { Environment, SizeSettings } from '../settings/resolve.ts'
+import { type ExplainInput, type Explanation, explain } from '../tokens/explain.ts'
 import { messageOf } from '../transcript/format/messages.ts'
-import { recordedWindow } from '../transcript/format/recorded-window.ts'
-import type { ContextNote } from './context-note.ts'
 import type { Transcript } from './transcript.ts'
 
-export type Grounds = {
-  readonly note?: ContextNote | undefined
-  /** The model of the newest answer, which a compaction may have taken out of the messages. */
-  readonly answeredBy?: string | undefined
-  /** As the client wrote it down; Codex does. */
-  readonly recordedWindow?: number | undefined
-}
-
-/** What a person may say about the window. */
-export type Measured = {
+export type ExplainOptions = {
+  /** Default: the one that the session noted, or the one that wrote the newest answer. */
   readonly model?: string | undefined
-  readonly window?: number | undefined
+  readonly settings?: SizeSettings | undefined
+  /** Tokens of the system prompt and the tools. Default: as the session noted them. */
+  readonly overhead?: number | undefined
   readonly env: Environment
 }
 
-/** What sizes, thresholds and reductions of a session rest on. */
-export function groundsOf(
-  { note, answeredBy, recordedWindow: recorded }: Grounds,
-  { env, model: asked, window }: Measured,
-) {
-  const model = asked ?? (note === undefined ? answeredBy : undefined)
-  const noted = note !== undefined && (model === undefined || model === note.model) ? note : undefined
-  const settings = { ...noted?.settings, ...(window === undefined ? {} : { contextWindow: window }) }
-  const provider = recorded !== undefined && model === answeredBy ? { provider: { window: recorded } } : {}
-  return { ...noted, ...provider, ...(model === undefined ? {} : { model }), settings, environment: env }
+/** Throws a ConfigurationError if the settings cannot work. */
+export function explainTranscript(transcript: Transcript, options: ExplainOptions): Explanation {
+  const { answered, note, view } = transcript
+  const known = knownTo(transcript, options)
+  // As long as nothing was edited, what the newest answer reported is the size of its context.
+  const isEdited = note !== undefined || view.edits.length > 0 || view.reduced !== undefined
+  const size = isEdited ? editedSize(answered, view, known) : undefined
+  const explanation = explain({ ...known, messages: [...view.messages, ...emptyAnswers(transcript)], size })
+  const { contextWindow } = explanation
+  const isRecorded = known.isWindowRecorded && contextWindow.source === 'the provider'
+  return isRecorded
+    ? { ...explanation, contextWindow: { ...contextWindow, source: 'recorded in the session' } }
+    : explanation
 }
 
-/** Throws a ConfigurationError if the settings cannot work. */
-export function explainTranscript(transcript: Transcript, measured: Measured): Explanation {
-  const { entries, note, answered, view } = transcript
-  const known = { note, answeredBy: answeredBy(transcript), recordedWindow: recordedWindow(entries) }
-  const grounds = groundsOf(known, measured)
-  // As long as nothing was edited, what the newest answer reported is the size of its context.
-  const isEdited = note !== undefined || view.edits.length > 0
-  const size = isEdited ? editedSize(answered, view, grounds) : undefined
-  // Before merging, as the command line counts them: merging adds words of ours.
-  const messages = isEdited ? view.messages : view.sources.flatMap(({ pieces }) => pieces)
-  return explain({ ...grounds, messages: [...messages, ...emptyAnswers(transcript)], size })
+type Known = ExplainInput & { readonly isWindowRecorded: boolean }
+
+/** What sizes and thresholds are computed from. */
+function knownTo(transcript: Transcript, { env, model: asked, settings, overhead }: ExplainOptions): Known {
+  const answerer = answeredBy(transcript)
+  const model = asked ?? (transcript.note === undefined ? answerer : undefined)
+  const note = model === undefined || model === transcript.note?.model ? transcript.note : undefined
+  const window = model === answerer ? recordedWindow(transcript) : undefined
+  return {
+    ...note,
+    ...(window === undefined ? {} : { provider: { window } }),
+    ...defined({ model, overhead }),
+    settings: { ...note?.settings, ...settings },
+    environment: env,
+    isWindowRecorded: window !== undefined,
+  }
+}
+
+/** The context window that the client wrote down. Codex does so with each count of tokens and at the start of each turn. */
+function recordedWindow({ entries }: Transcript): number | undefined {
+  for (const { record } of entries.toReversed()) {
+    const payload = record.type === 'event_msg' ? objectAt(record, 'payload') : undefined
+    const window = payload?.model_context_window ?? objectAt(payload, 'info')?.model_context_window
+    if (typeof window === 'number' && window > 0) return window
+  }
+  return undefined
 }
 
 /** Codex reports usage in records without content, which no view shows. Those after the view say how large it is. */
@@ -60,10 +71,16 @@ function emptyAnswers({ entries, view }: Transcript): readonly ViewMessage[] {
   })
 }
 
-function answeredBy({ entries }: Transcript): string | undefined {
+/** The model of the newest answer, which a compaction may have taken out of the view. */
+export function answeredBy({ entries, view }: Transcript): string | undefined {
   for (const { record } of entries.toReversed()) {
     const answer = record.isSidechain === true ? undefined : messageOf(record)
-    if (answer?.role === 'assistant' && answer.model !== undefined) return answer.model
+    if (answer?.role === 'assistant' && isModel(answer.model)) return answer.model
   }
-  return undefined
+  return view.messages.findLast(({ model }) => isModel(model))?.model
+}
+
+/** Claude Code writes notices as answers of a model with this name. */
+function isModel(name: string | undefined): boolean {
+  return name !== undefined && name !== '<synthetic>'
 }

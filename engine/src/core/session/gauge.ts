@@ -21,6 +21,7 @@ import {
   type Counting,
   calibrationOf,
   convertedTokens,
+  countTokens,
   recalibrateModel,
   type Tokenizer,
   withoutMargin,
@@ -311,6 +312,11 @@ function keyOf({ endpoint, provider }: ModelClient, model: string): string {
 
 function differs(factor: number, from: number, by: number): boolean {
   return Math.abs(factor / from - 1) > by
+}
+
+/** Tokens of the system prompt and the tools. */
+export function overheadOf(base: RequestBase, counting: Counting): number {
+  return countTokens(overheadMessages(base), counting)
 }
 
 /** As messages, so that the weigher can measure and remember them. */

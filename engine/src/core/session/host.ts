@@ -152,7 +152,9 @@ export type EngineOptions = {
 
 export type EnginePorts = Pick<CompactionPorts, 'now' | 'newId' | 'wait' | 'pause'>
 
-export function safeFunctions({ summaryPrompt, retain, redact, tokenizer }: EngineOptions, guard: Guard) {
+export type HostFunctions = Pick<EngineOptions, 'summaryPrompt' | 'retain' | 'redact' | 'tokenizer'>
+
+export function safeFunctions({ summaryPrompt, retain, redact, tokenizer }: HostFunctions, guard: Guard) {
   return {
     summaryPrompt: summaryPrompt && safeSummaryPrompt(summaryPrompt, guard),
     redact: redact && safeRedact(redact, guard),

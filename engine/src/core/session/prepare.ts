@@ -1,5 +1,7 @@
 // What happens before each request: reduce, compact when over the threshold and allowed, stop at the blocking
 // limit. Returns a request that can be sent, or why there is none.
+
+import { cacheLifetimes } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { coldPrices } from '../mechanisms/clock.ts'
 import type { Mechanism, RequestOptions, Situation } from '../mechanisms/mechanism.ts'
@@ -22,7 +24,7 @@ import { shortenUnseen, stripMedia } from './oversized.ts'
 import { type Runtime, reduceView } from './runtime.ts'
 import { sayNotCompacted } from './scheduled.ts'
 import { breakerText } from './tracking.ts'
-import { buildRequest } from './turn.ts'
+import { buildRequest, headLifetime } from './turn.ts'
 
 type Prepared = {
   readonly explanation: Explanation
@@ -201,15 +203,18 @@ function afterRefusal(
 }
 
 /** Once after each pause, if the session uses the cache: a host may show the price before the request is sent. */
-function reportCold({ ports, settings, tracker }: Runtime, view: View, situation: Situation): void {
+function reportCold({ ports, settings, tracker, gauge }: Runtime, view: View, situation: Situation): void {
   const { cache, explanation } = situation
   const { lastAnswer = 0, lifetime } = cache
   const { usage } = view.messages.findLast((message) => message.usage !== undefined) ?? {}
   const isCached = usage !== undefined && usage.cacheRead + usage.cacheWrite > 0
   if (cache.type !== 'cold' || !isCached || tracker.now().coldAfter === lastAnswer) return
   tracker.set({ coldAfter: lastAnswer })
-  const expiredMs = situation.now - lastAnswer - lifetime
-  const prices = coldPrices(situation, settings.summary.model)
+  const idle = situation.now - lastAnswer
+  const expiredMs = idle - lifetime
+  const isHeadWarm = headLifetime(settings, '5m') === '1h' && idle < cacheLifetimes.long
+  const head = isHeadWarm ? gauge.overhead() : 0
+  const prices = coldPrices(situation, { summaryModel: settings.summary.model, head })
   ports.emit({ type: 'cache-cold', tokens: explanation.size.tokens, expiredMs, ...prices })
 }
 

@@ -251,7 +251,7 @@ export function compactionJobAt(transcript: Transcript, options: CompactAtOption
     reason: 'command line',
     view,
     recordOf: (uuid) => entry(uuid)?.record,
-    carried: transcript.facts().carried,
+    carried: () => transcript.facts().carried,
     sessionId: transcript.sessionId ?? 'unknown',
     ...{ queued, restore, lastUuid, envelope },
     ...options,

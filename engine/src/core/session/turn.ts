@@ -3,7 +3,7 @@
 import { missedBecause, noCacheEdits, type RequestParts, watchAnswer, watchFrom } from '../cache/cache-watch.ts'
 import { cacheStateOf, missCost } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
-import { markLifetime } from '../mechanisms/clock.ts'
+import { type MarkLifetime, markLifetime } from '../mechanisms/clock.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro.ts'
 import { appliedEdits, combinedEdits, isOfThinking } from '../mechanisms/server-edits.ts'
@@ -21,6 +21,7 @@ import {
   withThinkingFirst,
 } from '../request/repair.ts'
 import type { Repair } from '../request/repair-pairs.ts'
+import type { Settings } from '../settings/table.ts'
 import { wellFormed, wellFormedValue } from '../text/cut.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { actionOf } from '../transcript/format/edits.ts'
@@ -56,13 +57,26 @@ export function buildRequest(
     ...defined({ maxTokens, thinking, betas: betas.length === 0 ? undefined : betas, options }),
   }
   if (settings.cacheMarks === false || !client.capabilities(model).promptCache) return { request, repairs }
-  const lifetime = settings.cacheMarks === 'auto' ? markLifetime(gauge.situation(view)) : settings.cacheMarks
   // A provider that edits its cache in place keeps the prefix.
   const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
-  const anchors = anchorsIn(runtime, view, { messages: complete, ends }).map((at) => at + (isNative ? 1 : 0))
-  // Most pauses longer than five minutes are shorter than an hour, and the head never changes.
-  const head = settings.economy === 'claude-code' ? lifetime : '1h'
-  return { request: withCacheMarks(request, { lifetime, head, anchors }), repairs }
+  const settled = anchorsIn(runtime, view, { messages: complete, ends })
+  const lifetime = settings.cacheMarks === 'auto' ? chosenLifetime(runtime, view, settled) : settings.cacheMarks
+  const anchors = settled.map((at) => at + (isNative ? 1 : 0))
+  return { request: withCacheMarks(request, { lifetime, head: headLifetime(settings, lifetime), anchors }), repairs }
+}
+
+/** What is settled is kept for an hour anyway, except with `claude-code`: then the choice is about the newer messages. */
+function chosenLifetime({ gauge, settings }: Runtime, view: View, settled: readonly number[]): MarkLifetime {
+  const situation = gauge.situation(view)
+  const { weigher, explanation } = situation
+  const isAll = headLifetime(settings, '5m') === '5m'
+  const tokens = isAll ? explanation.size.tokens : weigher.from(view.messages, (settled.at(-1) ?? -1) + 1)
+  return markLifetime(situation, tokens)
+}
+
+/** Most pauses longer than five minutes are shorter than an hour, and the head never changes. */
+export function headLifetime({ economy }: Pick<Settings, 'economy'>, lifetime: MarkLifetime): MarkLifetime {
+  return economy === 'claude-code' ? lifetime : '1h'
 }
 
 /** Where the newest two changes ended: a compaction, our edits, or what the provider was asked to leave out. */
@@ -201,14 +215,13 @@ export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessag
   if (usage && pending && !isOutdated) gauge.calibrate(usage, pending)
   const { usage: billed, ...rest } = message
   const outdated = { message: rest, everlong: { usage: billed } }
-  const before = conversation.view().messages
   conversation.append([{ type: 'assistant', ...(isOutdated ? outdated : { message }) }], [uuid])
   tracker.answer()
   const isCleared = noteCleared(runtime, message)
   if (!usage) return message
   if (message.stop_reason === windowExceeded && !isOutdated) gauge.learnFromFullWindow(contextTokens(usage))
   const isRewritten = isCleared || usage.iterations?.some(({ type }) => type === 'compaction')
-  const cache = watchCache(runtime, input, { usage, message, before, isRewritten: isRewritten === true })
+  const cache = watchCache(runtime, input, { usage, message, isRewritten: isRewritten === true })
   meter.add({ source: 'turn', usage: billedCounts(usage), model: gauge.model().name, cache })
   return message
 }
@@ -226,19 +239,19 @@ function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean
 type Reported = {
   readonly usage: Usage
   readonly message: AnswerMessage
-  /** The messages before the answer. */
-  readonly before: View['messages']
   /** The server says that it cleared or summarized something in this request. */
   readonly isRewritten: boolean
 }
 
 /** Whether the request found the cache; a miss is reported with its reason and its price. */
 function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported): CacheOutcome {
-  const { gauge, tracker, ports } = runtime
-  const { usage, message, before, isRewritten } = reported
+  const { conversation, gauge, tracker, ports } = runtime
+  const { usage, message, isRewritten } = reported
   const { client, name } = gauge.model()
   const { watch: known, cacheEdits, requestedAt } = tracker.now()
-  const own = known.baseline ? known : { ...watchFrom(before), ...known }
+  // Computing the view for each answer would make it slow to import a history.
+  const before = () => conversation.view().messages.slice(0, -1)
+  const own = known.baseline ? known : { ...watchFrom(before()), ...known }
   const last = isRewritten ? { ...own, isChanged: true } : own
   const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
   const time = requestedAt ?? ports.now()
@@ -250,7 +263,7 @@ function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported)
   tracker.set({ watch, cacheEdits: isStale ? noCacheEdits : counted, requestedAt: undefined })
   if (isHit) return 'hit'
   const idle = time - (last.baseline?.time ?? time)
-  const { lifetime } = cacheStateOf({ messages: before, now: time })
+  const lifetime = last.baseline?.cached ? cacheStateOf({ messages: before(), now: time }).lifetime : 0
   const { reason, why } = missedBecause({ watch: last, ...sent, idle, lifetime, answer: message })
   const cost = missCost(dropped, { usage, price: modelFacts(name)?.price })
   ports.emit({ type: 'cache-missed', reason, why, tokens: dropped, ...defined({ cost }) })

@@ -25,6 +25,20 @@ describe('settings', () => {
     expect(read({})).toEqual({ value: 1_000, source: 'setting blockingLimit' })
   })
 
+  test('a variable that the runtime refuses to give is not set, and the others are read', () => {
+    const environment: Environment = new Proxy(
+      { EVERLONG_BLOCKING_LIMIT: '80000' },
+      {
+        get: (target, name) => {
+          if (name === 'EVERLONG_BLOCKING_LIMIT') return target[name]
+          throw new Error('Requires env access')
+        },
+      },
+    )
+    const { blockingLimit, warnings } = resolveSettings({ environment })
+    expect([blockingLimit, warnings]).toEqual([{ value: 80_000, source: 'EVERLONG_BLOCKING_LIMIT' }, []])
+  })
+
   test('what cannot be read is ignored with one warning each', () => {
     const environment = {
       EVERLONG_AUTOCOMPACT_PCT: 'most',

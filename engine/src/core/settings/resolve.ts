@@ -42,7 +42,7 @@ export function readEnvironment(
   for (const { path, rule, variable } of variables) {
     const source = variable.name
     const name = path.join('.')
-    const text = environment[source]?.trim() ?? ''
+    const text = variableText(environment, source)
     if (text === '' || sources[name] !== undefined) continue
     const read = readVariable(variable, text, rule)
     if ('wants' in read) warnings.push(`${source} is ignored: "${text}" is not ${read.wants}.`)
@@ -53,6 +53,15 @@ export function readEnvironment(
     }
   }
   return { settings: values, sources, maxWindow, warnings }
+}
+
+/** Deno throws where the program may not read a variable; it is then not set for us. */
+function variableText(environment: Environment, name: string): string {
+  try {
+    return environment[name]?.trim() ?? ''
+  } catch {
+    return ''
+  }
 }
 
 function valueAt(values: JsonObject, path: readonly string[]): unknown {

@@ -20,6 +20,8 @@ export type LiveFile = {
   /** Edits, a compaction of ours or half of one were read: the fold decides what a request contains and how large it is. */
   readonly isEdited: boolean
   readonly bytesRead: number
+  /** Of the file. */
+  readonly bytes: number
   readonly isWhole: boolean
 }
 
@@ -28,7 +30,7 @@ export function openLive(path: string): LiveFile {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
-    return openFromTail(path, { blocks: blocksFromEnd(file, size), start: size }, size)
+    return { ...openFromTail(path, { blocks: blocksFromEnd(file, size), start: size }, size), bytes: size }
   } finally {
     closeSync(file)
   }
@@ -38,7 +40,7 @@ export function openLive(path: string): LiveFile {
 function openWhole(path: string): LiveFile {
   const loaded: Loaded[] = []
   const { bytes } = forEachEntry(path, (entry) => loaded.push({ entry, head: readHead(entry) }))
-  return { ...selected(loaded, windowOf(loaded)), bytesRead: bytes, isWhole: true }
+  return { ...selected(loaded, windowOf(loaded)), bytesRead: bytes, bytes, isWhole: true }
 }
 
 type Loaded = { readonly entry: Entry; readonly head: Head }
@@ -50,7 +52,7 @@ type Tail = { readonly blocks: Iterator<readonly Line[], void>; start: number }
  * Reads back to the last boundary, and one more epoch if the window refers to something earlier. What is still missing
  * then is looked up in the index: it may be far back or not in the file at all.
  */
-function openFromTail(path: string, tail: Tail, size: number): LiveFile {
+function openFromTail(path: string, tail: Tail, size: number): Omit<LiveFile, 'bytes'> {
   let loaded: readonly Loaded[] = []
   let target = size
   let isLookedUp = false

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { editRecord } from '../../core/transcript/format/edits.ts'
-import { session } from '../../testing/index.ts'
+import { generateSession, keptLayouts, session } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
-import { readTranscript } from './transcript.ts'
+import { readTranscript, readWindow } from './transcript.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -44,6 +44,31 @@ test('the facts of a large file are those of its whole texts, whenever they are 
   expect(readTranscript(path, { wholeBytes: 0 }).facts()).toEqual(whole)
   expect(readTranscript(path, { wholeBytes: 0, withFacts: true }).facts()).toEqual(whole)
   expect(JSON.stringify(whole.carried)).toContain(long.slice(0, 400))
+})
+
+test('the live window alone says the same about the session as the whole file', () => {
+  const rich = { subagents: 'inline', turns: 16, boundaries: 3, microcompact: true } as const
+  let isSmaller = false
+  for (const [seed, kept] of keptLayouts.entries()) {
+    const path = join(folders.next(), 'session.jsonl')
+    const records = [...generateSession({ seed, kept, ...rich })]
+    const tip = String(records.findLast(({ uuid, isSidechain }) => uuid && isSidechain !== true)?.uuid)
+    const place = { uuid: 'e1', parentUuid: tip, timestamp: '2026-01-01T00:00:00.000Z', sessionId: 's' }
+    const pin = editRecord({ type: 'pin', uuid: tip }, { ...place, envelope: {} })
+    const undo = editRecord({ type: 'undo', uuid: 'e1' }, { ...place, uuid: 'e2', parentUuid: 'e1', envelope: {} })
+    for (const more of [[], [pin], [pin, undo]]) {
+      writeFileSync(path, [...records, ...more].map((record) => `${JSON.stringify(record)}\n`).join(''))
+      const said = ({ view, answered, place: at, facts, ...read }: ReturnType<typeof readWindow>) => {
+        const { format, bytes, lastUuid, envelope, sessionId, note, queued, lastAction } = read
+        const texts = [view, answered].map(({ messages }) => messages)
+        return { texts, at, facts: facts(), format, bytes, lastUuid, envelope, sessionId, note, queued, lastAction }
+      }
+      const [window, whole] = [readWindow(path), readTranscript(path)]
+      expect(said(window)).toEqual(said(whole))
+      isSmaller ||= window.entries.length < whole.entries.length
+    }
+  }
+  expect(isSmaller).toBe(true)
 })
 
 test('a boundary that is written twice does not count what came after it as known before', () => {

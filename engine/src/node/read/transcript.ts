@@ -1,5 +1,5 @@
-// Reads a transcript on disk: all of its entries and edits. Of a large file only the end is kept whole; older entries have their
-// long texts shortened and are read again if the view shows them. It writes nothing.
+// Reads a transcript on disk: the live window from the end of the file, or everything. Of a large file that is read whole only the
+// end is kept; older entries have their long texts shortened and are read again if the view shows them. It writes nothing.
 import { isObject, type JsonObject } from '../../core/message/json.ts'
 import {
   type Cutoff,
@@ -14,9 +14,11 @@ import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { editSubtype } from '../../core/transcript/format/edits.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { createRecordReader } from '../../core/transcript/format/reader.ts'
+import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import type { View } from '../../core/transcript/view/fold.ts'
-import { forEachEntry } from './entries.ts'
+import { forEachEntry, sniffFormat } from './entries.ts'
 import { forEachLine, type Line } from './lines.ts'
+import { openLive } from './live-file.ts'
 
 export type ReadOptions = {
   /** Only what precedes this entry; for a boundary, what its compaction worked on. */
@@ -26,6 +28,35 @@ export type ReadOptions = {
   /** Reads the facts on the way, for callers that will ask for them: otherwise a large file is read once more. */
   readonly withFacts?: boolean
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
+}
+
+/** Only the entries that the live window needs. Facts about the whole session are read from the file when they are asked for. */
+export function readWindow(path: string): Transcript {
+  const { entries, bytes } = windowEntries(path)
+  const eachWhole = (visit: (entry: Entry) => void) => void forEachEntry(path, visit)
+  const format = sniffFormat(path) ?? 'claude-code'
+  return transcriptOf({
+    path,
+    format,
+    bytes,
+    entries,
+    cutoff: createCutoff(undefined),
+    whole: () => entries,
+    eachWhole,
+  })
+}
+
+/** Everything, if an edit refers to entries before the window. */
+export function windowEntries(path: string) {
+  const { read, isWhole, bytes } = openLive(path)
+  if (isWhole || isSelfContained(read)) return { entries: read, isWhole, bytes }
+  return { entries: allEntries(path), isWhole: true, bytes }
+}
+
+export function allEntries(path: string): readonly Entry[] {
+  const entries: Entry[] = []
+  forEachEntry(path, (entry) => entries.push(entry))
+  return entries
 }
 
 /** Throws a StoreError if `before` is in no entry, and the system's error if the file cannot be read. */

@@ -15,13 +15,11 @@ import {
   subagentId,
 } from '../../core/ports/session-store.ts'
 import { type Opener, type Recall, recallIn } from '../../core/session/stored-session.ts'
-import type { Entry } from '../../core/transcript/format/entry.ts'
-import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { type Archive, openArchive } from '../../node/archive/archive.ts'
 import { hasSqlite } from '../../node/archive/database.ts'
-import { forEachEntry, sniffFormat } from '../../node/read/entries.ts'
+import { sniffFormat } from '../../node/read/entries.ts'
 import { readFully } from '../../node/read/lines.ts'
-import { openLive } from '../../node/read/live-file.ts'
+import { allEntries, windowEntries } from '../../node/read/transcript.ts'
 import { makeSessionFolder, sessionFolder } from '../../node/session/session-folder.ts'
 import { diskProblem, storeReason } from '../../node/write/disk.ts'
 import {
@@ -34,14 +32,14 @@ import {
 } from '../../node/write/writer.ts'
 
 /** Sessions by the paths of their transcripts. A sub-agent's transcript is in the folder of its session. */
-export function transcriptFiles(options: Pick<WriterOptions, 'ifHeld'>): Opener {
+export function transcriptFiles(options: Pick<WriterOptions, 'ifHeld' | 'sync'>): Opener {
   return {
-    open: async (id, { as, owner = 'everlong', parent }) => {
+    open: async (id, { as, owner = 'everlong', parent, isCopy = false }) => {
       try {
         const path = parent === undefined ? id : subagentFile(parent, id)
         // No link on the way is followed.
         if (parent !== undefined) makeSessionFolder(dirname(path))
-        const result = await openTranscript(path, { ...options, as, owner })
+        const result = await openTranscript(path, { ...options, as, owner, isCopy })
         if (result.type !== 'opened') return result
         // A fork has a path of its own.
         return { type: 'opened', session: { ...result.session, id: result.session.path ?? path } }
@@ -76,7 +74,7 @@ export async function openTranscript(path: string, { as, ...options }: Transcrip
     return { type: 'held', by: opened.by.owner, why: heldMessage(path, opened.by), holder: opened.by }
   }
   if (opened.type === 'open-failed') throw new StoreError(opened.message, { reason: storeReason(opened) })
-  const window = readWindow(opened.writer.path)
+  const window = windowOf(opened.writer.path)
   for (const { record } of window.entries) if (typeof record.uuid === 'string') known.add(record.uuid)
   return { type: 'opened', session: { ...heldTranscript(opened.writer), ...window } }
 }
@@ -106,18 +104,9 @@ function whyNotContinued(path: string): OpenResult | undefined {
   )
 }
 
-/** Everything, if an edit refers to entries before the window. */
-function readWindow(path: string): Pick<HeldSession, 'entries' | 'isWhole'> {
-  if (statSync(path).size === 0) return { entries: [], isWhole: true }
-  const live = openLive(path)
-  if (live.isWhole || isSelfContained(live.read)) return { entries: live.read, isWhole: live.isWhole }
-  return { entries: allEntries(path), isWhole: true }
-}
-
-function allEntries(path: string): readonly Entry[] {
-  const entries: Entry[] = []
-  forEachEntry(path, (entry) => entries.push(entry))
-  return entries
+function windowOf(path: string): Pick<HeldSession, 'entries' | 'isWhole'> {
+  const { entries, isWhole } = windowEntries(path)
+  return { entries, isWhole }
 }
 
 function heldTranscript(writer: TranscriptWriter): Omit<HeldSession, 'entries' | 'isWhole'> {
@@ -140,6 +129,11 @@ function heldTranscript(writer: TranscriptWriter): Omit<HeldSession, 'entries' |
     version: statSync(path).size,
     appendNow,
     append: async (records, expected) => append(records, expected),
+    sync: () => {
+      const result = writer.flush()
+      if (result.type === 'flushed') return { type: 'stored' }
+      return { type: 'store-failed', why: whyNotAppended(result), reason: storeReason(result) }
+    },
     all: async () => allEntries(path),
     ...recallOnDisk(path),
     release: async () => {

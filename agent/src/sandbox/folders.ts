@@ -1,0 +1,162 @@
+// Which folders of the machine a sandboxed command may read and write, besides what rules say: the workspace, its repository,
+// temporary files, the system's programs, and the tools that the person has installed.
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { isWithin } from '../files/paths.ts'
+
+export type Folders = {
+  /** Nothing in them can be seen, except what is readable. */
+  readonly closed: readonly string[]
+  readonly readable: readonly string[]
+  readonly writable: readonly string[]
+  /** Files and folders in readable places that stay closed. */
+  readonly secret: readonly string[]
+  /** Files and folders in writable places that cannot be changed. */
+  readonly fixed: readonly string[]
+  /** Where git keeps the repository around the workspace. */
+  readonly stores: readonly string[]
+}
+
+export type FolderOptions = {
+  /** The workspace's folder with all links resolved. */
+  readonly root: string
+  /** Where the agent keeps its settings and sessions. */
+  readonly agentHome: string
+  /** The `PATH` of commands. */
+  readonly path?: string | undefined
+  readonly userHome?: string
+}
+
+export function foldersFor({ root, agentHome, path = '', userHome = homedir() }: FolderOptions): Folders {
+  const repository = repositoryOf(root, userHome)
+  const temporary = [...new Set([tmpdir(), '/tmp'].filter(existsSync).map((folder) => realpathSync(folder)))]
+  const inHome = (names: readonly string[]) => names.map((name) => join(userHome, name))
+  const present = (paths: readonly string[]) => [...new Set(paths.filter(existsSync))]
+  return {
+    closed: closedFolders(),
+    readable: present([
+      ...[root, ...repository.readable, ...temporary, ...systemExceptions, ...inHome(toolsInHome)],
+      ...programFolders(path, userHome),
+    ]),
+    writable: present([root, ...repository.writable, ...temporary]),
+    secret: present([...systemSecrets(), ...inHome(secretsInHome), agentHome]),
+    fixed: repository.fixed,
+    stores: repository.stores,
+  }
+}
+
+/** Top-level folders with the system's own programs and settings. All others are closed. */
+const systemFolders = new Set(
+  'bin sbin lib lib32 lib64 libx32 usr etc opt nix snap gnu dev proc sys System Library Applications'.split(' '),
+)
+
+function closedFolders(): readonly string[] {
+  if (process.platform === 'darwin') return ['/Users', '/Volumes', '/private/var/root', '/private/var/log']
+  const entries = readdirSync('/', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  return entries
+    .map(({ name }) => name)
+    .filter((name) => !systemFolders.has(name))
+    .map((name) => `/${name}`)
+}
+
+const systemExceptions = ['/run/current-system', '/run/systemd/resolve', '/var/lib/texmf', '/var/lib/dpkg']
+
+/** Only root can read these. A command of root must not. */
+function systemSecrets(): readonly string[] {
+  const keys = '/etc/ssh'
+  const hostKeys = existsSync(keys) ? readdirSync(keys).filter((name) => /^ssh_host_.*_key$/.test(name)) : []
+  return [
+    ...['shadow', 'shadow-', 'gshadow', 'gshadow-', 'sudoers', 'sudoers.d', 'security/opasswd', 'krb5.keytab'],
+    ...['ssl/private', 'wireguard', 'NetworkManager/system-connections'],
+    ...hostKeys.map((name) => `ssh/${name}`),
+  ].map((name) => `/etc/${name}`)
+}
+
+/** What programs need from a home folder, without credentials. */
+const toolsInHome = [
+  ...['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'],
+  ...['.nvm', '.volta', '.fnm', '.asdf', '.pyenv', '.rbenv', '.sdkman', '.bun', '.deno', '.rustup', 'go', '.gem'],
+  ...['bin', 'registry', 'git', 'env', 'config.toml'].map((name) => `.cargo/${name}`),
+  ...['bin', 'lib', 'share/fnm', 'share/mise', 'share/pnpm', 'share/uv', 'share/pipx'].map((name) => `.local/${name}`),
+  ...['.m2/repository', '.gradle/wrapper', '.gradle/caches', '.nuget/packages', '.cache/ms-playwright'],
+]
+
+/** Closed also where the home folder is the workspace. */
+const secretsInHome = [
+  ...['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.password-store', '.docker/config.json', '.config/gcloud'],
+  ...['.config/gh', '.config/git/credentials', '.git-credentials', '.netrc', '.npmrc', '.pypirc', '.pgpass', '.my.cnf'],
+  ...['.cargo/credentials', '.cargo/credentials.toml', '.m2/settings.xml', '.gradle/gradle.properties'],
+  ...['.gem/credentials', '.local/share/keyrings', '.mozilla', '.config/google-chrome', '.config/chromium'],
+  ...['.bash_history', '.zsh_history', '.claude', '.codex', '.gemini', '.everlong', 'Library/Keychains'],
+]
+
+/** The installations that the programs on the `PATH` belong to: for `…/node-24/bin` it is `…/node-24`. */
+function programFolders(path: string, userHome: string): readonly string[] {
+  const folders = [...path.split(delimiter), dirname(process.execPath)].filter(
+    (each) => isAbsolute(each) && existsSync(each),
+  )
+  return [...new Set(folders.map((folder) => realpathSync(folder)))].flatMap((folder) => {
+    const installation = /\/s?bin$/.test(folder) ? dirname(folder) : folder
+    // They have credentials as well. What they need is in the list above.
+    const isShared = ['.local', '.cargo'].some((name) => installation === join(userHome, name))
+    const isTooMuch = isShared || isWithin(installation, userHome)
+    return isTooMuch ? [folder] : [installation]
+  })
+}
+
+type Repository = Pick<Folders, 'readable' | 'writable' | 'fixed' | 'stores'>
+
+const noRepository: Repository = { readable: [], writable: [], fixed: [], stores: [] }
+
+/**
+ * The repository around the workspace: git reads all of its work tree. A repository that is the whole home folder does not count.
+ */
+function repositoryOf(root: string, userHome: string): Repository {
+  for (let folder = root; ; folder = dirname(folder)) {
+    const dotGit = join(folder, '.git')
+    if (existsSync(dotGit)) {
+      if (isWithin(folder, userHome)) return noRepository
+      const stores = statSync(dotGit).isDirectory() ? [dotGit] : linkedStores(dotGit)
+      const readable = around(root, folder).filter((path) => path !== dotGit || !stores.includes(dotGit))
+      return { readable, writable: stores, fixed: stores.flatMap(fixedInStore), stores }
+    }
+    if (folder === dirname(folder)) return noRepository
+  }
+}
+
+/** Everything in the folder but what is in the root: a readable folder around a writable one would make that readable only. */
+function around(root: string, folder: string): readonly string[] {
+  const found: string[] = []
+  for (let inner = root; inner !== folder; inner = dirname(inner)) {
+    const siblings = readdirSync(dirname(inner)).map((name) => join(dirname(inner), name))
+    found.push(...siblings.filter((path) => path !== inner))
+  }
+  return found
+}
+
+/** Hooks and settings of a repository run programs. Those that are missing cannot be made. */
+function fixedInStore(store: string): readonly string[] {
+  return ['hooks', 'config', 'config.worktree'].map((name) => join(store, name))
+}
+
+/**
+ * The stores of a worktree or a submodule, which has a file `.git`. Anybody can write such a file, so the store must be one of git's
+ * own for this folder.
+ */
+function linkedStores(dotGit: string): readonly string[] {
+  const text = readFileSync(dotGit, 'utf8')
+  const target = /^gitdir: (.+)$/m.exec(text)?.[1]
+  if (target === undefined) return []
+  const store = resolve(dirname(dotGit), target.trim())
+  if (!existsSync(store)) return []
+  const back = join(store, 'gitdir')
+  if (existsSync(back)) {
+    const isOwn = resolve(store, readFileSync(back, 'utf8').trim()) === dotGit
+    const common = join(store, 'commondir')
+    if (!isOwn || !existsSync(common)) return []
+    return [store, resolve(store, readFileSync(common, 'utf8').trim())]
+  }
+  const isModule = /\/\.git\/modules\//.test(store) && isWithin(dirname(store.split('/.git/modules/')[0] ?? ''), dotGit)
+  return isModule ? [store] : []
+}

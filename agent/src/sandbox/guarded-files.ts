@@ -1,0 +1,107 @@
+// Finds the files of the workspace that a sandboxed command may not read or change. It looks before every command, so it lists
+// only the folders again that have changed since.
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from '../files/paths.ts'
+
+export type Guard = {
+  /** Such files and folders cannot be read. */
+  readonly hides: (path: string) => boolean
+  /** Such files and folders cannot be changed. */
+  readonly fixes: (path: string) => boolean
+  /** Whether to look in this folder. */
+  readonly looksIn: (path: string) => boolean
+}
+
+export type Guarded = { readonly hidden: readonly string[]; readonly fixed: readonly string[] }
+
+type Listing = Guarded & {
+  readonly changed: number
+  readonly listed: number
+  readonly folders: readonly string[]
+}
+
+/** File systems write times in steps. A folder that changed just before it was listed may have changed once more. */
+const stepMs = 100
+
+export class GuardedFiles {
+  private readonly guard: Guard
+  private readonly listings = new Map<string, Listing>()
+
+  constructor(guard: Guard) {
+    this.guard = guard
+  }
+
+  find(root: string): Guarded {
+    const hidden: string[] = []
+    const fixed: string[] = []
+    const waiting = [root]
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const listing = this.listing(folder)
+      hidden.push(...listing.hidden)
+      fixed.push(...listing.fixed)
+      waiting.push(...listing.folders)
+    }
+    return { hidden: [...hidden, ...otherNames(root, hidden)], fixed }
+  }
+
+  private listing(folder: string): Listing {
+    const known = this.listings.get(folder)
+    const changed = changedAt(folder)
+    if (known?.changed === changed && changed + stepMs < known.listed) return known
+    const listed = Date.now()
+    const listing = { changed, listed, ...this.list(folder) }
+    this.listings.set(folder, listing)
+    return listing
+  }
+
+  private list(folder: string): Guarded & { readonly folders: readonly string[] } {
+    const { hides, fixes, looksIn } = this.guard
+    const entries = entriesOf(folder).map((entry) => ({
+      path: join(folder, entry.name),
+      isFolder: entry.isDirectory(),
+    }))
+    const hidden = entries.filter(({ path }) => hides(path))
+    const seen = entries.filter(({ path }) => !hides(path))
+    return {
+      hidden: hidden.map(({ path }) => path),
+      fixed: seen.filter(({ path }) => fixes(path)).map(({ path }) => path),
+      folders: seen.filter(({ path, isFolder }) => isFolder && looksIn(path)).map(({ path }) => path),
+    }
+  }
+}
+
+function changedAt(folder: string): number {
+  try {
+    return lstatSync(folder).mtimeMs
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return 0
+    throw error
+  }
+}
+
+/** A folder that may not be read, or is gone by now, has no entries for the command either. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+/** Hard links: other names in the workspace of the same files. */
+function otherNames(root: string, hidden: readonly string[]): readonly string[] {
+  const wanted = new Set(hidden.flatMap((path) => idOf(path) ?? []))
+  if (wanted.size === 0) return []
+  const known = new Set(hidden)
+  const entries = readdirSync(root, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
+  return entries
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => !known.has(path) && wanted.has(idOf(path) ?? ''))
+}
+
+/** Undefined for a file that has one name only. */
+function idOf(path: string): string | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isFile() && found.nlink > 1 ? `${found.dev}:${found.ino}` : undefined
+}

@@ -1,0 +1,143 @@
+// The keeper of the sandbox: a process of its own around @anthropic-ai/sandbox-runtime, which has one sandbox per process and mounts
+// placeholders for files that are missing in the folder it runs in. So it runs in an empty folder, and ends with the agent.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SandboxManager, type SandboxRuntimeConfig } from '@anthropic-ai/sandbox-runtime'
+import { reasonOf } from '../reason-of.ts'
+import { guardFor, placesIn } from './guard.ts'
+import { type Guarded, GuardedFiles } from './guarded-files.ts'
+import type { KeeperAnswer, KeeperRequest, Policy } from './protocol.ts'
+
+const say = (answer: KeeperAnswer) => void process.send?.(answer)
+
+/** The library runs a small program of its own inside of the sandbox. */
+const ownFolder = join(dirname(fileURLToPath(import.meta.resolve('@anthropic-ai/sandbox-runtime'))), '..')
+
+const closedNetwork = { allowedDomains: [], deniedDomains: [] }
+const nothing: SandboxRuntimeConfig = {
+  network: closedNetwork,
+  filesystem: { denyRead: [], allowRead: [], allowWrite: [], denyWrite: [] },
+}
+
+const waiting = new Map<number, (isAllowed: boolean) => void>()
+let questions = 0
+
+function ask({ host, port }: { readonly host: string; readonly port: number | undefined }): Promise<boolean> {
+  const id = ++questions
+  return new Promise((resolve) => {
+    waiting.set(id, resolve)
+    say({ type: 'connect', id, host, port })
+  })
+}
+
+async function start(): Promise<void> {
+  const { errors } = SandboxManager.checkDependencies()
+  if (!SandboxManager.isSupportedPlatform()) throw new Error(`there is none for ${process.platform}`)
+  if (errors.length > 0) throw new Error(errors.join('; '))
+  await SandboxManager.initialize(nothing, ask)
+  // The programs may be there and the system may still forbid what they do, for example in a container.
+  const [program = '', ...words] = await wrapped('true', nothing.filesystem)
+  const { code, text } = await outputOf(program, words)
+  SandboxManager.cleanupAfterCommand()
+  if (code !== 0) throw new Error(text.trim().split('\n')[0] || `a test in it ended with exit code ${code}`)
+}
+
+function outputOf(program: string, words: readonly string[]) {
+  return new Promise<{ readonly code: number | null; readonly text: string }>((resolve) => {
+    const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] })
+    let text = ''
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece
+    })
+    child.once('error', (error) => resolve({ code: null, text: error.message }))
+    child.once('close', (code) => resolve({ code, text }))
+  })
+}
+
+async function wrapped(command: string, filesystem: SandboxRuntimeConfig['filesystem']): Promise<readonly string[]> {
+  const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
+  const { argv } = await SandboxManager.wrapWithSandboxArgv(command, shell, { filesystem })
+  return argv
+}
+
+let known: { readonly key: string; readonly files: GuardedFiles } | undefined
+
+function guardedFiles({ rules, root }: Policy): Guarded {
+  const key = JSON.stringify({ rules, root })
+  if (known?.key !== key) known = { key, files: new GuardedFiles(guardFor(rules, root)) }
+  return known.files.find(root)
+}
+
+/** The system can take a few thousand places. */
+const maxPlaces = 2_000
+
+function filesystemFor(policy: Policy): SandboxRuntimeConfig['filesystem'] {
+  const { folders, rules, hidesGit } = policy
+  const { hidden, fixed } = guardedFiles(policy)
+  if (hidden.length + fixed.length > maxPlaces) {
+    throw new Error(`rules and names close ${hidden.length + fixed.length} files, which is more than ${maxPlaces}`)
+  }
+  const byRules = placesIn(rules)
+  const stores = new Set(hidesGit ? folders.stores : [])
+  const writable = [...folders.writable, ...byRules.writable].filter((path) => !stores.has(path))
+  const literal = (paths: readonly string[]) => [...new Set(paths)].map((path) => ({ path, literal: true }) as const)
+  return {
+    denyRead: [...literal([...folders.closed, ...folders.secret, ...hidden, ...stores]), ...byRules.secret],
+    // What can be written can be read. In both lists it could not be written.
+    allowRead: literal(
+      [...folders.readable, ...byRules.readable, ownFolder].filter((path) => !writable.includes(path)),
+    ),
+    allowWrite: literal(writable),
+    denyWrite: literal([
+      ...[...(hidesGit ? [] : folders.fixed), ...fixed, ...byRules.fixed, ...folders.secret, ...hidden],
+      ...missingFolders(policy),
+    ]),
+  }
+}
+
+/** The agent and git read settings in these folders that run programs. A command cannot create them. */
+function missingFolders({ root, folders }: Policy): readonly string[] {
+  const isInRepository = folders.stores.length > 0
+  const names = ['.everlong', '.claude', ...(isInRepository ? [] : ['.git'])]
+  return names.filter((name) => !existsSync(join(root, name))).map((name) => join(root, name, 'settings'))
+}
+
+async function wrap({ id, command, policy }: KeeperRequest & { readonly type: 'wrap' }): Promise<void> {
+  try {
+    say({ type: 'wrapped', id, program: await wrapped(command, filesystemFor(policy)) })
+  } catch (error) {
+    say({ type: 'not-wrapped', id, why: reasonOf(error) })
+  }
+}
+
+async function close(): Promise<void> {
+  await SandboxManager.reset()
+  process.exit()
+}
+
+process.on('message', (request: KeeperRequest) => {
+  switch (request.type) {
+    case 'start':
+      start().then(
+        () => say({ type: 'started' }),
+        (error) => say({ type: 'unavailable', why: reasonOf(error) }),
+      )
+      return
+    case 'wrap':
+      void wrap(request)
+      return
+    case 'ended':
+      SandboxManager.cleanupAfterCommand()
+      return
+    case 'answer':
+      waiting.get(request.id)?.(request.isAllowed)
+      waiting.delete(request.id)
+      return
+    case 'close':
+      void close()
+  }
+})
+// The agent is gone, also if it was killed.
+process.on('disconnect', () => void close())

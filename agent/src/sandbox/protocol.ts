@@ -1,0 +1,31 @@
+// What the agent and the keeper of its sandbox say to one another.
+import type { RuleSet } from '../permissions/rule.ts'
+import type { Folders } from './folders.ts'
+
+/** What a command may reach. */
+export type Policy = {
+  /** The workspace's folder with all links resolved. */
+  readonly root: string
+  readonly folders: Folders
+  readonly rules: RuleSet
+  /** The repository's store is closed as well. */
+  readonly hidesGit: boolean
+}
+
+export type KeeperRequest =
+  | { readonly type: 'start' }
+  | { readonly type: 'wrap'; readonly id: number; readonly command: string; readonly policy: Policy }
+  /** A command that was wrapped has ended, or was not started. */
+  | { readonly type: 'ended' }
+  /** The answer to a question about a host. */
+  | { readonly type: 'answer'; readonly id: number; readonly isAllowed: boolean }
+  | { readonly type: 'close' }
+
+export type KeeperAnswer =
+  | { readonly type: 'started' }
+  /** No sandbox can be started here. */
+  | { readonly type: 'unavailable'; readonly why: string }
+  | { readonly type: 'wrapped'; readonly id: number; readonly program: readonly string[] }
+  | { readonly type: 'not-wrapped'; readonly id: number; readonly why: string }
+  /** A command wants to connect to a host. */
+  | { readonly type: 'connect'; readonly id: number; readonly host: string; readonly port: number | undefined }

@@ -1,0 +1,153 @@
+// The sandbox of the operating system for commands: what a command may reach, who is asked about hosts, and whether it is there.
+import type { Permissions } from '../permissions/permissions.ts'
+import type { Script } from '../permissions/script.ts'
+import { sandboxEnvironment } from '../permissions/secrets.ts'
+import type { ToolContext } from '../tool.ts'
+import { foldersFor } from './folders.ts'
+import { createGitStore, printsNoContents, runsGit } from './git-store.ts'
+import { type Keeper, startKeeper } from './keeper-process.ts'
+import type { SandboxMode, SandboxStatus } from './modes.ts'
+
+export type SandboxOptions = {
+  readonly mode: SandboxMode
+  readonly root: string
+  readonly agentHome: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly permissions: Permissions
+  /** Called once, if it cannot be started. */
+  readonly onUnavailable?: (why: string) => void
+}
+
+/** A command that is ready to run in the sandbox. */
+export type Sheltered = {
+  readonly program: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  /** Call it once: when the command has ended, or will not run. Returns the hosts that were refused meanwhile. */
+  readonly end: () => readonly string[]
+}
+
+export type Shelter =
+  | {
+      readonly type: 'sandboxed'
+      readonly sheltered: Sheltered
+      /** Why somebody has to be asked all the same. */
+      readonly doubt?: string
+    }
+  /** There is no sandbox for this command, so rules decide. */
+  | { readonly type: 'none' }
+  | { readonly type: 'refused'; readonly why: string }
+
+export type ShelterRequest = {
+  readonly command: string
+  readonly script: Script
+  readonly context: ToolContext
+  /** Folders of our own that the command may read. */
+  readonly readable: readonly string[]
+}
+
+export type Sandbox = {
+  readonly mode: SandboxMode
+  readonly status: () => SandboxStatus
+  readonly shelter: (request: ShelterRequest) => Promise<Shelter>
+  readonly close: () => Promise<void>
+}
+
+type Run = {
+  readonly request: ShelterRequest
+  readonly hosts: Map<string, Promise<boolean>>
+  readonly refused: Set<string>
+}
+
+/** Programs that look for news and send statistics would ask for the network, and git for the folder above a mounted one. */
+const quiet = {
+  npm_config_update_notifier: 'false',
+  NO_UPDATE_NOTIFIER: '1',
+  PIP_DISABLE_PIP_VERSION_CHECK: '1',
+  DO_NOT_TRACK: '1',
+  NEXT_TELEMETRY_DISABLED: '1',
+  GIT_DISCOVERY_ACROSS_FILESYSTEM: '1',
+}
+
+const inGit = 'a file that a rule denies is in the history of git, which this command may print'
+
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { mode, root, agentHome, permissions, onUnavailable } = options
+  const environment = { ...sandboxEnvironment(options.environment), ...quiet }
+  const store = createGitStore(root)
+  const runs = new Set<Run>()
+  let keeper: Keeper | undefined
+  let status: SandboxStatus = mode === 'off' ? { type: 'off' } : { type: 'not-started', mode }
+  const onConnect = async (host: string, port: number | undefined) => {
+    const run = [...runs].at(-1)
+    if (run === undefined) return false
+    const name = port === undefined ? host : `${host}:${port}`
+    // A program opens many connections to one host: it is asked about once for each command.
+    const answer = [...runs].map(({ hosts }) => hosts.get(name)).find(Boolean) ?? askAbout(run, permissions, host, name)
+    run.hosts.set(name, answer)
+    const isAllowed = await answer
+    if (!isAllowed) run.refused.add(name)
+    return isAllowed
+  }
+  const start = async (): Promise<Keeper | undefined> => {
+    keeper ??= startKeeper({ environment: options.environment, onConnect })
+    const why = await keeper.ready
+    if (why === undefined) {
+      if (status.type === 'not-started') status = { type: 'on', mode }
+      return keeper
+    }
+    if (status.type === 'not-started') onUnavailable?.(why)
+    status = { type: 'unavailable', mode, why }
+    return undefined
+  }
+  const without = (why: string): Shelter =>
+    mode === 'required'
+      ? { type: 'refused', why: `It needs the sandbox, which is not there: ${why}` }
+      : { type: 'none' }
+  return {
+    mode,
+    status: () => status,
+    shelter: async (request) => {
+      if (mode === 'off') return { type: 'none' }
+      const ready = await start()
+      if (ready === undefined) return without(status.type === 'unavailable' ? status.why : 'it has not started')
+      const rules = permissions.rules()
+      const folders = foldersFor({ root, agentHome, path: options.environment.PATH })
+      const isInGit = await store.hasDenied(rules, folders.stores)
+      const usesGit = runsGit(request.script)
+      const policy = {
+        root,
+        folders: { ...folders, readable: [...folders.readable, ...request.readable] },
+        rules,
+        hidesGit: isInGit && !usesGit,
+      }
+      const wrapped = await ready.wrap(request.command, policy)
+      if (wrapped.type === 'not-wrapped') return without(wrapped.why)
+      const run: Run = { request, hosts: new Map(), refused: new Set() }
+      runs.add(run)
+      const end = () => {
+        if (runs.delete(run)) ready.ended()
+        return [...run.refused]
+      }
+      const doubt = isInGit && usesGit && !printsNoContents(request.script) ? { doubt: inGit } : {}
+      return { type: 'sandboxed', sheltered: { program: wrapped.program, environment, end }, ...doubt }
+    },
+    close: async () => {
+      await keeper?.close()
+    },
+  }
+}
+
+async function askAbout(run: Run, permissions: Permissions, host: string, name: string): Promise<boolean> {
+  const { session, signal, toolUseId } = run.request.context
+  const { type } = await permissions.check({
+    access: { type: 'connect', host },
+    tool: 'Bash',
+    title: `Connect to ${name}`,
+    detail: { type: 'text', text: run.request.command },
+    toolUseId,
+    // A command in the background outlives the turn that started it.
+    signal: signal.aborted ? new AbortController().signal : signal,
+    session,
+  })
+  return type === 'allowed'
+}

@@ -1,0 +1,28 @@
+// `everlong gateway`
+import type { Command } from 'commander'
+import { type Cli, reportCommand } from '../command.ts'
+import { portNumber, wholeNumber } from '../option-values.ts'
+import type { ReportOptions } from './gateway/report.ts'
+import type { GatewayOptions } from './gateway/serve.ts'
+
+export function gatewayCommand({ io, show }: Cli): Command {
+  return reportCommand('gateway', 'keep a transcript of every conversation that passes to a model')
+    .option('--upstream <url>', 'where all requests go (default: the APIs of Anthropic and OpenAI)')
+    .option('--port <number>', 'the port to listen on; 0 picks a free one (default: 8787)', portNumber)
+    .option('--data <folder>', 'where the transcripts are kept (default: everlong-gateway)')
+    .option('--config <file>', 'a configuration in YAML')
+    .action(async (options: GatewayOptions) => {
+      const { serve } = await import('./gateway/serve.ts')
+      show(await serve(options, io), { ...options, render: () => [] })
+    })
+    .addCommand(
+      reportCommand('report', 'show what requests cost, why the cache was missed, and whether the gateway pays')
+        .option('--data <folder>', 'the folder of the gateway', 'everlong-gateway')
+        .option('--tenant <name>', 'only this tenant')
+        .option('--days <number>', 'only the last days', wholeNumber)
+        .action(async (options: ReportOptions) => {
+          const { gather, render } = await import('./gateway/report.ts')
+          show(await gather(options, io), { ...options, render })
+        }),
+    )
+}

@@ -1,0 +1,95 @@
+// `everlong gateway report`: what the books of a gateway say, from its data folder.
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { count, counted, dollars, percent, short } from '@everlong/agent/render'
+import { openState, type Report, reportOf } from '@everlong/gateway'
+import type { Io } from '../../io.ts'
+import { failed, gathered, type Outcome } from '../../outcome.ts'
+import { facts, heading, type Screen, table } from '../../render/screen.ts'
+
+export type ReportOptions = {
+  readonly data: string
+  readonly tenant?: string
+  readonly days?: number
+  readonly json?: boolean
+}
+
+const day = 86_400_000
+
+export async function gather({ data, tenant, days }: ReportOptions, io: Io): Promise<Outcome<Report>> {
+  const path = join(resolve(io.cwd, data), 'gateway.db')
+  if (!existsSync(path)) return failed(`There are no books of a gateway in ${data}. Name its folder with --data.`)
+  const state = openState(path)
+  try {
+    return gathered(reportOf(await state.books.sums({ tenant, since: days === undefined ? 0 : io.now() - days * day })))
+  } finally {
+    await state.close()
+  }
+}
+
+const outcomes = {
+  hit: 'hit',
+  'first-request': 'first request of a conversation',
+  expired: 'expired',
+  'prefix-changed': 'the prefix changed',
+  'not-cached': 'nothing was cached before',
+  unknown: 'unknown',
+} as const
+
+export function render(report: Report, screen: Screen): readonly string[] {
+  const { requests, failed: refused, cost, unpriced, cache, removed, own, balance, tenants, models } = report
+  const told = cache.reduce((sum, line) => sum + line.requests, 0)
+  const right = (name: string) => ({ name, align: 'right' as const })
+  const lines = (name: string, rows: Report['models']) =>
+    table(
+      [
+        { name },
+        right('requests'),
+        right('cost'),
+        right('input'),
+        right('cache read'),
+        right('cache write'),
+        right('output'),
+      ],
+      rows.map((row) => [
+        ...[row.name, count(row.requests), dollars(row.cost), short(row.input)],
+        ...[short(row.cacheRead), short(row.cacheWrite), short(row.output)],
+      ]),
+      screen,
+    )
+  const inRed = (value: number) => (value < 0 ? screen.paint('red', `-${dollars(-value)}`) : dollars(value))
+  return [
+    ...facts(
+      [
+        ['requests', `${count(requests)}, ${count(refused)} of them failed`],
+        [
+          'cost',
+          `${dollars(cost)}${unpriced === 0 ? '' : `, without ${counted(unpriced, 'request')} of unknown price`}`,
+        ],
+        [
+          'removed from requests',
+          `${short(removed.tokens)} tokens, worth ${dollars(removed.saved)} where they would have been billed`,
+        ],
+        ['own model calls', `${count(own.requests)}, ${dollars(own.cost)}`],
+        ['balance', `${inRed(balance)}${balance < 0 ? ' (the gateway costs more than it saves)' : ''}`],
+      ],
+      screen,
+    ),
+    '',
+    heading('Prompt cache', screen),
+    ...table(
+      [{ name: 'outcome' }, right('requests'), right('share'), right('extra cost')],
+      cache.map((line) => [
+        ...[outcomes[line.outcome], count(line.requests), percent(line.requests, told)],
+        line.outcome === 'hit' ? '' : dollars(line.cost),
+      ]),
+      screen,
+    ),
+    '',
+    heading('By tenant', screen),
+    ...lines('tenant', tenants),
+    '',
+    heading('By model', screen),
+    ...lines('model', models),
+  ]
+}

@@ -1,0 +1,56 @@
+// `everlong gateway`: serves until it is stopped, and then lets running answers come to their end.
+import { resolve } from 'node:path'
+import { ConfigError, loadConfig, startGateway } from '@everlong/gateway'
+import type { Io } from '../../io.ts'
+import { failed, gathered, type Outcome, portTrouble, systemTrouble } from '../../outcome.ts'
+
+export type GatewayOptions = {
+  readonly upstream?: string
+  readonly port?: number
+  readonly data?: string
+  readonly config?: string
+  readonly json?: boolean
+}
+
+export async function serve(options: GatewayOptions, io: Io): Promise<Outcome<object>> {
+  const { config: path, json: _, ...overrides } = options
+  let port = options.port ?? 0
+  try {
+    const config = loadConfig(path === undefined ? undefined : resolve(io.cwd, path), overrides, io.env)
+    port = config.listen.port
+    const data = resolve(io.cwd, config.data)
+    const gateway = await startGateway({ ...config, data }, { write: (line) => io.stderr.write(line), now: io.now })
+    try {
+      // Listening first: whoever reads the greeting may stop it at once.
+      const stopped = io.untilStopped?.()
+      io.stdout.write(
+        options.json ? `${JSON.stringify({ port: gateway.port, url: gateway.url })}\n` : greeting(gateway.url, data),
+      )
+      await stopped
+    } finally {
+      await gateway.close()
+    }
+    return gathered({})
+  } catch (error) {
+    if (error instanceof ConfigError) return failed(error.message)
+    const message = portTrouble(port, error) ?? systemTrouble(`port ${port}`, error)
+    if (message === undefined) throw error
+    return failed(message)
+  }
+}
+
+function greeting(url: string, data: string): string {
+  return [
+    `Listening on ${url}`,
+    '',
+    'Set one of these where your program runs, and leave its key as it is.',
+    '',
+    `  Claude Code, Anthropic SDK  ANTHROPIC_BASE_URL=${url}`,
+    `  OpenAI SDK                  OPENAI_BASE_URL=${url}/v1`,
+    '',
+    `The transcripts are in ${data}`,
+    '',
+    'Press Ctrl-C to stop.',
+    '',
+  ].join('\n')
+}

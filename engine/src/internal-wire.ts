@@ -1,0 +1,12 @@
+// everlong/internal/wire: as everlong/internal, unstable. The APIs as they are on the wire: their messages as ours, their streams
+// as answers.
+
+export { messageConversion } from './adapters/anthropic/messages.ts'
+export { type Converted, convert } from './adapters/history/converter.ts'
+export { chatConverter } from './adapters/openai/chat.ts'
+export { groupItems, itemConverter } from './adapters/openai/items.ts'
+export { chatUsage } from './core/message/chat-completions.ts'
+export { billedCounts, type CacheOutcome, cacheOutcomes, readUsage, type Usage } from './core/message/usage.ts'
+export { MessageAccumulator } from './models/anthropic/accumulate.ts'
+export { ChatAccumulator } from './models/openai/accumulate.ts'
+export { responsesUsage } from './models/openai/responses.ts'

@@ -1,0 +1,78 @@
+// The books in sum: what was paid, why the cache was missed, and whether the gateway's own work has paid for itself.
+import { type CacheOutcome, cacheOutcomes } from 'everlong/internal/wire'
+import type { Sum } from './book.ts'
+
+export type CacheLine = {
+  readonly outcome: CacheOutcome
+  readonly requests: number
+  /** What the misses cost more than hits, in US dollars. */
+  readonly cost: number
+}
+
+export type Line = {
+  readonly name: string
+  readonly requests: number
+  readonly cost: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly input: number
+  readonly output: number
+}
+
+export type Report = {
+  /** Of the clients. */
+  readonly requests: number
+  readonly failed: number
+  /** US dollars, without the requests whose price is not known. */
+  readonly cost: number
+  readonly unpriced: number
+  readonly cache: readonly CacheLine[]
+  /** What was taken out of requests: tokens, and what they would have cost where they would have been billed. */
+  readonly removed: { readonly tokens: number; readonly saved: number }
+  /** The gateway's own requests to models. */
+  readonly own: { readonly requests: number; readonly cost: number }
+  /** Saved minus spent. Below zero the gateway costs more than it saves. */
+  readonly balance: number
+  readonly tenants: readonly Line[]
+  readonly models: readonly Line[]
+}
+
+export function reportOf(sums: readonly Sum[]): Report {
+  const client = sums.filter(({ kind }) => kind === 'client')
+  const own = sums.filter(({ kind }) => kind === 'own')
+  const saved = total(client, 'saved')
+  const spent = total(own, 'cost')
+  return {
+    requests: total(client, 'requests'),
+    failed: total(client, 'failed'),
+    cost: total(client, 'cost'),
+    unpriced: total(client, 'unpriced'),
+    cache: cacheOutcomes.map((outcome) => {
+      const rows = client.filter(({ cache }) => cache === outcome)
+      return { outcome, requests: total(rows, 'requests'), cost: total(rows, 'missCost') }
+    }),
+    removed: { tokens: total(client, 'removed'), saved },
+    own: { requests: total(own, 'requests'), cost: spent },
+    balance: saved - spent,
+    tenants: linesBy(client, ({ tenant }) => tenant),
+    models: linesBy(client, ({ model }) => model),
+  }
+}
+
+type Counted = { readonly [Name in keyof Sum]: Sum[Name] extends number ? Name : never }[keyof Sum]
+
+function total(sums: readonly Sum[], name: Counted): number {
+  return sums.reduce((sum, row) => sum + row[name], 0)
+}
+
+/** The dearest first. */
+function linesBy(sums: readonly Sum[], nameOf: (sum: Sum) => string): readonly Line[] {
+  return Object.entries(Object.groupBy(sums, nameOf))
+    .map(([name, rows = []]) => ({
+      name,
+      ...{ requests: total(rows, 'requests'), cost: total(rows, 'cost') },
+      ...{ cacheRead: total(rows, 'cacheRead'), cacheWrite: total(rows, 'cacheWrite') },
+      ...{ input: total(rows, 'input'), output: total(rows, 'output') },
+    }))
+    .toSorted((one, other) => other.cost - one.cost || (one.name < other.name ? -1 : 1))
+}

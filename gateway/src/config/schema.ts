@@ -1,0 +1,94 @@
+// The shape of the configuration: every key that the file may have, with its default. Unknown keys are errors.
+import { z } from 'zod'
+
+export const levels = ['observe', 'answer', 'manage'] as const
+
+/** How much the gateway does with a conversation: keep it, answer its compactions too, or reduce its requests too. */
+export type Level = (typeof levels)[number]
+
+const plainName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'use lower-case letters, digits, "-" and "_", with a letter or digit first')
+
+const milliseconds = z.number().int().positive()
+const level = z.enum(levels)
+
+/** Requests and tokens of a key in any 60 seconds. */
+const limits = z.strictObject({
+  requestsPerMinute: z.number().int().positive().optional(),
+  tokensPerMinute: z.number().int().positive().optional(),
+  /** Requests at the same time. */
+  concurrent: z.number().int().positive().optional(),
+})
+
+const upstream = z.strictObject({
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+})
+
+const key = z.strictObject({
+  /** For logs and the books. */
+  name: plainName,
+  /** Keys of one tenant share their sessions. */
+  tenant: plainName,
+  /** The newest first; older ones stay valid until they are removed here. */
+  secrets: z.array(z.string().min(32, 'a key needs at least 32 characters')).min(1),
+  level: level.optional(),
+  limits: limits.optional(),
+})
+
+const upstreamNames = z.strictObject({
+  messages: plainName.default('anthropic'),
+  openai: plainName.default('openai'),
+})
+
+export const configSchema = z.strictObject({
+  listen: z
+    .strictObject({
+      host: z.string().min(1).default('127.0.0.1'),
+      port: z.number().int().min(0).max(65_535).default(8787),
+    })
+    .prefault({}),
+  /** The folder of transcripts and books. */
+  data: z.string().min(1).default('everlong-gateway'),
+  /** By name. A request may choose one as the first part of its path: /NAME/v1/messages. */
+  upstreams: z.record(plainName, upstream).default({
+    anthropic: { url: 'https://api.anthropic.com' },
+    openai: { url: 'https://api.openai.com' },
+  }),
+  /** Which upstream serves the Messages API and which the APIs of OpenAI, where the path names none. */
+  defaultUpstreams: upstreamNames.prefault({}),
+  /** Of requests whose key sets none. */
+  level: level.default('observe'),
+  /** Without any, everybody who reaches the port is the tenant "default". */
+  keys: z.array(key).default([]),
+  /** Opens /metrics and the report of all tenants, where there are keys. */
+  adminSecrets: z.array(z.string().min(32, 'a key needs at least 32 characters')).default([]),
+  limits: z
+    .strictObject({
+      maxBodyBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(32 << 20),
+      /** An answer is passed on whatever its size; a longer one is not stored. */
+      maxStoredAnswerBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(16 << 20),
+      /** From the end of the request to the first byte of the answer. */
+      firstByteMs: milliseconds.default(600_000),
+      /** Without a byte, in the middle of an answer. */
+      idleMs: milliseconds.default(300_000),
+      /** Between the signs of life that a client gets while the gateway itself works. */
+      pingMs: milliseconds.default(10_000),
+      /** To receive the head and the body of a request. */
+      requestMs: milliseconds.default(60_000),
+      /** How long a stop waits for answers that are being streamed. */
+      stopMs: milliseconds.default(30_000),
+    })
+    .prefault({}),
+})
+
+export type Config = z.output<typeof configSchema>
+export type KeyConfig = Config['keys'][number]

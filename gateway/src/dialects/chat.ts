@@ -1,0 +1,39 @@
+// Chat completions of OpenAI and of everybody who speaks like it.
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
+import { ChatAccumulator, chatConverter, chatUsage, convert } from 'everlong/internal/wire'
+import type { Answered, Asked, Dialect } from './dialect.ts'
+
+const converter = chatConverter()
+
+export const chat: Dialect = {
+  name: 'chat',
+  shape: 'openai',
+  readRequest,
+  readAnswer,
+  readUsage: (events) => {
+    const reported = events.map((event) => objectAt(event, 'usage')).findLast((usage) => usage !== undefined)
+    return reported && chatUsage(reported)
+  },
+}
+
+function readRequest(body: JsonObject): Asked | undefined {
+  const list = arrayAt(body, 'messages')
+  if (list.length === 0 || !list.every((message) => isObject(message) && typeof message.role === 'string'))
+    return undefined
+  const { head, known } = convert(converter, list as never)
+  return {
+    model: stringAt(body, 'model') ?? '',
+    system: head,
+    tools: arrayAt(body, 'tools').filter(isObject),
+    messages: known.map(({ foreign: _, ...message }) => message),
+    isStreamed: body.stream === true,
+  }
+}
+
+function readAnswer(events: readonly unknown[]): Answered | undefined {
+  const accumulator = new ChatAccumulator()
+  for (const event of events) accumulator.add(event)
+  if (!accumulator.isComplete()) return undefined
+  const { id, model, content, stopReason, usage, extra = {} } = accumulator.answer()
+  return { id, model, content, stopReason, usage, raw: extra }
+}

@@ -1,0 +1,52 @@
+// The addresses of the gateway: its own, and everything else, which is forwarded.
+import type { HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { reportOf } from '../books/report.ts'
+import type { Parts } from '../parts.ts'
+import { handle } from './exchange.ts'
+import { type Refusal, refusals } from './refusals.ts'
+
+/** Undefined if the store can be used, otherwise why not. */
+export type StoreProblem = () => Promise<string | undefined>
+
+export function createApp(parts: Parts, problem: StoreProblem): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>()
+  app.get('/healthz', (context) => context.json({ status: 'ok' }))
+  app.get('/readyz', async (context) => {
+    const why = parts.isStopping() ? 'stopping' : await problem()
+    return why === undefined ? context.json({ status: 'ready' }) : context.json({ status: why }, 503)
+  })
+  app.use('/metrics', onlyAdmin(parts))
+  app.get('/metrics', async (context) =>
+    context.body(await parts.metrics.text(), 200, { 'content-type': parts.metrics.contentType }),
+  )
+  // What a tenant may know is its own; everything is for administrators.
+  app.get('/everlong/report', async (context) => {
+    const { incoming } = context.env
+    const tenant = parts.tenants.isAdmin(incoming) ? undefined : parts.tenants.callerOf(incoming)?.tenant
+    if (tenant === undefined && !parts.tenants.isAdmin(incoming)) return context.json(errorOf(refusals.noKey), 401)
+    const since = Number(context.req.query('since') ?? 0)
+    if (!Number.isFinite(since))
+      return context.json({ error: 'since must be a number of milliseconds since 1970' }, 400)
+    return context.json(reportOf(await parts.books.sums({ tenant, since })))
+  })
+  // Claude Code asks before it sends anything, without a credential. HEAD is answered by the same route.
+  app.get('/api/hello', (context) => context.json({ message: 'hello' }))
+  app.all('*', async ({ env }) => {
+    await handle(env.incoming, env.outgoing as never, parts)
+    return RESPONSE_ALREADY_SENT
+  })
+  return app
+}
+
+function onlyAdmin({ tenants }: Parts): MiddlewareHandler<{ Bindings: HttpBindings }> {
+  return async (context, next) => {
+    if (tenants.isAdmin(context.env.incoming)) return next()
+    return context.json(errorOf(refusals.notAdmin), 401)
+  }
+}
+
+function errorOf({ type, message }: Refusal): object {
+  return { type: 'error', error: { type, message } }
+}

@@ -1,0 +1,60 @@
+// One request to an API from beginning to end: who calls, where it goes, forwarding it, and keeping what was said.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { dialectAt } from '../dialects/dialects.ts'
+import { answerCompactions } from '../levels/answer.ts'
+import type { Call, ReadableCall } from '../levels/call.ts'
+import { observe } from '../levels/observe.ts'
+import type { Parts } from '../parts.ts'
+import { hasCredential } from './headers.ts'
+import { type Refusal, refusals, refuse, type Shape, tooLarge } from './refusals.ts'
+
+export async function handle(incoming: IncomingMessage, outgoing: ServerResponse, parts: Parts): Promise<void> {
+  const started = parts.now()
+  const call = admitted(incoming, outgoing, { parts, started })
+  if ('refusal' in call) {
+    refuse(outgoing, call.refusal, call.shape)
+    parts.log('warn', 'refused', { status: call.refusal.status, reason: call.refusal.type })
+    return
+  }
+  const entered = parts.limits.enter(call.caller)
+  if ('refusal' in entered) {
+    refuse(outgoing, entered.refusal, call.shape)
+    parts.log('warn', 'refused', { status: 429, reason: 'rate_limit_error', key: call.caller.key })
+    return
+  }
+  const ended = parts.metrics.streaming()
+  try {
+    await (call.dialect ? levelOf(call)({ ...call, dialect: call.dialect }, parts) : observe(call, parts))
+  } finally {
+    ended()
+    entered.leave()
+  }
+}
+
+/** A level has everything that the levels below it do. */
+function levelOf({ caller }: Call): (call: ReadableCall, parts: Parts) => Promise<void> {
+  return caller.level === 'observe' ? observe : answerCompactions
+}
+
+type Refused = { readonly refusal: Refusal; readonly shape: Shape }
+
+/** The request, if it may pass. Nothing of it was read or sent yet. */
+function admitted(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { parts, started }: { readonly parts: Parts; readonly started: number },
+): Call | Refused {
+  const isMessagesApi =
+    incoming.headers['anthropic-version'] !== undefined || incoming.headers['x-api-key'] !== undefined
+  const route = parts.upstreams.routeOf(incoming.url ?? '', isMessagesApi)
+  const dialect = incoming.method === 'POST' && route ? dialectAt(route.api) : undefined
+  const shape = dialect?.shape ?? (isMessagesApi ? 'messages' : 'openai')
+  const caller = parts.tenants.callerOf(incoming)
+  const { maxBodyBytes } = parts.config.limits
+  if (parts.isStopping()) return { refusal: refusals.stopping, shape }
+  if (!caller) return { refusal: refusals.noKey, shape }
+  if (!route) return { refusal: refusals.badPath, shape }
+  if (!hasCredential(incoming.headers)) return { refusal: refusals.noCredential, shape }
+  if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) return { refusal: tooLarge(maxBodyBytes), shape }
+  return { incoming, outgoing, caller, route, dialect, shape, started }
+}

@@ -1,0 +1,102 @@
+// Passes a request to the upstream and its answer back, as they come: no byte is changed and none waits. What passes by is
+// collected for the transcript, which is written later. A client that goes away ends the request at the upstream.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Config } from '../config/schema.ts'
+import type { Upstream } from '../upstreams.ts'
+import { collect } from './body.ts'
+import { requestHeaders, responseHeaders } from './headers.ts'
+import { type Refusal, refuse, type Shape, tooSlow, unreachable } from './refusals.ts'
+
+export type ForwardOptions = {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly upstream: Upstream
+  readonly path: string
+  /** The bytes to send, or the request itself to stream it. */
+  readonly body: Buffer | Readable
+  readonly shape: Shape
+  readonly limits: Config['limits']
+  readonly now: () => number
+}
+
+/** How an exchange with the upstream ended. */
+export type Forwarded = {
+  /** `refused`: the upstream could not be asked, and the gateway answered. */
+  readonly type: 'answered' | 'refused' | 'aborted'
+  readonly status: number
+  /** Of the answer. */
+  readonly headers: IncomingMessage['headers']
+  /** The answer as it passed, whole or up to where it broke. Undefined if it was too long to keep. */
+  readonly bytes: Buffer | undefined
+  /** The answer came to its end, and the client was there to get it. */
+  readonly isWhole: boolean
+  /** Milliseconds until the first byte of the answer. */
+  readonly firstByteMs: number | undefined
+}
+
+export function forward(options: ForwardOptions): Promise<Forwarded> {
+  const { incoming, outgoing, upstream, path, body, limits, now } = options
+  const { origin, agent } = upstream
+  const started = now()
+  const headers = requestHeaders(incoming.rawHeaders, {
+    host: origin.host,
+    length: Buffer.isBuffer(body) ? body.length : undefined,
+  })
+  const request = upstream.request({
+    ...{ protocol: origin.protocol, hostname: origin.hostname.replace(/^\[|\]$/g, ''), port: origin.port },
+    ...{ method: incoming.method, path, headers, agent, setDefaultHeaders: false },
+  })
+  return new Promise((resolve) => {
+    const kept = collect(limits.maxStoredAnswerBytes)
+    let answer: IncomingMessage | undefined
+    let firstByteMs: number | undefined
+    let isEnded = false
+    const end = (type: Forwarded['type'], isWhole = false, status = answer?.statusCode ?? 0) => {
+      if (isEnded) return
+      isEnded = true
+      resolve({ type, status, headers: answer?.headers ?? {}, bytes: kept.bytes(), isWhole, firstByteMs })
+    }
+    const fail = (refusal: Refusal) => {
+      request.destroy()
+      if (isEnded) return
+      if (answer) outgoing.destroy()
+      else refuse(outgoing, refusal, options.shape)
+      end(answer ? 'aborted' : 'refused', false, answer ? undefined : refusal.status)
+    }
+    request.setTimeout(limits.firstByteMs, () => fail(tooSlow(upstream.name)))
+    request.on('error', (error) => fail(unreachable(upstream.name, reasonOf(error))))
+    outgoing.once('close', () => {
+      if (outgoing.writableFinished) return end('answered', answer?.complete === true)
+      request.destroy()
+      end('aborted')
+    })
+    request.on('response', (response) => {
+      answer = response
+      firstByteMs = now() - started
+      request.setTimeout(limits.idleMs)
+      const isBegun = outgoing.headersSent
+      if (!isBegun) {
+        outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, responseHeaders(response.rawHeaders))
+        outgoing.flushHeaders()
+      }
+      response.on('data', kept.add)
+      response.on('error', () => fail(unreachable(upstream.name, 'it broke off')))
+      response.on('close', () => response.complete || fail(unreachable(upstream.name, 'it broke off')))
+      if (isBegun && (response.statusCode ?? 0) >= 300) response.on('end', () => outgoing.end(errorEvent(kept.bytes())))
+      else response.pipe(outgoing)
+    })
+    if (Buffer.isBuffer(body)) request.end(body)
+    else body.pipe(request)
+  })
+}
+
+/** A stream that has begun with signs of life can only tell of a refusal with an event. */
+function errorEvent(body: Buffer | undefined): string {
+  const data = (body ?? Buffer.alloc(0)).toString('utf8').replaceAll(/[\r\n]+/g, ' ')
+  return `event: error\ndata: ${data}\n\n`
+}
+
+function reasonOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'
+}

@@ -1,0 +1,53 @@
+// What was said, as a chain of digests: each one stands for a message and everything before it. Two conversations with the same
+// digest have said the same up to there.
+import { createHash } from 'node:crypto'
+import { isText, isThinking, isToolResult, isToolUse } from 'everlong/internal'
+import type { Converted } from 'everlong/internal/wire'
+
+type Block = Converted['content'][number]
+
+/**
+ * `strict`: results count with their content, for conversations that are found by what was said. `loose`: they count by the id of
+ * their call, because clients that name their conversation clear old results in place.
+ */
+export type Strictness = 'strict' | 'loose'
+
+/** A digest for each message. One that says nothing (a reminder, thinking alone) has the digest of the message before it. */
+export function chainOf(messages: readonly Converted[], strictness: Strictness): readonly string[] {
+  let before = ''
+  return messages.map((message) => {
+    before = nextLink(before, message, strictness)
+    return before
+  })
+}
+
+export function nextLink(before: string, { role, content, origin }: Converted, strictness: Strictness): string {
+  // Clients add notes of their own and take them away again.
+  if (origin === 'meta') return before
+  const said = content.map((block) => saidIn(block, strictness)).filter((part) => part !== '')
+  if (said.length === 0) return before
+  return createHash('sha256').update(before).update(role).update(said.join('\u0001')).digest('hex').slice(0, 32)
+}
+
+/** Without what clients add, drop or move: cache marks, thinking, reminders, space around a text. */
+function saidIn(block: Block, strictness: Strictness): string {
+  if (isThinking(block)) return ''
+  if (isText(block)) {
+    const text = block.text.trim()
+    return isReminder(text) ? '' : text
+  }
+  if (isToolUse(block)) return `call ${block.id} ${block.name}`
+  if (!isToolResult(block)) return JSON.stringify(withoutMark(block))
+  return strictness === 'loose'
+    ? `result ${block.tool_use_id}`
+    : `result ${block.tool_use_id} ${JSON.stringify(typeof block.content === 'string' ? [{ type: 'text', text: block.content }] : block.content)}`
+}
+
+/** `<system-reminder>…</system-reminder>`, which coding agents write anew with every request. */
+function isReminder(text: string): boolean {
+  return text.startsWith('<system-reminder>') && text.endsWith('</system-reminder>')
+}
+
+function withoutMark({ cache_control: _, ...rest }: Block): object {
+  return rest
+}

@@ -1,0 +1,174 @@
+// Keys, limits, health and stopping, over real sockets.
+import Anthropic from '@anthropic-ai/sdk'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Setup, type SetupOptions, setUp, spoken } from './testing/setup.ts'
+
+const open: Setup[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+async function started(options?: SetupOptions): Promise<Setup> {
+  const setup = await setUp(options)
+  open.push(setup)
+  return setup
+}
+
+const model = 'claude-opus-5'
+const [annsKey, annsOldKey, bobsKey, adminKey] = ['a', 'o', 'b', 'x'].map((letter) => letter.repeat(32)) as [
+  string,
+  string,
+  string,
+  string,
+]
+const keys = [
+  { name: 'ann', tenant: 'acme', secrets: [annsKey, annsOldKey] },
+  { name: 'bob', tenant: 'rivals', secrets: [bobsKey] },
+]
+
+function clientWith(url: string, key: string | undefined, session = 'chat'): Anthropic {
+  const defaultHeaders = { ...(key === undefined ? {} : { 'x-everlong-key': key }), 'x-everlong-session': session }
+  return new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0, defaultHeaders })
+}
+
+const retryAfter = (error: unknown) => (error as { readonly headers: Headers }).headers.get('retry-after')
+
+const ask = (client: Anthropic, text: string) =>
+  client.messages.create({ model, max_tokens: 50, messages: [{ role: 'user', content: text }] })
+
+describe('keys', () => {
+  test('lead to the sessions of their tenant; an old one does until it is removed', async () => {
+    const { url, sessions } = await started({ config: { keys } })
+    await ask(clientWith(url, annsKey), 'I am Ann.')
+    await ask(clientWith(url, bobsKey), 'I am Bob.')
+    await ask(clientWith(url, annsOldKey, 'other'), 'Ann again.')
+    expect([...(await sessions('acme'))].map(([id, records]) => [id, spoken(records)[0]])).toEqual([
+      ['chat', 'user: I am Ann.'],
+      ['other', 'user: Ann again.'],
+    ])
+    expect([...(await sessions('rivals'))].map(([id, records]) => [id, spoken(records)[0]])).toEqual([
+      ['chat', 'user: I am Bob.'],
+    ])
+  })
+
+  test.each([undefined, 'a', 'A'.repeat(32), `${annsKey} `.repeat(2)])(
+    'without a right one nothing passes: %s',
+    async (key) => {
+      const { url, server } = await started({ config: { keys } })
+      await expect(ask(clientWith(url, key), 'Hello.')).rejects.toMatchObject({ status: 401 })
+      expect(server.simulator.meter.totals().requests).toBe(0)
+    },
+  )
+
+  test('do not show the report of others, or the metrics', async () => {
+    const setup = await started({ config: { keys, adminSecrets: [adminKey] } })
+    const { url, gateway } = setup
+    await ask(clientWith(url, annsKey), 'Hello.')
+    await gateway.settled()
+    const get = async (path: string, key: string) => {
+      const response = await fetch(`${url}${path}`, { headers: { 'x-everlong-key': key } })
+      return response.ok ? ((await response.text()).match(/acme/g) ?? []).length : response.status
+    }
+    expect(await get('/everlong/report', annsKey)).toBe(1)
+    expect(await get('/everlong/report', bobsKey)).toBe(0)
+    expect(await get('/everlong/report', adminKey)).toBe(1)
+    expect(await get('/everlong/report', 'wrong')).toBe(401)
+    expect([await get('/metrics', annsKey), await get('/metrics', 'wrong')]).toEqual([401, 401])
+    expect(await get('/metrics', adminKey)).toBeGreaterThan(1)
+    const bearer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${adminKey}` } })
+    expect(bearer.status).toBe(200)
+  })
+})
+
+describe('limits', () => {
+  const limited = (limits: object) => ({ config: { keys: [{ ...keys[0], limits }, keys[1]] } })
+
+  test('of requests: exactly as many as allowed, for this key only, until a minute has passed', async () => {
+    let now = 0
+    const { url } = await started({ ...limited({ requestsPerMinute: 2 }), ports: { now: () => now } })
+    const ann = clientWith(url, annsKey)
+    await ask(ann, 'one')
+    now = 10_000
+    await ask(ann, 'two')
+    await expect(ask(ann, 'three')).rejects.toMatchObject({
+      status: 429,
+      error: { error: { type: 'rate_limit_error' } },
+    })
+    await expect(ask(ann, 'three')).rejects.toSatisfy((error) => retryAfter(error) === '50')
+    await ask(clientWith(url, bobsKey), 'free')
+    now = 60_000
+    await ask(ann, 'three')
+    await expect(ask(ann, 'four')).rejects.toMatchObject({ status: 429 })
+  })
+
+  test('of tokens: the request after the one that reached it waits', async () => {
+    let now = 0
+    const { url, gateway } = await started({ ...limited({ tokensPerMinute: 10 }), ports: { now: () => now } })
+    const ann = clientWith(url, annsKey)
+    await ask(ann, 'one two three four five six seven')
+    await gateway.settled()
+    await expect(ask(ann, 'more')).rejects.toMatchObject({ status: 429 })
+    now = 60_000
+    await ask(ann, 'more')
+  })
+
+  test('of requests at the same time', async () => {
+    const { url } = await started({
+      ...limited({ concurrent: 1 }),
+      simulator: { latency: { first: 300, perEvent: 0 } as never },
+    })
+    const ann = clientWith(url, annsKey)
+    const results = await Promise.allSettled([ask(ann, 'one'), ask(ann, 'two')])
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    await ask(ann, 'three')
+  })
+
+  test('of bytes, by the length that is told and by the length that comes', async () => {
+    const { url, server } = await started({ config: { limits: { maxBodyBytes: 1_000 } } })
+    const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' }
+    const told = await fetch(`${url}/v1/messages`, { method: 'POST', headers, body: 'x'.repeat(1_001) })
+    expect([told.status, ((await told.json()) as { error: { type: string } }).error.type]).toEqual([
+      413,
+      'request_too_large',
+    ])
+    const stream = new ReadableStream({
+      start: (controller) => {
+        for (let at = 0; at < 20; at++) controller.enqueue(new TextEncoder().encode('x'.repeat(100)))
+        controller.close()
+      },
+    })
+    await expect(
+      fetch(`${url}/v1/messages`, { method: 'POST', headers, body: stream, duplex: 'half' } as RequestInit),
+    ).rejects.toThrow()
+    expect(server.simulator.meter.totals().requests).toBe(0)
+  })
+})
+
+describe('a stop', () => {
+  test('lets a running answer come to its end, refuses new requests, and writes what was said', async () => {
+    const setup = await setUp({ simulator: { latency: { first: 0, perEvent: 40 } as never } })
+    const client = clientWith(setup.url, undefined)
+    const stream = client.messages.stream({ model, max_tokens: 50, messages: [{ role: 'user', content: 'Hello.' }] })
+    await new Promise((resolve) => stream.once('connect', () => resolve(undefined)))
+    const closing = setup.gateway.close()
+    await expect(ask(client, 'late')).rejects.toThrow()
+    expect((await stream.finalMessage()).content).toMatchObject([{ text: 'Answer 1.' }])
+    await closing
+    expect(spoken((await setup.sessions()).get('chat'))).toEqual(['user: Hello.', 'assistant: Answer 1.'])
+    await setup.server.close()
+  })
+})
+
+test('health and readiness need no key, and readiness says why not', async () => {
+  let problem: string | undefined
+  const { url } = await started({ config: { keys }, ports: { storeProblem: async () => problem } })
+  const get = async (path: string) => {
+    const response = await fetch(`${url}${path}`)
+    return [response.status, await response.json()]
+  }
+  expect(await get('/healthz')).toEqual([200, { status: 'ok' }])
+  expect(await get('/readyz')).toEqual([200, { status: 'ready' }])
+  problem = 'the database cannot be reached'
+  expect(await get('/readyz')).toEqual([503, { status: 'the database cannot be reached' }])
+  expect((await fetch(`${url}/api/hello`, { method: 'HEAD' })).status).toBe(200)
+})

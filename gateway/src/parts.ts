@@ -1,0 +1,24 @@
+// What the gateway is made of, for those that handle requests.
+
+import type { Books } from './books/book.ts'
+import type { Metrics } from './books/metrics.ts'
+import type { Config } from './config/schema.ts'
+import type { Limits } from './limits.ts'
+import type { Log } from './log.ts'
+import type { Tenants } from './tenants.ts'
+import type { Recorder } from './transcripts/recorder.ts'
+import type { Upstreams } from './upstreams.ts'
+
+export type Parts = {
+  readonly config: Config
+  readonly log: Log
+  readonly now: () => number
+  /** New requests are refused. */
+  readonly isStopping: () => boolean
+  readonly tenants: Tenants
+  readonly upstreams: Upstreams
+  readonly limits: Limits
+  readonly books: Books
+  readonly metrics: Metrics
+  readonly recorder: Recorder
+}

@@ -1,0 +1,28 @@
+// What is left of a request when its answer has ended.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ModelAnswer } from 'everlong'
+import type { Level } from '../config/schema.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import type { Forwarded } from '../http/forward.ts'
+import type { Caller } from '../tenants.ts'
+
+/** A request with its answer, as bytes. */
+export type Passed = {
+  readonly caller: Caller
+  readonly level: Level
+  /** Its name. */
+  readonly upstream: string
+  /** Of the request. */
+  readonly headers: IncomingHttpHeaders
+  readonly dialect: Dialect
+  readonly forwarded: Forwarded
+  /** Of the request. */
+  readonly bytes: Buffer
+  /** When the request came, and how long it took. */
+  readonly time: number
+  readonly ms: number
+  /** Answers to requests of the gateway's own, which the caller pays too. */
+  readonly own: readonly ModelAnswer[]
+  /** The gateway itself answered the client's compaction. */
+  readonly isHandover: boolean
+}

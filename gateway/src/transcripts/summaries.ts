@@ -1,0 +1,23 @@
+// Whether a conversation begins with a summary of itself: the client has compacted it. Recognized by how clients begin such
+// a message, in the first messages only.
+import { isText } from 'everlong/internal'
+import type { Asked } from '../dialects/dialect.ts'
+
+const beginnings: readonly RegExp[] = [
+  // Claude Code
+  /^This session is being continued from a previous conversation/,
+  // Everlong
+  /^This conversation continues from an earlier one/,
+  // Codex
+  /^Another language model started to solve this problem and produced a summary/,
+  // pi
+  /^The conversation history before this point was compacted into the following summary/,
+]
+
+export function isClientSummary(messages: Asked['messages']): boolean {
+  return messages
+    .slice(0, 3)
+    .some(({ content }) =>
+      content.some((block) => isText(block) && beginnings.some((beginning) => beginning.test(block.text.trimStart()))),
+    )
+}

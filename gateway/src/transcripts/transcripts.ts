@@ -1,0 +1,88 @@
+// Keeps every conversation as a transcript. An exchange is written when its answer has ended, so that nobody waits for it; if it
+// cannot be written, the next request of the conversation brings all of it again.
+import type { JsonObject } from 'everlong/internal'
+import type { StoredRecord } from 'everlong/stores'
+import type { Answered, Asked } from '../dialects/dialect.ts'
+import { nextLink } from '../identify/chain.ts'
+import type { Conversation } from '../identify/identify.ts'
+import { type Appending, append, type CompactedBy, type Hold, type Holding, knowAll } from './held.ts'
+import { answerRecord, boundaryRecord, messageRecord, type RecordFrame, recordId } from './records.ts'
+import { isClientSummary } from './summaries.ts'
+
+export type Exchange = {
+  readonly conversation: Conversation
+  readonly asked: Asked
+  /** Undefined if the answer broke off. */
+  readonly answer: Answered | undefined
+  /** The client asked for a summary of the conversation, and got one: what comes next may begin with it. */
+  readonly compaction: CompactedBy | undefined
+  /** What the gateway knows about the request, for readers of the transcript. */
+  readonly facts: JsonObject
+}
+
+export type Written = Appending & {
+  /** The digest of the conversation with its answer. */
+  readonly digest: string
+}
+
+export type Transcripts = {
+  readonly write: (exchange: Exchange) => Promise<Written>
+}
+
+export function createTranscripts(hold: Hold, now: () => number): Transcripts {
+  return {
+    write: (exchange) => {
+      const { tenant, session, parent } = exchange.conversation
+      return hold.use({ tenant, session, parent }, (holding) => write(exchange, holding, new Date(now()).toISOString()))
+    },
+  }
+}
+
+async function write(exchange: Exchange, holding: Holding, time: string): Promise<Written> {
+  const { conversation, asked, answer, facts } = exchange
+  const { chain, session, strictness, parent: main } = conversation
+  if (!chain.some((digest) => holding.known.has(recordId(session, digest)))) await knowAll(holding)
+  const frame = (id: string, parent: string | null): RecordFrame => ({
+    id,
+    parent,
+    session,
+    time,
+    isSidechain: main !== undefined,
+  })
+  const start = firstUnknown(conversation, holding)
+  const records: StoredRecord[] = []
+  let parent = start === 0 ? null : recordId(session, chain[start - 1] ?? '')
+  const fresh = asked.messages.slice(start)
+  const isCompacted = start === 0 && holding.newest !== undefined && isClientSummary(asked.messages)
+  if (isCompacted) {
+    const boundary = recordId(session, `boundary ${chain.at(0)}`)
+    const { trigger, by } = holding.compacted ?? { trigger: 'auto', by: 'client' }
+    const told = { trigger, by, preTokens: undefined, after: holding.newest }
+    records.push(boundaryRecord(frame(boundary, null), told))
+    parent = boundary
+  }
+  for (const [at, message] of fresh.entries()) {
+    const index = start + at
+    const digest = chain[index] ?? ''
+    const saysNothing = digest === (chain[index - 1] ?? '')
+    const id = recordId(session, saysNothing ? `${digest} note ${index}` : digest)
+    records.push(messageRecord(frame(id, parent), message, { model: asked.model, isSummary: isCompacted && at === 0 }))
+    parent = id
+  }
+  const last = chain.at(-1) ?? ''
+  const digest = answer ? nextLink(last, { role: 'assistant', content: answer.content }, strictness) : last
+  if (answer && digest !== last)
+    records.push(answerRecord(frame(recordId(session, digest), parent), answer, { gateway: facts }))
+  const stored = await append(holding, records)
+  if (stored.type === 'stored' && records.length > 0) holding.newest = records.at(-1)?.id
+  if (exchange.compaction) holding.compacted = exchange.compaction
+  else if (isCompacted) holding.compacted = undefined
+  return { ...stored, digest }
+}
+
+/** The index after the last message that is stored already. Notes after it count as new if anything is new. */
+function firstUnknown({ chain, session }: Conversation, { known }: Holding): number {
+  const last = chain.findLastIndex((digest) => digest !== '' && known.has(recordId(session, digest)))
+  const digest = chain[last]
+  return digest === undefined ? 0 : chain.indexOf(digest) + 1
+}
