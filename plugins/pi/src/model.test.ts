@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { piModel } from './model.ts'
 import { model, testContext, usage } from './testing/context.ts'
 
-const request = { model: 'any', messages: [{ role: 'user', content: 'Summarize.' }] } as const
+const request = { source: 'compact', model: 'any', messages: [{ role: 'user', content: 'Summarize.' }] } as const
 
 test('what is spent is the sum of all calls', async () => {
   const { context } = testContext({ branch: [], answer: 'Done.' })
