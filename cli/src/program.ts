@@ -9,6 +9,7 @@ import { copyCommand } from './commands/copy.ts'
 import { demoCommand } from './commands/demo.ts'
 import { editCommand } from './commands/edit.ts'
 import { gatewayCommand } from './commands/gateway.ts'
+import { handoffCommand } from './commands/handoff.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { installCommand, uninstallCommand } from './commands/install.ts'
 import { lostCommand } from './commands/lost.ts'
@@ -26,7 +27,15 @@ import { foldedFor, screenOf } from './render/screen.ts'
 
 const groups: Readonly<Record<string, readonly ((cli: Cli) => Command)[]>> = {
   'Look at sessions:': [lostCommand, viewCommand, inspectCommand, contextCommand, recallCommand, memoryCommand],
-  'Change sessions:': [compactCommand, microCommand, editCommand, undoCommand, repairCommand, copyCommand],
+  'Change sessions:': [
+    compactCommand,
+    handoffCommand,
+    microCommand,
+    editCommand,
+    undoCommand,
+    repairCommand,
+    copyCommand,
+  ],
   'Run:': [agentCommand, gatewayCommand, demoCommand, simulateCommand, mcpCommand],
   'Install:': [installCommand, uninstallCommand],
 }
@@ -53,6 +62,7 @@ const epilogue = `Examples:
   everlong context session.jsonl        what fills its context
   everlong recall session.jsonl migration --kind human
   everlong compact session.jsonl        the context to continue with
+  everlong handoff session.jsonl        hand it over to another agent
   everlong agent                        a coding agent in this folder
   everlong install claude-code          give back what compactions lose
 

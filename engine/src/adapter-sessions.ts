@@ -40,7 +40,10 @@ export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
 
 /** What every `everlong()` returns next to the parts that the SDK takes. */
 export type AdapterSessions = {
-  /** The open session of a conversation, by the id that calls name; undefined if no call has named it yet. */
+  /**
+   * The open session of a conversation, by the id that calls name; undefined if no call has named it so far.
+   * A stored session that is not open is read with `createEngine({ model, store }).read(id)`.
+   */
   readonly session: (id: string) => Session | undefined
   /** The open sessions, the most recently used one last. */
   readonly sessions: () => readonly Session[]

@@ -17,6 +17,7 @@ export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 export { isRequest, pairHalfOf, type ViewMessage } from './core/message/message.ts'
 export { shapeOf } from './core/message/shape.ts'
 export type { AbortSignalPort } from './core/ports/model.ts'
+export { readContinuation } from './core/prompts/continuation.ts'
 export { checkRequest } from './core/request/check-request.ts'
 export { overflowOfAnswer, readRefusal } from './core/request/refusal.ts'
 export { repairRequest, requestMessages } from './core/request/repair.ts'

@@ -28,12 +28,18 @@ import {
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
 import { keepingResults } from './node/write/keep-results.ts'
+import type { Sync } from './node/write/writer.ts'
 import type { OwnReadSession } from './read-session.ts'
 import { recallOnDisk, storeErrorOf, transcriptFiles } from './stores/disk/file.ts'
 
 export type EngineOptions = AnyEngineOptions & {
   /** Functions and shell commands in the form of settings files; ignored when `hooks` is given. */
   readonly hookSettings?: HookChoices
+  /**
+   * When records of sessions by path are forced to the disk (fsync): `never` (the default, which leaves it to the system), at the
+   * end of each `turn`, or `always`, after each record.
+   */
+  readonly sync?: Sync
 }
 
 export type SessionOptions = AnySessionOptions & {
@@ -55,11 +61,11 @@ export type Engine = Omit<AnyEngine, 'open' | 'start'> & {
 }
 
 export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine {
-  const { hookSettings, store, ...options } = requireOptions(given)
+  const { hookSettings, store, sync, ...options } = requireOptions(given)
   const sessions = createSessions(nodeHost(hookSettings), options)
   if (store) return engineOn(sessions, store)
   const inFiles = ({ ifHeld }: Pick<SessionOptions, 'ifHeld'>) =>
-    engineOn(sessions, transcriptFiles(defined({ ifHeld })))
+    engineOn(sessions, transcriptFiles(defined({ ifHeld, sync })))
   const inMemory = engineOn(sessions)
   return {
     model: sessions.model,

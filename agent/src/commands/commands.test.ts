@@ -136,7 +136,11 @@ describe('editing by hand', () => {
     if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
     expect(offered.choices.map(({ label }) => label)).toEqual(['Three.', 'Two.', 'One.'])
     const all = size(agent)
-    expect(await run(agent, offered.choices[1]?.command ?? '')).toMatch(/^text: The conversation is as it was before/)
+    expect(await agent.command(offered.choices[1]?.command ?? '')).toEqual({
+      type: 'edit',
+      text: 'The conversation is as it was before that message. /undo takes this back.\nFiles are as they were.',
+      input: 'Two.',
+    })
     expect(JSON.stringify(agent.session().messages())).not.toContain('Two.')
     expect(JSON.stringify(agent.session().messages())).toContain('One.')
     await run(agent, '/undo')
@@ -285,7 +289,7 @@ describe('reports', () => {
     const help = await run(agent, '/help')
     expect(commands.filter((command) => !help.includes(`${usageOf(command)} `))).toEqual([])
     expect(await run(agent, '/compat')).toBe(
-      'error: There is no command /compat. Did you mean /compact or /context or /cost? /help lists all.',
+      'error: There is no command /compat. Did you mean /compact or /context or /cost or /config? /help lists all.',
     )
     expect(await run(agent, '/quit')).toBe('quit')
     expect(await run(agent, '/exit')).toBe('quit')
@@ -295,7 +299,7 @@ describe('reports', () => {
 test('docs/agent.md lists every command', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/agent.md'), 'utf8')
   const [, section = ''] = page.split('\n## Commands\n')
-  const listed = new Set([...(section.split('\n## ')[0]?.matchAll(/`\/(\w+)/g) ?? [])].map(([, name]) => name))
+  const listed = new Set([...(section.split('\n## ')[0]?.matchAll(/`\/([\w-]+)/g) ?? [])].map(([, name]) => name))
   expect([...listed].toSorted()).toEqual(commands.map(({ name }) => name).toSorted())
 })
 

@@ -4,6 +4,7 @@ import { captureProcess } from './capture.ts'
 import { type Controller, createController } from './controller.ts'
 import { drawFirstFrame } from './first-frame.ts'
 import { createHistory } from './input/history.ts'
+import { lightenInk } from './light-ink.ts'
 import type { TerminalOptions } from './options.ts'
 import { createPlayer } from './player.ts'
 import { createPrinted, type Printed } from './printed.ts'
@@ -48,8 +49,16 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
     await setTimeout(100)
     show = view.show({ ...options, store, controller })
   }
+  const leave = async (run: () => Promise<void>) => {
+    await show.end()
+    try {
+      await run()
+    } finally {
+      show = view.show({ ...options, store, controller })
+    }
+  }
   const redraw = () => show.redraw()
-  const controller = createController({ worker, data, folder, store, history, printed, redraw, suspend })
+  const controller = createController({ worker, data, folder, store, history, printed, redraw, suspend, leave })
   const view = isPlain ? await import('./plain.ts') : await loadScreen()
   const stopListening = onSignals(controller)
   first?.remove()
@@ -59,7 +68,7 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
   await show.end()
   stopListening()
   const { agent, hasSaid } = store.get()
-  if (agent && hasSaid && options.leaving) stdout.write(`${options.leaving(agent.sessionId)}\n`)
+  if (agent && hasSaid && options.leaving) stdout.write(`${options.leaving(agent.name ?? agent.sessionId)}\n`)
   return exitCode
 }
 
@@ -70,9 +79,11 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
 async function loadScreen() {
   const before = process.env.NODE_ENV
   process.env.NODE_ENV = 'production'
+  const undo = lightenInk()
   try {
     return await import('./screen.ts')
   } finally {
+    undo()
     if (before === undefined) delete process.env.NODE_ENV
     else process.env.NODE_ENV = before
   }

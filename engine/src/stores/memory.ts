@@ -104,6 +104,8 @@ function held({ id, kept, now, isHeld }: Holding): HeldSession {
         ? { type: 'stored', version: expected + added.length }
         : { type: 'refused', why: `The session ${id} has changed since version ${expected}.`, reason: 'lost' }
     }
+    if (repeatsId(records, added))
+      return { type: 'refused', why: `A record has a uuid that the session ${id} has already.`, reason: 'invalid' }
     records.push(...added.map(({ id: own, record }) => ({ id: own, record: structuredClone(record) })))
     kept.changed = now()
     return { type: 'stored', version: records.length }
@@ -121,6 +123,11 @@ function held({ id, kept, now, isHeld }: Holding): HeldSession {
       isReleased = true
     },
   }
+}
+
+function repeatsId(records: readonly StoredRecord[], added: readonly StoredRecord[]): boolean {
+  const ids = new Set(idsOf(added))
+  return ids.size < added.length || records.some(({ id }) => ids.has(id))
 }
 
 function idsOf(records: readonly StoredRecord[]): readonly string[] {

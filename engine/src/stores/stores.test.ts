@@ -4,10 +4,11 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { OpenOptions, SessionStore } from '../core/ports/session-store.ts'
+import { checkNewSessionId, type OpenOptions, type SessionStore } from '../core/ports/session-store.ts'
 import { nodeProcesses } from '../node/lease/lock-file.ts'
 import { runStoreContract } from '../testing/stores/contract.ts'
 import { copySessions } from './copy.ts'
+import { transcriptFiles } from './disk/file.ts'
 import { jsonlSessions } from './disk/jsonl.ts'
 import { memorySessions } from './memory.ts'
 
@@ -21,8 +22,34 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+const idsIn = async (store: SessionStore) => (await store.list()).map(({ id }) => id)
+
 test('sessions in memory keep the contract of a store', async () => {
   expect(await runStoreContract({ store: memorySessions() })).toEqual({ broken: [] })
+})
+
+test('transcripts that are opened by path keep the contract of a store', async () => {
+  const sessions = join(folder, 'sessions')
+  mkdirSync(sessions)
+  // Ids become paths. A path has no user and no list: the folder has both, and starts the sessions of a user.
+  const byPath = (): SessionStore => {
+    const named = jsonlSessions({ folder: sessions })
+    const files = transcriptFiles({})
+    return {
+      ...named,
+      open: async (id, { parent, user, ...options }) => {
+        if (options.as === 'new') checkNewSessionId(id, options.isCopy ? { parent, isCopy: true } : { parent })
+        // A path may be anything, an id may not.
+        else if (!(await idsIn(named)).includes(id)) return { type: 'missing' }
+        const started = user === undefined ? undefined : await named.open(id, { as: 'new', user, parent })
+        if (started?.type === 'opened') await started.session.release()
+        const as = started?.type === 'opened' ? 'existing' : options.as
+        const result = await files.open(join(sessions, `${id}.jsonl`), { ...options, as })
+        return result.type === 'opened' ? { type: 'opened', session: { ...result.session, id } } : result
+      },
+    }
+  }
+  expect(await runStoreContract({ store: byPath(), other: byPath() })).toEqual({ broken: [] })
 })
 
 describe('sessions in a folder', () => {
@@ -45,8 +72,6 @@ describe('sessions in a folder', () => {
     await opened.session.append([user(`in ${id}`)], opened.session.version)
     await opened.session.release()
   }
-
-  const idsIn = async (store: SessionStore) => (await store.list()).map(({ id }) => id)
 
   /** As an earlier version wrote them: ids with "/", names that end in ".jsonl", names that a person gave. */
   function writeOldSessions(): void {

@@ -1,13 +1,13 @@
 // An exchange as a row of the books.
 import { costOf } from 'everlong/internal'
 import { billedCounts, type Usage } from 'everlong/internal/wire'
-import type { Asked } from '../dialects/dialect.ts'
 import type { Passed } from '../transcripts/passed.ts'
-import type { Row } from './book.ts'
+import type { Row, RowKind } from './book.ts'
 import type { Watched } from './cache-watch.ts'
 
 export type Booked = {
-  readonly asked: Pick<Asked, 'model'>
+  readonly kind: RowKind
+  readonly model: string
   readonly session: string
   readonly usage: Usage | undefined
   readonly watched: Watched | undefined
@@ -17,17 +17,17 @@ type Told = Pick<Passed, 'caller' | 'level' | 'upstream' | 'dialect' | 'time' | 
   readonly forwarded: { readonly status: number }
 }
 
-export function rowOf(passed: Told, { asked, session, usage, watched }: Booked): Row {
+export function rowOf(passed: Told, { kind, model, session, usage, watched }: Booked): Row {
   const { caller, level, upstream, dialect, forwarded, time, ms } = passed
   const counts = usage && billedCounts(usage)
   return {
-    ...{ kind: 'client', time, ms, tenant: caller.tenant, key: caller.key, session, level, upstream },
-    ...{ api: dialect.name, model: asked.model, status: forwarded.status },
+    ...{ kind, time, ms, tenant: caller.tenant, key: caller.key, session, level, upstream },
+    ...{ api: dialect.name, model, status: forwarded.status },
     ...{ input: counts?.input ?? 0, output: counts?.output ?? 0 },
     ...{ cacheRead: counts?.cacheRead ?? 0, cacheWrite: counts?.cacheWrite ?? 0 },
     cacheWriteHour: counts?.cacheWriteHour ?? 0,
     // An answer that cost nothing because it was refused is no answer of unknown price.
-    cost: counts ? costOf(counts, asked.model) : forwarded.status >= 400 ? 0 : undefined,
+    cost: counts ? costOf(counts, model) : forwarded.status >= 400 ? 0 : undefined,
     cache: watched?.cache,
     missCost: watched?.missCost,
     removed: 0,

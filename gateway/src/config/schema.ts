@@ -80,6 +80,8 @@ export const configSchema = z.strictObject({
       firstByteMs: milliseconds.default(600_000),
       /** Without a byte, in the middle of an answer. */
       idleMs: milliseconds.default(300_000),
+      /** Between the signs of life that a client gets while the gateway itself works. */
+      pingMs: milliseconds.default(10_000),
       /** To receive the head and the body of a request. */
       requestMs: milliseconds.default(60_000),
       /** How long a stop waits for answers that are being streamed. */

@@ -1,4 +1,5 @@
 // Bodies as bytes: collected up to a limit, and read back through whatever encoding they have.
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, type InputType, inflate, zstdDecompress } from 'node:zlib'
 import { isObject, type JsonObject } from 'everlong/internal'
@@ -17,6 +18,28 @@ export function collect(maxBytes: number): Collected {
     },
     bytes: () => chunks && Buffer.concat(chunks),
   }
+}
+
+export type Body =
+  | { readonly type: 'read'; readonly bytes: Buffer }
+  | { readonly type: 'too-large' }
+  /** The client went away. */
+  | { readonly type: 'broken' }
+
+/** The whole body, for requests that must be understood before they are forwarded. */
+export async function readBody(incoming: Readable, maxBytes: number): Promise<Body> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of incoming) {
+      size += chunk.length
+      if (size > maxBytes) return { type: 'too-large' }
+      chunks.push(chunk)
+    }
+  } catch {
+    return { type: 'broken' }
+  }
+  return { type: 'read', bytes: Buffer.concat(chunks) }
 }
 
 type Decoder = (bytes: InputType, options: { readonly maxOutputLength: number }) => Promise<Buffer>

@@ -15,8 +15,6 @@ export type ForwardOptions = {
   readonly path: string
   /** The bytes to send, or the request itself to stream it. */
   readonly body: Buffer | Readable
-  /** Sends these headers instead of the caller's. */
-  readonly headers?: readonly string[]
   readonly shape: Shape
   readonly limits: Config['limits']
   readonly now: () => number
@@ -41,7 +39,7 @@ export function forward(options: ForwardOptions): Promise<Forwarded> {
   const { incoming, outgoing, upstream, path, body, limits, now } = options
   const { origin, agent } = upstream
   const started = now()
-  const headers = requestHeaders(options.headers ?? incoming.rawHeaders, {
+  const headers = requestHeaders(incoming.rawHeaders, {
     host: origin.host,
     length: Buffer.isBuffer(body) ? body.length : undefined,
   })
@@ -77,16 +75,26 @@ export function forward(options: ForwardOptions): Promise<Forwarded> {
       answer = response
       firstByteMs = now() - started
       request.setTimeout(limits.idleMs)
-      outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, responseHeaders(response.rawHeaders))
-      outgoing.flushHeaders()
+      const isBegun = outgoing.headersSent
+      if (!isBegun) {
+        outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, responseHeaders(response.rawHeaders))
+        outgoing.flushHeaders()
+      }
       response.on('data', kept.add)
       response.on('error', () => fail(unreachable(upstream.name, 'it broke off')))
       response.on('close', () => response.complete || fail(unreachable(upstream.name, 'it broke off')))
-      response.pipe(outgoing)
+      if (isBegun && (response.statusCode ?? 0) >= 300) response.on('end', () => outgoing.end(errorEvent(kept.bytes())))
+      else response.pipe(outgoing)
     })
     if (Buffer.isBuffer(body)) request.end(body)
     else body.pipe(request)
   })
+}
+
+/** A stream that has begun with signs of life can only tell of a refusal with an event. */
+function errorEvent(body: Buffer | undefined): string {
+  const data = (body ?? Buffer.alloc(0)).toString('utf8').replaceAll(/[\r\n]+/g, ' ')
+  return `event: error\ndata: ${data}\n\n`
 }
 
 function reasonOf(error: Error): string {

@@ -64,6 +64,8 @@ export function recording() {
           dialect,
         },
         ...{
+          own: [],
+          isHandover: false,
           time: 0,
           ms: 0,
           bytes: Buffer.from(JSON.stringify({ model: 'claude-opus-5', max_tokens: 9, messages, tools })),

@@ -11,7 +11,11 @@ export type Holding = {
   isWhole: boolean
   /** The newest message of the main thread. */
   newest: string | undefined
+  /** The newest summary that the client asked for. */
+  compacted: CompactedBy | undefined
 }
+
+export type CompactedBy = { readonly trigger: 'manual' | 'auto'; readonly by: 'client' | 'everlong' }
 
 export type Appending = { readonly type: 'stored' } | { readonly type: 'not-stored'; readonly why: string }
 
@@ -118,7 +122,7 @@ function holdingOf(held: HeldSession): Holding {
     known.add(record.uuid)
     if (record.type === 'user' || record.type === 'assistant') newest = record.uuid
   }
-  return { held, version: held.version, known, isWhole: held.isWhole, newest }
+  return { held, version: held.version, known, isWhole: held.isWhole, newest, compacted: undefined }
 }
 
 /** What is known of the session is complete after this. */

@@ -1,5 +1,6 @@
 // What is left of a request when its answer has ended.
 import type { IncomingHttpHeaders } from 'node:http'
+import type { ModelAnswer } from 'everlong'
 import type { Level } from '../config/schema.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Forwarded } from '../http/forward.ts'
@@ -20,4 +21,8 @@ export type Passed = {
   /** When the request came, and how long it took. */
   readonly time: number
   readonly ms: number
+  /** Answers to requests of the gateway's own, which the caller pays too. */
+  readonly own: readonly ModelAnswer[]
+  /** The gateway itself answered the client's compaction. */
+  readonly isHandover: boolean
 }

@@ -2,6 +2,7 @@
 // transcript and to the books. Nothing that goes wrong here reaches a client; it is logged, and the next request of the conversation
 // brings everything again.
 import type { JsonObject } from 'everlong/internal'
+import type { Usage } from 'everlong/internal/wire'
 import type { Books } from '../books/book.ts'
 import { createCacheWatches, type Watched } from '../books/cache-watch.ts'
 import { rowOf } from '../books/rows.ts'
@@ -12,6 +13,7 @@ import { bodyObject, decoded } from '../http/body.ts'
 import type { Forwarded } from '../http/forward.ts'
 import { clientIdsOf } from '../identify/client-ids.ts'
 import type { Conversation, Identify } from '../identify/identify.ts'
+import { type CompactionRequest, compactionIn, conversationBefore } from '../levels/compaction-request.ts'
 import type { Log } from '../log.ts'
 import type { Passed } from './passed.ts'
 import type { Transcripts } from './transcripts.ts'
@@ -59,20 +61,31 @@ type RecordParts = RecorderParts & { readonly watch: ReturnType<typeof createCac
 async function record(passed: Passed, parts: RecordParts): Promise<void> {
   const read = await readExchange(passed, parts)
   if (!read) return
-  const { asked, conversation, answer, usage, raw } = read
+  const { asked, conversation, usage, raw } = read
   const isAnswered = passed.forwarded.status >= 200 && passed.forwarded.status <= 299
   let watched: Watched | undefined
-  if (isAnswered && usage) {
+  if (isAnswered && usage && !passed.isHandover) {
     const { tenant, session } = conversation
     watched = await parts.watch({ tenant, session, asked, usage, raw, time: passed.time })
   }
-  await parts.books.add(rowOf(passed, { asked, session: conversation.session, usage, watched }))
+  const { session } = conversation
+  const billed = passed.isHandover ? noUsage : usage
+  await parts.books.add(rowOf(passed, { kind: 'client', model: asked.model, session, usage: billed, watched }))
+  for (const answer of passed.own) {
+    await parts.books.add(
+      rowOf(passed, { kind: 'own', model: asked.model, session, usage: answer.usage, watched: undefined }),
+    )
+  }
   // Whoever was refused has said nothing yet.
-  if (isAnswered) await write(passed, { asked, conversation, answer }, parts)
+  if (isAnswered) await write(passed, read, parts)
 }
+
+const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 
 type Read = {
   readonly asked: Asked
+  /** If it is the client's compaction. Its request and its answer are no part of what was said. */
+  readonly compaction: CompactionRequest | undefined
   readonly conversation: Conversation
   readonly answer: Answered | undefined
   readonly usage: Answered['usage'] | undefined
@@ -88,25 +101,43 @@ async function readExchange(passed: Passed, { config, identify }: RecordParts): 
   const events = await eventsIn(forwarded, limits.maxStoredAnswerBytes)
   const answer = dialect.readAnswer(events)
   const ids = clientIdsOf(headers, body)
-  const conversation = await identify.conversationOf({ tenant: caller.tenant, ids, asked })
-  return { asked, conversation, answer, usage: answer?.usage ?? dialect.readUsage(events), raw: answer?.raw ?? {} }
+  const compaction = compactionIn(asked, headers)
+  const said = compaction ? conversationBefore(asked, compaction) : asked
+  const conversation = await identify.conversationOf({ tenant: caller.tenant, ids, asked: said })
+  return {
+    asked,
+    compaction,
+    conversation,
+    answer,
+    usage: answer?.usage ?? dialect.readUsage(events),
+    raw: answer?.raw ?? {},
+  }
 }
 
 async function write(
-  { caller, upstream, dialect }: Passed,
-  { asked, conversation, answer }: Pick<Read, 'asked' | 'conversation' | 'answer'>,
+  { caller, upstream, dialect, isHandover }: Passed,
+  { asked, conversation, answer, compaction }: Read,
   { transcripts, identify, log }: RecordParts,
 ): Promise<void> {
   const { tenant, session, forkedFrom } = conversation
   const fork = forkedFrom === undefined ? {} : { forkedFrom }
   const facts = { upstream, api: dialect.name, key: caller.key, ...fork }
-  const written = await transcripts.write({ conversation, asked, answer, facts })
+  const written = await transcripts.write({
+    ...{ conversation, facts },
+    ...(compaction
+      ? {
+          asked: conversationBefore(asked, compaction),
+          answer: undefined,
+          compaction: { trigger: compaction.trigger, by: isHandover ? 'everlong' : 'client' },
+        }
+      : { asked, answer, compaction: undefined }),
+  })
   if (written.type === 'not-stored') {
     log('error', 'not-recorded', { tenant, session, why: written.why })
     return
   }
   await identify.ended(conversation, conversation.chain.at(-1) ?? '')
-  if (answer) await identify.ended(conversation, written.digest)
+  if (answer && !compaction) await identify.ended(conversation, written.digest)
 }
 
 async function eventsIn({ bytes, headers }: Forwarded, maxBytes: number): Promise<readonly unknown[]> {

@@ -5,7 +5,7 @@ import type { StoredRecord } from 'everlong/stores'
 import type { Answered, Asked } from '../dialects/dialect.ts'
 import { nextLink } from '../identify/chain.ts'
 import type { Conversation } from '../identify/identify.ts'
-import { type Appending, append, type Hold, type Holding, knowAll } from './held.ts'
+import { type Appending, append, type CompactedBy, type Hold, type Holding, knowAll } from './held.ts'
 import { answerRecord, boundaryRecord, messageRecord, type RecordFrame, recordId } from './records.ts'
 import { isClientSummary } from './summaries.ts'
 
@@ -14,6 +14,8 @@ export type Exchange = {
   readonly asked: Asked
   /** Undefined if the answer broke off. */
   readonly answer: Answered | undefined
+  /** The client asked for a summary of the conversation, and got one: what comes next may begin with it. */
+  readonly compaction: CompactedBy | undefined
   /** What the gateway knows about the request, for readers of the transcript. */
   readonly facts: JsonObject
 }
@@ -54,7 +56,8 @@ async function write(exchange: Exchange, holding: Holding, time: string): Promis
   const isCompacted = start === 0 && holding.newest !== undefined && isClientSummary(asked.messages)
   if (isCompacted) {
     const boundary = recordId(session, `boundary ${chain.at(0)}`)
-    const told = { trigger: 'auto', preTokens: undefined, after: holding.newest, by: 'client' } as const
+    const { trigger, by } = holding.compacted ?? { trigger: 'auto', by: 'client' }
+    const told = { trigger, by, preTokens: undefined, after: holding.newest }
     records.push(boundaryRecord(frame(boundary, null), told))
     parent = boundary
   }
@@ -72,6 +75,8 @@ async function write(exchange: Exchange, holding: Holding, time: string): Promis
     records.push(answerRecord(frame(recordId(session, digest), parent), answer, { gateway: facts }))
   const stored = await append(holding, records)
   if (stored.type === 'stored' && records.length > 0) holding.newest = records.at(-1)?.id
+  if (exchange.compaction) holding.compacted = exchange.compaction
+  else if (isCompacted) holding.compacted = undefined
   return { ...stored, digest }
 }
 

@@ -24,7 +24,8 @@ export function drawLive(state: TerminalState, now: number): Drawing {
     ...statusLines(state, sheet, now),
     ...queuedLines(state, sheet),
   ]
-  const footer = footerLines(state.gauge, state.agent, sheet)
+  const own = state.statusLine === '' ? [] : [sheet.paint('dim', cut(oneLine(state.statusLine), sheet.width))]
+  const footer = [...footerLines(state.gauge, state.agent, sheet), ...own]
   const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(oneLine(state.hint), sheet.width))]
   // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
   const room = rows - 1 - 1 - bottom.lines.length - hint.length - footer.length
@@ -124,7 +125,9 @@ export function statusOf(state: TerminalState, now: number): Status | undefined 
 function queuedLines({ agent }: TerminalState, { width, paint }: Sheet): readonly string[] {
   const queued = agent?.queued ?? []
   if (queued.length === 0) return []
-  const lines = queued.slice(-mostQueued).map(({ text }) => paint('dim', cut(`› ${oneLine(text)}`, width)))
+  const lines = queued
+    .slice(-mostQueued)
+    .map(({ text, command }) => paint('dim', cut(`› ${oneLine(command ?? text)}`, width)))
   return [paint('dim', cut(`Queued (${queued.length}), sent with the next request. ↑ edits:`, width)), ...lines]
 }
 

@@ -22,6 +22,8 @@ export type Started =
       readonly type: 'agent'
       readonly agent: Agent
       readonly commands: readonly CommandInfo[]
+      /** A command of the person's own. */
+      readonly statusLine?: string | undefined
       readonly folder: string
     })
   | { readonly type: 'none'; readonly why: string; readonly setup?: SetupScreen }
@@ -45,8 +47,12 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
     port.close()
     return
   }
-  const { agent, commands, folder, past = [], notices = [] } = started
-  const narrator = createNarrator(agent, { folder, send: (event) => port.postMessage({ type: 'event', event }) })
+  const { agent, commands, folder, past = [], notices = [], statusLine } = started
+  const narrator = createNarrator(agent, {
+    folder,
+    send: (event) => port.postMessage({ type: 'event', event }),
+    ...(statusLine === undefined ? {} : { statusLine }),
+  })
   asking.onPermission(narrator.rememberDiff)
   receive = createReceiver(port, callsOf(agent, narrator, folder))
   const gauge = readGauge(agent)

@@ -323,7 +323,9 @@ describe('dialogs', () => {
       ...ready,
       overlay: { type: 'picker', title: 'Resume', choices, filter: '', selected: 0 },
     }
-    expect(pressed(state, typed('t'), 'down', 'enter').effects).toEqual([{ type: 'command', line: '/resume three' }])
+    expect(pressed(state, typed('t'), 'down', 'enter').effects).toEqual([
+      { type: 'command', line: '/resume three', shown: '/resume three' },
+    ])
     expect(pressed(state, 'escape').state.overlay).toBe(undefined)
   })
 })

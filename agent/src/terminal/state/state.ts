@@ -106,6 +106,8 @@ export type TerminalState = {
   readonly agent: AgentState | undefined
   readonly commands: readonly CommandInfo[]
   readonly gauge: GaugeReading | undefined
+  /** Of the person's own. */
+  readonly statusLine: string
   /** The part of the answer that may still change. */
   readonly answer: string
   /** Whether text of the answer that is coming has been shown. */
@@ -147,6 +149,7 @@ export const firstState: TerminalState = {
   agent: undefined,
   commands: [],
   gauge: undefined,
+  statusLine: '',
   answer: '',
   hasStreamed: false,
   isThinking: false,

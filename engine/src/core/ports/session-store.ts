@@ -5,8 +5,8 @@ import type { Pause } from '../text/slices.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 
 /**
- * `id` is the record's uuid, or a new id if it has none. A retry sends the same ids. Otherwise ids are unique within a session: a
- * store may refuse an append that repeats an id (with the reason `invalid`). The contract does not test repeated ids.
+ * `id` is the record's uuid, or a new id if it has none. A retry sends the same ids. Otherwise ids are unique within a session:
+ * an append that repeats one of `entries`, or one that this writer appended, is refused with the reason `invalid`.
  */
 export type StoredRecord = { readonly id: string; readonly record: JsonObject }
 
@@ -65,6 +65,8 @@ export type HeldSession = {
    * reported as stored, so that a retry never stores a record twice.
    */
   readonly append: (records: readonly StoredRecord[], expected: number) => Promise<Appended>
+  /** Makes sure that what was appended survives a power cut. Called at the end of each call of the session. */
+  readonly sync?: () => StoreResult
   /** Everything, oldest first. */
   readonly all: () => Promise<readonly Entry[]>
   /** A store that reads much text for a search may call `pause` now and then, so that the event loop is not held. */

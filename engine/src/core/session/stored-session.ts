@@ -88,7 +88,7 @@ export class StoredSession {
       const result = await this.inTime(this.startWriting())
       if (result.type === 'store-failed') return result
     }
-    return { type: 'stored' }
+    return this.end ? { type: 'stored' } : (this.session.sync?.() ?? { type: 'stored' })
   }
 
   /** Everything, oldest first. Throws a StoreError. */

@@ -14,11 +14,14 @@ import {
 import { type Disk, type DiskProblem, diskProblem, ignoring, systemError, tolerating, writeWhole } from './disk.ts'
 import { copyWholeRecords } from './whole-file.ts'
 
+/** When to fsync: never, at each `flush` (the end of each call of a session), or after each append. */
+export type Sync = 'never' | 'turn' | 'always'
+
 export type WriterOptions = LeaseOptions & {
   /** What to do if another process holds the lease: refuse (default), or continue in a copy. */
   readonly ifHeld?: 'refuse' | 'fork'
-  /** When to fsync: never (default), at each `flush`, or after each append. */
-  readonly sync?: 'never' | 'turn' | 'always'
+  /** Default: never. */
+  readonly sync?: Sync
   /** Which uuids were in the file when it was opened. Default: none. */
   readonly knows?: (uuid: string) => boolean
   /** Takes uuids and parents as they are: the records are a copy of a session that others wrote. */

@@ -32,14 +32,14 @@ import {
 } from '../../node/write/writer.ts'
 
 /** Sessions by the paths of their transcripts. A sub-agent's transcript is in the folder of its session. */
-export function transcriptFiles(options: Pick<WriterOptions, 'ifHeld'>): Opener {
+export function transcriptFiles(options: Pick<WriterOptions, 'ifHeld' | 'sync'>): Opener {
   return {
-    open: async (id, { as, owner = 'everlong', parent }) => {
+    open: async (id, { as, owner = 'everlong', parent, isCopy = false }) => {
       try {
         const path = parent === undefined ? id : subagentFile(parent, id)
         // No link on the way is followed.
         if (parent !== undefined) makeSessionFolder(dirname(path))
-        const result = await openTranscript(path, { ...options, as, owner })
+        const result = await openTranscript(path, { ...options, as, owner, isCopy })
         if (result.type !== 'opened') return result
         // A fork has a path of its own.
         return { type: 'opened', session: { ...result.session, id: result.session.path ?? path } }
@@ -129,6 +129,11 @@ function heldTranscript(writer: TranscriptWriter): Omit<HeldSession, 'entries' |
     version: statSync(path).size,
     appendNow,
     append: async (records, expected) => append(records, expected),
+    sync: () => {
+      const result = writer.flush()
+      if (result.type === 'flushed') return { type: 'stored' }
+      return { type: 'store-failed', why: whyNotAppended(result), reason: storeReason(result) }
+    },
     all: async () => allEntries(path),
     ...recallOnDisk(path),
     release: async () => {

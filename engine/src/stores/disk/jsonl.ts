@@ -20,12 +20,15 @@ import { forEachEntry } from '../../node/read/entries.ts'
 import { filesIn, itemsIn, makeFolderBelow, resultsName, sessionFolder } from '../../node/session/session-folder.ts'
 import { ignoring } from '../../node/write/disk.ts'
 import { replaceFile } from '../../node/write/whole-file.ts'
+import type { Sync } from '../../node/write/writer.ts'
 import { listed, toErase } from '../rules.ts'
 import { openTranscript, storeErrorOf } from './file.ts'
 
 export type JsonlOptions = {
   /** It is created if it is missing. */
   readonly folder: string
+  /** When records are forced to the disk (fsync). Default: `never`, which leaves it to the system. */
+  readonly sync?: Sync
 }
 
 export function jsonlSessions(options: JsonlOptions): SessionStore {
@@ -33,7 +36,7 @@ export function jsonlSessions(options: JsonlOptions): SessionStore {
   return {
     open: async (id, how) => {
       try {
-        return await open(folder, id, how)
+        return await open({ folder, ...defined({ sync: options.sync }) }, id, how)
       } catch (error) {
         throw storeErrorOf(error)
       }
@@ -45,7 +48,7 @@ export function jsonlSessions(options: JsonlOptions): SessionStore {
   }
 }
 
-async function open(folder: string, id: string, options: OpenOptions): Promise<OpenResult> {
+async function open({ folder, ...writing }: JsonlOptions, id: string, options: OpenOptions): Promise<OpenResult> {
   const { as, owner = 'everlong', user, parent, isCopy } = options
   const path = transcriptPath(folder, id)
   // Even a copy needs an id that can be a file, apart from those of other sessions.
@@ -55,7 +58,7 @@ async function open(folder: string, id: string, options: OpenOptions): Promise<O
   if (as === 'existing' && !isThere) return { type: 'missing' }
   if (as === 'new' && isThere) return { type: 'exists' }
   if (as === 'new') makeFolderBelow(folder, dirname(path))
-  const result = await openTranscript(path, { as, owner, ...(isCopy ? { isCopy } : {}) })
+  const result = await openTranscript(path, { ...writing, as, owner, ...(isCopy ? { isCopy } : {}) })
   if (result.type !== 'opened') return result
   // As in other stores: written in the background, and checked against the version.
   const { appendNow: _, ...session } = result.session

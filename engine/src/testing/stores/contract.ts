@@ -46,6 +46,7 @@ export async function runStoreContract(input: StoreContractInput): Promise<Store
     checkRecords,
     checkKept,
     checkVersions,
+    checkRepeatedIds,
     checkWindows,
     checkRecall,
     checkTakeover,
@@ -101,6 +102,23 @@ async function checkIds({ store, must }: Bench): Promise<void> {
   const stranger = await store.open('ids/subagents/agent-1', { as: 'new', parent: 'others' }).catch(() => undefined)
   must(stranger === undefined, 'a sub-agent has the id of its own session')
   must(same(ids(await store.list()), before), 'and none of them is there')
+}
+
+async function checkRepeatedIds({ store, other, must }: Bench): Promise<void> {
+  const session = await opened(store, 'repeated', { as: 'new' })
+  const first = await session.append([said('a'), said('b')], session.version)
+  must(first.type === 'stored', 'two records are stored')
+  if (first.type !== 'stored') return
+  const later = await session.append([said('c'), said('a')], first.version)
+  must(isRefused(later, 'invalid'), 'an id that the session has is refused, and the reason is "invalid"')
+  const twice = await session.append([said('d'), said('d')], first.version)
+  must(isRefused(twice, 'invalid'), 'and so is one that comes twice at once')
+  await session.release()
+  const again = await opened(other, 'repeated', { as: 'existing' })
+  must(isRefused(await again.append([said('b')], again.version), 'invalid'), 'and one that another writer stored')
+  must((await again.append([said('e')], again.version)).type === 'stored', 'and then the session can still be written')
+  await again.release()
+  must(same(await idsIn(store, 'repeated'), ['a', 'b', 'e']), 'and nothing of what was refused is stored')
 }
 
 async function checkRecords({ store, other, must }: Bench): Promise<void> {

@@ -1,0 +1,51 @@
+// Level 1: the bytes pass as they come, and are kept.
+import type { ModelAnswer } from 'everlong'
+import { collect } from '../http/body.ts'
+import { type Forwarded, forward } from '../http/forward.ts'
+import type { Parts } from '../parts.ts'
+import type { Call } from './call.ts'
+
+export async function observe(call: Call, parts: Parts): Promise<void> {
+  const { incoming, dialect } = call
+  const { maxBodyBytes } = parts.config.limits
+  const kept = collect(dialect ? maxBodyBytes : 0)
+  let size = 0
+  incoming.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    kept.add(chunk)
+    if (size > maxBodyBytes) incoming.destroy()
+  })
+  const forwarded = await passOn(call, incoming, parts)
+  const bytes = kept.bytes()
+  if (bytes) recordExchange(call, { forwarded, bytes, own: [], isHandover: false }, parts)
+}
+
+export function passOn(call: Call, body: Buffer | Call['incoming'], parts: Parts): Promise<Forwarded> {
+  const { incoming, outgoing, route, shape } = call
+  const { limits } = parts.config
+  const { upstream, path } = route
+  return forward({ incoming, outgoing, shape, limits, body, upstream, path, now: parts.now })
+}
+
+export type Ended = {
+  readonly forwarded: Forwarded
+  /** Of the request. */
+  readonly bytes: Buffer
+  readonly own: readonly ModelAnswer[]
+  readonly isHandover: boolean
+}
+
+/** Logs the request, and leaves the rest to the background. */
+export function recordExchange(call: Call, ended: Ended, { log, now, recorder }: Parts): void {
+  const { caller, route, dialect, started: time, incoming } = call
+  const { type, status, firstByteMs, isWhole } = ended.forwarded
+  const upstream = route.upstream.name
+  const ms = now() - time
+  log(status >= 500 || type === 'refused' ? 'warn' : 'info', 'request', {
+    ...{ method: incoming.method, api: dialect?.name ?? 'other', tenant: caller.tenant, key: caller.key },
+    ...{ upstream, status, end: type, whole: isWhole, firstByteMs, ms },
+    ...(ended.isHandover ? { handover: true } : {}),
+  })
+  if (!dialect) return
+  recorder.add({ caller, level: caller.level, dialect, upstream, headers: incoming.headers, time, ms, ...ended })
+}
