@@ -13,6 +13,7 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   sandbox: () => import('./sandbox/run.ts'),
   handover: () => import('./handover/run.ts'),
   'built-ins': () => import('./built-ins/run.ts'),
+  adapters: () => import('./adapters/run.ts'),
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
   locomo: () => import('./recall/locomo.ts'),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixed, text, toolUse } from '@everlong/simulator'
 import { offline } from 'everlong'
-import { messagesOf, textOf } from 'everlong/internal'
+import { knownModels, messagesOf, textOf } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Agent, AgentEvent } from '../app.ts'
@@ -15,6 +15,7 @@ import { defineTool } from '../tool.ts'
 import type { CommandContext } from './command.ts'
 import { commands, usageOf } from './run.ts'
 import { fork } from './sessions.ts'
+import { model } from './setup.ts'
 
 const stage = agentStages()
 const answering = () => stage({ script: () => text('Here you are.') })
@@ -146,6 +147,17 @@ describe('editing by hand', () => {
     await run(agent, '/undo')
     expect(size(agent)).toBe(all)
     expect(await run(agent, '/rewind nonsense')).toBe('error: There is no message nonsense in this session.')
+  })
+
+  test('of many messages the newest 50 are offered, the newest first', async () => {
+    const { agent } = await answering()
+    for (let at = 1; at <= 51; at++) {
+      agent.session().add({ role: 'user', content: `Question ${at}.` })
+      agent.session().record({ content: `Answer ${at}.` })
+    }
+    const offered = await agent.command('/rewind')
+    const labels = offered.type === 'choose' ? offered.choices.map(({ label }) => label) : []
+    expect([labels.length, labels[0], labels.at(-1)]).toEqual([50, 'Question 51.', 'Question 2.'])
   })
 
   test('/snip removes a message and what followed it', async () => {
@@ -323,6 +335,11 @@ describe('setup', () => {
       detail: 'in use',
       command: '/model anthropic:claude-opus-4-5',
     })
+    // The model in use is listed once, also if it is one of those that are offered.
+    const words = `anthropic:${knownModels()[1]?.id}`
+    const again = await model.run('', { model: () => ({ words }) } as CommandContext)
+    const labels = again.type === 'choose' ? again.choices.map(({ label }) => label) : []
+    expect([labels.length, new Set(labels).size, labels[0], labels.at(-1)]).toEqual([9, 9, words, 'demo'])
     expect(await run(agent, '/model gpt')).toMatch(/^error: gpt names no model/)
     expect(await run(agent, '/model anthropic:claude-opus-5')).toMatch(
       /^error: There is no key for anthropic:claude-opus-5/,
