@@ -12,7 +12,10 @@ const docs = (...names: readonly string[]) => names.map((name) => `docs/${name}.
 
 export const outline: readonly Section[] = [
   { title: 'Start', pages: docs('getting-started', 'demo', 'command-line', 'viewer', 'examples') },
-  { title: 'Guides', pages: docs('common-problems', 'migrating', 'comparison', 'built-ins', 'cost', 'stores', 'gateway') },
+  {
+    title: 'Guides',
+    pages: docs('common-problems', 'migrating', 'comparison', 'built-ins', 'cost', 'stores', 'gateway'),
+  },
   {
     title: 'SDKs',
     pages: docs('anthropic-sdk', 'ai-sdk', 'langchain', 'openai', 'mastra', 'claude-agent-sdk', 'models'),

@@ -285,7 +285,9 @@ describe('reports', () => {
     expect(await run(agent, '/context')).toMatch(
       /^text: [\d,]+ tokens \(reported, claude-opus-4-5\), \d+ % left of [\d,]+\n/,
     )
-    const [first = '', ...rows] = (await run(agent, '/context')).split('\n')
+    const [first = '', picture = '', ...rows] = (await run(agent, '/context')).split('\n')
+    expect(picture).toMatch(/^\[[a-z]?·+\|·+\] {2}of 200,000$/)
+    expect(picture.indexOf(']')).toBe(62)
     const numbers = rows.map((row) => Number(/([\d,]+) +<?\d+ %$/.exec(row)?.[1]?.replaceAll(',', '')))
     expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(Number(/[\d,]+/.exec(first)?.[0].replaceAll(',', '')))
     expect(rows.join('\n')).toContain('system-prompt')

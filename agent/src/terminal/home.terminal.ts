@@ -131,3 +131,24 @@ test('/init asks the agent to write AGENTS.md', async () => {
   await program.shows('You said: Look at this project and write AGENTS.md')
   expect(program.everything()).toContain('› /init Be brief.')
 })
+
+test('what is typed and sent while the agent starts is not refused', async () => {
+  const program = start({ data: { isReal: true } })
+  await program.shows('Ask something')
+  program.type('say early words\r')
+  await program.shows(/^early words$/m)
+  expect(program.everything()).not.toContain('One moment')
+})
+
+test('/context shows the window as a picture, and its parts add up', async () => {
+  const program = await ready({ rows: 40 })
+  program.type('say words\r')
+  await program.shows(/^words$/m)
+  await program.hides('Esc to interrupt')
+  program.type('/context\r')
+  await program.shows(/\[a+b*[a-z]*·+\|·+\] {2}of 200,000/)
+  const [, whole = ''] = /([\d,]+) tokens \(reported/.exec(program.screen()) ?? []
+  const parts = [...program.screen().matchAll(/^[a-z] [\w-]+ +[█░]+ +([\d,]+) +<?\d+ %$/gm)]
+  const sum = parts.reduce((total, [, tokens = '']) => total + Number(tokens.replaceAll(',', '')), 0)
+  expect(sum).toBe(Number(whole.replaceAll(',', '')))
+})

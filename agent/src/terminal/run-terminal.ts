@@ -4,6 +4,7 @@ import { captureProcess } from './capture.ts'
 import { type Controller, createController } from './controller.ts'
 import { drawFirstFrame } from './first-frame.ts'
 import { createHistory } from './input/history.ts'
+import { keepCompiled } from './keep-compiled.ts'
 import { lightenInk } from './light-ink.ts'
 import type { TerminalOptions } from './options.ts'
 import { createPlayer } from './player.ts'
@@ -92,6 +93,7 @@ async function loadScreen() {
 /** What happens by itself once the agent is there. */
 async function begin({ prompt, play }: TerminalOptions, controller: Controller, store: Store): Promise<void> {
   await controller.ready
+  keepCompiled()
   if (play) {
     await play(createPlayer(store, controller))
     store.update((state) => ({ ...state, isPlaying: false }), 'now')

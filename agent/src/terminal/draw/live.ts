@@ -122,13 +122,17 @@ export function statusOf(state: TerminalState, now: number): Status | undefined 
   return { text, keys: `Esc to interrupt${move}`, style: 'cyan' }
 }
 
-function queuedLines({ agent }: TerminalState, { width, paint }: Sheet): readonly string[] {
-  const queued = agent?.queued ?? []
+function queuedLines({ agent, early }: TerminalState, { width, paint }: Sheet): readonly string[] {
+  const queued = agent?.queued ?? early
   if (queued.length === 0) return []
   const lines = queued
     .slice(-mostQueued)
     .map(({ text, command }) => paint('dim', cut(`› ${oneLine(command ?? text)}`, width)))
-  return [paint('dim', cut(`Queued (${queued.length}), sent with the next request. ↑ edits:`, width)), ...lines]
+  return [paint('dim', cut(queuedTitle(queued.length, agent !== undefined), width)), ...lines]
 }
 
 const mostQueued = 3
+
+function queuedTitle(queued: number, isStarted: boolean): string {
+  return `Queued (${queued}), sent ${isStarted ? 'with the next request. ↑ edits:' : 'when the agent is ready:'}`
+}

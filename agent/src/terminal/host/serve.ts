@@ -6,6 +6,7 @@ import { sessionFolder } from 'everlong/internal/node'
 import type { Agent, Person } from '../../app.ts'
 import { reasonOf } from '../../reason-of.ts'
 import { originalOf } from '../../receipt.ts'
+import { keepCompiled } from '../keep-compiled.ts'
 import { createFileFinder } from './find-files.ts'
 import { createNarrator, type Narrator, readGauge } from './narrator.ts'
 import type { Ask, AskAnswer, Calls, CommandInfo, FromHost, Hello, SetupScreen, ToHost } from './protocol.ts'
@@ -66,6 +67,7 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
     },
   })
   for (const message of waiting) receive(message)
+  keepCompiled()
 }
 
 /** Characters of a message that the terminal shows; the transcript has all of them. */

@@ -12,7 +12,7 @@ export function greet(
   { state: agent, commands, gauge, past, notices }: Hello,
   now: number,
 ): TerminalState {
-  let shown: TerminalState = { ...state, agent, commands, gauge }
+  let shown: TerminalState = { ...state, agent, commands, gauge, early: [] }
   for (const event of past) shown = hear(shown, event, now)
   for (const text of notices) shown = withItem(shown, { type: 'notice', text })
   return shown

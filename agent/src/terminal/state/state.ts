@@ -104,6 +104,8 @@ export type TerminalState = {
   /** The newest ones. */
   readonly details: readonly Detail[]
   readonly agent: AgentState | undefined
+  /** Sent before the agent was there. */
+  readonly early: readonly Prompt[]
   readonly commands: readonly CommandInfo[]
   readonly gauge: GaugeReading | undefined
   /** Of the person's own. */
@@ -147,6 +149,7 @@ export const firstState: TerminalState = {
   lastType: undefined,
   details: [],
   agent: undefined,
+  early: [],
   commands: [],
   gauge: undefined,
   statusLine: '',
