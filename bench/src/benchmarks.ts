@@ -27,5 +27,6 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   clock: () => import('./clock/run.ts'),
   memory: () => import('./memory/run.ts'),
   compact: () => import('./compact/run.ts'),
+  viewer: () => import('./viewer/run.ts'),
   walks: () => import('./walks/run.ts'),
 }
