@@ -76,6 +76,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   'bench/src/tokens': { rooms: ['bench', `${core}/tokens`], packages: ['*'] },
   // It starts the database that the tests of the engine start.
   'bench/src/store': { rooms: ['bench', 'engine/src/stores/testing'], packages: ['*'] },
+  // It runs the agents of the adapters' contract.
+  'bench/src/adapters': { rooms: ['bench', 'examples/src/adapters'], packages: ['*'] },
   // It counts the public names.
   'bench/src/walks': { rooms: ['bench', 'scripts'], packages: ['*'] },
   examples: { rooms: ['examples'], packages: ['*'] },

@@ -1,6 +1,7 @@
 // The agent as the terminal, headless mode and other hosts see it: what they call, what they hear, and what they are asked.
 import type { Session } from 'everlong/node'
 import type { LoopEvent } from './events.ts'
+import type { OwnCommand } from './own/own-commands.ts'
 import type { Receipt } from './receipt.ts'
 
 /** ask: every change asks. accept-edits: edits in the workspace do not. plan: nothing is changed. allow: nothing asks. */
@@ -62,6 +63,8 @@ export type Person = {
 export type Prompt = {
   readonly text: string
   readonly images?: readonly { readonly mediaType: string; readonly base64: string }[]
+  /** The slash command that became this prompt, as it was typed. */
+  readonly command?: string
 }
 
 export type AgentEvent =
@@ -87,6 +90,8 @@ export type AgentState = {
   readonly sessionId: string
   /** As the person named it. */
   readonly title?: string
+  /** What to call the session: its title, or its first words. Undefined before anything was said. */
+  readonly name?: string
   readonly mode: PermissionMode
   readonly model: string
   readonly queued: readonly Prompt[]
@@ -107,6 +112,8 @@ export type Agent = {
   readonly setMode: (mode: PermissionMode) => void
   /** Sends running commands and sub-agents to the background. Returns how many there were. */
   readonly moveToBackground: () => number
+  /** Slash commands of the person and the project, and skills. */
+  readonly ownCommands: () => readonly OwnCommand[]
   /**
    * Runs a slash command, such as `/compact keep the schema`, or after a `!` a shell command, whose output joins the
    * conversation. Its progress and output come as events of a tool called `!`.
@@ -120,6 +127,10 @@ export type CommandResult =
   | { readonly type: 'text'; readonly text: string }
   /** The host shows these and runs the chosen command. */
   | { readonly type: 'choose'; readonly title: string; readonly choices: readonly Choice[] }
+  /** It stands for a prompt, which the host submits. */
+  | { readonly type: 'submit'; readonly prompt: Prompt }
+  /** With a text for the input, to be edited and sent again. */
+  | { readonly type: 'edit'; readonly text: string; readonly input: string }
   | { readonly type: 'quit' }
   | { readonly type: 'error'; readonly text: string }
 

@@ -45,6 +45,7 @@ test('a prompt runs a turn, and the session is saved in the home of the person',
   expect(agent.state()).toEqual({
     isBusy: false,
     sessionId: agent.session().id,
+    name: `hi-${agent.session().id.slice(0, 4)}`,
     mode: 'ask',
     model: 'anthropic:claude-opus-4-5',
     queued: [],

@@ -2,8 +2,9 @@
 // other hosts use nothing else.
 import type { EngineEvent, Environment, MessageInput } from 'everlong'
 import { isObject, type JsonObject } from 'everlong/internal'
-import { gitWorkspace, type Session, type SessionOptions } from 'everlong/node'
+import { gitWorkspace, type Session } from 'everlong/node'
 import type { Agent, AgentEvent, AgentState, CommandResult, PermissionMode, Person, Prompt } from './app.ts'
+import { type Checkpoints, createCheckpoints } from './checkpoints/checkpoints.ts'
 import type { CommandContext } from './commands/command.ts'
 import { commandNamed, runCommand } from './commands/run.ts'
 import { createEnvironmentNews, type EnvironmentNews } from './context/environment.ts'
@@ -13,41 +14,18 @@ import { personWithHooks, toolsWithHooks } from './hooks.ts'
 import { query } from './loop.ts'
 import { chooseModel } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
+import { byName } from './own/markdown-file.ts'
+import { commandOfSkill, type OwnCommand } from './own/own-commands.ts'
 import { receiptsIn } from './receipt.ts'
 import { count, dollars } from './render/numbers.ts'
-import type { SandboxStatus } from './sandbox/modes.ts'
 import { createSessionHost, type SessionChoice, type SessionHost } from './session-host.ts'
 import { sessionsFolder } from './sessions/places.ts'
-import { titleOf } from './sessions/sessions.ts'
+import { createNames, titleOf } from './sessions/sessions.ts'
 import type { Settings } from './settings/load.ts'
 import { runShellLine, shellName } from './shell-line.ts'
-import { type AnyTool, offerTools, type ToolContext, type ToolOutput } from './tool.ts'
-import type { Tasks } from './tools/tasks.ts'
+import { type AnyTool, offerTools } from './tool.ts'
+import type { ToolSet, ToolSetup } from './tool-set.ts'
 import { type Turn, Turns } from './turns.ts'
-
-export type ToolSet = {
-  readonly tools: readonly AnyTool[]
-  readonly state?: SessionOptions['state']
-  readonly tasks?: Tasks
-  /** Runs a shell command that the person typed. Without it, there are none. */
-  readonly runForPerson?: (command: string, context: ToolContext) => Promise<ToolOutput>
-  /** Replaces the secrets that the tools replace. */
-  readonly redact?: (text: string) => string
-  /** Whether commands run in the sandbox. */
-  readonly sandbox?: () => SandboxStatus
-  readonly close: () => Promise<void>
-}
-
-export type ToolSetup = {
-  readonly person: Person
-  readonly mode: () => PermissionMode
-  readonly setMode: (mode: PermissionMode) => void
-  readonly onTasks: (tasks: AgentState['tasks']) => void
-  /** Tells the model something that nobody typed: a background task has ended. It starts a turn if none runs. */
-  readonly tell: (news: string, session: Session) => void
-  /** Shows the person one line. */
-  readonly notify: (text: string) => void
-}
 
 export type AgentOptions = {
   /** The workspace. */
@@ -60,6 +38,10 @@ export type AgentOptions = {
   readonly demo?: DemoModel
   readonly person: Person
   readonly createTools: (setup: ToolSetup) => Promise<ToolSet>
+  /** Read again with every use, so that a changed file counts. */
+  readonly ownCommands?: () => readonly OwnCommand[]
+  /** Keeps the files as they are before each prompt, so that /rewind can give them back. */
+  readonly keepsFiles?: boolean
   readonly session?: SessionChoice
   readonly mode?: PermissionMode
   readonly env?: Environment
@@ -95,6 +77,10 @@ class RunningAgent implements Agent {
     | undefined
   private mode: PermissionMode
   private tasks: AgentState['tasks'] = []
+  private readonly names = createNames()
+  private checkpoints: Checkpoints | undefined
+  /** Resolves when the files are kept. */
+  private saving: Promise<void> | undefined
   private commandStop: AbortController | undefined
   /** How many are running. */
   private commands = 0
@@ -128,7 +114,7 @@ class RunningAgent implements Agent {
       tell: this.tell,
       notify: (text) => this.emit({ type: 'notice', text }),
     })
-    const tools = toolsWithHooks(toolSet.tools)
+    const tools = toolsWithHooks(toolSet.tools).map((tool) => this.afterSaving(tool))
     const host = createSessionHost(
       {
         ...{ folder, home, sessions, settings, env, isHeadless },
@@ -139,6 +125,7 @@ class RunningAgent implements Agent {
         onRetry: this.emit,
         onOpened: (opened) => {
           this.forget()
+          this.checkpoints = this.checkpointsOf(opened)
           // Now, so that the gauge counts them before the first prompt.
           offerTools(opened, tools)
           opened.cleanUp({ name: 'context', scope: 'conversation', clear: this.forget })
@@ -156,10 +143,12 @@ class RunningAgent implements Agent {
   state = (): AgentState => {
     const { id, path } = this.session()
     const title = path === undefined ? undefined : titleOf(path)
+    const name = title ?? (path === undefined ? undefined : this.names(path))
     return {
       isBusy: this.turns.isBusy(),
       sessionId: id,
       ...(title === undefined ? {} : { title }),
+      ...(name === undefined ? {} : { name }),
       mode: this.mode,
       model: this.open().host.model().words,
       queued: this.turns.queued(),
@@ -185,6 +174,10 @@ class RunningAgent implements Agent {
     this.mode = mode
     this.changed()
   }
+
+  /** Commands come before skills of the same name. */
+  ownCommands = (): readonly OwnCommand[] =>
+    byName([...(this.options.ownCommands?.() ?? []), ...(this.open().toolSet.skills ?? []).map(commandOfSkill)])
 
   moveToBackground = (): number => this.open().toolSet.tasks?.moveAll() ?? 0
 
@@ -234,6 +227,23 @@ class RunningAgent implements Agent {
 
   closeTools = async (): Promise<void> => this.parts?.toolSet.close()
 
+  private checkpointsOf({ path }: Session): Checkpoints | undefined {
+    const { folder, keepsFiles = false } = this.options
+    const notify = (text: string) => this.emit({ type: 'notice', text })
+    return keepsFiles && path !== undefined ? createCheckpoints({ folder, path, notify }) : undefined
+  }
+
+  /** A tool may change files, so it waits until they are kept. The request does not. */
+  private afterSaving(tool: AnyTool): AnyTool {
+    return {
+      ...tool,
+      call: async (input, context) => {
+        await this.saving
+        return tool.call(input, context)
+      },
+    }
+  }
+
   private open() {
     if (!this.parts) throw new Error('The agent has not started yet.')
     return this.parts
@@ -275,6 +285,7 @@ class RunningAgent implements Agent {
 
   /** What a prompt adds to the conversation, unless a hook of UserPromptSubmit refuses it. */
   private readonly messagesFor = async (prompt: Prompt, signal: AbortSignal): Promise<readonly MessageInput[]> => {
+    this.saving = this.checkpoints?.take()
     const outcome = await this.session().runHooks({ event: 'UserPromptSubmit', prompt: prompt.text }, { signal })
     for (const text of outcome.messages) this.emit({ type: 'notice', text })
     if (outcome.veto !== undefined) {
@@ -304,9 +315,12 @@ class RunningAgent implements Agent {
     const { tools, host, toolSet } = this.open()
     return {
       ...{ signal, session, settings, folder, home, sessions, env, tools, changed },
-      ...(toolSet.tasks ? { tasks: toolSet.tasks } : {}),
+      toolSet,
+      ...(this.checkpoints ? { checkpoints: this.checkpoints } : {}),
+      ownCommands: this.ownCommands,
       mode: () => this.mode,
       setMode: this.setMode,
+      name: () => this.state().name,
       model: host.model,
       spending: host.spending,
       sandbox: () => toolSet.sandbox?.() ?? { type: 'off' },

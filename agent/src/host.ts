@@ -1,7 +1,7 @@
 // @everlong/agent/host: the whole agent, for hosts that show it: the terminal, headless mode, others.
 
 export { commands, usageOf } from './commands/run.ts'
-export { type AgentOptions, createAgent, type ToolSet, type ToolSetup } from './create-agent.ts'
+export { type AgentOptions, createAgent } from './create-agent.ts'
 export {
   exitCodes,
   headlessPerson,
@@ -18,3 +18,4 @@ export { findSession, listSessions, type SessionSummary } from './sessions/sessi
 export { type LoadedSettings, loadSettings, type Settings } from './settings/load.ts'
 export { trustFolder } from './settings/trust.ts'
 export { type SessionWish, type Started, type StartOptions, startAgent } from './start.ts'
+export type { ToolSet, ToolSetup } from './tool-set.ts'

@@ -5,9 +5,10 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Environment } from 'everlong'
 import type { Agent, PermissionMode, Person } from './app.ts'
-import { type AgentOptions, createAgent, type ToolSetup } from './create-agent.ts'
+import { type AgentOptions, createAgent } from './create-agent.ts'
 import { chooseModel, type ModelSetup } from './models/choose.ts'
 import type { ChosenModel, DemoModel } from './models/chosen.ts'
+import { findOwnCommands } from './own/own-commands.ts'
 import { misspelledServers, parseRules } from './permissions/rule.ts'
 import { reasonOf } from './reason-of.ts'
 import { type SandboxMode, sandboxModes, unavailableNotice } from './sandbox/modes.ts'
@@ -17,6 +18,7 @@ import { findSession, listSessions, type SessionSummary } from './sessions/sessi
 import { keepRules } from './settings/keep-rules.ts'
 import { type LoadedSettings, loadSettings, type Settings, settingsFiles } from './settings/load.ts'
 import { trustFolder } from './settings/trust.ts'
+import type { ToolSetup } from './tool-set.ts'
 import { type AgentTools, createTools } from './tools/create-tools.ts'
 
 /** A new session, the newest one of the project, or one by its id or name; the last two also as a copy. */
@@ -52,6 +54,7 @@ export type Started =
       readonly agent: Agent
       /** What the person should know, such as settings that were not used. */
       readonly notices: readonly string[]
+      readonly settings: Settings
     }
   | { readonly type: 'no-model'; readonly setup: ModelSetup }
   /** One line for each mistake. */
@@ -63,7 +66,7 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   const wrong = wrongRules(options)
   if (wrong.length > 0) return refused(...wrong)
   const home = homeOf(options.env)
-  const loaded = await settingsFor({ home, folder }, options)
+  const loaded = await settingsFor({ home, folder, env: options.env }, options)
   if (loaded.problems.length > 0) return refused(...loaded.problems)
   const settings = withRules(loaded.settings, options)
   const env = { ...options.env, ...settings.env }
@@ -81,15 +84,26 @@ export async function startAgent(options: StartOptions): Promise<Started> {
   if (model.type === 'none') return { type: 'no-model', setup: model.setup }
   if (model.type === 'refused') return refused(model.why)
   const { person, mode, maxTurns, isHeadless = false } = options
-  let skillProblems: readonly string[] = []
+  let problems: readonly string[] = []
+  const ownPlaces = (kind: string) => [join(folder, '.everlong', kind), join(folder, '.claude', kind), join(home, kind)]
+  const commands = () => findOwnCommands(ownPlaces('commands'))
   const setup: AgentOptions = {
     ...{ folder, home, settings, model, person, env, session, isHeadless },
     ...(mode === undefined ? {} : { mode }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(demo ? { demo } : {}),
+    ownCommands: () => commands().found,
+    keepsFiles: settings.checkpoints ?? true,
     createTools: async (given) => {
-      const tools = await toolsFor(given, { folder, home, settings, env, sandbox: sandboxFor(options, settings) })
-      skillProblems = tools.problems
+      const tools = await toolsFor(given, {
+        folder,
+        home,
+        settings,
+        env,
+        ownPlaces,
+        sandbox: sandboxFor(options, settings),
+      })
+      problems = tools.problems
       return tools
     },
   }
@@ -98,8 +112,14 @@ export async function startAgent(options: StartOptions): Promise<Started> {
     const withheld = loaded.withheld.length === 0 ? [] : [withheldNotice(loaded.withheld)]
     const { rules } = parseRules(settings.permissions)
     const misspelled = misspelledServers(rules.deny, Object.keys(settings.mcpServers))
-    const skills = skillProblems.map((each) => `Skill not used: ${each}`)
-    return { type: 'started', agent, notices: [...withheld, ...misspelled, ...skills] }
+    const servers = loaded.notices.map((each) => `MCP server not used: ${each}`)
+    const wrong = commands().problems.map((each) => `Command not used: ${each}`)
+    return {
+      type: 'started',
+      agent,
+      settings,
+      notices: [...withheld, ...misspelled, ...servers, ...problems, ...wrong],
+    }
   } catch (error) {
     await model.close?.()
     return refused(reasonOf(error))
@@ -114,7 +134,7 @@ function isFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory()
 }
 
-type Places = { readonly home: string; readonly folder: string }
+type Places = { readonly home: string; readonly folder: string; readonly env: Environment }
 
 /** Asks once whether the folder is trusted, if its settings want more than those of an untrusted folder may. */
 async function settingsFor(places: Places, { person, isTrusting = false }: StartOptions): Promise<LoadedSettings> {
@@ -182,9 +202,14 @@ function sandboxFor({ sandbox, env }: StartOptions, settings: Settings): Sandbox
   return sandbox ?? settings.sandbox ?? byEnvironment ?? 'on'
 }
 
-type ToolPlaces = Places & { readonly settings: Settings; readonly env: Environment; readonly sandbox: SandboxMode }
+type ToolPlaces = Places & {
+  readonly settings: Settings
+  readonly sandbox: SandboxMode
+  readonly ownPlaces: (kind: string) => readonly string[]
+}
 
-async function toolsFor(setup: ToolSetup, { folder, home, settings, env, sandbox }: ToolPlaces): Promise<AgentTools> {
+async function toolsFor(setup: ToolSetup, places: ToolPlaces): Promise<AgentTools> {
+  const { folder, home, settings, env, ownPlaces, sandbox } = places
   const { allow, deny } = settings.permissions
   const tools: AgentTools = await createTools({
     workspace: folder,
@@ -201,7 +226,8 @@ async function toolsFor(setup: ToolSetup, { folder, home, settings, env, sandbox
     },
     secrets: secretsIn(settings),
     mcpServers: settings.mcpServers,
-    skillFolders: [join(folder, '.everlong', 'skills'), join(folder, '.claude', 'skills'), join(home, 'skills')],
+    skillFolders: ownPlaces('skills'),
+    agentFolders: ownPlaces('agents'),
     onTasks: () => setup.onTasks(tools.tasks.list()),
     tell: setup.tell,
   })

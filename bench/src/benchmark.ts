@@ -34,8 +34,8 @@ export type Benchmark = {
   readonly name: string
   /** Measures, stores the figures and writes the page. With `--dry` or `--only`, prints the page and stores nothing. */
   readonly run: (args?: readonly string[]) => Promise<void>
-  /** The page of the stored figures. */
-  readonly markdown: () => string
+  /** The page of the stored figures; undefined if there are none. */
+  readonly markdown: () => string | undefined
   /** Of the stored figures; empty if there are none. */
   readonly targets: () => readonly Target[]
 }
@@ -53,12 +53,14 @@ export function defineBenchmark<Figures>({ name, run, page, targets }: Definitio
       writeFileSync(pathOf(name, 'json'), `${JSON.stringify(figures, null, 2)}\n`)
       writePage(name, text)
     },
-    markdown: () => markdown(readFigures(name)),
-    targets: () => (targets && existsSync(pathOf(name, 'json')) ? targets(readFigures(name)) : []),
+    markdown: () => (isMeasured(name) ? markdown(readFigures(name)) : undefined),
+    targets: () => (targets && isMeasured(name) ? targets(readFigures(name)) : []),
   }
 }
 
 const pathOf = (name: string, ending: 'json' | 'md') => join(root, 'bench', 'results', `${name}.${ending}`)
+
+const isMeasured = (name: string) => existsSync(pathOf(name, 'json'))
 
 export function readFigures<Figures>(name: string): Figures {
   return JSON.parse(readFileSync(pathOf(name, 'json'), 'utf8')) as Figures

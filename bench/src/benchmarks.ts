@@ -12,6 +12,7 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   terminal: () => import('./terminal/run.ts'),
   handover: () => import('./handover/run.ts'),
   'built-ins': () => import('./built-ins/run.ts'),
+  adapters: () => import('./adapters/run.ts'),
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
   locomo: () => import('./recall/locomo.ts'),

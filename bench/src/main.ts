@@ -8,7 +8,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   ...Object.fromEntries(
     Object.entries(benchmarks).map(([name, load]) => [name, async () => (await load()).benchmark.run]),
   ),
-  summary: async () => (await import('./summary/summary.ts')).summary({}).run,
+  summary: async () => (await import('./summary/summary.ts')).summary({ took: {} }).run,
   everything: async () => (await import('./summary/everything.ts')).run,
   pages: async () => writePages,
   docs: async () => (await import('./docs.ts')).run,
@@ -19,7 +19,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 async function writePages(args: readonly string[]): Promise<void> {
   for (const [name, load] of Object.entries(benchmarks)) {
     const text = (await load()).benchmark.markdown()
-    if (text === readPage(name)) continue
+    // It has not been measured yet.
+    if (text === undefined || text === readPage(name)) continue
     if (!args.includes('--dry')) writePage(name, text)
     else {
       console.error(`bench/results/${name}.md does not show its stored figures. Run npm run bench -- pages.`)

@@ -12,12 +12,18 @@ const docs = (...names: readonly string[]) => names.map((name) => `docs/${name}.
 
 export const outline: readonly Section[] = [
   { title: 'Start', pages: docs('getting-started', 'demo', 'command-line', 'viewer', 'examples') },
-  { title: 'Guides', pages: docs('common-problems', 'migrating', 'built-ins', 'cost', 'stores', 'gateway') },
+  {
+    title: 'Guides',
+    pages: docs('common-problems', 'migrating', 'comparison', 'built-ins', 'cost', 'stores', 'gateway'),
+  },
   {
     title: 'SDKs',
     pages: docs('anthropic-sdk', 'ai-sdk', 'langchain', 'openai', 'mastra', 'claude-agent-sdk', 'models'),
   },
-  { title: 'Agents', pages: docs('claude-code', 'codex', 'pi', 'opencode', 'agent', 'agent-terminal', 'agent-tools') },
+  {
+    title: 'Agents',
+    pages: docs('claude-code', 'codex', 'pi', 'opencode', 'agent', 'agent-terminal', 'agent-tools', 'agent-security'),
+  },
   {
     title: 'How it works',
     pages: docs(

@@ -56,7 +56,7 @@ test('a link keeps its place, and one to a file that is not on the site becomes 
 
 test('llms.txt names every page, and llms-full.txt contains the docs', () => {
   const index = llmsIndex(sections)
-  expect(index.startsWith('# Everlong\n\n> Context-window management for LLM agents.')).toBe(true)
+  expect(index.startsWith('# Everlong\n\n> Context-window management for LLM agents:')).toBe(true)
   const named = [...index.matchAll(/^- \[.+?\]\(\/([^)]+)\)/gm)].map(([, path]) => path)
   expect(named).toEqual(pages.slice(1).map(({ path }) => path))
   for (const line of index.split('\n')) expect(line.length).toBeLessThan(400)

@@ -3,8 +3,10 @@ import type { Environment } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 import type { CommandResult, PermissionMode } from '../app.ts'
+import type { Checkpoints } from '../checkpoints/checkpoints.ts'
 import type { ModelChoice } from '../models/choose.ts'
 import type { ChosenModel } from '../models/chosen.ts'
+import type { OwnCommand } from '../own/own-commands.ts'
 import { oneLine } from '../render/safe.ts'
 import { cut } from '../render/width.ts'
 import type { SandboxStatus } from '../sandbox/modes.ts'
@@ -12,7 +14,7 @@ import type { SessionChoice } from '../session-host.ts'
 import type { Spent } from '../sessions/spending.ts'
 import type { Settings } from '../settings/load.ts'
 import type { AnyTool } from '../tool.ts'
-import type { Tasks } from '../tools/tasks.ts'
+import type { ToolSet } from '../tool-set.ts'
 
 export type CommandContext = {
   readonly signal: AbortSignal
@@ -20,12 +22,15 @@ export type CommandContext = {
   readonly settings: Settings
   readonly folder: string
   readonly home: string
+  /** What the session is called, once something was said. */
+  readonly name: () => string | undefined
   /** Where the sessions of this project are. */
   readonly sessions: string
   readonly env: Environment
   readonly tools: readonly AnyTool[]
-  /** In the background. */
-  readonly tasks?: Tasks
+  readonly toolSet: ToolSet
+  readonly checkpoints?: Checkpoints
+  readonly ownCommands: () => readonly OwnCommand[]
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
   readonly model: () => ChosenModel

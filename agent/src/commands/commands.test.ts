@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixed, text, toolUse } from '@everlong/simulator'
 import { offline } from 'everlong'
-import { messagesOf, textOf } from 'everlong/internal'
+import { knownModels, messagesOf, textOf } from 'everlong/internal'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Agent, AgentEvent } from '../app.ts'
@@ -15,6 +15,7 @@ import { defineTool } from '../tool.ts'
 import type { CommandContext } from './command.ts'
 import { commands, usageOf } from './run.ts'
 import { fork } from './sessions.ts'
+import { model } from './setup.ts'
 
 const stage = agentStages()
 const answering = () => stage({ script: () => text('Here you are.') })
@@ -136,12 +137,27 @@ describe('editing by hand', () => {
     if (offered.type !== 'choose') throw new Error('There is nothing to choose from.')
     expect(offered.choices.map(({ label }) => label)).toEqual(['Three.', 'Two.', 'One.'])
     const all = size(agent)
-    expect(await run(agent, offered.choices[1]?.command ?? '')).toMatch(/^text: The conversation is as it was before/)
+    expect(await agent.command(offered.choices[1]?.command ?? '')).toEqual({
+      type: 'edit',
+      text: 'The conversation is as it was before that message. /undo takes this back.\nFiles are as they were.',
+      input: 'Two.',
+    })
     expect(JSON.stringify(agent.session().messages())).not.toContain('Two.')
     expect(JSON.stringify(agent.session().messages())).toContain('One.')
     await run(agent, '/undo')
     expect(size(agent)).toBe(all)
     expect(await run(agent, '/rewind nonsense')).toBe('error: There is no message nonsense in this session.')
+  })
+
+  test('of many messages the newest 50 are offered, the newest first', async () => {
+    const { agent } = await answering()
+    for (let at = 1; at <= 51; at++) {
+      agent.session().add({ role: 'user', content: `Question ${at}.` })
+      agent.session().record({ content: `Answer ${at}.` })
+    }
+    const offered = await agent.command('/rewind')
+    const labels = offered.type === 'choose' ? offered.choices.map(({ label }) => label) : []
+    expect([labels.length, labels[0], labels.at(-1)]).toEqual([50, 'Question 51.', 'Question 2.'])
   })
 
   test('/snip removes a message and what followed it', async () => {
@@ -269,7 +285,9 @@ describe('reports', () => {
     expect(await run(agent, '/context')).toMatch(
       /^text: [\d,]+ tokens \(reported, claude-opus-4-5\), \d+ % left of [\d,]+\n/,
     )
-    const [first = '', ...rows] = (await run(agent, '/context')).split('\n')
+    const [first = '', picture = '', ...rows] = (await run(agent, '/context')).split('\n')
+    expect(picture).toMatch(/^\[[a-z]?·+\|·+\] {2}of 200,000$/)
+    expect(picture.indexOf(']')).toBe(62)
     const numbers = rows.map((row) => Number(/([\d,]+) +<?\d+ %$/.exec(row)?.[1]?.replaceAll(',', '')))
     expect(numbers.reduce((sum, number) => sum + number, 0)).toBe(Number(/[\d,]+/.exec(first)?.[0].replaceAll(',', '')))
     expect(rows.join('\n')).toContain('system-prompt')
@@ -285,7 +303,7 @@ describe('reports', () => {
     const help = await run(agent, '/help')
     expect(commands.filter((command) => !help.includes(`${usageOf(command)} `))).toEqual([])
     expect(await run(agent, '/compat')).toBe(
-      'error: There is no command /compat. Did you mean /compact or /context or /cost? /help lists all.',
+      'error: There is no command /compat. Did you mean /compact or /context or /cost or /config? /help lists all.',
     )
     expect(await run(agent, '/quit')).toBe('quit')
     expect(await run(agent, '/exit')).toBe('quit')
@@ -295,7 +313,7 @@ describe('reports', () => {
 test('docs/agent.md lists every command', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/agent.md'), 'utf8')
   const [, section = ''] = page.split('\n## Commands\n')
-  const listed = new Set([...(section.split('\n## ')[0]?.matchAll(/`\/(\w+)/g) ?? [])].map(([, name]) => name))
+  const listed = new Set([...(section.split('\n## ')[0]?.matchAll(/`\/([\w-]+)/g) ?? [])].map(([, name]) => name))
   expect([...listed].toSorted()).toEqual(commands.map(({ name }) => name).toSorted())
 })
 
@@ -319,6 +337,11 @@ describe('setup', () => {
       detail: 'in use',
       command: '/model anthropic:claude-opus-4-5',
     })
+    // The model in use is listed once, also if it is one of those that are offered.
+    const words = `anthropic:${knownModels()[1]?.id}`
+    const again = await model.run('', { model: () => ({ words }) } as CommandContext)
+    const labels = again.type === 'choose' ? again.choices.map(({ label }) => label) : []
+    expect([labels.length, new Set(labels).size, labels[0], labels.at(-1)]).toEqual([9, 9, words, 'demo'])
     expect(await run(agent, '/model gpt')).toMatch(/^error: gpt names no model/)
     expect(await run(agent, '/model anthropic:claude-opus-5')).toMatch(
       /^error: There is no key for anthropic:claude-opus-5/,

@@ -1,36 +1,25 @@
 // Commands that edit the context by hand, and recall. Nothing is ever lost: each appends to the transcript, and /undo takes
 // it back. Without arguments they offer what there is to choose from.
 
-import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/internal'
+import { messagesOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'
-import type { CommandResult } from '../app.ts'
-import { count, dateTime } from '../render/numbers.ts'
+import { count } from '../render/numbers.ts'
 import { clipped, error, type SlashCommand, text } from './command.ts'
+import { choices, recentMessages, yourMessages } from './messages.ts'
+import { restoredLines } from './rewind.ts'
 
 export const undo: SlashCommand = {
   name: 'undo',
   help: 'takes back the last compaction, clearing, snip or rewind',
   needsQuiet: true,
-  run: async (_, { session }) => {
+  run: async (_, { session, checkpoints }) => {
     const outcome = await session().undo()
     if (outcome.type === 'nothing-to-undo') return text('There is nothing to undo.')
-    return text(`Undone: ${outcome.change.type}. The context has ${count(session().explain().size.tokens)} tokens now.`)
-  },
-}
-
-export const rewind: SlashCommand = {
-  name: 'rewind',
-  arguments: '[ID]',
-  help: 'goes back to before one of your messages; files stay as they are',
-  needsQuiet: true,
-  run: async (words, { session }) => {
-    if (words === '') return choices('rewind', 'Go back to before which message?', await yourMessages(session()))
-    const parent = await parentOf(session(), words)
-    if (parent === undefined) return error(`There is no message ${words} in this session.`)
-    if (parent === null) return error('That is the first message. /clear starts over.')
-    const outcome = await session().rewind(parent)
-    if (outcome.type === 'declined') return error(outcome.why)
-    return text('The conversation is as it was before that message. Files were not changed. /undo takes this back.')
+    const files = outcome.change.type === 'rewind' ? await checkpoints?.undoRewind() : undefined
+    return text(
+      `Undone: ${outcome.change.type}. The context has ${count(session().explain().size.tokens)} tokens now.`,
+      ...(files ? restoredLines(files) : []),
+    )
   },
 }
 
@@ -86,58 +75,6 @@ export const recall: SlashCommand = {
     )
     return text(...lines, ...(more ? ['There is more. Use more words.'] : []), '/recall ID shows one of them whole.')
   },
-}
-
-const mostListed = 50
-
-type Listed = { readonly uuid: string; readonly words: string; readonly detail?: string }
-
-function choices(name: string, title: string, listed: readonly Listed[]): CommandResult {
-  if (listed.length === 0) return text('There are no messages yet.')
-  return {
-    type: 'choose',
-    title,
-    choices: listed.map(({ uuid, words, detail }) => ({
-      label: clipped(words),
-      ...(detail === undefined ? {} : { detail }),
-      command: `/${name} ${uuid}`,
-    })),
-  }
-}
-
-function timeOf({ time }: ViewMessage): { readonly detail?: string } {
-  return time === undefined ? {} : { detail: dateTime(time, undefined) }
-}
-
-/** Newest first. */
-async function yourMessages(session: Session): Promise<readonly Listed[]> {
-  return await recentMessages(session, ({ origin }) => origin === 'human')
-}
-
-async function recentMessages(
-  session: Session,
-  isWanted: (message: ViewMessage) => boolean = isSaid,
-): Promise<readonly Listed[]> {
-  // Not those of the view, which joins messages that follow one another.
-  const wanted = messagesOf([...(await session.entries())])
-    .filter(isWanted)
-    .slice(-mostListed)
-    .toReversed()
-  return wanted.flatMap((message) =>
-    message.uuid === undefined ? [] : [{ uuid: message.uuid, words: textOf(message.content), ...timeOf(message) }],
-  )
-}
-
-function isSaid({ origin, content }: ViewMessage): boolean {
-  return (origin === 'human' || origin === 'assistant') && textOf(content).trim() !== ''
-}
-
-/** Null for the first entry, undefined when there is none with this id. */
-async function parentOf(session: Session, uuid: string): Promise<string | null | undefined> {
-  for (const { record } of await session.entries()) {
-    if (record.uuid === uuid) return stringAt(record, 'parentUuid') ?? null
-  }
-  return undefined
 }
 
 /** The last message before the person spoke again. */

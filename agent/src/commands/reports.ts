@@ -13,14 +13,14 @@ export const context: SlashCommand = {
   name: 'context',
   help: 'shows what fills the context',
   run: (_, given) => {
-    const { size, percentLeft, limit, model = 'unknown model' } = given.session().explain()
+    const { size, percentLeft, limit, contextWindow, model = 'unknown model' } = given.session().explain()
     const { kinds, unattributed } = contextBreakdown(given)
     const rows = [...kinds, ...(unattributed > 0 ? [{ kind: 'unattributed', tokens: unattributed }] : [])]
     const width = Math.max(...rows.map(({ kind }) => kind.length), 0)
     const digits = Math.max(...rows.map(({ tokens }) => count(tokens).length), 0)
-    const lines = rows.map(({ kind, tokens }) =>
+    const lines = rows.map(({ kind, tokens }, at) =>
       [
-        kind.padEnd(width),
+        `${markOf(at)} ${kind.padEnd(width)}`,
         bar(tokens / size.tokens),
         count(tokens).padStart(digits),
         percent(tokens, size.tokens).padStart(5),
@@ -29,9 +29,32 @@ export const context: SlashCommand = {
     const how = size.source === 'usage' ? 'reported' : 'estimated'
     return text(
       `${count(size.tokens)} tokens (${how}, ${model}), ${percentLeft} % left of ${count(limit.value)}`,
+      ...windowLines(rows, { window: contextWindow.value, limit: limit.value }),
       ...lines,
     )
   },
+}
+
+const cells = 60
+
+function markOf(row: number): string {
+  return String.fromCharCode('a'.charCodeAt(0) + row)
+}
+
+/** The whole window: a letter for each kind, a dot where it is free, a bar where it is compacted. */
+function windowLines(
+  rows: readonly { readonly tokens: number }[],
+  { window, limit }: { readonly window: number; readonly limit: number },
+): readonly string[] {
+  let used = 0
+  let picture = ''
+  for (const [at, { tokens }] of rows.entries()) {
+    used += tokens
+    picture = picture.padEnd(Math.min(cells, Math.round((used / window) * cells)), markOf(at))
+  }
+  const bar = Math.min(cells, Math.round((limit / window) * cells))
+  const whole = picture.padEnd(cells, '·')
+  return [`[${whole.slice(0, bar)}|${whole.slice(bar)}]  of ${count(window)}`]
 }
 
 function contextBreakdown(given: CommandContext): Breakdown {

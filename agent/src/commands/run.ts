@@ -2,33 +2,43 @@
 
 import type { CommandResult } from '../app.ts'
 import { reasonOf } from '../reason-of.ts'
+import { config, hooks, mcp, skills, status } from './about.ts'
 import { type CommandContext, error, type SlashCommand, text } from './command.ts'
 import { compact } from './compact.ts'
-import { pin, recall, rewind, snip, undo, unpin } from './edits.ts'
+import { pin, recall, snip, undo, unpin } from './edits.ts'
 import { context, cost, explain, memory } from './reports.ts'
+import { rewind } from './rewind.ts'
 import { clear, fork, rename, resume } from './sessions.ts'
 import { model, permissions } from './setup.ts'
 import { tasks } from './tasks.ts'
+import { addDir, exportConversation, init } from './work.ts'
 
 const help: SlashCommand = {
   name: 'help',
   help: 'lists the commands',
-  run: () => {
-    const rows = commands.map((command) => [usageOf(command), command.help] as const)
-    const width = Math.max(...rows.map(([usage]) => usage.length))
-    return text(...rows.map(([usage, words]) => `${usage.padEnd(width)}  ${words}`))
+  run: (_, { ownCommands }) => {
+    const rows = [...commands, ...ownCommands()].map((command) => [usageOf(command), command.help] as const)
+    // One long usage must not push every description to the right.
+    const width = Math.min(maxUsage, Math.max(...rows.map(([usage]) => usage.length)))
+    return text(
+      ...rows.map(([usage, words]) => `${usage.padEnd(width)}  ${words}`),
+      `${'!COMMAND'.padEnd(width)}  runs a shell command; its output joins the conversation`,
+    )
   },
 }
+
+const maxUsage = 24
 
 const quit: SlashCommand = { name: 'quit', aliases: ['exit'], help: 'leaves', run: () => ({ type: 'quit' }) }
 
 /** In the order of help. */
 export const commands: readonly SlashCommand[] = [
   ...[compact, context, explain, cost, undo, rewind, snip, pin, unpin, recall, memory],
-  ...[tasks, model, permissions, resume, fork, rename, clear, help, quit],
+  ...[tasks, init, addDir, exportConversation, model, permissions, resume, fork, rename, clear],
+  ...[status, config, mcp, skills, hooks, help, quit],
 ]
 
-export function usageOf({ name, arguments: words }: SlashCommand): string {
+export function usageOf({ name, arguments: words }: Pick<SlashCommand, 'name' | 'arguments'>): string {
   return words === undefined ? `/${name}` : `/${name} ${words}`
 }
 
@@ -42,6 +52,11 @@ export async function runCommand(line: string, context: CommandContext): Promise
   const command = commandNamed(line)
   if (!command) {
     const [name = ''] = line.trim().split(/\s/, 1)
+    const own = context.ownCommands().find((each) => `/${each.name}` === name)
+    if (own) {
+      const prompt = { text: own.expand(line.trim().slice(name.length).trim()), command: line.trim() }
+      return { type: 'submit', prompt }
+    }
     const close = commands.filter((each) => each.name.startsWith(name.slice(1, 3))).map((each) => `/${each.name}`)
     const guess = close.length > 0 && name.length > 1 ? ` Did you mean ${close.join(' or ')}?` : ''
     return error(`There is no command ${name}.${guess} /help lists all.`)

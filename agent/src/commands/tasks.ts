@@ -7,7 +7,7 @@ export const tasks: SlashCommand = {
   name: 'tasks',
   arguments: '[output ID | stop ID]',
   help: 'lists what runs in the background; shows its output, or stops it',
-  run: async (words, { tasks: list }) => {
+  run: async (words, { toolSet: { tasks: list } }) => {
     const all = list?.list() ?? []
     if (!list || all.length === 0) return text('Nothing runs in the background. Ctrl+B sends a running command there.')
     if (words === '') return chooseTask(list)

@@ -21,11 +21,16 @@ export type Workspace = {
   /** Behind all links. */
   readonly realRoot: string
   readonly place: (path: string) => Promise<Place>
+  /** Further folders that belong to the workspace, behind all links. */
+  readonly added: () => readonly string[]
+  /** Adds one, and returns it as it is behind all links. */
+  readonly add: (folder: string) => Promise<string>
 }
 
 export async function openWorkspace(folder: string): Promise<Workspace> {
   const root = resolve(folder)
   const realRoot = await realpath(root)
+  const added = new Set<string>()
   return {
     root,
     realRoot,
@@ -33,10 +38,17 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
       if (given.includes('\0')) throw new Error('A path cannot contain a NUL character.')
       const path = resolve(root, expandHome(given))
       const real = await realPlace(path)
-      const isInside = isWithin(realRoot, real)
+      const isInRoot = isWithin(realRoot, real)
+      const isInside = isInRoot || [...added].some((folder) => isWithin(folder, real))
       const isNamedInside = isWithin(root, path) || isWithin(realRoot, path)
-      const shown = isInside ? relative(realRoot, real) || '.' : path
+      const shown = isInRoot ? relative(realRoot, real) || '.' : path
       return { path, real, shown, isInside, leadsOut: isNamedInside && !isInside }
+    },
+    added: () => [...added],
+    add: async (folder) => {
+      const real = await realpath(resolve(root, expandHome(folder)))
+      added.add(real)
+      return real
     },
   }
 }

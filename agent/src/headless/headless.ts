@@ -55,8 +55,9 @@ export async function runHeadless(options: HeadlessOptions): Promise<number> {
   const started = options.now()
   try {
     if (signal.aborted) return exitCodes.interrupted
-    const command = isCommand(prompt) ? await agent.command(prompt, signal) : undefined
-    if (!command) await agent.submit({ text: prompt })
+    const result = isCommand(prompt) ? await agent.command(prompt, signal) : undefined
+    const command = result?.type === 'submit' ? undefined : result
+    if (!command) await agent.submit(result?.type === 'submit' ? result.prompt : { text: prompt })
     const report = reportOf(options, { ...listener.seen(), command, durationMs: options.now() - started })
     if (output === 'text') writeText(report, options)
     else options.write(JSON.stringify(report))
@@ -69,7 +70,7 @@ export async function runHeadless(options: HeadlessOptions): Promise<number> {
 
 /** A misspelled command is an error and not sent to the model. A path such as `/etc/hosts` is no command. */
 function isCommand(prompt: string): boolean {
-  return commandNamed(prompt) !== undefined || /^\/[a-z]+(?:\s|$)/.test(prompt.trim())
+  return commandNamed(prompt) !== undefined || /^\/[\w:.-]+(?:\s|$)/.test(prompt.trim())
 }
 
 type Seen = {
@@ -174,7 +175,7 @@ function reasonOf({ command, why }: Ending, denied: readonly string[]): keyof ty
 }
 
 function commandText(command: CommandResult): string {
-  if (command.type === 'quit') return ''
+  if (command.type === 'quit' || command.type === 'submit') return ''
   if (command.type !== 'choose') return command.text
   return [command.title, ...command.choices.map(({ label, command: line }) => `${line}  ${label}`)].join('\n')
 }

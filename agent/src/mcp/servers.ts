@@ -3,7 +3,7 @@
 
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
 import { reasonOf } from '../reason-of.ts'
-import { type Connection, connect, type McpServer } from './connection.ts'
+import type { Connection, McpServer } from './connection.ts'
 
 export type ServerTool = {
   /** `mcp__server__tool` */
@@ -23,6 +23,8 @@ export type Server = {
   /** What it says about itself, once it has been started. */
   readonly instructions: () => string | undefined
   readonly call: (tool: ServerTool, input: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Called>
+  /** Undefined before it was first needed. */
+  readonly state: () => { readonly tools: number } | { readonly why: string } | undefined
   readonly close: () => Promise<void>
 }
 
@@ -30,6 +32,7 @@ export function createServer(name: string, settings: McpServer, options: { reado
   let connecting: Promise<Connection> | undefined
   let starts = 0
   let instructions: string | undefined
+  let state: ReturnType<Server['state']>
   /** The connection, made again once after the server has ended. */
   const connected = async (): Promise<Connection | { readonly why: string }> => {
     try {
@@ -37,7 +40,8 @@ export function createServer(name: string, settings: McpServer, options: { reado
       if (before && before.ended() === undefined) return before
       if (before && starts >= 2) return { why: gone(name, before) }
       starts++
-      connecting = connect(settings, options)
+      // Loaded with the first server: most sessions need none.
+      connecting = import('./connection.ts').then(({ connect }) => connect(settings, options))
       const connection = await connecting
       instructions = connection.instructions
       return connection
@@ -56,9 +60,12 @@ export function createServer(name: string, settings: McpServer, options: { reado
   return {
     name,
     instructions: () => instructions,
+    state: () => state,
     tools: async () => {
       const connection = await connectedInTurn()
-      return 'why' in connection ? connection : namedTools(name, connection.tools())
+      const tools = 'why' in connection ? connection : namedTools(name, connection.tools())
+      state = 'why' in tools ? tools : { tools: tools.length }
+      return tools
     },
     call: async ({ tool }, input, signal) => {
       const connection = await connectedInTurn()

@@ -140,8 +140,8 @@ function rulesFor(access: Exclude<Access, { readonly type: 'run' }>, root: strin
       return folder === sep ? [] : [{ tool: 'Read', type: 'path', pattern: `/${escapeGlob(folder)}/**` }]
     }
     case 'write': {
-      const { real, isInside } = access.place
-      const pattern = isInside ? `/${escapeGlob(relative(root, real))}` : `/${escapeGlob(real)}`
+      const { real } = access.place
+      const pattern = isWithin(root, real) ? `/${escapeGlob(relative(root, real))}` : `/${escapeGlob(real)}`
       return [{ tool: 'Edit', type: 'path', pattern }]
     }
     case 'fetch':

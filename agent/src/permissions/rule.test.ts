@@ -77,6 +77,9 @@ test('a denied server with nearly the name of one that is there is pointed out',
     'A rule denies the MCP server githb, which is not there. Did you mean github? Nothing of github is denied by it.',
   ])
   expect(misspelledServers(rules.deny, [])).toEqual([])
+  // Also where only rules for single tools name it.
+  const one = parseRules({ deny: ['mcp__githb__push__all'] }).rules.deny
+  expect(misspelledServers(one, ['github'])).toHaveLength(1)
 })
 
 describe('stars in rules for commands', () => {

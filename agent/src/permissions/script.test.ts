@@ -199,7 +199,11 @@ test.each([
   ['git -c color.ui=always log', []],
   ['git clone ext::sh', ['git clone can run commands of its own']],
   ["echo 'rm a' > b; sh b", ['it runs a file that it writes']],
-  ['cp /bin/rm ./b && ./b a', ['it runs a file that it writes']],
+  ...['cp', 'mv', 'ln', 'install'].map(
+    (word) => [`${word} /bin/rm ./b && ./b a`, ['it runs a file that it writes']] as const,
+  ),
+  ['cat /bin/rm | tee b; ./b a', ['it runs a file that it writes']],
+  ['dd if=/bin/rm of=b; ./b a', ['it runs a file that it writes']],
   ['chmod +x ./b && ./b', []],
   ['if a', ['it cannot be read as a Bash script']],
   ['GIT_EDITOR=$x git commit', ['$x may be run']],

@@ -15,10 +15,15 @@ type Failure = { readonly message: string; readonly tries: number; readonly retr
 export function failureLine({ message, tries, retryAfterMs }: Failure): string {
   const after = tries > 1 ? ` after ${tries} attempts` : ''
   const wish = retryAfterMs === undefined ? '' : ` The provider asks to wait ${duration(retryAfterMs)}.`
-  return `No answer${after}: ${wish === '' ? message : sentence(message)}${wish}`
+  return `No answer${after}: ${wish === '' ? plain(message) : sentence(message)}${wish}`
+}
+
+/** SDKs join sentences: `Connection error.: fetch failed` */
+function plain(text: string): string {
+  return oneLine(text).replaceAll('.: ', ': ')
 }
 
 function sentence(text: string): string {
-  const line = oneLine(text)
+  const line = plain(text)
   return /[.!?…]$/.test(line) ? line : `${line}.`
 }

@@ -30,7 +30,9 @@ const window = 400_000
 
 /** The same API for all, since what it signed it must know again. */
 function stageOf(model: string) {
-  return setStage({ model, window, script: () => combine(thinking('Which file?'), text('Here you are.')) })
+  const script = () => combine(thinking('Which file?'), text('Here you are.'))
+  // What is cleared leaves too little for a compaction.
+  return setStage({ model, window, script, engine: { settings: { reductions: { microCompact: false } } } })
 }
 
 type Ready = { readonly stage: Stage; readonly folder: string; readonly late: string }

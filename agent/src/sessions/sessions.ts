@@ -11,9 +11,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { decodeLine, messagesOf, textOf } from 'everlong/internal'
 import { forEachEntry, sessionFolder, writeNewTranscript } from 'everlong/internal/node'
+import { copyCheckpoints } from '../checkpoints/checkpoints.ts'
 
 export type SessionSummary = {
   readonly id: string
@@ -72,14 +73,39 @@ function firstPromptIn(path: string): string | undefined {
   return undefined
 }
 
-/** An id, or the beginning of one that fits no other session. */
+/** A short name from the first words and the beginning of the id: `fix-the-failing-test-1a2b`. */
+export function shortName(words: string, id: string): string {
+  const parts = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return [...parts.slice(0, maxNameWords).join('-').slice(0, maxName).split('-'), id.slice(0, 4)]
+    .filter((part) => part !== '')
+    .join('-')
+}
+
+const maxNameWords = 6
+const maxName = 40
+
+/** Short names by path. A file is read until it has one. */
+export function createNames(): (path: string) => string | undefined {
+  const names = new Map<string, string>()
+  return (path) => {
+    const words = names.has(path) || !existsSync(path) ? undefined : firstPromptIn(path)
+    if (words !== undefined) names.set(path, shortName(words, basename(path, extension)))
+    return names.get(path)
+  }
+}
+
+/** By its id, the beginning of it, its title, or its short name. It must fit no other session. */
 export function findSession(folder: string, id: string): SessionSummary | string {
-  const found = listSessions(folder).filter((session) => session.id.startsWith(id) || session.title === id)
+  const fits = ({ id: own, title, firstPrompt }: SessionSummary) =>
+    own.startsWith(id) || title === id || shortName(firstPrompt, own) === id
+  const found = listSessions(folder).filter(fits)
   const [first, second] = found
   const exact = found.find((session) => session.id === id)
   if (exact) return exact
   if (!first) return `There is no session ${id} in this project. everlong agent --resume lists those there are.`
-  return second ? `${id} fits ${found.length} sessions. Give more of the id.` : first
+  return second
+    ? `${id} fits ${found.length} sessions. Give the id of one: ${found.map((each) => each.id.slice(0, 8)).join(', ')}.`
+    : first
 }
 
 function titleFile(path: string): string {
@@ -104,6 +130,7 @@ export function forkSession(path: string, folder: string): string {
   writeNewTranscript(copy, (write) => {
     forEachEntry(path, ({ record }) => write('sessionId' in record ? { ...record, sessionId } : record))
   })
+  copyCheckpoints(path, copy)
   const title = titleOf(path)
   if (title !== undefined) renameSession(copy, `${title} (copy)`)
   return copy

@@ -42,11 +42,16 @@ const everything = {
 }
 
 test('without files there are no settings and no mistakes', () => {
-  expect(loadSettings(placesWith({}))).toEqual({ settings: noSettings, problems: [], withheld: [] })
+  expect(loadSettings(placesWith({}))).toEqual({ settings: noSettings, problems: [], notices: [], withheld: [] })
 })
 
 test('the settings of the person are taken whole', () => {
-  expect(loadSettings(placesWith({ user: everything }))).toEqual({ settings: everything, problems: [], withheld: [] })
+  expect(loadSettings(placesWith({ user: everything }))).toEqual({
+    settings: everything,
+    problems: [],
+    notices: [],
+    withheld: [],
+  })
 })
 
 test('in a trusted folder the project comes before the person, and what is local before both; lists are joined', () => {
@@ -118,7 +123,7 @@ test('a folder that nobody trusts can be stricter and no more; what it would get
     'model anthropic:claude-opus-5',
   ])
   trustFolder(places)
-  expect(loadSettings(places)).toEqual({ settings: everything, problems: [], withheld: [] })
+  expect(loadSettings(places)).toEqual({ settings: everything, problems: [], notices: [], withheld: [] })
 })
 
 test('trust covers the folders below and no others', () => {
@@ -153,7 +158,7 @@ test.each<[string, Files, readonly string[]]>([
     'an unknown key, with those that are known',
     { project: { permission: {} } },
     [
-      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, sandbox, env, hooks, mcpServers, engine',
+      './.everlong/settings.json: permission: unknown setting; known here: model, thinking, retry, permissions, checkpoints, statusLine, sandbox, env, hooks, mcpServers, engine',
     ],
   ],
   [
@@ -240,7 +245,7 @@ test('in the home folder, the settings of the person are not read again as those
   mkdirSync(places.home, { recursive: true })
   const file = join(places.home, 'settings.json')
   writeFileSync(file, JSON.stringify(everything))
-  expect(loadSettings(places)).toEqual({ settings: everything, problems: [], withheld: [] })
+  expect(loadSettings(places)).toEqual({ settings: everything, problems: [], notices: [], withheld: [] })
   trustFolder(places)
   expect(loadSettings(places).settings).toEqual(everything)
   writeFileSync(file, '{ "modle": "demo" }')

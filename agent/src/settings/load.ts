@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EngineSettings } from 'everlong'
+import type { EngineSettings, Environment } from 'everlong'
 import { checkSettings, isObject, mergeSettings, type SettingProblem } from 'everlong/internal'
 import { type HookSettings, readHookSettings } from 'everlong/node'
 import { z } from 'zod'
@@ -12,6 +12,7 @@ import { parseRules } from '../permissions/rule.ts'
 import { reasonOf } from '../reason-of.ts'
 import type { SandboxMode } from '../sandbox/modes.ts'
 import { sessionsFolder } from '../sessions/places.ts'
+import { readMcpFile } from './mcp-file.ts'
 import { type McpServerSettings, settingsSchema } from './schema.ts'
 import { isTrusted } from './trust.ts'
 
@@ -19,6 +20,8 @@ export type Settings = {
   readonly model?: string
   readonly thinking?: 'off' | 'adaptive' | number
   readonly retry?: { readonly minutes?: number }
+  readonly checkpoints?: boolean
+  readonly statusLine?: { readonly command: string }
   readonly permissions: {
     readonly mode?: PermissionMode
     readonly allow: readonly string[]
@@ -43,16 +46,24 @@ export type LoadedSettings = {
   readonly settings: Settings
   /** One line for each mistake: file, place, what is wrong. */
   readonly problems: readonly string[]
+  /** What is not used and stops nobody, one line each. */
+  readonly notices: readonly string[]
   /** What the project asks for and does not get until the person trusts the folder, one line each. */
   readonly withheld: readonly string[]
 }
 
-export type SettingsPlaces = { readonly home: string; readonly folder: string }
+export type SettingsPlaces = {
+  readonly home: string
+  readonly folder: string
+  /** For `${NAME}` in `.mcp.json`. */
+  readonly env?: Environment
+}
 
 export function settingsFiles({ home, folder }: SettingsPlaces) {
   return {
     user: join(home, 'settings.json'),
     project: join(folder, '.everlong', 'settings.json'),
+    mcp: join(folder, '.mcp.json'),
     local: join(folder, '.everlong', 'settings.local.json'),
     /** The person's own for this project. It is not in the project, so nobody else can have written it. */
     own: join(sessionsFolder(home, folder), 'settings.json'),
@@ -65,10 +76,14 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
   const project = [files.project, files.local].filter((path) => path !== files.user).map(readSettings)
   const own = readSettings(files.own)
   const problems = [user, ...project, own].flatMap((read) => read.problems)
-  const ofProject = project.reduce((sum, { settings }) => merged(sum, settings), noSettings)
+  const { servers, problems: notices } = readMcpFile(files.mcp, places.env ?? {})
+  const ofProject = project.reduce((sum, { settings }) => merged(sum, settings), {
+    ...noSettings,
+    mcpServers: servers,
+  })
   const isTrusting = isTrusted(places)
   const settings = [isTrusting ? ofProject : restricted(ofProject), own.settings].reduce(merged, user.settings)
-  return { settings, problems, withheld: isTrusting ? [] : withheldIn(ofProject) }
+  return { settings, problems, notices, withheld: isTrusting ? [] : withheldIn(ofProject) }
 }
 
 type ReadSettings = { readonly settings: Settings; readonly problems: readonly string[] }
@@ -92,7 +107,10 @@ export function readSettings(path: string): ReadSettings {
   const { $schema: _, hooks: __, permissions, engine: ___, env = {}, mcpServers = {}, ...rest } = read.data
   return {
     settings: {
-      ...(JSON.parse(JSON.stringify(rest)) as Pick<Settings, 'model' | 'thinking' | 'retry' | 'sandbox'>),
+      ...(JSON.parse(JSON.stringify(rest)) as Pick<
+        Settings,
+        'model' | 'thinking' | 'retry' | 'statusLine' | 'checkpoints' | 'sandbox'
+      >),
       permissions: { ...noSettings.permissions, ...permissions } as Settings['permissions'],
       env,
       hooks: hooks.settings,
@@ -206,7 +224,7 @@ function restricted({ permissions, engine, retry, sandbox }: Settings): Settings
   }
 }
 
-function withheldIn({ hooks, mcpServers, permissions, env, model, sandbox }: Settings): readonly string[] {
+function withheldIn({ hooks, mcpServers, permissions, env, model, statusLine, sandbox }: Settings): readonly string[] {
   const commands = Object.entries(hooks).flatMap(([event, matchers = []]) =>
     matchers.flatMap((matcher) => matcher.hooks.map(({ command }) => `hook ${event}: ${command}`)),
   )
@@ -219,6 +237,7 @@ function withheldIn({ hooks, mcpServers, permissions, env, model, sandbox }: Set
   return [
     ...commands,
     ...servers,
+    ...(statusLine === undefined ? [] : [`status line: ${statusLine.command}`]),
     ...allow.map((rule) => `allow ${rule}`),
     ...(mode === undefined || mode === 'plan' || mode === 'ask' ? [] : [`permission mode ${mode}`]),
     ...(sandbox === undefined || sandbox === 'required' ? [] : [`sandbox ${sandbox}`]),

@@ -12,7 +12,7 @@ const permissions = z.strictObject({
   deny: z.array(z.string()).optional(),
 })
 
-const mcpServer = z.union([
+export const mcpServer = z.union([
   z.strictObject({
     type: z.literal('stdio').optional(),
     command: z.string(),
@@ -43,6 +43,10 @@ export const settingsSchema = z.strictObject({
     })
     .optional(),
   permissions: permissions.optional(),
+  /** Whether files are kept before each prompt, for /rewind. */
+  checkpoints: z.boolean().optional(),
+  /** A command whose first line of output is shown below the prompt. */
+  statusLine: z.strictObject({ command: z.string().min(1) }).optional(),
   /** The sandbox of the operating system for commands. */
   sandbox: z.enum(sandboxModes).optional(),
   /** For the agent itself and the commands it runs. */

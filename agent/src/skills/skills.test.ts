@@ -67,7 +67,7 @@ test('skills that cannot be used are named; links out of their folder are not fo
   writeFileSync(join(folder, '..', 'elsewhere', 'SKILL.md'), release)
   symlinkSync(join(folder, '..', 'elsewhere'), join(folder, 'linked'))
   const bench = await setBench({ skillFolders: [folder, join(folder, 'nowhere')] })
-  expect(bench.tools.problems.map((problem) => problem.slice(folder.length + 1))).toEqual([
+  expect(bench.tools.problems.map((problem) => problem.slice('Skill not used: '.length + folder.length + 1))).toEqual([
     'headless/SKILL.md: expected a head between lines of "---" with name and description',
     'linked/SKILL.md: a link leads out of the folder of skills',
     'odd name/SKILL.md: use letters, digits, ".", "-" and "_" in the name',

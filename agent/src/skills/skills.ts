@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isWithin } from '../files/paths.ts'
+import { bodyOf, headOf } from '../own/markdown-file.ts'
 
 export type Skill = {
   readonly name: string
@@ -49,26 +50,5 @@ function readSkill(parent: string, name: string): { readonly skill: Skill } | { 
 }
 
 export function skillText({ folder }: Skill): string {
-  const text = readFileSync(join(folder, 'SKILL.md'), 'utf8')
-  return text.replace(/^\uFEFF?---\r?\n[\s\S]*?\r?\n---\r?\n?/, '').trim()
-}
-
-/** The lines of a head that are `key: value`; a value may continue on indented lines. */
-function headOf(text: string): Readonly<Record<string, string | undefined>> | undefined {
-  const [, head] = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(text) ?? []
-  if (head === undefined) return undefined
-  const values = new Map<string, string>()
-  let key = ''
-  for (const line of head.split(/\r?\n/)) {
-    const [, name, value = ''] = /^([\w-]+):[ \t]*(.*)$/.exec(line) ?? []
-    if (name !== undefined) {
-      key = name
-      values.set(name, unquoted(/^[>|][+-]?$/.test(value.trim()) ? '' : value.trim()))
-    } else if (/^\s/.test(line) && key !== '') values.set(key, `${values.get(key)} ${line.trim()}`.trim())
-  }
-  return Object.fromEntries(values)
-}
-
-function unquoted(value: string): string {
-  return /^(["']).*\1$/.test(value) ? value.slice(1, -1) : value
+  return bodyOf(readFileSync(join(folder, 'SKILL.md'), 'utf8'))
 }

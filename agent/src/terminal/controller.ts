@@ -6,7 +6,9 @@ import { bytes } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
 import type { UiEvent } from './host/protocol.ts'
 import { connectToWorker, type RemoteAgent } from './host/remote.ts'
+import { imageInClipboard } from './input/clipboard.ts'
 import { type Editor, editorWith, withImage } from './input/editor.ts'
+import { editText } from './input/external-editor.ts'
 import type { History } from './input/history.ts'
 import { imageIn } from './input/image-files.ts'
 import type { Press } from './input/keys.ts'
@@ -29,6 +31,8 @@ export type ControllerOptions = {
   readonly redraw: () => void
   /** Gives the terminal back to the shell until the program is continued. */
   readonly suspend: () => Promise<void>
+  /** Gives the terminal to another program while it runs. */
+  readonly leave: (run: () => Promise<void>) => Promise<void>
 }
 
 export type Controller = {
@@ -135,17 +139,19 @@ function createEffects({
   quit,
   redraw,
   suspend,
+  leave,
 }: EffectOptions): (effect: Effect) => Promise<void> {
   let commandStop: AbortController | undefined
   const show = (text: string, type: 'output' | 'trouble' | 'notice') =>
     store.update((state) => withItem(state, { type, text }))
-  const command = async (line: string): Promise<void> => {
-    history.add(line)
+  const takeResult = createResults({ store, agent, quit, show })
+  const command = async (line: string, title = line): Promise<void> => {
+    if (title === line) history.add(line)
     commandStop = new AbortController()
     // A shell command is shown with its output.
     const shown = (state: TerminalState) =>
-      line.startsWith('!') ? state : withItem(state, { type: 'prompt', prompt: { text: line } })
-    store.update((state) => ({ ...shown(state), command: line }), 'now')
+      line.startsWith('!') ? state : withItem(state, { type: 'prompt', prompt: { text: title } })
+    store.update((state) => ({ ...shown(state), command: title }), 'now')
     const result = await agent.command(line, commandStop.signal).catch(
       (error: unknown): CommandResult => ({
         type: 'error',
@@ -153,23 +159,14 @@ function createEffects({
       }),
     )
     store.update((state) => ({ ...state, command: undefined }))
-    if (result.type === 'quit') await quit()
-    if (result.type === 'text') {
-      const text = withoutReceipt(result.text, store.get())
-      if (text !== '') show(text, 'output')
-    }
-    if (result.type === 'error') show(result.text, 'trouble')
-    if (result.type === 'choose') {
-      const { title, choices } = result
-      store.update((state) => ({ ...state, overlay: { type: 'picker', title, choices, filter: '', selected: 0 } }))
-    }
+    await takeResult(result)
   }
   const effects: { readonly [Type in Effect['type']]: (effect: Extract<Effect, { type: Type }>) => unknown } = {
     submit: ({ prompt, shown }) => {
       history.add(shown)
       return agent.submit(prompt)
     },
-    command: ({ line }) => command(line),
+    command: ({ line, shown }) => command(line, shown),
     interrupt: async () => {
       commandStop?.abort()
       const back = await agent.interrupt()
@@ -201,6 +198,7 @@ function createEffects({
     },
     redraw,
     suspend,
+    ...inputEffects(store, { leave, show }),
     'stop-playing': () => store.update((state) => ({ ...state, isPlaying: false }), 'now'),
     quit: () => quit(),
   }
@@ -213,6 +211,54 @@ function createEffects({
   }
 }
 
+type ResultOptions = Pick<EffectOptions, 'store' | 'agent' | 'quit'> & {
+  readonly show: (text: string, type: 'output' | 'trouble') => void
+}
+
+/** Shows what a command returned, or does what it asks for. */
+function createResults({ store, agent, quit, show }: ResultOptions): (result: CommandResult) => Promise<void> {
+  return async (result) => {
+    if (result.type === 'quit') await quit()
+    if (result.type === 'text') {
+      const text = withoutReceipt(result.text, store.get())
+      if (text !== '') show(text, 'output')
+    }
+    if (result.type === 'error') show(result.text, 'trouble')
+    if (result.type === 'submit') await agent.submit(result.prompt)
+    if (result.type === 'edit') {
+      show(result.text, 'output')
+      store.update((state) => (state.editor.text === '' ? { ...state, editor: editorWith(result.input) } : state))
+    }
+    if (result.type === 'choose') {
+      const { title, choices } = result
+      store.update((state) => ({ ...state, overlay: { type: 'picker', title, choices, filter: '', selected: 0 } }))
+    }
+  }
+}
+
+type InputOptions = Pick<ControllerOptions, 'leave'> & {
+  readonly show: (text: string, type: 'trouble') => void
+}
+
+function inputEffects(store: Store, { leave, show }: InputOptions) {
+  return {
+    'open-editor': async () => {
+      const edited = await editText(store.get().editor.text, { env: process.env, inTerminal: leave })
+      if (edited.type === 'failed') show(edited.why, 'trouble')
+      else
+        store.update(
+          (state) => ({ ...state, editor: { ...editorWith(edited.text), pastes: state.editor.pastes } }),
+          'now',
+        )
+    },
+    'paste-image': async () => {
+      const found = await imageInClipboard()
+      if (found.type === 'none') store.update((state) => ({ ...state, hint: found.why }), 'now')
+      else store.update((state) => ({ ...state, editor: withImage(state.editor, 'clipboard', found.image) }), 'now')
+    },
+  }
+}
+
 /** The receipt has been shown with all its details. */
 function withoutReceipt(text: string, { details }: TerminalState): string {
   const newest = details.at(-1)
@@ -221,7 +267,7 @@ function withoutReceipt(text: string, { details }: TerminalState): string {
 
 /** What was queued goes before what is being typed. */
 function withPrompts(editor: Editor, prompts: readonly Prompt[]): Editor {
-  const texts = [...prompts.map(({ text }) => text), editor.text].filter((text) => text !== '')
+  const texts = [...prompts.map(({ text, command }) => command ?? text), editor.text].filter((text) => text !== '')
   const pastes = prompts.flatMap(({ images = [] }, at) =>
     images.map((image, nth) => ({ mark: `[Image ${at + 1}.${nth + 1}]`, text: '', image })),
   )

@@ -4,6 +4,8 @@ import { captureProcess } from './capture.ts'
 import { type Controller, createController } from './controller.ts'
 import { drawFirstFrame } from './first-frame.ts'
 import { createHistory } from './input/history.ts'
+import { keepCompiled } from './keep-compiled.ts'
+import { lightenInk } from './light-ink.ts'
 import type { TerminalOptions } from './options.ts'
 import { createPlayer } from './player.ts'
 import { createPrinted, type Printed } from './printed.ts'
@@ -48,8 +50,16 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
     await setTimeout(100)
     show = view.show({ ...options, store, controller })
   }
+  const leave = async (run: () => Promise<void>) => {
+    await show.end()
+    try {
+      await run()
+    } finally {
+      show = view.show({ ...options, store, controller })
+    }
+  }
   const redraw = () => show.redraw()
-  const controller = createController({ worker, data, folder, store, history, printed, redraw, suspend })
+  const controller = createController({ worker, data, folder, store, history, printed, redraw, suspend, leave })
   const view = isPlain ? await import('./plain.ts') : await loadScreen()
   const stopListening = onSignals(controller)
   first?.remove()
@@ -59,7 +69,7 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
   await show.end()
   stopListening()
   const { agent, hasSaid } = store.get()
-  if (agent && hasSaid && options.leaving) stdout.write(`${options.leaving(agent.sessionId)}\n`)
+  if (agent && hasSaid && options.leaving) stdout.write(`${options.leaving(agent.name ?? agent.sessionId)}\n`)
   return exitCode
 }
 
@@ -70,9 +80,11 @@ async function runOn(options: TerminalOptions, store: Store, printed: Printed): 
 async function loadScreen() {
   const before = process.env.NODE_ENV
   process.env.NODE_ENV = 'production'
+  const undo = lightenInk()
   try {
     return await import('./screen.ts')
   } finally {
+    undo()
     if (before === undefined) delete process.env.NODE_ENV
     else process.env.NODE_ENV = before
   }
@@ -81,6 +93,7 @@ async function loadScreen() {
 /** What happens by itself once the agent is there. */
 async function begin({ prompt, play }: TerminalOptions, controller: Controller, store: Store): Promise<void> {
   await controller.ready
+  keepCompiled()
   if (play) {
     await play(createPlayer(store, controller))
     store.update((state) => ({ ...state, isPlaying: false }), 'now')

@@ -27,5 +27,5 @@ test('a person asks, allows a change, reads the answer, expands the call and qui
   await program.shows('Press Ctrl+C again to quit')
   program.type(keys.ctrlC)
   expect(await program.ended).toBe(0)
-  expect(program.screen().trimEnd()).toMatch(/\nLeft the session [0-9a-f-]{36}\.$/)
+  expect(program.screen().trimEnd()).toMatch(/\nLeft the session [\w-]+-[0-9a-f]{4}\.$/)
 })

@@ -19,11 +19,12 @@ import { anthropic } from 'everlong/anthropic'
 import { type ModelPorts, systemPorts } from 'everlong/internal'
 import { afterEach } from 'vitest'
 import type { Agent, AgentEvent, Person } from '../app.ts'
-import { type AgentOptions, createAgent, type ToolSetup } from '../create-agent.ts'
+import { type AgentOptions, createAgent } from '../create-agent.ts'
 import type { ChosenModel } from '../models/chosen.ts'
 import { patientClient } from '../models/patient.ts'
 import { noSettings, type Settings } from '../settings/load.ts'
 import type { AnyTool } from '../tool.ts'
+import type { ToolSetup } from '../tool-set.ts'
 
 export type AgentStageOptions = {
   readonly script: Script

@@ -9,6 +9,7 @@ import type { McpServer } from '../mcp/connection.ts'
 import { mcpTools } from '../mcp/mcp-tools.ts'
 import { serverName, serverNameRule } from '../mcp/server-name.ts'
 import { createServer, type Server } from '../mcp/servers.ts'
+import { findOwnAgents } from '../own/own-agents.ts'
 import { createPermissions, type Mode, type PermissionOptions } from '../permissions/permissions.ts'
 import { parseRules } from '../permissions/rule.ts'
 import { commandEnvironment, createRedactor, type Environment, type Secrets } from '../permissions/secrets.ts'
@@ -16,7 +17,8 @@ import type { SandboxStatus } from '../sandbox/modes.ts'
 import { createSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
 import { homeOf } from '../sessions/places.ts'
 import { skillTool } from '../skills/skill-tool.ts'
-import { findSkills } from '../skills/skills.ts'
+import { findSkills, type Skill } from '../skills/skills.ts'
+import type { SubagentType } from '../subagent-tool.ts'
 import type { AnyTool } from '../tool.ts'
 import { askUserTool } from './ask-user.ts'
 import { bashTool, personCommand } from './bash/bash.ts'
@@ -58,6 +60,8 @@ export type ToolsOptions = {
   readonly mcpServers?: Readonly<Record<string, McpServer>>
   /** Folders with skills, the most important first. Those that are not there are left out. */
   readonly skillFolders?: readonly string[]
+  /** Folders with kinds of sub-agents, the most important first. */
+  readonly agentFolders?: readonly string[]
   /** For sub-agents. Default: a short one of our own. */
   readonly subagentSystem?: string
   /** Background tasks have changed. */
@@ -76,8 +80,14 @@ export type AgentTools = {
   readonly state: NonNullable<SessionOptions['state']>
   /** Replaces the secrets that these tools replace: give it to the engine, so that it restores files the same way. */
   readonly redact: (text: string) => string
-  /** Skills that cannot be used, and why. */
+  /** Skills and agents that cannot be used, and why. */
   readonly problems: readonly string[]
+  readonly skills: readonly Skill[]
+  readonly servers: readonly Server[]
+  /** Kinds of sub-agents that the person or the project has defined. */
+  readonly agents: readonly SubagentType[]
+  /** The tools may work there as in the workspace, until the session ends. Returns the real folder. */
+  readonly addFolder: (folder: string) => Promise<string>
   /** Ends background tasks and every process that a tool started. */
   readonly close: () => Promise<void>
 }
@@ -114,12 +124,9 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
   const bash = bashTool(kit, { tasks, running, sandbox })
   const working = permitted([writeTool(kit), editTool(kit), bash, ...taskTools(tasks), todoTool()])
   const more = permitted([...(skill ? [skill] : []), ...(mcp?.tools ?? [])])
-  const subagents = taskTool({
-    looking,
-    all: [...looking, ...working, ...permitted([compact]), ...more],
-    tasks,
-    system: options.subagentSystem,
-  })
+  const forSubagents = [...looking, ...working, ...permitted([compact]), ...more]
+  const agents = findOwnAgents(options.agentFolders ?? [], forSubagents)
+  const subagents = taskTool({ looking, all: forSubagents, tasks, system: options.subagentSystem, own: agents.found })
   const others = permitted([subagents, recall.tool, compact, askUserTool(person), ...planTools(person, mode)])
   const killAll = () => {
     for (const child of running) child.kill()
@@ -130,7 +137,14 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
     tasks,
     sandbox: sandbox.status,
     runForPerson: personCommand(kit, { tasks, running, sandbox }),
-    problems,
+    problems: [
+      ...problems.map((each) => `Skill not used: ${each}`),
+      ...agents.problems.map((each) => `Agent not used: ${each}`),
+    ],
+    skills,
+    servers,
+    agents: agents.found,
+    addFolder: kit.workspace.add,
     redact: kit.redactor.text,
     state: () => serverState(servers, mcp?.found() ?? []),
     close: async () => {

@@ -169,6 +169,10 @@ describe('Write', () => {
       'ERROR: a.txt has changed since it was read, by the user, a command or another program. Read it again, then change it.',
     )
     expect(bench.read('a.txt')).toBe('somebody else\n')
+    // Also where it is as long as before.
+    await bench.say('Read', { file_path: 'a.txt' })
+    bench.write('a.txt', 'Somebody else\n')
+    expect(await write('four\n')).toContain('has changed since it was read')
   })
 
   test('a file that was merely touched has not changed', async () => {

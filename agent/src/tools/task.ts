@@ -1,6 +1,6 @@
 // Task: hands a task to a sub-agent, which works in a conversation of its own.
 import { toolsWithHooks } from '../hooks.ts'
-import { subagentTool } from '../subagent-tool.ts'
+import { type SubagentType, subagentTool } from '../subagent-tool.ts'
 import type { AnyTool } from '../tool.ts'
 import type { Tasks } from './tasks.ts'
 
@@ -10,13 +10,15 @@ export type TaskOptions = {
   readonly all: readonly AnyTool[]
   readonly tasks: Tasks
   readonly system: string | undefined
+  /** Kinds of one's own. */
+  readonly own?: readonly SubagentType[]
 }
 
 const defaultSystem =
   'You are a sub-agent of a coding agent. Do the task that you are given, completely and nothing else. Your last message is your report to the agent that gave it: state what you found or did, with paths and line numbers, and what you could not do.'
 
 /** Sub-agents start no sub-agents, and their hooks run as well. */
-export function taskTool({ looking, all, tasks, system = defaultSystem }: TaskOptions): AnyTool {
+export function taskTool({ looking, all, tasks, system = defaultSystem, own = [] }: TaskOptions): AnyTool {
   return subagentTool({
     name: 'Task',
     description:
@@ -25,6 +27,7 @@ export function taskTool({ looking, all, tasks, system = defaultSystem }: TaskOp
     tools: toolsWithHooks(all),
     types: [
       { name: 'general', description: 'All tools. The default.', system, tools: toolsWithHooks(all) },
+      ...own.map((type) => ({ ...type, tools: toolsWithHooks(type.tools) })),
       { name: 'explore', description: 'Only reads and searches.', system, tools: toolsWithHooks(looking) },
     ],
     tasks,

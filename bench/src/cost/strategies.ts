@@ -1,10 +1,10 @@
 // Everybody who is compared, by name: workers get names, because rules cannot be sent to them.
 import { careful, leaders as leadingPeers, peers } from './peers.ts'
 import { nothing, plainRules, serverCompaction } from './plain-rules.ts'
-import { alwaysMicro, claudeCode, clockRules, defaults, fixedRules, thrifty, weighed } from './rules.ts'
+import { alwaysMicro, claudeCode, clockRules, defaults, fixedRules, plainClient, thrifty, weighed } from './rules.ts'
 import type { Strategy } from './strategy.ts'
 
-const ours: readonly Strategy[] = [defaults, thrifty, claudeCode, weighed]
+const ours: readonly Strategy[] = [defaults, plainClient, thrifty, claudeCode, weighed]
 
 export const everybody: readonly Strategy[] = [...ours, ...fixedRules, alwaysMicro, ...plainRules, ...peers]
 

@@ -1,5 +1,4 @@
-// The questions of the handover benchmark, asked of the context that a compaction leaves with no limit, and in the room that
-// one before the threshold has at least.
+// The questions of the handover benchmark, asked of the context that a compaction leaves in a given room.
 import { existsSync } from 'node:fs'
 import { contenders } from '../handover/contexts.ts'
 import { gradeContext, meanScore, readProbes } from '../handover/grade.ts'
@@ -8,10 +7,13 @@ import { dataFolder } from '../root.ts'
 
 export type Answered = { readonly limit: number | undefined; readonly cases: number; readonly score: number }
 
-/** Empty without the recorded sessions. */
-export async function answeredAt(limits: readonly (number | undefined)[]): Promise<readonly Answered[]> {
+/** Empty without the recorded sessions. `contender`: one of those in handover/contexts.ts. */
+export async function answeredAt(
+  limits: readonly (number | undefined)[],
+  contender = 'ours, model summary',
+): Promise<readonly Answered[]> {
   const [probes, transcripts] = [dataFolder('probes'), dataFolder('transcripts')]
-  const contextOf = contenders['ours, model summary']
+  const contextOf = contenders[contender]
   if (probes === undefined || transcripts === undefined || !existsSync(probes) || !contextOf) return []
   const sets = readProbes(probes)
   const found: Answered[] = []

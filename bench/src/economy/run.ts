@@ -1,10 +1,10 @@
 // `npm run bench -- economy`: the three settings of `economy` and a peer that prunes at several sizes: what each costs, gets
 // done and forgets.
-import { defineBenchmark, type Page, type Table, table } from '../benchmark.ts'
+import { defineBenchmark, type Page, type Table, type Target, table, targetTable } from '../benchmark.ts'
 import { kinds } from '../cost/kinds.ts'
 import { pruned } from '../cost/peers.ts'
 import { type Ran, type Run, runAll } from '../cost/pool.ts'
-import { defaults, thrifty, weighed } from '../cost/rules.ts'
+import { defaults, plainClient, thrifty, weighed } from '../cost/rules.ts'
 import type { Setup } from '../cost/setup.ts'
 import type { Strategy } from '../cost/strategy.ts'
 import { madeUpTurns } from '../rounds/session.ts'
@@ -27,14 +27,14 @@ export type EconomyReport = {
   readonly probes: readonly Answered[]
 }
 
-export const benchmark = defineBenchmark({ name: 'economy', run, page })
+export const benchmark = defineBenchmark({ name: 'economy', run, page, targets: targetsOf })
 
 async function run(): Promise<EconomyReport> {
   const session = madeUpTurns(turns, facts)
   const kept: Kept[] = []
   for (const economy of ['default', 'thrifty', 'claude-code'] as const) kept.push(await keptIn(economy, session))
   return {
-    ran: await runAll(sessions([defaults, thrifty, weighed, ...pruned]), told),
+    ran: await runAll(sessions([defaults, plainClient, thrifty, weighed, ...pruned]), told),
     turns,
     kept,
     probes: await answeredAt([undefined, minRoom]),
@@ -66,6 +66,38 @@ export function lessThanPeer(ran: readonly Ran[], name: string): readonly (reado
   return [...kinds.map((kind) => [kind, less(kind)] as const), ['in sum', less()]]
 }
 
+const minLess = { each: 0.15, sum: 0.2 }
+
+function targetsOf({ ran, kept }: EconomyReport): readonly Target[] {
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`
+  const measured = [defaults, plainClient].filter((rule) => ran.some((row) => nameOf(row) === nameOf(rule)))
+  const prices = measured.flatMap((rule) =>
+    lessThanPeer(ran, nameOf(rule)).map(([kind, less]): Target => {
+      const wanted = kind === 'in sum' ? minLess.sum : minLess.each
+      return {
+        what: `${rule.name}: the price next to ${measure}, ${kind}`,
+        wanted: `at least ${percent(wanted)} less`,
+        measured: `${percent(less)} less`,
+        met: less >= wanted,
+      }
+    }),
+  )
+  const own = ran.filter((row) => nameOf(row) === nameOf(defaults))
+  const [done, tasks] = [sumOf(own, (outcome) => outcome.done), own.reduce((sum, { setup }) => sum + setup.tasks, 0)]
+  const factsWith = (economy: string) => kept.find((one) => one.economy === economy)?.inContext ?? Number.NaN
+  const [now, before] = [factsWith('default'), factsWith('claude-code')]
+  return [
+    ...prices,
+    { what: 'the defaults: tasks done', wanted: 'all', measured: `${done} of ${tasks}`, met: done === tasks },
+    {
+      what: `the defaults: facts in the context after ${turns} turns`,
+      wanted: `at most one fewer than claude-code: ${before} of ${facts}`,
+      measured: `${now} of ${facts}`,
+      met: now >= before - 1,
+    },
+  ]
+}
+
 function priceTable(ran: readonly Ran[]): Table {
   const names = [...new Set(ran.map(nameOf))]
   const rows = names.map((name) => {
@@ -90,17 +122,19 @@ function priceTable(ran: readonly Ran[]): Table {
   )
 }
 
-function page({ ran, turns: count, kept, probes }: EconomyReport): Page {
+function page(report: EconomyReport): Page {
+  const { ran, turns: count, kept, probes } = report
   return {
     title: "Economy: the default, `'thrifty'` and `'claude-code'`",
     parts: [
       `Written by \`npm run bench -- economy\`. The settings are described in [cost.md](../../docs/cost.md#the-setting-economy).`,
+      targetTable(targetsOf(report)),
       '## What it costs, and what gets done',
       `Sessions of 33 tasks as in [cost.md](cost.md), ${seeds.length} seeds that no setting was chosen on. *Less* is the difference to
 \`pruneMessages\` of the AI SDK at 50,000 tokens. A task counts as done when the rule that was given once and the reason for its file
 were kept, or when a question about an earlier task was answered: from the request, by reading a file again or, for Everlong, with recall.
 Lower triggers of \`pruneMessages\` cost less and answer fewer questions: it drops every call with its result, in the middle of a turn
-too. *claude-code* takes no notes here.`,
+too. *claude-code* takes no notes here. *Where the provider cannot clear* has a client as most SDKs have it: only the session clears results.`,
       priceTable(ran),
       '## What it forgets',
       `${count} turns with ${kept[0]?.planted ?? 0} facts of ten kinds, each stated once ([rounds.md](rounds.md)), through a session of the engine in a window of

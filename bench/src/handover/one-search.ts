@@ -13,7 +13,7 @@ export type OneSearch = {
   readonly open: number
   /** Of these, how many any single text of the conversation answers. Others need several texts. */
   readonly stated: number
-  /** Of these, how many one of the ten best matches answers when it is read. */
+  /** Of these, how many one of the ten best matches answers when it is read, of a call also its result. */
   readonly found: number
 }
 
@@ -28,9 +28,15 @@ export function oneSearch({ earlier, before }: Case, context: string, probes: re
     writeFileSync(path, records.map(serialize).join(''))
     const archive = openArchive(path, { folder })
     const textOf = (id: string) => JSON.stringify(archive.read(id))
+    const read = ({ id, kind, toolUseId }: ReturnType<typeof archive.search>['matches'][number]) =>
+      kind === 'tool-use' && toolUseId !== undefined ? [textOf(id), textOf(toolUseId)] : [textOf(id)]
     const texts = records.flatMap(({ uuid }) => (typeof uuid === 'string' ? [textOf(uuid)] : []))
     const cardsFor = ({ question }: Probe) => archive.search({ words: question, limit: cards }).matches
-    const found = open.filter((probe) => cardsFor(probe).some(({ id }) => answered(textOf(id), probe)))
+    const found = open.filter((probe) =>
+      cardsFor(probe)
+        .flatMap(read)
+        .some((text) => answered(text, probe)),
+    )
     const stated = open.filter((probe) => texts.some((text) => answered(text, probe)))
     archive.close()
     return { open: open.length, stated: stated.length, found: found.length }

@@ -31,7 +31,7 @@ export function handoverPage({ cases, targets, kinds, lost }: HandoverFigures): 
       'Weighted:',
       sizeTable(cases, 'weighted'),
       '## With one search, at default settings',
-      'Questions that the context does not answer in full; how many of them some single text of the conversation answers (the others need several texts, or a conclusion); and how many of them one of the first ten cards answers when it is read, if the agent searches for the words of the question.',
+      'Questions that the context does not answer in full; how many of them some single text of the conversation answers (the others need several texts, or a conclusion); and how many of them one of the first ten cards answers when it is read (of a call also its result), if the agent searches for the words of the question.',
       searchTable(cases),
       '## By kind of question, at default settings',
       table(

@@ -14,7 +14,7 @@ export async function importApart<T>(path: string): Promise<T> {
   return (await import(pathToFileURL(join(folder, 'node_modules', path)).href)) as T
 }
 
-function fetchOnce(): void {
+export function fetchOnce(): void {
   if (existsSync(join(folder, 'node_modules'))) return
   console.error('Fetching the heavy peers into bench/apart (about 320 MB, once) …')
   const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--no-package-lock']

@@ -1,13 +1,16 @@
-// `npm run bench` without a name: every benchmark one after the other, each in a process of its own, and then the summary.
-// Left out: `soak`, which alone takes minutes; fitting the estimator, which changes sources; the README's figures.
-import { spawnSync } from 'node:child_process'
+// `npm run bench` without a name: every benchmark, each in a process of its own, and then the summary. Left out: `soak`, which
+// alone takes minutes; fitting the estimator, which changes sources; the README's figures.
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { root } from '../root.ts'
 import { summary } from './summary.ts'
 
-/** In this order; `--quick` where a benchmark has it, or all of them would not end within twenty minutes. */
-const benchmarks: readonly (readonly string[])[] = [
+type Words = readonly string[]
+
+/** They measure time, or use every processor: one after the other. `cost` with one seed: `economy` has three. */
+export const alone: readonly Words[] = [
   ['tokens'],
   ['transcript'],
   ['engine'],
@@ -17,25 +20,51 @@ const benchmarks: readonly (readonly string[])[] = [
   ['memory'],
   ['compact'],
   ['simulator'],
-  ['walks'],
-  ['rounds'],
-  ['handover'],
-  ['built-ins'],
-  ['fidelity'],
+  ['loop'],
+  ['store'],
+  ['hooks'],
+  ['terminal'],
+  ['economy'],
+  ['clock'],
   ['cost', '--quick'],
 ]
 
+/** They count prices, facts and functions on one thread: as many at a time as there are processors, the longest first. */
+export const together: readonly Words[] = [
+  ['adapters'],
+  ['built-ins'],
+  ['fidelity'],
+  ['handover'],
+  ['walks'],
+  ['windows'],
+  ['locomo'],
+  ['rounds'],
+]
+
+/** Too long for every run. */
+export const leftOut: readonly string[] = ['soak']
+
 export async function run(): Promise<void> {
+  const began = performance.now()
   const took: Record<string, number> = {}
-  for (const [name = '', ...options] of benchmarks) {
-    console.error(`── ${name}`)
-    const began = performance.now()
-    const { status } = spawnSync(process.execPath, [join(root, 'bench/src/main.ts'), name, ...options], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-    took[name] = (performance.now() - began) / 1000
-    console.error(status === 0 ? `   ${took[name].toFixed(0)} s` : `   failed with ${status}`)
-    if (status !== 0) process.exitCode = 1
+  for (const words of alone) await runOne(words, took)
+  const waiting = [...together]
+  const work = async () => {
+    for (let words = waiting.shift(); words; words = waiting.shift()) await runOne(words, took)
   }
-  await summary(took).run()
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  await summary({ took, seconds: (performance.now() - began) / 1000, leftOut }).run()
+}
+
+async function runOne([name = '', ...options]: Words, took: Record<string, number>): Promise<void> {
+  console.error(`── ${name}`)
+  const began = performance.now()
+  const child = spawn(process.execPath, [join(root, 'bench/src/main.ts'), name, ...options], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const status = await new Promise((resolve) => child.once('close', resolve))
+  const seconds = (performance.now() - began) / 1000
+  took[name] = seconds
+  console.error(status === 0 ? `   ${name}: ${seconds.toFixed(0)} s` : `   ${name} failed with ${status}`)
+  if (status !== 0) process.exitCode = 1
 }

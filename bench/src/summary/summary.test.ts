@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { markdownOf } from '../benchmark.ts'
+import { benchmarks } from '../benchmarks.ts'
 import { costTargets } from '../cost/page.ts'
 import type { Ran } from '../cost/pool.ts'
 import { engineTargets } from '../engine/run.ts'
+import { alone, leftOut, together } from './everything.ts'
 import { summaryPage } from './summary.ts'
 
 const ran = (who: string, name: string, [price, done]: readonly [number, number]) =>
@@ -13,6 +15,11 @@ const ran = (who: string, name: string, [price, done]: readonly [number, number]
     outcome: { price, done },
   }) as Ran
 
+test('every benchmark runs with all others, or is named as left out', () => {
+  const run = [...alone, ...together].map(([name]) => name)
+  expect([...run, ...leftOut].toSorted()).toEqual(Object.keys(benchmarks).toSorted())
+})
+
 describe('the summary', () => {
   test('counts what was met, and names what was missed', () => {
     const targets = [
@@ -21,6 +28,10 @@ describe('the summary', () => {
     ]
     const found = [{ benchmark: 'rounds', targets }]
     const page = markdownOf(summaryPage({ node: '26', found, took: { rounds: 90 } }))
+    const whole = { took: { rounds: 90, cost: 60 }, seconds: 120, leftOut: ['soak'] }
+    expect(markdownOf(summaryPage({ node: '26', found, ...whole }))).toContain(
+      'Took rounds 90 s, cost 60 s; 2.0 minutes in all. Not run: soak.',
+    )
     expect(page).toContain('**1 of 2 targets met.**')
     expect(page).toContain('| [rounds](rounds.md) | size | 1 | 4 | **no** |')
     expect(page).toContain('Took rounds 90 s; 1.5 minutes in all.')

@@ -90,7 +90,7 @@ describe('everlong agent -p', () => {
   test('reports as JSON what happened, what it cost and where to go on', async () => {
     const { run, home, folder } = await world(() => text('Done.'))
     const { stdout } = await run(['-p', 'Go.', '--output', 'json'])
-    const [file = ''] = readdirSync(sessionsFolder(home, folder))
+    const [file = ''] = readdirSync(sessionsFolder(home, folder)).filter((name) => name.endsWith('.jsonl'))
     expect(JSON.parse(stdout)).toEqual({
       type: 'result',
       exitCode: 0,

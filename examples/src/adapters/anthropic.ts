@@ -6,7 +6,9 @@ import { everlong } from 'everlong/anthropic'
 import { z } from 'zod'
 import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
-type How = 'whole' | 'streamed' | 'runner'
+type How = 'whole' | 'streamed' | 'runner' | BuiltIn
+/** Parameters that let the server manage the context. */
+type BuiltIn = Pick<Anthropic.Beta.MessageCreateParamsNonStreaming, 'context_management' | 'betas'>
 
 /**
  * The server clears old results for this client, so the provider of the contract is never surprised: overflows are in
@@ -18,12 +20,42 @@ export const anthropicAdapters: readonly Adapter[] = [
   { name: 'middleware, tool runner', start: (input) => start(input, 'runner') },
 ]
 
+const clearing = (value: number): BuiltIn => ({
+  betas: ['context-management-2025-06-27'],
+  context_management: { edits: [{ type: 'clear_tool_uses_20250919', trigger: { type: 'input_tokens', value } }] },
+})
+
+/** 50,000 tokens is the least that the API takes. */
+const compacting: BuiltIn = {
+  betas: ['compact-2026-01-12'],
+  context_management: { edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 } }] },
+}
+
+/** What the API has, with the marks for the cache that a careful host sets. */
+export const anthropicBuiltIns: readonly Adapter[] = [
+  { name: 'server compaction at 50,000', start: (input) => start(input, compacting) },
+  { name: 'clear_tool_uses at 40,000', start: (input) => start(input, clearing(40_000)) },
+  { name: 'clear_tool_uses at 20,000', start: (input) => start(input, clearing(20_000)) },
+]
+
+/** At the newest two messages. */
+function marked(messages: Messages): Messages {
+  return messages.map((message, at) => {
+    if (at < messages.length - 2 || !Array.isArray(message.content)) return message
+    const last = message.content.findLastIndex(({ type }) => type !== 'thinking')
+    const content = message.content.map((block, index) => {
+      return index === last ? { ...block, cache_control: { type: 'ephemeral' as const } } : block
+    })
+    return { ...message, content } as Anthropic.Beta.BetaMessageParam
+  })
+}
+
 type Messages = Anthropic.Beta.BetaMessageParam[]
 type Options = { readonly signal?: AbortSignal }
 
 async function start({ url, model, settings, isManaged, system, read, storage }: AgentInput, how: How) {
   const managed = everlong({ settings })
-  const middleware = isManaged ? [managed.middleware] : []
+  const middleware = isManaged && typeof how === 'string' ? [managed.middleware] : []
   const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 5, middleware })
   const tool = betaZodTool({
     name: 'read',
@@ -37,6 +69,10 @@ async function start({ url, model, settings, isManaged, system, read, storage }:
   const tools = [{ name: 'read', description: 'Reads a part of a module.', input_schema }]
   const lists = storedLists<Anthropic.Beta.BetaMessageParam>(storage)
   const ask = (messages: Messages, options: Options): Promise<Anthropic.Beta.BetaMessage> => {
+    if (typeof how !== 'string') {
+      const text = [{ type: 'text' as const, text: system, cache_control: { type: 'ephemeral' as const } }]
+      return client.beta.messages.create({ ...base, ...how, system: text, tools, messages: marked(messages) }, options)
+    }
     const params = { ...base, tools, messages }
     return how === 'streamed'
       ? client.beta.messages.stream(params, options).finalMessage()

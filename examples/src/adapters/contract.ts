@@ -91,6 +91,8 @@ export type RunOptions = {
   /** Lines of each part that the tool reads: longer parts fill the window in fewer turns. */
   readonly linesPerPart?: number
   readonly economy?: EngineSettings['economy']
+  /** Rate limits and answers in small pieces: true unless said. */
+  readonly faults?: boolean
 }
 
 export const rules: readonly string[] = [
@@ -176,10 +178,13 @@ export async function runAdapter(adapter: Adapter, options: RunOptions): Promise
     script: seen.watching(worker()),
     windows: { [model]: window },
     faults: {
-      rules: [
-        ...(isManaged && toldWindow === window ? [rateLimits(turns)] : []),
-        { probability: 0.03, fault: { type: 'split', longest: 300 } },
-      ],
+      rules:
+        options.faults === false
+          ? []
+          : [
+              ...(isManaged && toldWindow === window ? [rateLimits(turns)] : []),
+              { probability: 0.03, fault: { type: 'split', longest: 300 } },
+            ],
     },
     logEntries: 10_000,
   })

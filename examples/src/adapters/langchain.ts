@@ -5,8 +5,10 @@ import { everlong, type LangChain } from 'everlong/langchain'
 import {
   type AgentMiddleware,
   anthropicPromptCachingMiddleware,
+  ClearToolUsesEdit,
   contextEditingMiddleware,
   createAgent,
+  summarizationMiddleware,
   tool,
 } from 'langchain'
 import { z } from 'zod'
@@ -21,7 +23,31 @@ export const langChainAdapters: readonly Adapter[] = [
   },
 ]
 
-async function start(input: AgentInput, managing: (managed: LangChain) => AgentMiddleware) {
+/** LangChain's own middlewares, from so many tokens on. By default a summary is made of the newest 4,000 tokens only. */
+export const langChainBuiltIns: readonly Adapter[] = [40_000, 20_000].flatMap((tokens) => [
+  builtIn(`summarizationMiddleware at ${tokens.toLocaleString('en')}`, (model) =>
+    summarizationMiddleware({ model, trigger: { tokens }, keep: { messages: 20 } } as never),
+  ),
+  builtIn(`summarizationMiddleware at ${tokens.toLocaleString('en')}, reading all`, (model) =>
+    summarizationMiddleware({
+      model,
+      trigger: { tokens },
+      keep: { messages: 20 },
+      trimTokensToSummarize: 2 * tokens,
+    } as never),
+  ),
+  builtIn(`contextEditingMiddleware at ${tokens.toLocaleString('en')}`, () =>
+    contextEditingMiddleware({ edits: [new ClearToolUsesEdit({ trigger: { tokens }, keep: { messages: 3 } })] }),
+  ),
+])
+
+function builtIn(name: string, make: (model: ChatAnthropic) => unknown): Adapter {
+  return { name, start: (input) => start(input, (_, model) => make(model) as AgentMiddleware) }
+}
+
+type Managing = (managed: LangChain, model: ChatAnthropic) => AgentMiddleware
+
+async function start(input: AgentInput, managing: Managing) {
   const { url, model: name, settings, isManaged, system, read, storage } = input
   const model = new ChatAnthropic({
     model: name,
@@ -38,7 +64,7 @@ async function start(input: AgentInput, managing: (managed: LangChain) => AgentM
   // Its schema is of an older Zod than these strict types accept.
   const caching = anthropicPromptCachingMiddleware() as AgentMiddleware
   const managed = everlong({ settings })
-  const own = isManaged ? [managing(managed)] : []
+  const own = isManaged ? [managing(managed, model)] : []
   const middleware: AgentMiddleware[] = [...own, caching]
   // Stands for one in a database: it stores messages in serialized form.
   const checkpointer = (storage.get('checkpointer') as MemorySaver | undefined) ?? new MemorySaver()

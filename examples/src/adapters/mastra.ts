@@ -14,12 +14,28 @@ const name = '@mastra/core'
 const folder = new URL(`../../../bench/apart/node_modules/${name}/dist/`, import.meta.url)
 export const hasMastra = existsSync(folder)
 
-export const mastraAdapter: Adapter = { name: 'Mastra', start, recovers: true }
+export const mastraAdapter: Adapter = { name: 'Mastra', start: (input) => start(input), recovers: true }
 
-async function start({ url, model, settings, isManaged, system, read, storage }: AgentInput) {
+/** Mastra's own processor. It counts by a tokenizer of another model. */
+export const mastraBuiltIns: readonly Adapter[] = [40_000, 20_000].map((limit) => ({
+  name: `TokenLimiter at ${limit.toLocaleString('en')}`,
+  start: async (input) => {
+    const processors = (await import(new URL('processors/index.js', folder).href)) as {
+      TokenLimiterProcessor: new (options: { readonly limit: number }) => object
+    }
+    return start(input, new processors.TokenLimiterProcessor({ limit }))
+  },
+}))
+
+async function start(input: AgentInput, own?: object) {
+  const { url, model, settings, isManaged, system, read, storage } = input
   const { Agent } = (await import(new URL('agent/index.js', folder).href)) as { Agent: new (options: object) => Agent }
   const tools = (await import(new URL('tools/index.js', folder).href)) as { createTool: (options: object) => object }
   const { processor, close } = everlong({ settings })
+  const processorsOf = () => {
+    if (own) return { inputProcessors: [own] }
+    return isManaged ? { inputProcessors: [processor], errorProcessors: [processor] } : {}
+  }
   const agent = new Agent({
     id: 'engineer',
     name: 'engineer',
@@ -33,7 +49,7 @@ async function start({ url, model, settings, isManaged, system, read, storage }:
         execute: async (input: Part) => read(input),
       }),
     },
-    ...(isManaged ? { inputProcessors: [processor], errorProcessors: [processor] } : {}),
+    ...processorsOf(),
   })
   const lists = storedLists<object>(storage)
   return {

@@ -4,6 +4,7 @@ import {
   type AgentInputItem,
   MemorySession,
   OpenAIChatCompletionsModel,
+  OpenAIResponsesCompactionSession,
   OpenAIResponsesModel,
   run,
   setTracingDisabled,
@@ -15,7 +16,11 @@ import OpenAI from 'openai'
 import { z } from 'zod'
 import { type Adapter, type AgentInput, type Said, storedLists } from './contract.ts'
 
-type How = { readonly by: 'model' | 'filter'; readonly api?: 'chat' | 'responses'; readonly streams?: boolean }
+type How = {
+  readonly by: 'model' | 'filter' | 'compaction session'
+  readonly api?: 'chat' | 'responses'
+  readonly streams?: boolean
+}
 
 export const openaiAgentsAdapters: readonly Adapter[] = [
   { name: 'model', recovers: true, thinks: false, start: (input) => start(input, { by: 'model' }) },
@@ -31,6 +36,14 @@ export const openaiAgentsAdapters: readonly Adapter[] = [
     start: (input) => start(input, { by: 'model', streams: true }),
   },
   { name: 'input filter', thinks: false, abortsSummaries: false, start: (input) => start(input, { by: 'filter' }) },
+]
+
+/** The SDK's own way: the server compacts between turns, by default as soon as there are ten items. */
+export const openaiAgentsBuiltIns: readonly Adapter[] = [
+  {
+    name: 'OpenAIResponsesCompactionSession',
+    start: (input) => start(input, { by: 'compaction session', api: 'responses' }),
+  },
 ]
 
 async function start(input: AgentInput, { by, api = 'chat', streams = false }: How) {
@@ -68,8 +81,17 @@ async function start(input: AgentInput, { by, api = 'chat', streams = false }: H
     return store
   }
   const { callModelInputFilter } = managed
+  const compacting = new Map<MemorySession, OpenAIResponsesCompactionSession>()
+  const sessionOn = (store: MemorySession) => {
+    if (by !== 'compaction session') return managed.wrapSession(store)
+    const session =
+      compacting.get(store) ??
+      new OpenAIResponsesCompactionSession({ client, underlyingSession: store, model: name, compactionMode: 'input' })
+    compacting.set(store, session)
+    return session
+  }
   const optionsOf = (store: MemorySession, signal: AbortSignal | undefined) => ({
-    session: isManaged ? managed.wrapSession(store) : store,
+    session: isManaged ? sessionOn(store) : store,
     ...(isManaged && by === 'filter' ? { callModelInputFilter } : {}),
     ...(signal ? { signal } : {}),
   })

@@ -52,7 +52,8 @@ export function requestDetail(
   room: number,
 ): readonly string[] {
   const { detail } = request
-  if (!detail) return []
+  // A short command is in the title already.
+  if (!detail || (detail.type === 'text' && request.title === `Run ${detail.text}`)) return []
   const lines = detailLines(detail, { ...sheet, width: sheet.width - 2 })
   const left = lines.length - room
   const shown = lines.slice(0, room).map((line) => `  ${line}`)

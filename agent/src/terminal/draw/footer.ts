@@ -21,12 +21,12 @@ export function footerLines(
 ): readonly string[] {
   const { width, paint } = sheet
   if (!agent) return [paint('dim', 'Starting…')]
-  const about = [modeNames[agent.mode], oneLine(agent.model)]
+  const about = [modeNames[agent.mode], oneLine(agent.model).replace(/^anthropic:/, '')]
   const tasks = agent.tasks.filter(({ isRunning }) => isRunning).length
   const right = [...(tasks > 0 ? [`${tasks} in the background`] : []), ...about].join(' · ')
   if (!reading) return [paint('dim', cut(right, width))]
   const isWide = width >= 72
-  const room = isWide ? width - Math.min(columnsOf(right), 30) - 2 : width
+  const room = isWide ? width - Math.min(columnsOf(right), Math.floor(width / 2)) - 2 : width
   const left = gaugeText(reading, room, sheet)
   if (!isWide) return [left.text, paint('dim', cut(right, width))]
   const space = ' '.repeat(Math.max(2, width - left.columns - columnsOf(cut(right, width - left.columns - 2))))
@@ -41,7 +41,8 @@ function gaugeText(
   sheet: Sheet,
 ): { readonly text: string; readonly columns: number } {
   const words =
-    gaugeWordings(reading).find((text) => columnsOf(text) + barColumns + 1 <= room) ?? `${reading.percentLeft} %`
+    gaugeWordings(reading, sheet.width).find((text) => columnsOf(text) + barColumns + 1 <= room) ??
+    `${reading.percentLeft} %`
   const bar = gauge({ ...reading, used: reading.tokens }, barColumns, sheet)
   return {
     text: `${bar} ${sheet.paint(stateStyles[reading.state], words)}`,
@@ -50,19 +51,23 @@ function gaugeText(
 }
 
 /** From the fullest to the shortest. An estimate is always called one, as long as there is room for a number. */
-export function gaugeWordings(reading: GaugeReading): readonly string[] {
+export function gaugeWordings(reading: GaugeReading, width = Number.POSITIVE_INFINITY): readonly string[] {
   const { percentLeft, tokens, limit, isEstimated, state, turnsLeft, isAutoCompactOn } = reading
   const estimated = isEstimated ? ' (estimated)' : ''
   const left = state === 'blocking' ? 'full' : `${percentLeft} % left`
   const next = isAutoCompactOn ? nextCompaction(reading, turnsLeft) : 'auto-compact off'
+  const exact = `${left} · ${count(tokens)} of ${count(limit)} tokens${estimated}${next === '' ? '' : ` · ${next}`}`
   return [
-    `${left} · ${count(tokens)} of ${count(limit)} tokens${estimated}${next === '' ? '' : ` · ${next}`}`,
+    // By the width alone, so that numbers do not change their form while one looks at them.
+    ...(width >= exactFrom ? [exact] : []),
     `${left} · ${short(tokens)} of ${short(limit)}${estimated}${next === '' ? '' : ` · ${next}`}`,
     `${left} · ${short(tokens)} of ${short(limit)}${estimated}`,
     `${left} · ${short(tokens)}${isEstimated ? ' est.' : ''}`,
     left,
   ]
 }
+
+const exactFrom = 110
 
 function nextCompaction({ state }: GaugeReading, turns: number | undefined): string {
   if (state === 'over-threshold' || state === 'blocking') return 'compacts next'

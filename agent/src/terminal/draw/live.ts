@@ -24,7 +24,8 @@ export function drawLive(state: TerminalState, now: number): Drawing {
     ...statusLines(state, sheet, now),
     ...queuedLines(state, sheet),
   ]
-  const footer = footerLines(state.gauge, state.agent, sheet)
+  const own = state.statusLine === '' ? [] : [sheet.paint('dim', cut(oneLine(state.statusLine), sheet.width))]
+  const footer = [...footerLines(state.gauge, state.agent, sheet), ...own]
   const hint = state.hint === undefined ? [] : [sheet.paint('yellow', cut(oneLine(state.hint), sheet.width))]
   // One row less than the screen has: a frame that fills it would make the terminal scroll with every change.
   const room = rows - 1 - 1 - bottom.lines.length - hint.length - footer.length
@@ -121,11 +122,17 @@ export function statusOf(state: TerminalState, now: number): Status | undefined 
   return { text, keys: `Esc to interrupt${move}`, style: 'cyan' }
 }
 
-function queuedLines({ agent }: TerminalState, { width, paint }: Sheet): readonly string[] {
-  const queued = agent?.queued ?? []
+function queuedLines({ agent, early }: TerminalState, { width, paint }: Sheet): readonly string[] {
+  const queued = agent?.queued ?? early
   if (queued.length === 0) return []
-  const lines = queued.slice(-mostQueued).map(({ text }) => paint('dim', cut(`› ${oneLine(text)}`, width)))
-  return [paint('dim', cut(`Queued (${queued.length}), sent with the next request. ↑ edits:`, width)), ...lines]
+  const lines = queued
+    .slice(-mostQueued)
+    .map(({ text, command }) => paint('dim', cut(`› ${oneLine(command ?? text)}`, width)))
+  return [paint('dim', cut(queuedTitle(queued.length, agent !== undefined), width)), ...lines]
 }
 
 const mostQueued = 3
+
+function queuedTitle(queued: number, isStarted: boolean): string {
+  return `Queued (${queued}), sent ${isStarted ? 'with the next request. ↑ edits:' : 'when the agent is ready:'}`
+}

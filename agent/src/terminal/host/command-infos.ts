@@ -1,9 +1,12 @@
 // The slash commands as the completion menu shows them.
-import { commands } from '../../commands/run.ts'
+import type { Agent } from '../../app.ts'
+import { commandNamed, commands } from '../../commands/run.ts'
 import type { CommandInfo } from './protocol.ts'
 
-export function commandInfos(): readonly CommandInfo[] {
-  return commands.map(({ name, arguments: usage, help }) => ({
+/** Also those of the person and the project, and skills. A name of the agent's own comes first. */
+export function commandInfos(agent?: Pick<Agent, 'ownCommands'>): readonly CommandInfo[] {
+  const own = (agent?.ownCommands() ?? []).filter(({ name }) => commandNamed(`/${name}`) === undefined)
+  return [...commands, ...own].map(({ name, arguments: usage, help }) => ({
     name,
     description: help,
     ...(usage === undefined ? {} : { usage }),

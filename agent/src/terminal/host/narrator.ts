@@ -8,11 +8,14 @@ import { failureLine } from '../../render/retry.ts'
 import { callOf, finishedCall, type Work } from './calls.ts'
 import { pastOf } from './past.ts'
 import type { Call, GaugeReading, UiEvent } from './protocol.ts'
+import { createStatusLine } from './status-line.ts'
 
 export type NarratorOptions = {
   /** Paths are shown relative to it. */
   readonly folder: string
   readonly send: (event: UiEvent) => void
+  /** A command of the person's own; its first line is shown below the prompt. */
+  readonly statusLine?: string
 }
 
 const gaugeEveryMs = 100
@@ -27,7 +30,7 @@ export type Narrator = {
   readonly stop: () => void
 }
 
-export function createNarrator(agent: Agent, { folder, send }: NarratorOptions): Narrator {
+export function createNarrator(agent: Agent, { folder, send, statusLine: command }: NarratorOptions): Narrator {
   const calls = new Map<string, Call>()
   const diffs = new Map<string, string>()
   const works = new Map<string, Work>()
@@ -36,15 +39,18 @@ export function createNarrator(agent: Agent, { folder, send }: NarratorOptions):
     timer = undefined
     const gauge = readGauge(agent)
     if (gauge) send({ type: 'gauge', gauge })
+    statusLine?.refresh()
   }
   const refresh = () => {
     timer ??= setTimeout(sendGauge, gaugeEveryMs)
   }
+  const statusLine = command === undefined ? undefined : createStatusLine(agent, { command, folder, send })
+  statusLine?.refresh()
   let session = agent.state().sessionId
   const tell = (event: AgentEvent, parent?: string): void => {
     if (event.type === 'state' && event.state.sessionId !== session) {
       session = event.state.sessionId
-      send({ type: 'session', title: event.state.title ?? session, past: pastOf(agent, folder) })
+      send({ type: 'session', title: event.state.name ?? session, past: pastOf(agent, folder) })
     }
     if (event.type === 'tool-started')
       calls.set(event.toolUseId, callOf(event, { folder, ...(parent === undefined ? {} : { parent }) }))
@@ -78,6 +84,7 @@ export function createNarrator(agent: Agent, { folder, send }: NarratorOptions):
     stop: () => {
       stopListening()
       clearTimeout(timer)
+      statusLine?.stop()
     },
   }
 }

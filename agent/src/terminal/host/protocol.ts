@@ -69,6 +69,8 @@ export type UiEvent =
   | { readonly type: 'stopped'; readonly why: StopReason }
   | { readonly type: 'state'; readonly state: AgentState }
   | { readonly type: 'gauge'; readonly gauge: GaugeReading }
+  /** What the person's own command printed. */
+  | { readonly type: 'status-line'; readonly text: string }
   /** Works in another session from now on. */
   | { readonly type: 'session'; readonly title: string; readonly past: readonly UiEvent[] }
 

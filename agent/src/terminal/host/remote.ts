@@ -31,9 +31,12 @@ export type RemoteListener = {
   readonly lost: (why: string) => void
 }
 
+/** New objects get little room, because it is never given back: the agent needs 30 MB less, and no more time. */
+const resourceLimits = { maxYoungGenerationSizeMb: 16 }
+
 /** Runs the agent of this module in a thread of its own; `data` is the worker's `workerData`. */
 export function connectToWorker(module: URL, data: unknown, listener: RemoteListener): RemoteAgent {
-  const worker = new Worker(module, { workerData: data, stdout: true, stderr: true })
+  const worker = new Worker(module, { workerData: data, stdout: true, stderr: true, resourceLimits })
   for (const stream of [worker.stdout, worker.stderr]) stream.setEncoding('utf8').on('data', listener.printed)
   const pending = new Map<number, { readonly resolve: (value: never) => void; readonly reject: (why: Error) => void }>()
   let isStarted = false

@@ -6,6 +6,7 @@ import { sessionFolder } from 'everlong/internal/node'
 import type { Agent, Person } from '../../app.ts'
 import { reasonOf } from '../../reason-of.ts'
 import { originalOf } from '../../receipt.ts'
+import { keepCompiled } from '../keep-compiled.ts'
 import { createFileFinder } from './find-files.ts'
 import { createNarrator, type Narrator, readGauge } from './narrator.ts'
 import type { Ask, AskAnswer, Calls, CommandInfo, FromHost, Hello, SetupScreen, ToHost } from './protocol.ts'
@@ -22,6 +23,8 @@ export type Started =
       readonly type: 'agent'
       readonly agent: Agent
       readonly commands: readonly CommandInfo[]
+      /** A command of the person's own. */
+      readonly statusLine?: string | undefined
       readonly folder: string
     })
   | { readonly type: 'none'; readonly why: string; readonly setup?: SetupScreen }
@@ -45,8 +48,12 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
     port.close()
     return
   }
-  const { agent, commands, folder, past = [], notices = [] } = started
-  const narrator = createNarrator(agent, { folder, send: (event) => port.postMessage({ type: 'event', event }) })
+  const { agent, commands, folder, past = [], notices = [], statusLine } = started
+  const narrator = createNarrator(agent, {
+    folder,
+    send: (event) => port.postMessage({ type: 'event', event }),
+    ...(statusLine === undefined ? {} : { statusLine }),
+  })
   asking.onPermission(narrator.rememberDiff)
   receive = createReceiver(port, callsOf(agent, narrator, folder))
   const gauge = readGauge(agent)
@@ -60,6 +67,7 @@ export async function serveAgent(port: HostPort, start: StartAgent): Promise<voi
     },
   })
   for (const message of waiting) receive(message)
+  keepCompiled()
 }
 
 /** Characters of a message that the terminal shows; the transcript has all of them. */

@@ -46,7 +46,7 @@ function fileRows({ editor, found }: Typed): readonly MenuRow[] {
   const before = editor.text.slice(0, editor.cursor - typed.length)
   const after = editor.text.slice(editor.cursor)
   return found.files.map((file) => {
-    const start = `${before}${file} `
+    const start = `${before}${/\s/.test(file) ? `"${file}"` : file} `
     return { name: `@${file}`, description: '', completed: { ...editor, text: start + after, cursor: start.length } }
   })
 }

@@ -48,6 +48,9 @@ describe('editing', () => {
     expect(pasted.text).toBe('Look: [Pasted #1: 320 lines]')
     expect(promptOf(pasted)).toEqual({ text: `Look: ${lines}` })
     expect(edit(pasted, { key: 'backspace' })?.text).toBe('Look: ')
+    // Patterns of a replacement are text like any other.
+    const odd = `$& $1 $$ $\` $'\n`.repeat(30)
+    expect(promptOf(edit(emptyEditor, { key: 'paste', text: odd }) ?? emptyEditor)).toEqual({ text: odd.trim() })
     expect(edit(pasted, { key: 'left' })?.cursor).toBe('Look: '.length)
   })
 

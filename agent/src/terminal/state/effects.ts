@@ -5,7 +5,8 @@ import type { TerminalState } from './state.ts'
 
 export type Effect =
   | { readonly type: 'submit'; readonly prompt: Prompt; readonly shown: string }
-  | { readonly type: 'command'; readonly line: string }
+  /** `shown` in place of the line, which may hold an id. */
+  | { readonly type: 'command'; readonly line: string; readonly shown?: string }
   /** Stops the turn; queued prompts come back into the editor. */
   | { readonly type: 'interrupt' }
   | { readonly type: 'abort-command' }
@@ -19,6 +20,10 @@ export type Effect =
   /** Loads what a compaction summarized. */
   | { readonly type: 'load-original'; readonly receipt: string }
   | { readonly type: 'redraw' }
+  /** Opens the text in the person's editor. */
+  | { readonly type: 'open-editor' }
+  /** Attaches the image of the clipboard. */
+  | { readonly type: 'paste-image' }
   /** Gives the terminal back to the shell until the program is continued. */
   | { readonly type: 'suspend' }
   | { readonly type: 'stop-playing' }

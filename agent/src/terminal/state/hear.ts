@@ -12,7 +12,7 @@ export function greet(
   { state: agent, commands, gauge, past, notices }: Hello,
   now: number,
 ): TerminalState {
-  let shown: TerminalState = { ...state, agent, commands, gauge }
+  let shown: TerminalState = { ...state, agent, commands, gauge, early: [] }
   for (const event of past) shown = hear(shown, event, now)
   for (const text of notices) shown = withItem(shown, { type: 'notice', text })
   return shown
@@ -53,6 +53,8 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       return withEngineEvent(state, event.event, now)
     case 'prompt':
       if (event.isQueued) return state
+      // A command is on the screen already.
+      if (event.prompt.command !== undefined) return { ...flushed(state), hasSaid: true }
       return withItem({ ...flushed(state), hasSaid: true }, { type: 'prompt', prompt: event.prompt })
     case 'receipt': {
       const { receipt, line } = event
@@ -67,6 +69,8 @@ export function hear(state: TerminalState, event: UiEvent, now: number): Termina
       return switched(state, event, now)
     case 'gauge':
       return { ...state, gauge: event.gauge }
+    case 'status-line':
+      return { ...state, statusLine: event.text }
   }
 }
 

@@ -18,7 +18,11 @@ export function pressInPicker(state: TerminalState, picker: Picker, press: Press
       if (!choice) return step(state)
       if (picker.fillsPrompt)
         return step({ ...state, overlay: undefined, editor: editorWith(choice.command), completion: -1 })
-      return step({ ...state, overlay: undefined }, { type: 'command', line: choice.command })
+      const [name = ''] = choice.command.split(' ', 1)
+      return step(
+        { ...state, overlay: undefined },
+        { type: 'command', line: choice.command, shown: `${name} ${choice.label}` },
+      )
     }
     case 'up':
       return show({ selected: Math.max(0, picker.selected - 1) })

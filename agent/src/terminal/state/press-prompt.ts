@@ -1,4 +1,5 @@
 // Keys at the prompt: editing, history, completion, sending.
+import type { Prompt } from '../../app.ts'
 import { mentionIn, menuOf } from '../input/completion.ts'
 import { type Editor, edit, editorWith, emptyEditor, insert, lineOf, promptOf } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
@@ -50,12 +51,17 @@ function submit(state: TerminalState): Step {
     completion: 0,
     typedAt: 0,
   }
-  if (state.agent === undefined) return step({ ...state, hint: 'The agent is starting. One moment.' })
   if (!/^[/!]/.test(shown) || state.editor.pastes.length > 0) {
-    return step(cleared, { type: 'submit', prompt: promptOf(state.editor), shown })
+    const prompt = promptOf(state.editor)
+    return step(waiting(cleared, prompt), { type: 'submit', prompt, shown })
   }
   if (state.command !== undefined) return step({ ...state, hint: `${state.command} is still running.` })
   return step(cleared, { type: 'command', line: shown })
+}
+
+/** Before the agent is there, it is shown as queued. */
+function waiting(state: TerminalState, prompt: Prompt): TerminalState {
+  return state.agent === undefined ? { ...state, early: [...state.early, prompt] } : state
 }
 
 /** Up on the first line and down on the last leave the text for the history. */

@@ -29,6 +29,8 @@ export function press(before: TerminalState, key: Press, now: number): Step {
   if (key.key === 'escape') return pressEscape(state, now)
   if (key.key === 'shift+tab') return step(state, { type: 'set-mode', mode: nextMode(state) })
   if (key.key === 'ctrl+r') return searchHistory(state)
+  if (key.key === 'ctrl+g') return step(state, { type: 'open-editor' })
+  if (key.key === 'ctrl+v') return step(state, { type: 'paste-image' })
   if (key.key === 'ctrl+b' && canMove(state)) return step(state, { type: 'move-to-background' })
   if (key.key === 'ctrl+d' && state.editor.text === '') return step(state, { type: 'quit' })
   const typed = key.key === 'text' || key.key === 'paste' ? { ...state, typedAt: now } : state

@@ -6,7 +6,7 @@ import type { FinishedCall, UiEvent } from '../host/protocol.ts'
 import { editorWith } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
 import type { Effect } from './effects.ts'
-import { asked, hear, settle, withdrawn } from './hear.ts'
+import { asked, greet, hear, settle, withdrawn } from './hear.ts'
 import { press } from './press.ts'
 import { firstState, type TerminalState, withoutPrinted } from './state.ts'
 
@@ -323,7 +323,17 @@ describe('dialogs', () => {
       ...ready,
       overlay: { type: 'picker', title: 'Resume', choices, filter: '', selected: 0 },
     }
-    expect(pressed(state, typed('t'), 'down', 'enter').effects).toEqual([{ type: 'command', line: '/resume three' }])
+    expect(pressed(state, typed('t'), 'down', 'enter').effects).toEqual([
+      { type: 'command', line: '/resume three', shown: '/resume three' },
+    ])
     expect(pressed(state, 'escape').state.overlay).toBe(undefined)
   })
+})
+
+test('what is sent before the agent is there is shown as queued, and gone once it is', () => {
+  const early = pressed({ ...firstState, editor: editorWith('hello') }, 'enter')
+  expect(early.effects).toEqual([{ type: 'submit', prompt: { text: 'hello' }, shown: 'hello' }])
+  expect([early.state.early, early.state.editor.text]).toEqual([[{ text: 'hello' }], ''])
+  const started = greet(early.state, { state: idle, commands: [], past: [], notices: [] }, 0)
+  expect(started.early).toEqual([])
 })

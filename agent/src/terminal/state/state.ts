@@ -104,8 +104,12 @@ export type TerminalState = {
   /** The newest ones. */
   readonly details: readonly Detail[]
   readonly agent: AgentState | undefined
+  /** Sent before the agent was there. */
+  readonly early: readonly Prompt[]
   readonly commands: readonly CommandInfo[]
   readonly gauge: GaugeReading | undefined
+  /** Of the person's own. */
+  readonly statusLine: string
   /** The part of the answer that may still change. */
   readonly answer: string
   /** Whether text of the answer that is coming has been shown. */
@@ -145,8 +149,10 @@ export const firstState: TerminalState = {
   lastType: undefined,
   details: [],
   agent: undefined,
+  early: [],
   commands: [],
   gauge: undefined,
+  statusLine: '',
   answer: '',
   hasStreamed: false,
   isThinking: false,

@@ -51,6 +51,7 @@ export type PlayData = {
   /** With the tools, settings and permissions of the real agent. Steps call them with `use Bash {"command":"ls"}`. */
   readonly isReal?: boolean
   readonly mode?: PermissionMode
+  readonly isTrusting?: boolean
 }
 
 serveInWorker<PlayData>(async (data, person) => {
@@ -83,20 +84,29 @@ serveInWorker<PlayData>(async (data, person) => {
     ...(newest ? { session: { type: 'open', path: newest.path } } : {}),
   })
   if (tokens > 0) agent.session().add(longHistory(tokens))
-  return { type: 'agent', agent, folder, commands: commandInfos(), past: pastOf(agent, folder) }
+  return { type: 'agent', agent, folder, commands: commandInfos(agent), past: pastOf(agent, folder) }
 })
 
 async function startReal(
-  { folder, home, mode, isContinued = false }: PlayData,
+  { folder, home, mode, isContinued = false, isTrusting = false }: PlayData,
   person: Person,
   chosen: ChosenModel,
 ): Promise<Awaited<ReturnType<StartAgent>>> {
   const env = { ...process.env, EVERLONG_HOME: home }
   const session = isContinued ? ({ type: 'continue' } as const) : ({ type: 'new' } as const)
-  const started = await startAgent({ folder, env, person, chosen, session, mode })
+  const started = await startAgent({ folder, env, person, chosen, session, mode, isTrusting })
   if (started.type !== 'started') return { type: 'none', why: JSON.stringify(started) }
-  const { agent, notices } = started
-  return { type: 'agent', agent, folder, notices, commands: commandInfos(), past: pastOf(agent, folder) }
+  const { agent, notices, settings } = started
+  const statusLine = settings.statusLine?.command
+  return {
+    type: 'agent',
+    agent,
+    folder,
+    notices,
+    statusLine,
+    commands: commandInfos(agent),
+    past: pastOf(agent, folder),
+  }
 }
 
 function engineSettings({ window }: PlayData): EngineSettings {

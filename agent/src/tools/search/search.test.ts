@@ -1,4 +1,4 @@
-import { symlinkSync, utimesSync } from 'node:fs'
+import { chmodSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Bench } from '../../testing/tool-bench.ts'
@@ -171,6 +171,17 @@ test('without ripgrep, a search that stops at its limit says so, and one that fi
     )
   expect(await find(3)).toMatchObject({ type: 'found', isCut: true })
   expect(await find(9)).toMatchObject({ type: 'found', isCut: false })
+})
+
+test('ripgrep is ended when the search is stopped', async () => {
+  const bench = await setBench()
+  bench.write('bin/rg', '#!/bin/sh\nexec sleep 20\n')
+  chmodSync(join(bench.folder, 'bin/rg'), 0o755)
+  const controller = new AbortController()
+  const wanted = { files: [join(bench.folder, 'bin/rg')], pattern: 'a', ignoreCase: false, multiline: false, most: 10 }
+  const searching = search(wanted, { signal: controller.signal, ripgrep: join(bench.folder, 'bin/rg') })
+  setTimeout(() => controller.abort(), 50)
+  expect(await searching).toEqual({ type: 'failed', why: expect.stringMatching(/abort/i) })
 })
 
 test('a search that would take for ever is given up when it is stopped, and blocks nothing', async () => {

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { benches } from '../../testing/with-bench.ts'
 import { isPrivateAddress } from './addresses.ts'
+import { whyNotFollowed } from './web-fetch.ts'
 
 const setBench = benches()
 const closing: (() => Promise<unknown>)[] = []
@@ -100,6 +101,16 @@ describe('a page', () => {
     const text = await bench.say('WebFetch', { url, offset: 5 * 1024 * 1024 - 10 })
     expect(text).toBe(`${'y'.repeat(10)}\n[The page is larger than 5 MB: the rest was not loaded.]`)
   })
+})
+
+test.each([
+  ['http://a.org/x', 'http://a.org/y', undefined],
+  ['http://a.org/x', 'https://a.org/x', undefined],
+  ['https://a.org/x', 'http://a.org/x', 'an address without encryption'],
+  ['http://a.org/x', 'http://b.a.org/x', 'another host'],
+  ['http://a.org:8080/x', 'http://a.org/x', 'another host'],
+])('a redirect from %s to %s', (from, to, why) => {
+  expect(whyNotFollowed(new URL(from), new URL(to))).toBe(why)
 })
 
 describe('a redirect', () => {

@@ -69,9 +69,10 @@ async function fetchPage(kit: Kit, { url, given, context, addresses, isPrivate }
     if (page.type === 'page') return shown(kit, { at, page, offset: given.offset ?? 0, signal: context.signal })
     const next = URL.canParse(page.to, at) ? readUrl(new URL(page.to, at).href) : 'The redirect leads nowhere.'
     if (typeof next === 'string') return failed(`${at.href}: ${next}`)
-    if (next.host !== at.host && !isUpgrade(at, next)) {
+    const elsewhere = whyNotFollowed(at, next)
+    if (elsewhere !== undefined) {
       return failed(
-        `${at.href} redirects (${page.status}) to another host. If that is what you want, call WebFetch with ${next.href}`,
+        `${at.href} redirects (${page.status}) to ${elsewhere}. If that is what you want, call WebFetch with ${next.href}`,
       )
     }
     at = next
@@ -79,9 +80,10 @@ async function fetchPage(kit: Kit, { url, given, context, addresses, isPrivate }
   return failed(`${url.href}: more than ${mostRedirects} redirects.`)
 }
 
-/** The same host, on the standard ports. */
-function isUpgrade(from: URL, to: URL): boolean {
-  return from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:'
+/** The permission was for this host, and an encrypted connection stays encrypted. */
+export function whyNotFollowed(from: URL, to: URL): string | undefined {
+  if (from.host !== to.host) return 'another host'
+  return from.protocol === 'https:' && to.protocol === 'http:' ? 'an address without encryption' : undefined
 }
 
 type Shown = {

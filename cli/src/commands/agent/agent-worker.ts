@@ -10,14 +10,15 @@ serveInWorker<AgentWorkerData>(async (options, person) => {
   const started = await startAgent({ ...options, env: process.env, person, demo: startDemoModel })
   if (started.type === 'no-model') return { type: 'none', why: '', setup: started.setup }
   if (started.type === 'refused') return { type: 'none', why: started.why.join('\n') }
-  const { notices } = started
+  const { notices, settings } = started
   const agent = started.agent.state().model === 'demo' ? agentWithoutMarks(started.agent) : started.agent
   return {
     type: 'agent',
     agent,
     notices,
+    statusLine: settings.statusLine?.command,
     folder: options.folder,
-    commands: commandInfos(),
+    commands: commandInfos(agent),
     past: pastOf(agent, options.folder),
   }
 })

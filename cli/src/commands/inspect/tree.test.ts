@@ -176,3 +176,19 @@ test('--ancestry shows what led to an entry across compactions, and an unknown e
   expect(unknown).toMatchObject({ exitCode: 1, stdout: '' })
   expect(unknown.stderr).toContain('There is no entry nobody in')
 })
+
+test('a record with several results is an error if any of them is one', async () => {
+  const built = session()
+    .user('look')
+    .assistant([toolUseBlock('t1', 'Read', { file_path: 'a.ts' }), toolUseBlock('t2', 'Bash', { command: 'ls' })])
+  const result = (id: string, isError: boolean) => ({
+    type: 'tool_result',
+    tool_use_id: id,
+    content: 'x',
+    ...(isError ? { is_error: true } : {}),
+  })
+  const message = { role: 'user', content: [result('t1', false), result('t2', true)] }
+  const { records } = built.raw({ type: 'user', uuid: 'both', parentUuid: built.last, message })
+  const { lines } = await report<TreeReport>('tree', folder.write('both.jsonl', records))
+  expect(lines.filter(({ kind }) => kind === 'tool-result').map(({ isError }) => isError)).toEqual([true])
+})

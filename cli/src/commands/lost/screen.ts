@@ -30,11 +30,12 @@ const maxTextLines = 2
 export function render(report: LostReport, screen: Screen, options: LostScreenOptions = {}): readonly string[] {
   const { all = false, hasCommands = true } = options
   const items = itemsOf(report)
-  const head = [...headline(report, screen), ...caveats(report, screen)]
+  const head = headline(report, screen)
+  const notes = caveats(report, screen)
   const [first] = items
   const foot = first && hasCommands ? ['', ...remedies(report, first, screen)] : []
   const blocks = items.map((item) => itemLines(item, { screen, all, isAlone: report.read === 1 }))
-  const room = screenLines - head.length - foot.length - 2
+  const room = screenLines - head.length - notes.length - foot.length - 3
   const shown = all ? blocks : fitting(blocks, room)
   const more = blocks.length - shown.length
   return [
@@ -43,6 +44,7 @@ export function render(report: LostReport, screen: Screen, options: LostScreenOp
     ...shown.flat(),
     ...(more === 0 ? [] : [screen.paint('dim', `  … and ${count(more)} more: add --all`)]),
     ...(report.read === 1 ? unverifiedLines(report, screen) : []),
+    ...(notes.length === 0 || shown.length === 0 ? notes : ['', ...notes]),
     ...foot,
   ]
 }
@@ -131,7 +133,7 @@ function caveats(report: LostReport, screen: Screen): readonly string[] {
   const hasFacts = sessions.some(({ facts }) => facts.length > 0)
   const texts = [
     hasFacts
-      ? 'Lost: no longer in the agent’s context, neither word for word nor in similar words. A summary may still say it in a way that code does not recognize. The session file has everything.'
+      ? 'Lost: the agent’s context no longer says it, as far as code can tell; a summary may say it in quite different words. The session file still has everything.'
       : '',
     of('unreadable-summary') === 0
       ? ''
@@ -182,12 +184,22 @@ function itemLines({ fact, session }: Item, { screen, all, isAlone }: ItemOption
 
 /** Texts come from files: one line each, without control characters. */
 function wordsOf({ type, text, about = '', cause = '', by }: ReportedFact): string {
-  const [said, topic, found] = [oneLine(text), oneLine(about), oneLine(cause)]
+  const [said, topic, found] = [oneLine(text), withoutTable(oneLine(about)), oneLine(cause)]
   if (type === 'failure') return `“${found}”, said the agent after this failed: ${topic} (${said})`
   if (type === 'command' || type === 'file') return topic === '' ? said : `${said} (last run failed: ${topic})`
   if (type === 'decision' && said === '') return `You rejected: ${topic}`
   const whose = by === 'agent' ? ' (from the agent that started this one)' : ''
   return `“${said}”${whose}${topic === '' ? '' : `, about: ${topic}`}`
+}
+
+/** "| 5 | slow | | 7 | old |" → "5 · slow · 7 · old" */
+function withoutTable(line: string): string {
+  return line.startsWith('|')
+    ? line
+        .split(/(?:\s*\|\s*)+/)
+        .filter((cell) => cell !== '')
+        .join(' · ')
+    : line
 }
 
 type PlaceOptions = Pick<ItemOptions, 'screen' | 'isAlone'> & { readonly session: LostSession; readonly room: number }
@@ -214,7 +226,7 @@ function remedies({ installable, program }: LostReport, { fact, session }: Item,
   const compact = [`${program} compact ${file}${append}`, 'a new context with your instructions in it'] as const
   return commandList(
     [
-      [`${program} recall ${file} --read ${shellWord(visible(fact.uuid))}`, 'the first one, with all that was said'],
+      [`${program} recall ${file} --read ${shellWord(visible(fact.uuid))}`, 'shows the first one in full'],
       ...(fact.type === 'rule' ? [compact] : []),
       ...installable.map((name) => [`${program} install ${name}`, 'gives back what later compactions lose'] as const),
     ],

@@ -46,6 +46,14 @@ test.for([
   })
 })
 
+test('an id at the end of a line that is too long is told, wherever the line was cut', async () => {
+  const line = `${JSON.stringify({ params: 'x'.repeat(9_000), id: 'abcdef' })}\n`
+  for (let cut = line.length - 20; cut < line.length; cut++) {
+    const { tooLong } = await passed([line.slice(0, cut), line.slice(cut)], 5_000)
+    expect(tooLong).toEqual([{ bytes: line.length, id: 'abcdef' }])
+  }
+})
+
 test('what is left at the end without a newline passes too', async () => {
   expect(await passed(['one\ntwo'], 5)).toEqual({ text: 'one\ntwo', tooLong: [] })
 })

@@ -4,7 +4,7 @@ import type { Exchange, Ledger } from '../ledger/facts.ts'
 import { wholeRequest } from '../ledger/ledger.ts'
 import { defined } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import { missingText, nothingRestored, type Piece, pieceText, type Restoration } from '../ports/restore.ts'
+import { missingText, nothingRestored, pieceText, type Restoration, type RestoredPiece } from '../ports/restore.ts'
 import { continuationText, latestRequestText, type Progress } from '../prompts/continuation.ts'
 import type { Unseen } from '../prompts/page.ts'
 import { condensed } from '../text/condense.ts'
@@ -181,7 +181,7 @@ function assembledWith(
   return { summary, attachments, closing, messages, tokens, frontTokens: frame.sizeWith(summary), restored: now }
 }
 
-function attachmentOf(piece: Piece): AttachmentFacts {
+function attachmentOf(piece: RestoredPiece): AttachmentFacts {
   const { kind, path, entry, state } = piece
   return { type: kind, content: pieceText(piece), isRestored: true, ...defined({ filename: path, entry, state }) }
 }

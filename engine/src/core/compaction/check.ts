@@ -5,8 +5,8 @@ import { blocksOf, isText, isToolResult, isToolUse, textOf } from '../message/bl
 import type { ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
 import { headOf, wellFormed } from '../text/cut.ts'
+import { plainWords } from '../text/plain-words.ts'
 import { annotateApprovals, annotateQuotes, annotateStateClaims, isHarmful, isQuotedFrom } from './page/claims.ts'
-import { plainWords } from './page/plain-words.ts'
 
 /** The messages are everything that the summary may rest on, kept ones included. */
 export type CheckInput = { readonly messages: readonly ViewMessage[]; readonly ledger: Ledger }

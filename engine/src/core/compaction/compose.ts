@@ -15,6 +15,7 @@ import {
 import { omittedLine } from '../prompts/recall.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeReminders, neutralizeSummary } from '../text/neutralize.ts'
+import { holdsWords, linesWithin, plainWords } from '../text/plain-words.ts'
 import { doNow, type Work } from '../text/slices.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
@@ -28,7 +29,6 @@ import {
   wordsText,
 } from './page/complete-words.ts'
 import { omittedTerms } from './page/omitted.ts'
-import { holdsWords, linesWithin, plainWords } from './page/plain-words.ts'
 import { writingOffline, writingRecord } from './page/record.ts'
 import { joinSections, missingSections, readSections, shortenSummary } from './page/sections.ts'
 import { ruleLines, stateLines } from './page/state.ts'

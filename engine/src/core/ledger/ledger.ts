@@ -5,6 +5,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { condensed } from '../text/condense.ts'
 import { wellFormed } from '../text/cut.ts'
 import { oneLine } from '../text/one-line.ts'
+import { plainWords } from '../text/plain-words.ts'
 import { withoutSecrets } from '../text/secrets.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
 import type { Entry } from '../transcript/format/entry.ts'
@@ -13,7 +14,7 @@ import { noteCall, noteEnded, noteResult } from './calls.ts'
 import { type Exchange, emptyLedger, type Ledger, type Step } from './facts.ts'
 import { fromJson } from './json.ts'
 import { foldPasted } from './pasted.ts'
-import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
+import { rulesIn, saysSomethingLasting } from './rules.ts'
 import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
 import { interrupted, withoutAnnouncement, withoutSteps } from './steps.ts'
 import { noteShownTodos } from './todos.ts'
@@ -214,13 +215,13 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   state.isAnswered = undefined
   for (const rule of rulesIn(words.text)) {
     const text = oneLine(rule, 400)
-    // The key of the stored text, so that a ledger that is read back recognizes its rules.
-    const key = sentenceKey(text)
+    // "Never push!" and "never push" are one rule. Of the stored text, so that a ledger that is read back recognizes it.
+    const key = plainWords(text)
     // The first wording and its entry stay; repeating a rule makes it recent.
     const known = state.rules.get(key)
     const by = kind === 'task' ? 'agent' : 'human'
     const fresh = { text, by, ...(uuid === undefined ? {} : { uuid }) } as const
-    if (key !== '') state.rules.set(key, { ...(known ?? fresh), last })
+    if (key.trim() !== '') state.rules.set(key, { ...(known ?? fresh), last })
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { assistant, human, type Said, shell } from '../../testing/talk.ts'
 import type { Ledger } from './facts.ts'
 import { createLedger } from './ledger.ts'
-import { rulesIn, saysSomethingLasting, sentenceKey, sentencesOf, withoutPasted } from './rules.ts'
+import { rulesIn, saysSomethingLasting, sentencesOf, withoutPasted } from './rules.ts'
 
 function ledgerOf(...said: readonly (Said | readonly Said[])[]): Ledger {
   const book = createLedger()
@@ -81,11 +81,6 @@ test('statements and rules last, requests and questions do not', () => {
       'It works now.',
     ].map(saysSomethingLasting),
   ).toEqual([true, true, true, false, false, false])
-})
-
-test('two spellings of one sentence have one key', () => {
-  expect(sentenceKey('Never  push to *main*!')).toBe(sentenceKey('never push to MAIN'))
-  expect(sentenceKey('Never push to main')).not.toBe(sentenceKey('Never push to maine'))
 })
 
 test('sentences end where they end, list items stand alone, broken lines are one', () => {

@@ -61,14 +61,6 @@ export function saysSomethingLasting(text: string): boolean {
   )
 }
 
-/** "Never push!" and "never push" have one key. */
-export function sentenceKey(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
-}
-
 /** Blocks that a person pasted rather than said: fenced code, quoted lines, tagged or indented stretches. */
 const pasted =
   /^(?:```|~~~)[\s\S]*?(?:^(?:```|~~~)\s*$|(?![\s\S]))|^<([\w-]+)\b[^>]*>[\s\S]*?(?:^<\/\1>|<\/\1>|(?![\s\S]))|^(?: {4,}|\t|>|\|).*$/gm

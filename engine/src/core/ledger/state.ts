@@ -1,9 +1,9 @@
 // A ledger while it is being written: facts by key, and calls that wait for their result. Every list is bounded, so a
 // session of any length stays small.
+import { plainWords } from '../text/plain-words.ts'
 import { type ActionsRun, checks } from '../tools/actions.ts'
 import { pathKey, type ToolCall } from '../tools/call.ts'
 import type { CommandFact, ErrorFact, Exchange, Ledger, RepositoryFact } from './facts.ts'
-import { sentenceKey } from './rules.ts'
 
 export type State = ReturnType<typeof createState>
 
@@ -28,7 +28,7 @@ export function createState(from: Ledger) {
     ...from,
     root: from.root,
     exchanges: [...from.exchanges],
-    rules: byKey(from.rules, ({ text }) => sentenceKey(text)),
+    rules: byKey(from.rules, ({ text }) => plainWords(text)),
     isAnswered: from.isAnswered,
     olderRules: from.olderRules ?? 0,
     files: byKey(from.files, ({ path }) => pathKey(path, from.root)),

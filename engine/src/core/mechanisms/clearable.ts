@@ -191,7 +191,10 @@ export function itemOf({ type, toolUseId, tool, path, uuids, message, tokens, fr
   return path === undefined ? item : { ...item, path }
 }
 
-/** Whether clearing it makes the context smaller. */
+/** A short result, such as the line with the hash of a commit, costs next to nothing and often says what is asked for later. */
+const minFrees = 50
+
+/** Whether clearing it makes the context noticeably smaller. */
 export function isHelpful({ frees }: Pick<PlannedItem, 'frees'>): boolean {
-  return frees > 0
+  return frees >= minFrees
 }

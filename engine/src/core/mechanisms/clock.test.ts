@@ -25,7 +25,7 @@ function situation(tokens: number, more: Partial<Situation> = {}): Situation {
 
 describe('the lifetime of the marks', () => {
   const chosen = (tokens: number, short: number, long: number) =>
-    markLifetime(situation(tokens, { coldShares: { short, long } }))
+    markLifetime(situation(tokens, { coldShares: { short, long } }), tokens)
 
   test.each<[string, Parameters<typeof chosen>, string]>([
     ['no pauses', [100_000, 0, 0], '5m'],
@@ -44,7 +44,7 @@ describe('the lifetime of the marks', () => {
   })
 
   test('is short while nothing is known', () => {
-    expect(markLifetime(situation(500_000, { growth: undefined }))).toBe('5m')
+    expect(markLifetime(situation(500_000, { growth: undefined }), 500_000)).toBe('5m')
   })
 })
 

@@ -92,12 +92,15 @@ function pausesOf(messages: readonly ViewMessage[]): readonly number[] {
 export type MarkLifetime = '5m' | '1h'
 
 /**
- * The cheaper lifetime for the cache marks. An hour costs more for every token that is written: those of each request, and all
- * of them after a pause of more than an hour. It saves writing the context again after a pause between five minutes and an hour.
+ * The cheaper lifetime for the marks of so many tokens, those that are not kept for an hour anyway. An hour costs more for every
+ * token that is written: those of each request, and all of them after a pause of more than an hour. It saves writing them again
+ * after a pause between five minutes and an hour.
  */
-export function markLifetime({ explanation, growth, coldShares }: Situation): MarkLifetime {
+export function markLifetime(
+  { growth, coldShares }: Pick<Situation, 'growth' | 'coldShares'>,
+  tokens: number,
+): MarkLifetime {
   if (growth === undefined) return '5m'
-  const { tokens } = explanation.size
   const { read, write, writeHour } = cachePrices
   const between = Math.max(0, coldShares.short - coldShares.long)
   const saved = between * tokens * (write - read)

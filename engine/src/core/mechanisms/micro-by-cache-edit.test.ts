@@ -52,6 +52,41 @@ describe('micro-compact by cache edit', () => {
     },
   )
 
+  describe('where the provider cannot clear, and finished turns may go', () => {
+    const reductions = { keepFinished: false, byCacheEdit: { trigger: 6, keep: 8 } } as const
+    const finished = (results: readonly number[], input: Partial<SituationInput> = {}) => {
+      const built = session().user('go')
+      for (const [at, length] of results.entries()) built.toolUse(`t${at}`, 'Bash').toolResult(`t${at}`, text(length))
+      const view = viewOf(built.assistant('done').user('and now?').records)
+      const now = (view.messages.at(-1)?.time ?? 0) + 1
+      const options = { now, estimator: 'chars/4', client: {}, reductions, ...input } as const
+      return microByCacheEdit.plan(view, situationOf(view, options))
+    }
+    const large = [3_000, 3_000, 3_000, 3_000, 3_000]
+
+    test('the session clears what the finished turn left, and nothing short', () => {
+      expect(finished([...large, 20, 3_000])).toMatchObject({
+        type: 'reduced',
+        mechanism: 'micro-by-cache-edit',
+        edits: [{ type: 'clear-results', toolUseIds: ['t0', 't1', 't2', 't3', 't4', 't6'] }],
+      })
+    })
+
+    test.each<[string, readonly number[], Partial<SituationInput>, string]>([
+      ['five results are not enough', large, {}, 'nothing-to-do'],
+      ['short ones are not worth it', [20, 20, 20, 20, 20, 20], {}, 'nothing-to-do'],
+      ['a cold cache is a matter of idle time', [...large, 3_000], { now: 9_999_999_999_999 }, 'cache-not-warm'],
+      [
+        'finished turns stay',
+        [...large, 3_000],
+        { reductions: { ...reductions, keepFinished: true } },
+        'client-unable',
+      ],
+    ])('%s', (_, results, input, reason) => {
+      expect(finished(results, input)).toMatchObject({ type: 'declined', reason })
+    })
+  })
+
   test('edits are pinned: those of before go along with the new ones', () => {
     const cacheEdits = withDeleted(noCacheEdits, ids(1, 7))
     expect(planOf(19, { cacheEdits })).toMatchObject({

@@ -70,7 +70,10 @@ export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
   return planClearing(view, cold, input)
 })
 
-/** While the cache is warm, asks the provider to delete old results from the cached prefix. The messages stay as they are. */
+/**
+ * While the cache is warm, asks the provider to delete old results from the cached prefix. The messages stay as they are. Where
+ * the provider cannot and results of finished turns may go, the session clears them itself, if that pays.
+ */
 export const microByCacheEdit: PlanningMechanism = {
   ...micro('micro-by-cache-edit', planCacheEdit),
   asksServer: true,
@@ -79,7 +82,8 @@ export const microByCacheEdit: PlanningMechanism = {
 function planCacheEdit(view: View, situation: Situation, name: string): Plan | PlanDeclined {
   const { settings, client, cache, weigher, cacheEdits: { deleted } = noCacheEdits } = situation
   const { trigger } = settings.byCacheEdit
-  if (!client.cacheEdits && !client.contextManagement) {
+  const isServerAble = client.cacheEdits || client.contextManagement
+  if (!isServerAble && settings.keepFinished) {
     return declined('client-unable', 'The model client can neither edit a cache nor manage context.')
   }
   if (cache.type !== 'warm') return declined('cache-not-warm', `The cache is ${cache.type}.`)
@@ -87,6 +91,10 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
   if (active < trigger) {
     const detail = `${formatNumber(active)} results are active; from ${formatNumber(trigger)} on the old ones are deleted.`
     return declined('nothing-to-do', detail)
+  }
+  if (!isServerAble) {
+    const why = `${formatNumber(active)} tool results are in the context`
+    return planClearing(view, situation, { mechanism: name, why, items: items.filter(isHelpful) })
   }
   const request = client.cacheEdits
     ? { cacheEdits: pinnedCacheEdits({ deleted: [...deleted, ...items.map(({ toolUseId }) => toolUseId)] }) }

@@ -47,6 +47,13 @@ describe('a snip', () => {
     expect(textOf(after.messages[2]?.content)).toBe(`a detour\n[a detour]\n${text(300)}`)
   })
 
+  test('is declined if the line in its place weighs as much', () => {
+    const paste = text(300)
+    expect(planOf(detour(), { from: 'paste', to: 'paste', marker: paste })).toMatchObject({ reason: 'nothing-to-do' })
+    const shorter = paste.slice(0, -8)
+    expect(editsOf(detour(), { from: 'paste', to: 'paste', marker: shorter })).toHaveLength(1)
+  })
+
   test('of a huge paste takes nothing else, though it stands in one message with results', () => {
     expect(editsOf(detour(), { from: 'paste', to: 'paste' })).toEqual([
       {

@@ -1,7 +1,7 @@
 // One extraction: the conversation and the notes go in, new notes come out. The request is the conversation's own with
 // one message after it, so its prefix is read from the cache; the model can change nothing but sections of the notes. Without
 // a model, what the user said and the agent reported is put into the sections.
-import { linesWithin } from '../compaction/page/plain-words.ts'
+
 import { stateLines } from '../compaction/page/state.ts'
 import type { Ledger } from '../ledger/facts.ts'
 import { blocksOf, textOf } from '../message/block.ts'
@@ -14,6 +14,7 @@ import { memoryPrompt } from '../prompts/memory.ts'
 import { condensed } from '../text/condense.ts'
 import type { TokenLimit } from '../text/cut.ts'
 import { oneLine } from '../text/one-line.ts'
+import { linesWithin } from '../text/plain-words.ts'
 import {
   type MemoryProgress,
   type Notes,

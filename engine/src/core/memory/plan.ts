@@ -1,7 +1,6 @@
 // Compaction from the notes: no model is asked. Plans which messages stay and what the summary says, or declines with
 // a reason. Pure.
 
-import { contentWords } from '../compaction/page/plain-words.ts'
 import { typedText } from '../ledger/user-words.ts'
 import { blocksOf, isText, textOf } from '../message/block.ts'
 import { cutBefore, legalCuts } from '../message/cut-points.ts'
@@ -10,6 +9,7 @@ import { type Declined, declined } from '../ports/outcome.ts'
 import { memoryCutMarker } from '../prompts/memory.ts'
 import { defaultSettings } from '../settings/resolve.ts'
 import type { Settings } from '../settings/table.ts'
+import { contentWords } from '../text/plain-words.ts'
 import { cutNotes, isEmpty, type Notes, renderNotes } from './notes.ts'
 
 export type MemoryDecline =

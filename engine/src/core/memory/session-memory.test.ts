@@ -75,6 +75,13 @@ describe('notes', () => {
     ])
   })
 
+  test('a line that a person deleted meanwhile stays deleted', () => {
+    const base = noted({ Worklog: 'one\ntwo' })
+    const theirs = noted({ Worklog: 'one' })
+    const ours = noted({ Worklog: 'one\ntwo\nthree' })
+    expect(merged(base, theirs, ours)).toEqual(noted({ Worklog: 'one\nthree' }))
+  })
+
   const own = { heading: 'My own', hint: '', body: 'mine' }
 
   test('a template of one’s own decides the sections; others that hold something stay behind them', () => {

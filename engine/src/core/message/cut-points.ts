@@ -15,7 +15,7 @@ export type CutOptions = {
 
 /** Never inside a pair of use and result, an answer stored in pieces, or between thinking and its answer. */
 export function legalCuts(messages: readonly CutMessage[], { before = 'nothing' }: CutOptions = {}): CutSet {
-  const isInside = insideOf([...pairSpans(messages), ...answerSpans(messages)], messages.length)
+  const isInside = insideOf([...pairRanges(messages), ...answerRanges(messages)], messages.length)
   return (index) => {
     const [last, next] = [messages[index - 1], messages[index]]
     if (index < 0 || index > messages.length || isInside[index] === 1) return false
@@ -25,22 +25,22 @@ export function legalCuts(messages: readonly CutMessage[], { before = 'nothing' 
   }
 }
 
-type Span = { readonly first: number; readonly last: number }
+type IndexRange = { readonly first: number; readonly last: number }
 
 /** From a use to its result: parallel calls and server tools included. */
-function pairSpans(messages: readonly CutMessage[]): readonly Span[] {
+function pairRanges(messages: readonly CutMessage[]): readonly IndexRange[] {
   return pairsOf(messages).flatMap(({ uses, results }) => {
     const all = [...uses, ...results].map(({ message }) => message)
     return uses.length > 0 && results.length > 0 ? [{ first: Math.min(...all), last: Math.max(...all) }] : []
   })
 }
 
-function answerSpans(messages: readonly CutMessage[]): readonly Span[] {
-  const spans = new Map<string, Span>()
+function answerRanges(messages: readonly CutMessage[]): readonly IndexRange[] {
+  const ranges = new Map<string, IndexRange>()
   for (const [index, { messageId }] of messages.entries()) {
-    if (messageId !== undefined) spans.set(messageId, { first: spans.get(messageId)?.first ?? index, last: index })
+    if (messageId !== undefined) ranges.set(messageId, { first: ranges.get(messageId)?.first ?? index, last: index })
   }
-  return [...spans.values()]
+  return [...ranges.values()]
 }
 
 /** The nearest index at or before this one; undefined when there is none. */
@@ -55,10 +55,10 @@ export function cutAfter(cuts: CutSet, from: { readonly index: number; readonly 
   return undefined
 }
 
-/** 1 for every cut that has a part of a span on either side. */
-function insideOf(spans: readonly Span[], length: number): Uint8Array {
+/** 1 for every cut that has a part of a range on either side. */
+function insideOf(ranges: readonly IndexRange[], length: number): Uint8Array {
   const steps = new Int32Array(length + 2)
-  for (const { first, last } of spans) {
+  for (const { first, last } of ranges) {
     steps[first + 1] = (steps[first + 1] ?? 0) + 1
     steps[last + 1] = (steps[last + 1] ?? 0) - 1
   }

@@ -20,7 +20,7 @@ export type RestoreRequest = {
 }
 
 /** A titled text for the model. */
-export type Piece = {
+export type RestoredPiece = {
   /** `files`, `todos`, `plan` …: the kind of the attachment. */
   readonly kind: string
   readonly title: string
@@ -40,7 +40,7 @@ export type NotRestored = {
 }
 
 export type Restored = {
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly RestoredPiece[]
   readonly notRestored: readonly NotRestored[]
 }
 
@@ -54,7 +54,7 @@ export type Restore = (request: RestoreRequest) => Promise<Restoration>
 export const nothingRestored: Restoration = { pieces: [], notRestored: [], tokens: 0 }
 
 /** A piece as it appears in the context. */
-export function pieceText({ title, text }: Pick<Piece, 'title' | 'text'>): string {
+export function pieceText({ title, text }: Pick<RestoredPiece, 'title' | 'text'>): string {
   return `${title}\n${text}`
 }
 

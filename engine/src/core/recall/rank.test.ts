@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { frequencyWeight, fuse, type Hit, rank, rarity, type TermHits } from './rank.ts'
+import { callsOnceFirst, frequencyWeight, fuse, type Hit, rank, rarity, type TermHits } from './rank.ts'
 
 const hit = (id: number, more: Partial<Hit> = {}): Hit => ({
   id,
@@ -40,6 +40,24 @@ test('what must be there leaves out what does not have it, unless nothing has it
   expect(order([bare, term([hit(2)], { isRequired: true })])).toEqual([2])
   expect(order([bare, term([], { isRequired: true })])).toEqual([2, 1])
   expect(order([term([hit(1)], { isRequired: true }), term([hit(2)], { isRequired: true })])).toEqual([2, 1])
+})
+
+test('what the client added counts half of what somebody said, and more than half as many words', () => {
+  const [said, listed] = [hit(1, { kind: 'assistant' }), hit(2, { kind: 'attachment' })]
+  expect(order([term([said, listed])])).toEqual([1, 2])
+  expect(order([term([hit(1), hit(2, { kind: 'meta' })])])).toEqual([1, 2])
+  const rare = [term([listed]), term([listed]), term([listed, said])]
+  expect(order(rare)).toEqual([2, 1])
+})
+
+test('of a call and its result the call has the better place of the two, and the result comes last', () => {
+  const found = ['result a', 'said 1', 'call a', 'call b', 'result c', 'said 2', 'result b']
+  const callOf = (text: string) => /^(?:call|result) (.)/.exec(text)?.[1] ?? null
+  const isCall = (text: string) => text.startsWith('call')
+  expect(callsOnceFirst(found, { callOf, isCall })).toEqual([
+    ...['call a', 'said 1', 'call b', 'result c', 'said 2'],
+    ...['result a', 'result b'],
+  ])
 })
 
 test('of equal texts the newest comes first', () => {

@@ -14,6 +14,8 @@ export type Hit = {
   readonly file: number
   /** How often it has the term for its length, as `frequencyWeight` gives it. */
   readonly weight: number
+  /** Of text. */
+  readonly kind?: string | undefined
 }
 
 export type TermHits = {
@@ -55,6 +57,10 @@ export function rarity(having: number, all: number): number {
 const neighborShares = [0.3, 0.15]
 const sessionShare = 0.3
 
+/** A list of skills or a reminder has words of many questions, but nobody said it. A file that the user attached may be meant. */
+const clientsShare = 0.5
+const isClients: ReadonlySet<string> = new Set(['attachment', 'meta'])
+
 type Candidate = { readonly hit: Hit; own: number; terms: number; required: number }
 
 /** Texts with all terms first, then by score, then the newest. */
@@ -64,7 +70,7 @@ export function rank(terms: readonly TermHits[], searched: Searched): readonly R
     const weight = rarity(texts, searched.texts)
     for (const hit of hits) {
       const found = candidates.get(hit.id) ?? { hit, own: 0, terms: 0, required: 0 }
-      found.own += weight * hit.weight
+      found.own += weight * hit.weight * (isClients.has(hit.kind ?? '') ? clientsShare : 1)
       found.terms++
       if (isRequired) found.required++
       candidates.set(hit.id, found)
@@ -121,6 +127,28 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0)
 }
 
+/**
+ * A call and its result are one event and often have the same words. The call gets the better place of the two, because its
+ * card names the result; the result comes after everything else. What is of no call has no key.
+ */
+export function callsOnceFirst<T>(
+  found: readonly T[],
+  { callOf, isCall }: { readonly callOf: (one: T) => string | number | null; readonly isCall: (one: T) => boolean },
+): readonly T[] {
+  const calls = new Map(found.filter(isCall).map((one) => [callOf(one), one]))
+  const listed = new Set<T>()
+  const [first, second]: [T[], T[]] = [[], []]
+  for (const one of found) {
+    const key = callOf(one)
+    const call = key === null ? one : (calls.get(key) ?? one)
+    if (!listed.has(call)) first.push(call)
+    listed.add(call)
+    if (call !== one && !listed.has(one)) second.push(one)
+    listed.add(one)
+  }
+  return [...first, ...second]
+}
+
 /** The common constant of reciprocal rank fusion: the first few places of a list differ little. */
 const fusionOffset = 60
 
@@ -136,6 +164,7 @@ export type Searchable = {
   readonly text: string
   /** The number of the entry that the text is a part of. */
   readonly place: number
+  readonly kind?: string
 }
 
 /**
@@ -159,9 +188,8 @@ export function* searchTexts<T extends Searchable>(texts: Iterable<T>, terms: re
     const hits = found.flatMap(({ text, counts }, id): readonly Hit[] => {
       const count = counts[nth] ?? 0
       if (count === 0) return []
-      return [
-        { id, session: 0, file: 0, place: text.place, weight: frequencyWeight(count, text.text.length / average) },
-      ]
+      const weight = frequencyWeight(count, text.text.length / average)
+      return [{ id, session: 0, file: 0, place: text.place, weight, kind: text.kind }]
     })
     return { hits, texts: hits.length, isRequired: term.isExact }
   })

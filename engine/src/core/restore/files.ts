@@ -1,6 +1,6 @@
 // Restores the files being worked on, with their current content, edited ones first. Of a large file it restores excerpts
 // around the places that were changed or read last; a file that does not fit is named with its size.
-import type { FilePart, NotRestored, Piece } from '../ports/restore.ts'
+import type { FilePart, NotRestored, RestoredPiece } from '../ports/restore.ts'
 import { type Lines, pathKey } from '../tools/call.ts'
 import { isRuleFile } from './from-disk.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
@@ -18,7 +18,7 @@ export const restoreFiles: Restorer = {
   kind: 'files',
   budget,
   restore: async (input, room) => {
-    const pieces: Piece[] = []
+    const pieces: RestoredPiece[] = []
     const notRestored: NotRestored[] = []
     let left = room
     for (const [at, file] of wanted(input).entries()) {
@@ -60,7 +60,7 @@ function isElsewhere(path: string, { state, transcriptPath, root }: RestoreInput
   return isRuleFile(path) || others.some((other) => other !== undefined && pathKey(other, root) === key)
 }
 
-async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Promise<Piece | NotRestored> {
+async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Promise<RestoredPiece | NotRestored> {
   const no = (why: string): NotRestored => ({ kind: 'files', what: file.path, why })
   const read = await input.files.read(file.path)
   if (read.type === 'missing') return no('not there any more')
@@ -73,7 +73,7 @@ async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Pr
   return excerpt ?? no(part ? 'too few of its lines were shown' : `there is no room for its ${whole.tokens} tokens`)
 }
 
-function pieceFrom(path: string, which: string, text: string, { countTokens }: RestoreInput): Piece {
+function pieceFrom(path: string, which: string, text: string, { countTokens }: RestoreInput): RestoredPiece {
   const title = `File ${path}${which}`
   return { kind: 'files', title, text, tokens: countTokens(`${title}\n${text}`), path }
 }
@@ -90,13 +90,13 @@ const around = 8
 /** Fewer lines of a longer file say nothing on their own. */
 const minLines = 5
 /** As many lines as fit: the places that were changed, discussed or read last, with some lines around them. */
-function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large): Piece | undefined {
+function excerptOf(file: TouchedFile, { text, part, tokens, room, input }: Large): RestoredPiece | undefined {
   const lines = text.replace(/\n$/, '').split('\n')
   const allowed = new Set(part ? part.lines.flatMap(numbersIn) : numbersIn([1, lines.length]))
   const places = [...placesIn(file, { text, lines, next: input.next ?? '' }), ...(part?.lines ?? [])]
   const order = [...new Set(places.flatMap(numbersIn))].filter((line) => allowed.has(line) && line <= lines.length)
   const why = part ? whyNotWhole(part, lines.length) : `the whole file has ${tokens} tokens`
-  const excerpt = (count: number): Piece => {
+  const excerpt = (count: number): RestoredPiece => {
     const stretches = stretchesOf(order.slice(0, count).toSorted((a, b) => a - b))
     const which = ` (lines ${stretches.map(rangeText).join(', ')} of ${lines.length}; ${why})`
     const parts = stretches.map(([from, to]) => `[line ${from}]\n${lines.slice(from - 1, to).join('\n')}`)

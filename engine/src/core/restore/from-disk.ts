@@ -3,7 +3,13 @@
 // Those of the root come with the system prompt, the others only with the files.
 
 import { groupBy } from '../message/maps.ts'
-import { type FileRead, type FileStore, type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
+import {
+  type FileRead,
+  type FileStore,
+  type NotRestored,
+  nothingRestored,
+  type RestoredPiece,
+} from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
 import { pathKey } from '../tools/call.ts'
 import { fitted, type RestoreInput, type Restorer, type SessionState, type Titled } from './restorer.ts'
@@ -45,7 +51,7 @@ function nameOf({ path }: Plan): string {
 
 type PlanText = { readonly text: string; readonly hasText: boolean }
 
-function planPiece(plan: Plan, { text, hasText }: PlanText, { countTokens }: RestoreInput): Piece {
+function planPiece(plan: Plan, { text, hasText }: PlanText, { countTokens }: RestoreInput): RestoredPiece {
   const { path, isOn, requestsSince = 0 } = plan
   const title = `${nameOf(plan)}${isOn ? ' (plan mode is on: plan, change nothing)' : ageOf(requestsSince)}`
   const state = { plan: { ...(path === undefined ? {} : { path }), isOn, hasText, requestsSince } }

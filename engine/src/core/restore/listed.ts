@@ -3,7 +3,7 @@
 
 import { defined, type JsonObject } from '../message/json.ts'
 import { groupBy } from '../message/maps.ts'
-import type { NotRestored, Piece, Restored } from '../ports/restore.ts'
+import type { NotRestored, Restored, RestoredPiece } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
 import {
@@ -133,7 +133,7 @@ function isInUse({ isRunning }: Skill): boolean {
 
 /** Latest first. Each gets its head; one that does not fit at all is named. */
 function skillsWithin(skills: readonly Skill[], countTokens: RestoreInput['countTokens'], room: number): Restored {
-  const pieces: Piece[] = []
+  const pieces: RestoredPiece[] = []
   const notRestored: NotRestored[] = []
   let left = room
   for (const skill of skills) {
@@ -151,7 +151,7 @@ function titleOf({ name, isRunning }: Skill): string {
   return `${what} ${name}, ${isRunning ? 'invoked recently' : 'invoked earlier'}`
 }
 
-function skillPiece(skill: Skill, countTokens: RestoreInput['countTokens'], room: number): Piece | undefined {
+function skillPiece(skill: Skill, countTokens: RestoreInput['countTokens'], room: number): RestoredPiece | undefined {
   const { name, path, text } = skill
   const title = `${titleOf(skill)}${path === undefined ? '' : ` (${path})`}`
   const marker = path === undefined ? '[cut: invoke the skill again for the rest]' : `[cut: the rest is in ${path}]`

@@ -229,6 +229,13 @@ describe('files', () => {
       'File src/b.ts',
       'File old/bc.ts',
     ])
+    // `c.ts` is a part of `bc.ts`, and not named by it.
+    expect((await titles({ files, touched, next: 'Mend `bc.ts`.' })).put).toEqual([
+      'File old/bc.ts',
+      'File src/a.ts',
+      'File src/b.ts',
+      'File old/c.ts',
+    ])
   })
 
   test('a file to be seen in the kept messages is not put back, a pointer to an older read is no sight of it', async () => {

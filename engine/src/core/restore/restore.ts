@@ -4,10 +4,10 @@
 import {
   missingText,
   type NotRestored,
-  type Piece,
   pieceText,
   type Restoration,
   type Restored,
+  type RestoredPiece,
 } from '../ports/restore.ts'
 import { contextFrame } from '../text/neutralize.ts'
 import { restoreFiles } from './files.ts'
@@ -52,7 +52,7 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
   const frame = input.countTokens(contextFrame(['']))
   // The frame around all pieces is counted once; `between` rounds up what separates two of them.
   const countInside = (text: string) => input.countTokens(contextFrame([text])) - frame + between
-  const pieces: Piece[] = []
+  const pieces: RestoredPiece[] = []
   const notRestored: NotRestored[] = []
   let left = budget - frame
   for (const restorer of restorers) {

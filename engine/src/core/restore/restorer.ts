@@ -1,7 +1,7 @@
 // What a restorer gets and returns. A restorer never fails a compaction: it names what it cannot restore.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { FileStore, NotRestored, Piece, Restored } from '../ports/restore.ts'
+import type { FileStore, NotRestored, Restored, RestoredPiece } from '../ports/restore.ts'
 import type { NamedKinds, Todo } from '../tools/call.ts'
 import type { TouchedFile } from './touched.ts'
 
@@ -94,7 +94,7 @@ export type Restorer = {
   readonly restore: (input: RestoreInput, room: number) => Promise<Restored>
 }
 
-export type Titled = Omit<Piece, 'kind' | 'tokens'>
+export type Titled = Omit<RestoredPiece, 'kind' | 'tokens'>
 
 /** As many as fit, in the order given; the others are named. */
 export function fitted(
@@ -102,7 +102,7 @@ export function fitted(
   items: readonly Titled[],
   { room, countTokens }: { readonly room: number } & Pick<RestoreInput, 'countTokens'>,
 ): Restored {
-  const pieces: Piece[] = []
+  const pieces: RestoredPiece[] = []
   const notRestored: NotRestored[] = []
   let left = room
   for (const item of items) {

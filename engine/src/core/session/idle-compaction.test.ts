@@ -64,6 +64,15 @@ test('is compacted half a minute before its cache expires, from the cached prefi
   await world.session.close()
 })
 
+test('two answers in a row have one timer', async () => {
+  const { world, open } = await idle()
+  const usage = { input: 5, output: 100, cacheRead: 115_000, cacheWrite: 100, cacheWriteHour: 0 }
+  world.session.record(answerOf('More.', { id: 'msg_more', usage }))
+  world.session.record(answerOf('And more.', { id: 'msg_and_more', usage }))
+  expect(open()).toHaveLength(1)
+  await world.session.close()
+})
+
 test('the next request and a close stop the timer', async () => {
   const { world, open, turn } = await idle()
   world.session.add({ role: 'user', content: 'Go on.' })

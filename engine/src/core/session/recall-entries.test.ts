@@ -23,6 +23,19 @@ test('of a pasted book only the first words are looked for', () => {
   expect(recallFrom(entriesOf(book[32] ?? ''), book.join(' '), 10).matches).toHaveLength(0)
 })
 
+test('of a call and its result, the call is among the best and the result comes last', () => {
+  const entries = session()
+    .user('a heron once')
+    .toolUse('t1', 'Bash', { command: 'echo heron twice' })
+    .toolResult('t1', 'heron twice')
+    .records.map((record, at) => ({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } }))
+  const kinds = (limit: number) => recallFrom(entries, 'heron twice', limit).matches.map(({ kind }) => kind)
+  expect([kinds(10), kinds(2)]).toEqual([
+    ['tool-use', 'human', 'tool-result'],
+    ['tool-use', 'human'],
+  ])
+})
+
 test('a question finds its answer as it does in an archive: other forms, rare words, phrases, parts of names', () => {
   const texts = [
     'Good to see you! How have you been?',

@@ -1,7 +1,7 @@
 // Searches and reads entries without an index.
 import { defined, type JsonObject } from '../message/json.ts'
 import type { Recalled, RecallMatch } from '../ports/session-store.ts'
-import { searchTexts } from '../recall/rank.ts'
+import { callsOnceFirst, searchTexts } from '../recall/rank.ts'
 import { snippetOf } from '../recall/snippet.ts'
 import { parseTerms } from '../recall/terms.ts'
 import { doNow, type Work } from '../text/slices.ts'
@@ -29,7 +29,11 @@ type Said = Omit<RecallMatch, 'snippet'> & { readonly text: string; readonly pla
 /** Best first; the order is that of core/recall. */
 export function* recallingAt(entries: Iterable<NumberedEntry>, words: string, limit: number): Work<Recalled> {
   const terms = parseTerms(words)
-  const found = terms.length === 0 ? [] : yield* searchTexts(textsIn(entries), terms)
+  const all = terms.length === 0 ? [] : yield* searchTexts(textsIn(entries), terms)
+  const found = callsOnceFirst(all, {
+    callOf: ({ toolUseId }) => toolUseId ?? null,
+    isCall: ({ kind }) => kind === 'tool-use',
+  })
   const matches = found
     .slice(0, limit)
     .map(({ text, place: _, ...match }) => ({ ...match, snippet: snippetOf(text, terms) }))

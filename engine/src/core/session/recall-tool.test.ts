@@ -67,6 +67,22 @@ test.each([
   expect(await recallTool(silent).run(input)).toEqual({ text, isError: true })
 })
 
+test.each([
+  [{}, 10],
+  [{ limit: 1 }, 1],
+  [{ limit: 100 }, 100],
+  [{ limit: 101 }, 100],
+  [{ limit: 1e9 }, 100],
+])('%j asks for %d matches', async (more, limit) => {
+  const asked: unknown[] = []
+  const recall: Parameters<typeof recallTool>[0]['recall'] = async (_, options) => {
+    asked.push(options?.limit)
+    return { matches: [], matched: 'none', more: false } as never
+  }
+  await recallTool({ ...silent, recall }).run({ query: 'zeppelin', ...more })
+  expect(asked).toEqual([limit])
+})
+
 test('no answer is longer than allowed, whatever digits its tags have', async () => {
   const text = Array.from({ length: 400 }, (_, at) => `${at}: the blue zeppelin landed in field ${at * 7}`).join('\n')
   const { run } = recallTool({ ...silent, read: async () => text }, { maxTokens: 600 })

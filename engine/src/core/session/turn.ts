@@ -57,11 +57,21 @@ export function buildRequest(
     ...defined({ maxTokens, thinking, betas: betas.length === 0 ? undefined : betas, options }),
   }
   if (settings.cacheMarks === false || !client.capabilities(model).promptCache) return { request, repairs }
-  const lifetime = settings.cacheMarks === 'auto' ? markLifetime(gauge.situation(view)) : settings.cacheMarks
   // A provider that edits its cache in place keeps the prefix.
   const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
-  const anchors = anchorsIn(runtime, view, { messages: complete, ends }).map((at) => at + (isNative ? 1 : 0))
+  const settled = anchorsIn(runtime, view, { messages: complete, ends })
+  const lifetime = settings.cacheMarks === 'auto' ? chosenLifetime(runtime, view, settled) : settings.cacheMarks
+  const anchors = settled.map((at) => at + (isNative ? 1 : 0))
   return { request: withCacheMarks(request, { lifetime, head: headLifetime(settings, lifetime), anchors }), repairs }
+}
+
+/** What is settled is kept for an hour anyway, except with `claude-code`: then the choice is about the newer messages. */
+function chosenLifetime({ gauge, settings }: Runtime, view: View, settled: readonly number[]): MarkLifetime {
+  const situation = gauge.situation(view)
+  const { weigher, explanation } = situation
+  const isAll = headLifetime(settings, '5m') === '5m'
+  const tokens = isAll ? explanation.size.tokens : weigher.from(view.messages, (settled.at(-1) ?? -1) + 1)
+  return markLifetime(situation, tokens)
 }
 
 /** Most pauses longer than five minutes are shorter than an hour, and the head never changes. */

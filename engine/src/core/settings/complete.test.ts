@@ -43,7 +43,7 @@ describe('the economies', () => {
       microCompact: 'always',
       keepFinished: false,
       clearInputs: true,
-      bySize: { ...reductions.bySize, target: 10_000 },
+      bySize: { keep: 3, target: 10_000, minFreed: 20_000 },
       byCacheEdit: { trigger: 6, keep: 8 },
       byIdle: { keep: 3, minutes: 5 },
     }
@@ -62,7 +62,7 @@ describe('the economies', () => {
         microCompact: 'above-warning',
         keepFinished: true,
         clearInputs: false,
-        bySize: { ...reductions.bySize, target: 40_000 },
+        bySize: { keep: 3, target: 40_000, minFreed: 20_000 },
         byCacheEdit: { trigger: 12, keep: 5 },
         byIdle: { keep: 5, minutes: 60 },
       },

@@ -144,7 +144,10 @@ export const settingsTable = {
       },
       byCacheEdit: {
         fields: {
-          /** The number of results from which on they are cleared, where the provider edits its cache. */
+          /**
+           * The number of results from which on they are cleared, where the provider edits its cache; without `keepFinished`, where it
+           * cannot too.
+           */
           trigger: setting(rules.wholeNumber(), 6, { late: 12 }),
           /** The newest results, which stay. */
           keep: setting(rules.wholeNumber(), 8, { late: 5 }),

@@ -44,8 +44,11 @@ export function gist(text: string, max: number): string {
   return kept.length === 0 ? condensed(text, max) : kept.join(' ').replace(/;$/, '')
 }
 
-/** Not after the label of a list item (1. A.) or an abbreviation, which do not end a sentence. */
-export const sentenceEnd = /(?<=[.!?。！？])(?<!(?:^|[\s*_(])(?:\d{1,3}|[A-Za-z]|vs|e\.g|i\.e|cf|etc)\.)\s+/m
+/**
+ * Not after the label of a list item (1. A.) or an abbreviation, which do not end a sentence, and not before a remark in
+ * parentheses, which is about the sentence before it: "All tests pass. (last seen: 3 failed)".
+ */
+export const sentenceEnd = /(?<=[.!?。！？])(?<!(?:^|[\s*_(])(?:\d{1,3}|[A-Za-z]|vs|e\.g|i\.e|cf|etc)\.)\s+(?![\s(])/m
 
 /** Tables and fenced blocks whole, other lines one by one, or in sentences if a line is longer than `maxLength`. */
 function piecesOf(text: string, maxLength: number): readonly string[] {

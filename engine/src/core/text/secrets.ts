@@ -62,14 +62,15 @@ const commands: readonly { readonly words: readonly string[]; readonly command: 
   { words: ['redis-cli'], command: /\bredis-cli\b[^\n;|&]*/g, value: /(\s-a\s{1,3}["']?)([^\s"'$][^\s"']*)/g },
 ]
 
-/** 40 characters say nothing by themselves; next to these words they are the secret of an AWS key. */
+/** Next to these words, 40 characters are the secret of an AWS key. Elsewhere they must look random. */
 const awsContext = /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\baws\b|secret[ _-]?access[ _-]?key/i
-const awsSecret = /(?<![\w/+=-])[A-Za-z0-9/+]{40}(?![\w/+=-])/g
+const awsSecret = /(?<![\w/+=.-])[A-Za-z0-9/+]{40}(?![\w/+=-]|\.\w)/g
 
 const rules: readonly Rule[] = [
   { words: ['-----begin '], replace: (text) => text.replace(pem, mark) },
   // Before the ids of AWS keys, which are its context, are gone.
   { words: ['akia', 'asia', 'aws', 'access'], replace: withoutAwsSecrets },
+  { replace: (text) => text.replace(awsSecret, (value) => (isMixed(value) && isRandom(value) ? mark : value)) },
   { replace: (text) => text.replace(prefixed, (key) => (/[\dA-Z]/.test(key) ? mark : key)) },
   { replace: (text) => text.replace(formed, mark) },
   {
@@ -145,7 +146,21 @@ function withoutAwsSecrets(text: string): string {
   return lines.map((line, at) => (isNear[at] || isNear[at - 1] ? line.replace(awsSecret, awsMark) : line)).join('\n')
 }
 
-/** A commit or a checksum has hexadecimal digits only, and a path is made of words. */
 function awsMark(value: string): string {
-  return /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value) ? mark : value
+  return isMixed(value) ? mark : value
+}
+
+/** A commit or a checksum has hexadecimal digits only, and a path is made of words. */
+function isMixed(value: string): boolean {
+  return /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value)
+}
+
+/**
+ * Of 40 random characters about 25 are of another kind than the one before (capital, small letter, digit, sign), and hardly
+ * any are in a run of small letters. In `src/ReactHost/UiManager2/ViewConfig` most are.
+ */
+function isRandom(value: string): boolean {
+  const changes = value.match(/[A-Z]+|[a-z]+|\d+|[/+]+/g)?.length ?? 0
+  const inWords = value.match(/[a-z]{4,}/g)?.join('').length ?? 0
+  return changes >= 14 && inWords < 16
 }

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { defaultRecallLimit } from '../../core/ports/session-store.ts'
-import { fuse } from '../../core/recall/rank.ts'
+import { callsOnceFirst, fuse } from '../../core/recall/rank.ts'
 import { snippetOf } from '../../core/recall/snippet.ts'
 import type { Term } from '../../core/recall/terms.ts'
 import type { SearchQuery } from '../../core/session/recall-text.ts'
@@ -157,8 +157,11 @@ function shown(lookup: Lookup, query: SearchQuery, { ids, terms, matched }: Foun
   const limit = limitOf(query)
   const found = piecesWhere(lookup.sql, 'p.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids))
   const byId = new Map(found.map((row) => [row.id, row]))
-  const rows = withoutCopies(ids.flatMap((id) => byId.get(id) ?? []))
+  const all = withoutCopies(ids.flatMap((id) => byId.get(id) ?? []))
   const isNewest = matched === 'none' || query.order === 'newest'
+  const rows = isNewest
+    ? all
+    : callsOnceFirst(all, { callOf: ({ call }) => call, isCall: ({ kind }) => kind === 'tool-use' })
   const ordered = isNewest ? rows.toSorted((a, b) => (b.time ?? 0) - (a.time ?? 0) || b.id - a.id) : rows
   const matches = ordered.slice(0, limit).map((row) => ({ ...cardOf(row), snippet: snippetIn(lookup, row, terms) }))
   return { matches, matched, more: rows.length > limit }

@@ -146,14 +146,20 @@ function searchedIn(sql: DatabaseSync): SearchedArchive {
   return { texts, sessions, sessionOf: (source) => bySource.get(source) ?? -1 }
 }
 
-type HitRow = { readonly id: number; readonly source: number; readonly place: number; readonly rank: number }
+type HitRow = {
+  readonly id: number
+  readonly source: number
+  readonly place: number
+  readonly kind: TextKind
+  readonly rank: number
+}
 
 function createHits(sql: DatabaseSync, where: Where, { texts: all, sessionOf }: SearchedArchive) {
   const select = (score: string, limit: string) =>
-    sql.prepare(`SELECT p.id, p.source, p.place, ${score} AS rank FROM words CROSS JOIN pieces p
+    sql.prepare(`SELECT p.id, p.source, p.place, p.kind, ${score} AS rank FROM words CROSS JOIN pieces p
       ON p.id = words.rowid WHERE words MATCH ? AND ${where.text} ${limit}`)
-  const hitOf = ({ id, source, place }: HitRow, weight: number): Hit => {
-    return { id, place, file: source, session: sessionOf(source), weight }
+  const hitOf = ({ id, source, place, kind }: HitRow, weight: number): Hit => {
+    return { id, place, kind, file: source, session: sessionOf(source), weight }
   }
   const scored = select('words.rank', '')
   const having = select('0', '')

@@ -116,6 +116,20 @@ test('the best comes first: what has all words, then what is next to it, and of 
   archive.close()
 })
 
+test('a call and its result do not both take a place of the best matches', () => {
+  const archive = archiveOf(
+    session()
+      .user('a heron once')
+      .toolUse('t1', 'Bash', { command: 'echo heron twice' })
+      .toolResult('t1', 'heron twice').text,
+  )
+  const order = (query: SearchQuery) => archive.search(query).matches.map(({ kind }) => kind)
+  const both = ['tool-use', 'human', 'tool-result']
+  expect([order({ words: 'heron twice' }), order({ words: 'heron twice', limit: 2 })]).toEqual([both, both.slice(0, 2)])
+  expect(order({ words: 'heron', order: 'newest' })).toEqual(['tool-result', 'tool-use', 'human'])
+  archive.close()
+})
+
 test('a card says what it is of, when, where, and shows the words', () => {
   expect(told.search({ words: 'export heron', limit: 1 }).matches).toEqual([
     {
@@ -144,7 +158,7 @@ test('every card can be read by its id, and the text holds the word', () => {
 
 test('when nothing has all the words, what has the telling ones is found', () => {
   const { matched, matches } = told.search({ words: 'what about the patched giraffe' })
-  expect([matched, matches[0]?.id]).toEqual(['any', 't3'])
+  expect([matched, matches[0]?.kind, matches[0]?.toolUseId]).toEqual(['any', 'tool-use', 't3'])
 })
 
 test('a snippet shows where the words stand together, in one line and without half characters', () => {

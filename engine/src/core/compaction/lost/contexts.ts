@@ -3,12 +3,12 @@ import { blocksOf, isText, isToolUse } from '../../message/block.ts'
 import { objectAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { isRuleFile } from '../../restore/from-disk.ts'
+import { contentWords, holdsWords, isCommonWord, plainWords } from '../../text/plain-words.ts'
 import { changedBy, toolCall } from '../../tools/call.ts'
 import type { Entry } from '../../transcript/format/entry.ts'
 import { createScanner, type Epoch } from '../../transcript/tree/scan.ts'
 import { createFold } from '../../transcript/view/fold.ts'
 import { sourceText } from '../check.ts'
-import { areComparable, contentWords, createPassages, holdsWords, plainWords } from '../page/plain-words.ts'
 import { modelSummaryIn } from '../page/read-page.ts'
 import { piecesOf } from '../plan.ts'
 
@@ -131,4 +131,34 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() }
     return made.value
   }
+}
+
+/** A statement counts as said when this share of its content words occurs in one passage of this many characters. */
+const saidShare = 0.6
+const passage = 1_200
+
+/** Returns a function that checks whether some passage of the text has enough of these content words. */
+function createPassages(text: string, wordsOf = contentWords): (words: readonly string[]) => boolean {
+  const passages: ReadonlySet<string>[] = []
+  // Passages overlap, so that a statement at the end of one is whole in the next.
+  for (let at = 0; at < text.length; at += passage / 2) {
+    passages.push(new Set(wordsOf(text.slice(at, at + passage))))
+  }
+  return (words) => passages.some((known) => words.filter((word) => known.has(word)).length >= words.length * saidShare)
+}
+
+/** About a third of the words of English prose are common words; in other languages a few percent look like one. */
+const englishShare = 0.1
+
+function isEnglish(text: string): boolean {
+  const words = plainWords(text).trim().split(' ')
+  return words.filter(isCommonWord).length >= words.length * englishShare
+}
+
+/** Scripts without spaces between words: a paraphrase cannot be recognized by its words. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
+
+/** Whether a statement in one text could be found in the other by its words. */
+function areComparable(text: string, other: string): boolean {
+  return !unspaced.test(text) && isEnglish(text) === isEnglish(other)
 }

@@ -1,8 +1,8 @@
 // Claims of a summary that code can check: quotations of the user, approvals, and states. A claim that does not hold up is
 // marked and never removed: the summary may be right in substance.
 import type { CommandFact, Exchange, Ledger, Todo } from '../../ledger/facts.ts'
+import { contentWords, holdsWords, plainWords } from '../../text/plain-words.ts'
 import { failedActionIn, latestActions } from './action-claims.ts'
-import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 
 /** The text with its marks, and what was marked. */
 export type Annotated = { readonly text: string; readonly found: readonly string[] }

@@ -9,7 +9,7 @@ import { condensed } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { oneLine } from '../../text/one-line.ts'
-import { contentWords, holdsWords, plainWords } from './plain-words.ts'
+import { contentWords, holdsWords, plainWords } from '../../text/plain-words.ts'
 import { joinSections, readSections } from './sections.ts'
 
 /** The tokens are for what is inserted. */

@@ -75,7 +75,8 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledg
         if (isCurrent ? isEdit.test(text) : text !== last) return ''
         return isSaid(text, 'action') ? '' : unsaidIn(text, { known, isSaid })
       case 'saw':
-        return !hasSummary || (isCurrent && !isSearch.test(text)) ? text : ''
+        if (!hasSummary) return text
+        return isCurrent && !isSearch.test(text) && !isSaid(shownBy(text)) ? text : ''
       case 'read':
         return hasSummary ? unsaidIn(text, { known, isSaid }) : text
       case 'opened':
@@ -100,6 +101,11 @@ const isFailure = /^ran `[^`]*` → failed: /
 /** Next to a summary these are left out, since the files show them: "edited gate.ts: `open = true`", "searched for `gate` → …". */
 const isEdit = /^(?:edited|wrote) /
 const isSearch = /^searched for /
+
+/** "ran `cat gate.log` → 4711 opened" → "4711 opened" */
+function shownBy(text: string): string {
+  return text.slice(text.indexOf(' → ') + 1)
+}
 
 /** "ran `npm test` → ok: 118 passed" is left out if the same command ran again later. A failure always stays. */
 function isRepeatedRun(text: string, known: Set<string>): boolean {

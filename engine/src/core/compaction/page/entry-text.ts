@@ -228,8 +228,7 @@ function stepLine({ type, text }: RecordStep, detail: Detail, times: number): st
     read: source * times,
     opened: briefAction,
   }[type]
-  const isProse = text.includes('\n') || type === 'said'
-  const isBrief = !isProse || (type === 'did' && most <= briefAction)
-  const shown = isBrief ? oneLine(text, most) : type === 'did' ? outlined(text, most) : condensed(text, most)
+  const isProse = type === 'said' || (text.includes('\n') && (type !== 'did' || most > briefAction))
+  const shown = isProse ? condensed(text, most) : oneLine(text, most)
   return `- ${type}: ${neutralize(shown)}`
 }

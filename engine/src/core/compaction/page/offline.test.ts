@@ -33,6 +33,22 @@ describe('a summary without a model', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
+  test('shows the three newest reports whole before any older one gets more than a line', () => {
+    const long = (at: number) =>
+      Array.from(
+        { length: 8 },
+        (_, line) => `Finding ${at}.${line}: the upper hinge of this door rusted in a wet cellar during winter.`,
+      )
+    const exchanges = Array.from(
+      { length: 20 },
+      (_, at): Exchange => ({ kind: 'message', text: `Look at part ${at}.`, report: long(at).join('\n'), last: at }),
+    )
+    const text = written({ ...emptyLedger, messages: 20, exchanges }, 1_600)
+    const shown = exchanges.map((_, at) => long(at).filter((line) => text.includes(line)).length)
+    expect(shown.slice(-3)).toEqual([8, 8, 8])
+    expect(Math.max(...shown.slice(0, -3))).toBeLessThan(8)
+  })
+
   test('of too many errors keeps the newest, in order; one that came again is new', () => {
     const failing = Array.from({ length: 40 }, (_, at) => shell(`make part-${at}x`, `error: door ${'x'.repeat(60)}`, 1))
     const again = failing[3] ?? []

@@ -1,6 +1,6 @@
 // What the agent can search for: terms of exchanges that the page leaves out or shortens, one for each.
 import type { Exchange, Ledger } from '../../ledger/facts.ts'
-import { isCommonWord } from './plain-words.ts'
+import { isCommonWord } from '../../text/plain-words.ts'
 
 const maxTerms = 8
 /** Fewer exchanges give no measure of what is rare. */

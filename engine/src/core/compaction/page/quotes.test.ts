@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { plainWords } from '../../text/plain-words.ts'
 import { annotateQuotes, isQuotedFrom, notFound } from './claims.ts'
-import { plainWords } from './plain-words.ts'
 
 const never = () => false
 const check = (line: string, isSaid: (quote: string) => boolean = never) => annotateQuotes(line, isSaid)

@@ -5,10 +5,10 @@ import { type Exchange, emptyLedger, type Ledger } from '../../ledger/facts.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { continuationText } from '../../prompts/continuation.ts'
 import { pageTitles } from '../../prompts/page.ts'
+import { plainWords } from '../../text/plain-words.ts'
 import { estimateTokens } from '../../tokens/estimate/estimate.ts'
 import { checkSummary } from '../check.ts'
 import { composePage } from '../compose.ts'
-import { plainWords } from './plain-words.ts'
 import { readPage } from './read-page.ts'
 
 function ledgerOf(said: readonly Said[], from?: Ledger): Ledger {

@@ -136,6 +136,16 @@ describe('the record next to a summary', () => {
     expect(stepsIn('').join('\n')).toContain('searched for `hinge`')
   })
 
+  test('has nothing of a lookup whose result the summary states', () => {
+    const ledger = ledgerOf(
+      human('Count them.'),
+      ...shell('cat doors.log', '118 doors open'),
+      ...shell('cat b.log', 'x 9'),
+    )
+    const text = recordOf({ ledger }, '- "Count them."\n- 118 doors are open.')
+    expect(text.split('\n').slice(2)).toEqual(['  - saw: ran `cat b.log` → x 9'])
+  })
+
   test('says of an older exchange that the user interrupted it', () => {
     const stop = human('[Request interrupted by user]')
     const ledger = ledgerOf(
@@ -201,6 +211,17 @@ describe('the record next to a summary', () => {
     expect(text.split('is missing from the makefile')).toHaveLength(2)
   })
 
+  test('leaves the explanation of an error to a summary that gives it', () => {
+    const ledger = ledgerOf(
+      human('Build it.'),
+      shell('make all', 'error: stop 4711', 2),
+      assistant('The rule for gate 7 is missing from the makefile.'),
+    )
+    const said = '- "Build it."\n- The makefile has no rule for gate 7: it is missing.'
+    expect(recordOf({ ledger }, said)).toBe(`## ${pageTitles.errors}\n- \`make all\` failed: error: stop 4711.`)
+    expect(recordOf({ ledger }, `${said}\n- error: stop 4711`)).toBe('')
+  })
+
   test('prefers reports to the last steps, which only a page without a model needs to show where the work stood', () => {
     const report = Array.from({ length: 12 }, (_, at) => `Finding ${at + 100}: the hinge rusted in the cellar.`).join(
       '\n',
@@ -262,6 +283,28 @@ describe('any record', () => {
           for (const line of said) expect(text).not.toContain(line)
         },
       ),
+    )
+  })
+
+  test('repeats no announcement of success bare that failed later, however little room there is', () => {
+    const claim = fc.constantFrom('All tests pass.', 'The tests pass now.', 'The test suite is green.')
+    const round = fc.record({ hasPassed: fc.boolean(), claim, words: fc.integer({ min: 1, max: 40 }) })
+    const rounds = fc.array(round, { minLength: 1, maxLength: 8 })
+    fc.assert(
+      fc.property(rounds, fc.integer({ min: 60, max: 2_000 }), fc.boolean(), (all, tokens, hasSummary) => {
+        const talk = all.map(({ hasPassed, claim: said, words }, at) => [
+          human(`Rewrite part ${at}.`),
+          ...shell('npm test', hasPassed ? `${at + 1} passed` : `${at + 1} failed`, hasPassed ? 0 : 1),
+          assistant(`Part ${at} has ${'very '.repeat(words)}new hinges. ${said}\n\nIts door is oiled.`),
+        ])
+        const summary = hasSummary ? all.map((_, at) => `- "Rewrite part ${at}."`).join('\n') : ''
+        const earlierSummary = '5. Problem solving:\n- The cellar door got 3 bolts. All tests pass.'
+        const text = recordOf({ ledger: ledgerOf(...talk), earlierSummary }, summary, tokens)
+        const said = text.match(/(?:tests pass(?: now)?|suite is green)\.(?: \(last seen: )?/g) ?? []
+        const isBroken = all.at(-1)?.hasPassed === false
+        for (const one of said)
+          expect({ one, text, isMarked: one.includes('last seen') }).toEqual({ one, text, isMarked: isBroken })
+      }),
     )
   })
 

@@ -6,10 +6,11 @@ import { gap, sentenceEnd } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { oneLine } from '../../text/one-line.ts'
+import { holdsWords, linesWithin, plainWords } from '../../text/plain-words.ts'
 import { doNow, type Work } from '../../text/slices.ts'
+import { annotateStateClaims } from './claims.ts'
 import { recordEntries } from './entries.ts'
 import { entriesWithin, oneLineTokens } from './entry-text.ts'
-import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
 import { modelSummaryIn } from './read-page.ts'
 import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
 import { joinSections, readSections, type Section, shortenSummary } from './sections.ts'
@@ -105,7 +106,7 @@ type Unsaid = TokenLimit & { readonly isSaid: IsSaid }
 
 /** What the earlier summary said that the new one does not. */
 function earlierWithin(
-  { earlierSummary = '' }: Conversation,
+  { earlierSummary = '', ledger }: Conversation,
   { alreadySaid, isSaid, tokens, countTokens }: Unsaid & Pick<RecordOptions, 'alreadySaid'>,
 ): readonly string[] {
   const hasSummary = alreadySaid !== ''
@@ -120,27 +121,37 @@ function earlierWithin(
       hasSummary ? { ...section, body: unsaidIn(section.body, { isSaid, known, withoutCode: true }) } : section,
     )
     .filter(({ body }) => body.trim() !== '')
-  const text = shortenSummary(joinSections(sections), { tokens, countTokens, lastToGo: new Set() })
+  const current = annotateStateClaims(joinSections(sections), ledger).text
+  const text = shortenSummary(current, { tokens, countTokens, lastToGo: new Set() })
   return sections.length === 0 || countTokens(text) > tokens ? [] : [`${heading('before')}${text}`]
 }
 
-/** The newest that fit, in order. */
+/** The newest that fit, in order. An explanation that the summary gives is left out; so is an error of which nothing is left. */
 function errorsWithin(errors: readonly ErrorFact[], { isSaid, ...limit }: Unsaid): readonly ErrorFact[] {
   const newestFirst = errors
-    .filter(({ line, cause = '' }) => ![line, ...cause.split(sentenceEnd)].every((sentence) => isSaid(sentence)))
+    .map((error) => ({
+      ...error,
+      cause: sentencesOf(error)
+        .filter((sentence) => !isSaid(sentence))
+        .join(' '),
+    }))
+    .filter(({ line, cause }) => cause !== '' || !isSaid(line))
     .toReversed()
   const lines = newestFirst.map((error) => `${errorLine(error, '')}${endOf(error, errors)}`)
   return newestFirst.slice(0, linesWithin(lines, limit).length).toReversed()
 }
 
+/** Of the explanation. A text that was too long to be kept whole is a report, not an explanation of this error. */
+function sentencesOf({ cause = '' }: ErrorFact): readonly string[] {
+  return cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
+}
+
 /** "- `make all` failed: no rule for gate. The agent: The rule is missing.", without what is shown above. */
-function errorLine({ what, line, cause = '' }: ErrorFact, shownWords: string): string {
-  // A text that was too long to be kept whole is a report, not an explanation of this error.
-  const sentences = cause === '' || cause.includes(gap) ? [] : cause.split(sentenceEnd)
-  const own = sentences.filter((sentence) => !holdsWords(shownWords, plainWords(sentence)))
+function errorLine(error: ErrorFact, shownWords: string): string {
+  const own = sentencesOf(error).filter((sentence) => !holdsWords(shownWords, plainWords(sentence)))
   const said = own.length === 0 ? '' : ` The agent: ${neutralize(oneLine(own.join(' '), 400))}`
-  const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
-  const name = neutralize(oneLine(what, 160)).replaceAll('`', "'")
+  const failed = neutralize(oneLine(error.line, 200)).replace(/\.+$/, '')
+  const name = neutralize(oneLine(error.what, 160)).replaceAll('`', "'")
   return `- \`${name}\` failed: ${failed}.${said}`
 }
 

@@ -7,6 +7,7 @@ describe('a statement is said already', () => {
   test.each<[string, string, boolean]>([
     ['in one bullet, in other words', '- common.go has a `countLines` already, so the build failed.', true],
     ['in a bullet under its lead-in', 'The build failed:\n- common.go has `countLines`.', true],
+    ['in a bullet and its own bullets', '- common.go:\n  - It has `countLines`.\n  - So the build failed.', true],
     ['nowhere', '- The gate is green.', false],
     ['with another name', '- common.go has a `countLinesStr` already, so the build failed.', false],
     ['in words of two bullets', '- The build failed.\n- It took long.\n- `countLines` is in common.go.', false],
@@ -25,7 +26,7 @@ test('a line number is no part of a fact', () => {
   const isSaid = createIsSaid('- parseGate has a nil check now, and loops close 2 iterators.')
   expect(isSaid('A nil check was added to parseGate at line 178.')).toBe(true)
   expect(isSaid('The loops at lines 464 and 585 close 2 iterators.')).toBe(true)
-  expect(isSaid('The loops (gate.go:464) close 2 iterators.')).toBe(true)
+  expect(isSaid('The loops (gate.go:464:12) close 2 iterators.')).toBe(true)
   expect(isSaid('The loops close 3 iterators.')).toBe(false)
   expect(isSaid('Loops close 2 iterators in 178 files.')).toBe(false)
 })

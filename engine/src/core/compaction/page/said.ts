@@ -1,7 +1,7 @@
 // Which parts of a text say something that another text does not say. Sharing words proves nothing: a statement is said
 // if one bullet or paragraph has all of its names and numbers and half of its other words.
 import { sentenceEnd } from '../../text/condense.ts'
-import { contentWords, plainWords } from './plain-words.ts'
+import { contentWords, plainWords } from '../../text/plain-words.ts'
 import { isLeadIn, type ProseBlock, proseBlocks } from './sections.ts'
 
 /**
@@ -37,16 +37,18 @@ export function createIsSaid(text: string): IsSaid {
   }
 }
 
-/** The passages that hold each term: every bullet, row or paragraph together with the line that introduces it. */
-function passagesWith(text: string): ReadonlyMap<string, readonly number[]> {
-  const holding = new Map<string, number[]>()
+/** The passages that hold each term: every bullet, row or paragraph with the line that introduces it, and a bullet also with its own bullets. */
+function passagesWith(text: string): ReadonlyMap<string, ReadonlySet<number>> {
+  const holding = new Map<string, Set<number>>()
   const blocks = proseBlocks(text)
   for (const [at, { text: own, parent }] of blocks.entries()) {
-    const { names, words } = termsIn(`${blocks[parent]?.text ?? ''}\n${own}`)
+    const above = blocks[parent]
+    const { names, words } = termsIn(`${above?.text ?? ''}\n${own}`)
+    const places = above?.kind === 'item' ? [at, parent] : [at]
     for (const term of [...names, ...words]) {
-      const known = holding.get(term)
-      if (known) known.push(at)
-      else holding.set(term, [at])
+      const known = holding.get(term) ?? new Set()
+      for (const place of places) known.add(place)
+      holding.set(term, known)
     }
   }
   return holding
@@ -58,8 +60,8 @@ const name = /\d|_|\p{Ll}\p{Lu}/u
 /** In a command, shorter names are versions and numbers of a path: `repos/gates/pulls/112/comments/2734843645`. */
 const shortName = 6
 
-/** "at line 178", "lines 464 and 585", "gate.ts:12": true only until the file changes, so summaries leave them out. */
-const lineNumbers = /\blines? ~?\d+(?:(?:\s?[-–,]\s?| and )\d+)*|(?<=\w\.\w{1,5}):\d+(?:-\d+)?/gi
+/** "at line 178", "lines 464 and 585", "gate.ts:12:4": true only until the file changes, so summaries leave them out. */
+const lineNumbers = /\blines? ~?\d+(?:(?:\s?[-–,]\s?| and )\d+)*|(?<=\w\.\w{1,5}):\d+(?:[-:]\d+)?/gi
 
 function termsIn(whole: string) {
   const text = whole.replace(lineNumbers, ' ')

@@ -225,8 +225,9 @@ function textLeft({ kind, sentences, children }: Unit): string {
 /** A longer paragraph is one piece: dropping its sentences one by one would take quadratic time. */
 const maxSentences = 200
 
+/** A remark in parentheses stays with its sentence: "It was pushed. (last seen: no push after this commit)". */
 function sentencesIn(text: string): readonly string[] {
-  const sentences = text.split(/(?<=[.!?;。！？])[ \t]+(?=\S)/)
+  const sentences = text.split(/(?<=[.!?;。！？])[ \t]+(?=[^\s(])/)
   return sentences.length > maxSentences ? [text] : sentences
 }
 

@@ -50,6 +50,18 @@ describe('shortening', () => {
     expect(countsAt(0.8)[5]).toBeGreaterThan(0)
   })
 
+  test('a claim goes together with the mark that doubts it', () => {
+    const claims = Array.from(
+      { length: 8 },
+      (_, at) => `- Gate ${at} opens. It shuts. It was pushed. (last seen: no push)`,
+    )
+    const text = `5. Problem solving:\n${claims.join('\n')}\n8. Current work:\n- Gates.`
+    for (let tokens = 40; tokens < countTokens(text); tokens += 3) {
+      const short = shorten(text, tokens)
+      expect(short.split('It was pushed.').length).toBe(short.split('It was pushed. (last seen').length)
+    }
+  })
+
   test('an item whose details were left out does not promise them any more', () => {
     const items = Array.from(
       { length: 6 },

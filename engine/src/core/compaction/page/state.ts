@@ -7,9 +7,9 @@ import { olderRulesLine } from '../../prompts/recall.ts'
 import type { TokenLimit } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { oneLine } from '../../text/one-line.ts'
+import { holdsWords, linesWithin, plainWords } from '../../text/plain-words.ts'
 import { purposeOf, readScript } from '../../tools/shell-effects.ts'
 import { isStarted } from './complete-words.ts'
-import { holdsWords, linesWithin, plainWords } from './plain-words.ts'
 
 export type StateInput = {
   readonly ledger: Ledger

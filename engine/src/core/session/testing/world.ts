@@ -117,8 +117,11 @@ export function createTestWorld(options: WorldOptions = {}): World {
   let time = Date.UTC(2026, 10, 1)
   let ids = 0
   const now = () => time
-  const newId = () => `id-${++ids}`
   const store = options.store ?? memoryStore()
+  const entries = [...store.entries()]
+  // A session that is opened again gives no id twice.
+  const prefix = entries.length === 0 ? 'id' : `id-${entries.length}`
+  const newId = () => `${prefix}-${++ids}`
   const model = options.model ?? scripted(() => 'Done.')
   const { settings = {}, learned = nothingLearned(), hooks = noHooks, wait = shortWait } = options
   const listeners = createListeners((event) => void events.push(event), { sessionId: 'session-1' })
@@ -126,7 +129,6 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const guard = createGuard({ emit, wait })
   const collapser = settings.collapse ? new Collapser() : undefined
   const envelope = {}
-  const entries = [...store.entries()]
   const runtime = createRuntime({
     conversation: createConversation({ store, sessionId: 'session-1', envelope, entries, now, newId }),
     // With the thresholds of the specification, unless a test says otherwise.

@@ -3,7 +3,7 @@ import { session } from '../../../testing/index.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { tornCompaction, undoOfTorn } from '../tree/changes.ts'
 import { foldEntries } from '../view/fold.ts'
-import { compactionRecords } from './compaction-records.ts'
+import { compactionRecords, withSizeAfter } from './compaction-records.ts'
 import { editRecord } from './edits.ts'
 import type { Entry } from './entry.ts'
 
@@ -69,4 +69,18 @@ test('a torn one is found although something else was undone before it; only its
   expect(tornCompaction(entriesOf(torn))?.uuid).toBe('c1')
   const settled = [...torn, editRecord({ type: 'undo', uuid: 'c1' }, edit('x2', 'c2'))]
   expect(tornCompaction(entriesOf(settled))).toBeUndefined()
+})
+
+test('the size after a compaction replaces the estimate everywhere', () => {
+  const { records } = compacted()
+  const [boundary, ...rest] = withSizeAfter(records, { after: 150, model: 'm' })
+  const sizes = { preTokens: 900, postTokens: 150, cumulativeDroppedTokens: 750 }
+  expect(boundary).toMatchObject({
+    compactMetadata: sizes,
+    everlong: { compaction: { size: { after: 150, model: 'm' } } },
+  })
+  expect(rest).toEqual(records.slice(1))
+  // A context that grew has lost nothing.
+  const [grown] = withSizeAfter(records, { after: 1_000, model: 'm' })
+  expect(grown).toMatchObject({ compactMetadata: { postTokens: 1_000, cumulativeDroppedTokens: 0 } })
 })

@@ -1,5 +1,5 @@
 // Compares texts by their words: marks, case and spacing do not matter. Also picks the lines that fit.
-import type { TokenLimit } from '../../text/cut.ts'
+import type { TokenLimit } from './cut.ts'
 
 /** From the start, as many lines as fit. */
 export function linesWithin(lines: readonly string[], { tokens, countTokens }: TokenLimit): readonly string[] {
@@ -40,34 +40,4 @@ const stem = 5
 export function contentWords(text: string, stemOf = (word: string) => word.slice(0, stem)): readonly string[] {
   const words = plainWords(text).split(' ')
   return [...new Set(words.filter((word) => word.length >= 3 && !isCommonWord(word)).map(stemOf))]
-}
-
-/** A statement counts as said when this share of its content words occurs in one passage of this many characters. */
-const saidShare = 0.6
-const passage = 1_200
-
-/** Returns a function that checks whether some passage of the text has enough of these content words. */
-export function createPassages(text: string, wordsOf = contentWords): (words: readonly string[]) => boolean {
-  const passages: ReadonlySet<string>[] = []
-  // Passages overlap, so that a statement at the end of one is whole in the next.
-  for (let at = 0; at < text.length; at += passage / 2) {
-    passages.push(new Set(wordsOf(text.slice(at, at + passage))))
-  }
-  return (words) => passages.some((known) => words.filter((word) => known.has(word)).length >= words.length * saidShare)
-}
-
-/** About a third of the words of English prose are common words; in other languages a few percent look like one. */
-const englishShare = 0.1
-
-export function isEnglish(text: string): boolean {
-  const words = plainWords(text).trim().split(' ')
-  return words.filter(isCommonWord).length >= words.length * englishShare
-}
-
-/** Scripts without spaces between words: a paraphrase cannot be recognized by its words. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
-
-/** Whether a statement in one text could be found in the other by its words. */
-export function areComparable(text: string, other: string): boolean {
-  return !unspaced.test(text) && isEnglish(text) === isEnglish(other)
 }

@@ -1,0 +1,62 @@
+// The messages of a session, for commands that offer them.
+import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/internal'
+import type { Session } from 'everlong/node'
+import type { CommandResult } from '../app.ts'
+import { dateTime } from '../render/numbers.ts'
+import { clipped, text } from './command.ts'
+
+const mostListed = 50
+
+type Listed = { readonly uuid: string; readonly words: string; readonly detail?: string }
+
+export function choices(name: string, title: string, listed: readonly Listed[]): CommandResult {
+  if (listed.length === 0) return text('There are no messages yet.')
+  return {
+    type: 'choose',
+    title,
+    choices: listed.map(({ uuid, words, detail }) => ({
+      label: clipped(words),
+      ...(detail === undefined ? {} : { detail }),
+      command: `/${name} ${uuid}`,
+    })),
+  }
+}
+
+function timeOf({ time }: ViewMessage): { readonly detail?: string } {
+  return time === undefined ? {} : { detail: dateTime(time, undefined) }
+}
+
+/** Newest first. */
+export async function yourMessages(session: Session): Promise<readonly Listed[]> {
+  return await recentMessages(session, ({ origin }) => origin === 'human')
+}
+
+export async function recentMessages(
+  session: Session,
+  isWanted: (message: ViewMessage) => boolean = isSaid,
+): Promise<readonly Listed[]> {
+  // Not those of the view, which joins messages that follow one another.
+  const wanted = messagesOf([...(await session.entries())])
+    .filter(isWanted)
+    .slice(-mostListed)
+    .toReversed()
+  return wanted.flatMap((message) =>
+    message.uuid === undefined ? [] : [{ uuid: message.uuid, words: textOf(message.content), ...timeOf(message) }],
+  )
+}
+
+function isSaid({ origin, content }: ViewMessage): boolean {
+  return (origin === 'human' || origin === 'assistant') && textOf(content).trim() !== ''
+}
+
+/** Null for the first entry, undefined when there is none with this id. */
+export async function parentOf(session: Session, uuid: string): Promise<string | null | undefined> {
+  for (const { record } of await session.entries()) {
+    if (record.uuid === uuid) return stringAt(record, 'parentUuid') ?? null
+  }
+  return undefined
+}
+
+export async function messageWith(session: Session, uuid: string): Promise<ViewMessage | undefined> {
+  return messagesOf([...(await session.entries())]).find((message) => message.uuid === uuid)
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { setFolder } from '../testing/folder.ts'
+import { loadSettings } from './load.ts'
+import { trustFolder } from './trust.ts'
+
+const temporary = setFolder()
+/** As the file writes it. */
+const variable = (name: string) => `$\{${name}}`
+
+function load(mcp: string, own?: object) {
+  const places = { home: join(temporary(), 'home'), folder: join(temporary(), 'project') }
+  for (const place of [places.home, join(places.folder, '.everlong')]) mkdirSync(place, { recursive: true })
+  writeFileSync(join(places.folder, '.mcp.json'), mcp)
+  if (own) writeFileSync(join(places.folder, '.everlong/settings.json'), JSON.stringify(own))
+  const env = { TOKEN: 'secret', EMPTY: '' }
+  return { places, before: loadSettings({ ...places, env }), after: () => loadSettings({ ...places, env }) }
+}
+
+const servers = {
+  files: {
+    command: 'npx',
+    args: ['-y', `${variable('ROOT:-/tmp')}`, `${variable('MISSING')}`],
+    env: { KEY: `${variable('TOKEN')}` },
+    disabled: true,
+  },
+  web: { url: `https://example.com/${variable('EMPTY')}`, headers: { Authorization: `Bearer ${variable('TOKEN')}` } },
+  'odd name': { command: 'x' },
+  empty: {},
+}
+
+test('servers of .mcp.json wait for trust, and are then used with their variables', () => {
+  const { places, before, after } = load(JSON.stringify({ mcpServers: servers, other: 1 }))
+  expect(before.settings.mcpServers).toEqual({})
+  expect(before.withheld).toEqual([
+    `MCP server files: npx -y /tmp ${variable('MISSING')}`,
+    'MCP server web: https://example.com/',
+  ])
+  expect(before.problems).toEqual([])
+  expect(before.notices.map((each) => each.slice(places.folder.length + 1))).toEqual([
+    '.mcp.json: odd name: use letters, digits, "-" and single "_", and no "_" at the end',
+    '.mcp.json: empty: expected a "command", or a "url" with the type http or sse',
+  ])
+  trustFolder(places)
+  expect(after().settings.mcpServers).toEqual({
+    files: { command: 'npx', args: ['-y', '/tmp', `${variable('MISSING')}`], env: { KEY: 'secret' } },
+    web: { type: 'http', url: 'https://example.com/', headers: { Authorization: 'Bearer secret' } },
+  })
+})
+
+test('the settings of the project replace a server of .mcp.json, and a broken file stops nobody', () => {
+  const own = { mcpServers: { files: { command: 'mine' } } }
+  const first = load(JSON.stringify({ mcpServers: servers }), own)
+  trustFolder(first.places)
+  expect(first.after().settings.mcpServers.files).toEqual({ command: 'mine' })
+  const broken = load('{ "mcpServers": ')
+  expect(broken.before.problems).toEqual([])
+  expect(broken.before.notices).toHaveLength(1)
+})

@@ -1,0 +1,54 @@
+// `.mcp.json`: the MCP servers of a project, as other agents read them too. What cannot be used is named and does not stop anybody.
+import { existsSync, readFileSync } from 'node:fs'
+import type { Environment } from 'everlong'
+import { isObject, objectAt } from 'everlong/internal'
+import { serverName, serverNameRule } from '../mcp/server-name.ts'
+import { reasonOf } from '../reason-of.ts'
+import { type McpServerSettings, mcpServer } from './schema.ts'
+
+export type McpFile = {
+  readonly servers: Readonly<Record<string, McpServerSettings>>
+  readonly problems: readonly string[]
+}
+
+export function readMcpFile(path: string, env: Environment): McpFile {
+  if (!existsSync(path)) return { servers: {}, problems: [] }
+  try {
+    const listed = objectAt(JSON.parse(readFileSync(path, 'utf8')), 'mcpServers') ?? {}
+    const read = Object.entries(listed).map(([name, value]) => readServer(name, expanded(value, env)))
+    return {
+      servers: Object.fromEntries(read.flatMap((each) => ('why' in each ? [] : [[each.name, each.server]]))),
+      problems: read.flatMap((each) => ('why' in each ? [`${path}: ${each.name}: ${each.why}`] : [])),
+    }
+  } catch (error) {
+    return { servers: {}, problems: [`${path}: ${reasonOf(error)}`] }
+  }
+}
+
+type Read =
+  | { readonly name: string; readonly server: McpServerSettings }
+  | { readonly name: string; readonly why: string }
+
+const known = ['type', 'command', 'args', 'env', 'url', 'headers']
+
+function readServer(name: string, value: unknown): Read {
+  if (!serverName.test(name)) return { name, why: serverNameRule }
+  if (!isObject(value)) return { name, why: 'it is not an object' }
+  // Other agents know further fields.
+  const own = Object.fromEntries(Object.entries(value).filter(([key]) => known.includes(key)))
+  const read = mcpServer.safeParse('url' in own ? { type: 'http', ...own } : own)
+  if (read.success) return { name, server: read.data }
+  return { name, why: 'expected a "command", or a "url" with the type http or sse' }
+}
+
+/** `${NAME}` and `${NAME:-default}` in texts. */
+function expanded(value: unknown, env: Environment): unknown {
+  if (typeof value === 'string')
+    return value.replace(
+      /\$\{(\w+)(?::-([^}]*))?\}/g,
+      (whole, name: string, usual?: string) => env[name] ?? usual ?? whole,
+    )
+  if (Array.isArray(value)) return value.map((each) => expanded(each, env))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, expanded(each, env)]))
+}
