@@ -59,7 +59,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
   simulator: { rooms: ['simulator'], packages: ['*'] },
-  gateway: { rooms: ['gateway'], packages: ['*'] },
+  // Its tests with real agents find them as those of the plug-ins do.
+  gateway: { rooms: ['gateway', 'plugins/testing'], packages: ['*'] },
   agent: { rooms: ['agent'], packages: ['*'] },
   cli: { rooms: ['cli'], packages: ['*'] },
   viewer: { rooms: ['viewer'], packages: ['*'] },

@@ -10,6 +10,7 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   store: () => import('./store/run.ts'),
   hooks: () => import('./hooks/run.ts'),
   terminal: () => import('./terminal/run.ts'),
+  sandbox: () => import('./sandbox/run.ts'),
   handover: () => import('./handover/run.ts'),
   'built-ins': () => import('./built-ins/run.ts'),
   adapters: () => import('./adapters/run.ts'),
@@ -26,5 +27,6 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   clock: () => import('./clock/run.ts'),
   memory: () => import('./memory/run.ts'),
   compact: () => import('./compact/run.ts'),
+  viewer: () => import('./viewer/run.ts'),
   walks: () => import('./walks/run.ts'),
 }

@@ -23,6 +23,8 @@ export type Io = {
   readonly onStop?: (stop: () => void) => () => void
   /** Ids of new entries. Default: random. */
   readonly newId?: () => string
+  /** Of a session in a database, of which the command has a copy: undoes this there. Returns why it could not. */
+  readonly undoInStore?: (path: string, uuid: string) => Promise<string | undefined>
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Default: the machine's time zone. */

@@ -2,6 +2,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Overview, SessionData } from '@everlong/viewer/data'
+import { offline } from 'everlong'
+import { readEdit } from 'everlong/internal'
+import { createEngine } from 'everlong/node'
+import { postgres } from 'everlong/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgresForTests } from '../../engine/src/stores/testing/postgres-server.ts'
 import { generateSession, serialize } from '../../engine/src/testing/index.ts'
@@ -45,6 +50,54 @@ describe.runIf(server)('a store URL in place of a path', () => {
     expect(await report('context', url('chat'))).not.toEqual(before)
     expect((await everlong(['undo', url('chat')])).exitCode).toBe(0)
     expect(await report('context', url('chat'))).toEqual(before)
+  })
+
+  test('view shows what is added to the store while it is open, and undoes there', { timeout: 60_000 }, async () => {
+    if (!server) return
+    const store = postgres({ url: server.url, tenant: 'live' })
+    const engine = createEngine({ store, model: offline() })
+    const open = await engine.start({ id: 'talk' })
+    const say = (turn: number) => {
+      open.add({ role: 'user', content: `Step ${turn}. ${'More words about it. '.repeat(80)}` })
+      open.add({ role: 'assistant', content: `Done. ${'This is what I found. '.repeat(200)}` })
+    }
+    for (let turn = 1; turn <= 8; turn++) say(turn)
+    await open.stored()
+    const ran = await everlong(['view', `${server.url}?tenant=live`, '--no-open'], {
+      meanwhile: async (stdout) => {
+        const [, origin = '', token = ''] = /^Open (http:\/\/127\.0\.0\.1:\d+)\/#token=(\S+)$/m.exec(stdout) ?? []
+        const ask = async <T>(path: string, method = 'GET') => {
+          const answer = await fetch(`${origin}${path}`, { method, headers: { authorization: `Bearer ${token}` } })
+          return (await answer.json()) as T
+        }
+        const until = async <T>(look: () => Promise<T>, isThere: (value: T) => boolean): Promise<T> => {
+          for (let value = await look(); ; value = await look()) if (isThere(value)) return value
+        }
+        const [row] = (await ask<Overview>('/api/overview')).sessions
+        const session = () => ask<SessionData>(`/api/sessions/${row?.id}`)
+        expect((await session()).items).toBe(16)
+        say(9)
+        await open.stored()
+        await until(session, ({ items }) => items === 18)
+        expect(await open.compact()).toMatchObject({ type: 'compacted' })
+        await open.close()
+        const { compactions } = await until(session, (found) => found.compactions.length === 1)
+        await ask(`/api/sessions/${row?.id}/undo?uuid=${compactions[0]?.undo}`, 'POST')
+        await until(session, (found) => found.compactions[0]?.isUndone === true)
+        const other = await engine.start({ id: 'second' })
+        other.add({ role: 'user', content: 'A new session.' })
+        await other.close()
+        await until(
+          () => ask<Overview>('/api/overview'),
+          ({ total }) => total === 2,
+        )
+      },
+    })
+    expect([ran.exitCode, ran.stderr.replace(/^Building the page.*\n/, '')]).toEqual([0, ''])
+    const undos: unknown[] = []
+    for await (const { record } of store.records('talk')) if (readEdit(record)?.type === 'undo') undos.push(record)
+    expect(undos).toHaveLength(1)
+    await store.close()
   })
 
   test('a copy goes back to files as it was', async () => {

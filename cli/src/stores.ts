@@ -3,10 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { StoreError } from 'everlong'
 import { jsonlSessions } from 'everlong/node'
 import { postgres } from 'everlong/postgres'
 import { copySessions, type SessionStore, type StoredRecord } from 'everlong/stores'
+import { followStore } from './commands/view/follow-store.ts'
 import type { Io, Output } from './io.ts'
 
 export type StorePlace = {
@@ -86,13 +88,39 @@ async function runOnCopy({ argv, url, place, folder, io, run }: Copying): Promis
   const path = session === undefined ? folder : `${join(folder, session)}.jsonl`
   const before = session === undefined ? 0 : (await recordsIn(disk, session)).length
   const renamed = (output: Output) => renaming(output, path, name)
-  const exitCode = await run(
-    argv.map((argument) => (argument === url ? path : argument)),
-    { ...io, stdout: renamed(io.stdout), stderr: renamed(io.stderr) },
-  )
+  const onCopy = argv.map((argument) => (argument === url ? path : argument))
+  const ownIo = { ...io, stdout: renamed(io.stdout), stderr: renamed(io.stderr) }
+  if (argv[0] === 'view') return viewStore({ argv: onCopy, url, place, disk, io: ownIo, run })
+  const exitCode = await run(onCopy, ownIo)
   if (session !== undefined)
     await bringBack(place.store, session, (await recordsIn(disk, session)).slice(before), before)
   return exitCode
+}
+
+type Viewing = Omit<Copying, 'folder'> & { readonly disk: SessionStore }
+
+/** The page stays open, so the copy grows with the store. It is never copied back: an undo goes to the store itself. */
+async function viewStore({ argv, url, place, disk, io, run }: Viewing): Promise<number> {
+  const { store, session } = place
+  const stop = followStore({
+    from: store,
+    to: disk,
+    session,
+    everyMs: 1_000,
+    onTrouble: (why) => io.stderr.write(why === undefined ? 'The store answers again.\n' : `${why} Trying again.\n`),
+  })
+  const undoInStore = async (path: string, uuid: string) => {
+    const at = new URL(url)
+    at.hash = encodeURIComponent(basename(path, '.jsonl'))
+    const said = new PassThrough().setEncoding('utf8')
+    const exitCode = await withStores(['undo', at.href, '--edit', uuid], { ...io, stdout: said, stderr: said }, run)
+    return exitCode === 0 ? undefined : String(said.read() ?? '').replace(/^everlong: /, '')
+  }
+  try {
+    return await run(argv, { ...io, undoInStore })
+  } finally {
+    await stop()
+  }
 }
 
 async function recordsIn(store: SessionStore, id: string): Promise<readonly StoredRecord[]> {

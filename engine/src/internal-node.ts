@@ -32,4 +32,10 @@ export { originalResults, type StoredResults, storeResults } from './node/write/
 export { type FsckReport, fsck, type RepairReport, repair } from './node/write/repair.ts'
 export { writeNewTranscript } from './node/write/whole-file.ts'
 export { openWriter } from './node/write/writer.ts'
-export { type ReadFile, readFile } from './node-engine.ts'
+export type { ReadFile } from './node-engine.ts'
+
+/** Its code is loaded when it is called: hooks, which must be fast, read no sessions. */
+export const readFile: typeof import('./node-engine.ts').readFile = async (path, options) => {
+  const engine = await import('./node-engine.ts')
+  return engine.readFile(path, options)
+}

@@ -10,6 +10,7 @@ import { createMetrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
 import { createApp, type StoreProblem } from './http/app.ts'
 import { createIdentify } from './identify/identify.ts'
+import { createManaged } from './levels/managed.ts'
 import { createLimits } from './limits.ts'
 import { createLog } from './log.ts'
 import type { Parts } from './parts.ts'
@@ -27,6 +28,8 @@ export type GatewayPorts = {
   readonly newId?: () => string
   /** Where the sessions of a tenant are. Default: a folder for each tenant below the data folder. */
   readonly storeOf?: (tenant: string) => SessionStore
+  /** Where the engine's sessions of level 3 are. Default: the same, next to them. */
+  readonly managedStoreOf?: (tenant: string) => SessionStore
   /** Undefined if the store can be used, otherwise why not: for /readyz. */
   readonly storeProblem?: StoreProblem
   /** Books, and ends of conversations. Default: a file in the data folder. */
@@ -46,14 +49,15 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   const { now = Date.now, newId = randomUUID } = ports
   const state = ports.state ?? openState(join(config.data, 'gateway.db'))
   const log = createLog(ports.write, now)
-  const stores = new Map<string, SessionStore>()
-  const ownStoreOf = (tenant: string): SessionStore => {
-    const store = stores.get(tenant) ?? jsonlSessions({ folder: join(config.data, 'sessions', tenant) })
-    stores.set(tenant, store)
-    return store
-  }
+  const storeOf = ports.storeOf ?? folderStores(join(config.data, 'sessions'))
+  const managed = createManaged({
+    ...{ storeOf: ports.managedStoreOf ?? folderStores(join(config.data, 'managed')), max: 200 },
+    onEvent: (tenant, { type, sessionId }) => {
+      if (type === 'compaction-finished') log('info', 'compacted', { tenant, session: sessionId })
+    },
+  })
   const hold = createHold({
-    ...{ storeOf: ports.storeOf ?? ownStoreOf, owner: `everlong gateway ${process.pid}` },
+    ...{ storeOf, owner: `everlong gateway ${process.pid}` },
     ...{ holdMs: 600_000, maxHeld: 500, waitMs: 10_000 },
   })
   const identify = createIdentify(state.heads, newId)
@@ -69,7 +73,19 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   })
   let isStopping = false
   const parts: Parts = {
-    ...{ config, log, now, upstreams, recorder, limits, metrics, books: state.books, tenants: createTenants(config) },
+    ...{
+      config,
+      log,
+      now,
+      upstreams,
+      recorder,
+      identify,
+      managed,
+      limits,
+      metrics,
+      books: state.books,
+      tenants: createTenants(config),
+    },
     isStopping: () => isStopping,
   }
   const app = createApp(parts, ports.storeProblem ?? (async () => undefined))
@@ -81,7 +97,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     upstreams.close()
     await recorder.settled()
     await hold.close()
-    for (const store of stores.values()) await store.close()
+    await managed.close()
     if (!ports.state) await state.close()
   }
   let closing: Promise<void> | undefined
@@ -94,6 +110,16 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
       closing ??= stop()
       return closing
     },
+  }
+}
+
+/** A folder of transcripts for each tenant. */
+function folderStores(folder: string): (tenant: string) => SessionStore {
+  const stores = new Map<string, SessionStore>()
+  return (tenant) => {
+    const store = stores.get(tenant) ?? jsonlSessions({ folder: join(folder, tenant) })
+    stores.set(tenant, store)
+    return store
   }
 }
 

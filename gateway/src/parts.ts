@@ -3,6 +3,8 @@
 import type { Books } from './books/book.ts'
 import type { Metrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
+import type { Identify } from './identify/identify.ts'
+import type { Managed } from './levels/managed.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { Tenants } from './tenants.ts'
@@ -18,6 +20,8 @@ export type Parts = {
   readonly tenants: Tenants
   readonly upstreams: Upstreams
   readonly limits: Limits
+  readonly identify: Identify
+  readonly managed: Managed
   readonly books: Books
   readonly metrics: Metrics
   readonly recorder: Recorder

@@ -129,3 +129,53 @@ test('every folder that a script may be in counts, and too many make doubt', () 
   ]
   expect(commands.map((command) => run(command, 'Read(/a/keys/**)'))).toEqual(['deny', 'deny', 'deny', 'allow', 'ask'])
 })
+
+test('a connection of a command asks, unless a rule is about the host', () => {
+  const decided = (host: string, lists: Parameters<typeof parseRules>[0], mode: 'ask' | 'plan' | 'allow' = 'ask') =>
+    decide({ type: 'connect', host }, { mode, rules: parseRules(lists).rules, root: '/w' })
+  expect(decided('a.com', {})).toEqual({
+    type: 'ask',
+    reason: 'the network is closed for commands in the sandbox',
+    rules: [{ tool: 'Network', type: 'domain', domain: 'a.com' }],
+  })
+  const types = [
+    decided('a.com', { allow: ['Network(domain:a.com)'] }),
+    decided('b.a.com', { allow: ['Network(domain:*.a.com)'] }),
+    decided('a.com', { allow: ['Network'] }),
+    decided('a.com', {}, 'allow'),
+    decided('a.com', { allow: ['WebFetch(domain:a.com)', 'Bash', 'Network(domain:b.com)'] }),
+    decided('a.com', { allow: ['Network'], deny: ['Network(domain:a.com)'] }),
+    decided('a.com', { deny: ['Network'] }, 'allow'),
+    decided('127.0.0.1', { deny: ['WebFetch(domain:localhost)'] }, 'allow'),
+    decided('a.com', { deny: ['WebFetch'] }),
+  ].map(({ type }) => type)
+  expect(types).toEqual(['allow', 'allow', 'allow', 'allow', 'ask', 'deny', 'deny', 'deny', 'ask'])
+})
+
+test('inside of the sandbox rules about commands hold, and files need no question', () => {
+  const inside = (command: string, deny: readonly string[], mode: 'ask' | 'plan' = 'ask') =>
+    decide(
+      { type: 'run', script: readScript(command), sandbox: 'inside' },
+      { mode, rules: parseRules({ deny }).rules, root: '/w' },
+    ).type
+  expect([
+    inside('npm test', []),
+    inside('cat "$FILE"', ['Read(.env)']),
+    inside('cat .env', ['Read(.env)']),
+    inside('$x y', ['Bash(rm:*)']),
+    inside('rm x', ['Bash(rm:*)']),
+    inside('touch x', [], 'plan'),
+    inside('ls', [], 'plan'),
+  ]).toEqual(['allow', 'allow', 'deny', 'ask', 'deny', 'deny', 'allow'])
+})
+
+test('what may print a denied file asks in every mode, and is allowed only word for word', () => {
+  const rules = (allow: readonly string[]) => parseRules({ allow }).rules
+  const access = { type: 'run', script: readScript('git show'), sandbox: 'inside', doubt: 'it is in git' } as const
+  expect(decide(access, { mode: 'allow', rules: rules(['Bash(git:*)']), root: '/w' })).toEqual({
+    type: 'ask',
+    reason: 'it is in git',
+    rules: [{ tool: 'Bash', type: 'command', script: 'git show' }],
+  })
+  expect(decide(access, { mode: 'ask', rules: rules(['Bash(git show)']), root: '/w' }).type).toBe('allow')
+})

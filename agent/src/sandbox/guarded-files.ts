@@ -94,10 +94,16 @@ function otherNames(root: string, hidden: readonly string[]): readonly string[] 
   const wanted = new Set(hidden.flatMap((path) => idOf(path) ?? []))
   if (wanted.size === 0) return []
   const known = new Set(hidden)
-  const entries = readdirSync(root, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
-  return entries
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((path) => !known.has(path) && wanted.has(idOf(path) ?? ''))
+  const found: string[] = []
+  const waiting = [root]
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) waiting.push(path)
+      else if (!known.has(path) && wanted.has(idOf(path) ?? '')) found.push(path)
+    }
+  }
+  return found
 }
 
 /** Undefined for a file that has one name only. */

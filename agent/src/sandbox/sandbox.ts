@@ -121,7 +121,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
         hidesGit: isInGit && !usesGit,
       }
       const wrapped = await ready.wrap(request.command, policy)
-      if (wrapped.type === 'not-wrapped') return without(wrapped.why)
+      // To run it outside is another question.
+      if (wrapped.type === 'not-wrapped') {
+        return { type: 'refused', why: `The sandbox could not be set up for this command: ${wrapped.why}` }
+      }
       const run: Run = { request, hosts: new Map(), refused: new Set() }
       runs.add(run)
       const end = () => {

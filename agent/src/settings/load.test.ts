@@ -147,6 +147,19 @@ test('trust counts for where a link leads', () => {
   expect(trusted).toEqual([false, true])
 })
 
+test('a project that nobody trusts can require the sandbox, and not change it otherwise', () => {
+  const loaded = (sandbox: string) => {
+    const { settings, withheld } = loadSettings(placesWith({ user: { sandbox: 'on' }, project: { sandbox } }))
+    return [settings.sandbox, withheld]
+  }
+  expect(['on', 'ask', 'off', 'required'].map(loaded)).toEqual([
+    ['on', ['sandbox on']],
+    ['on', ['sandbox ask']],
+    ['on', ['sandbox off']],
+    ['required', []],
+  ])
+})
+
 test('a project that wants to ask about everything withholds nothing', () => {
   const withheld = (mode: string) => loadSettings(placesWith({ project: { permissions: { mode } } })).withheld
   expect(['ask', 'plan', 'allow'].map(withheld)).toEqual([[], [], ['permission mode allow']])

@@ -12,6 +12,7 @@ export function viewCommand({ io, show }: Cli): Command {
     .option('--no-open', 'do not open a browser')
     .option('--out <file>', 'write one session to a page that needs no server, without secrets')
     .option('--comment <text>', 'with --out: what to say at its top')
+    .option('--no-content', 'show and write numbers only: no texts, titles, paths or names')
     .action(async (paths: readonly string[], options: ViewOptions) => {
       const { view } = await import('./view/serve.ts')
       show(await view(paths, { ...options, io }), { render: () => [] })

@@ -2,6 +2,7 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { MessageAccumulator, messageConversion, readUsage } from 'everlong/internal/wire'
 import type { Answered, Asked, Dialect } from './dialect.ts'
+import { withoutReminders } from './reminders.ts'
 
 const { converter } = messageConversion()
 
@@ -29,7 +30,7 @@ function readRequest(body: JsonObject): Asked | undefined {
     model: stringAt(body, 'model') ?? '',
     system: body.system,
     tools: arrayAt(body, 'tools').filter(isObject),
-    messages: list.map((message) => converter.read(message as never)),
+    messages: list.flatMap((message) => withoutReminders(converter.read(message as never))),
     isStreamed: body.stream === true,
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dialectAt } from '../dialects/dialects.ts'
 import { answerCompactions } from '../levels/answer.ts'
 import type { Call, ReadableCall } from '../levels/call.ts'
+import { manage } from '../levels/manage.ts'
 import { observe } from '../levels/observe.ts'
 import type { Parts } from '../parts.ts'
 import { hasCredential } from './headers.ts'
@@ -33,7 +34,7 @@ export async function handle(incoming: IncomingMessage, outgoing: ServerResponse
 
 /** A level has everything that the levels below it do. */
 function levelOf({ caller }: Call): (call: ReadableCall, parts: Parts) => Promise<void> {
-  return caller.level === 'observe' ? observe : answerCompactions
+  return { observe, answer: answerCompactions, manage }[caller.level]
 }
 
 type Refused = { readonly refusal: Refusal; readonly shape: Shape }

@@ -92,7 +92,7 @@ export function forward(options: ForwardOptions): Promise<Forwarded> {
 }
 
 /** A stream that has begun with signs of life can only tell of a refusal with an event. */
-function errorEvent(body: Buffer | undefined): string {
+export function errorEvent(body: Buffer | undefined): string {
   const data = (body ?? Buffer.alloc(0)).toString('utf8').replaceAll(/[\r\n]+/g, ' ')
   return `event: error\ndata: ${data}\n\n`
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { isText, isThinking, isToolResult, isToolUse } from 'everlong/internal'
 import type { Converted } from 'everlong/internal/wire'
+import { isReminder } from '../dialects/reminders.ts'
 
 type Block = Converted['content'][number]
 
@@ -41,11 +42,6 @@ function saidIn(block: Block, strictness: Strictness): string {
   return strictness === 'loose'
     ? `result ${block.tool_use_id}`
     : `result ${block.tool_use_id} ${JSON.stringify(typeof block.content === 'string' ? [{ type: 'text', text: block.content }] : block.content)}`
-}
-
-/** `<system-reminder>…</system-reminder>`, which coding agents write anew with every request. */
-function isReminder(text: string): boolean {
-  return text.startsWith('<system-reminder>') && text.endsWith('</system-reminder>')
 }
 
 function withoutMark({ cache_control: _, ...rest }: Block): object {

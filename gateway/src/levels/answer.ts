@@ -5,8 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { compact, type Message, type ModelAnswer } from 'everlong'
-import { blocksOf, isObject, type JsonObject, readContinuation } from 'everlong/internal'
+import { blocksOf, isObject, type JsonObject, readContinuation, textOf } from 'everlong/internal'
 import type { Asked, Dialect } from '../dialects/dialect.ts'
+import { isReminder } from '../dialects/reminders.ts'
 import { bodyObject, readBody } from '../http/body.ts'
 import { refuse, tooLarge } from '../http/refusals.ts'
 import type { Parts } from '../parts.ts'
@@ -17,8 +18,19 @@ import { passOn, recordExchange } from './observe.ts'
 import { relayClient } from './relay.ts'
 import { type Reply, type Replying, signsOfLife, writeReply } from './reply.ts'
 
-/** Reads the request before it passes. All but compactions pass as they came. */
-export async function answerCompactions(call: ReadableCall, parts: Parts): Promise<void> {
+/** All but compactions pass as they came. */
+export function answerCompactions(call: ReadableCall, parts: Parts): Promise<void> {
+  return answerOr(call, parts, async (bytes, own) => {
+    const forwarded = await passOn(call, bytes, parts)
+    recordExchange(call, { forwarded, bytes, own, isHandover: false }, parts)
+  })
+}
+
+/** Gets the request as it came, and answers to what the gateway has asked about it already. */
+type Otherwise = (bytes: Buffer, own: readonly ModelAnswer[]) => Promise<void>
+
+/** Reads the request before it passes, and answers it if it is a compaction. */
+export async function answerOr(call: ReadableCall, parts: Parts, otherwise: Otherwise): Promise<void> {
   const { incoming, outgoing, shape, dialect, route } = call
   const { limits } = parts.config
   const body = await readBody(incoming, limits.maxBodyBytes)
@@ -52,8 +64,7 @@ export async function answerCompactions(call: ReadableCall, parts: Parts): Promi
     }
     parts.log('warn', 'no-handover', { tenant: call.caller.tenant, why: handover.why })
   }
-  const forwarded = await passOn(call, bytes, parts)
-  recordExchange(call, { forwarded, bytes, own, isHandover: false }, parts)
+  await otherwise(bytes, own)
 }
 
 type ReadCompaction = Pick<Answering, 'body' | 'asked' | 'request'>
@@ -92,7 +103,7 @@ type Handover =
 async function handoverFor(answering: Answering): Promise<Handover> {
   const { incoming, replying, route, dialect, asked, request } = answering
   const before = conversationBefore(asked, request)
-  const messages = before.messages.map(({ role, content }): Message => ({ role, content }))
+  const messages = before.messages.map(messageFor)
   const body = bodyBefore(answering)
   if (messages.length === 0 || !body) return { type: 'none', why: 'there is no conversation before it' }
   const gone = new AbortController()
@@ -128,6 +139,14 @@ async function handoverFor(answering: Answering): Promise<Handover> {
   }
 }
 
+/** What the client said by itself, in a message of its own, must not pass for the user's words. */
+function messageFor({ role, content, origin }: Asked['messages'][number]): Message {
+  if (origin !== 'meta') return { role, content }
+  const text = textOf(content)
+  const note = isReminder(text.trim()) ? text : `<system-reminder>\n${text}\n</system-reminder>`
+  return { role, content: [{ type: 'text', text: note }] }
+}
+
 /**
  * The caller's body without the request for a summary. The cache is read at marks, and the last one may be on that request: then
  * the message before it gets it.
@@ -138,9 +157,9 @@ function bodyBefore({ body, dialect, request }: Answering): JsonObject | undefin
   const last = Array.isArray(list) ? list.at(-1) : undefined
   if (!Array.isArray(list) || !isObject(last)) return undefined
   const blocks = blocksOf(last.content as never)
-  const left = blocks.slice(0, request.prompt.from)
+  const left = blocks.slice(0, Math.max(0, blocks.length - request.blocks))
   const rest = left.length === 0 ? list.slice(0, -1) : [...list.slice(0, -1), { ...last, content: left }]
-  const mark = blocks.slice(request.prompt.from).findLast(({ cache_control }) => isObject(cache_control))?.cache_control
+  const mark = blocks.slice(-request.blocks).findLast(({ cache_control }) => isObject(cache_control))?.cache_control
   return { ...body, [field]: mark === undefined ? rest : withMark(rest, mark) }
 }
 

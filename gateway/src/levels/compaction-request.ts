@@ -36,8 +36,8 @@ export type CompactionRequest = {
   /** What the user asked the summary to pay attention to. */
   readonly instructions: string | undefined
   readonly trigger: 'manual' | 'auto'
-  /** The blocks of the last message that are the request itself; the rest belongs to the conversation. */
-  readonly prompt: { readonly from: number }
+  /** How many blocks at the end of the last message are the request itself; the rest belongs to the conversation. */
+  readonly blocks: number
 }
 
 /** Without reading the body: whether it can be one. */
@@ -53,11 +53,11 @@ export function compactionIn(asked: Asked, headers: IncomingHttpHeaders): Compac
     const block = last.content[from]
     if (!block || !isText(block)) continue
     const instructions = client.instructions.exec(block.text)?.[1]?.trim() || undefined
-    return { client: client.name, instructions, trigger: triggerIn(headers), prompt: { from } }
+    return { client: client.name, instructions, trigger: triggerIn(headers), blocks: last.content.length - from }
   }
   const told = saidInHeaders(headers)
   // Whatever its words: the client says that the last message is the request.
-  return told && { client: told, instructions: undefined, trigger: triggerIn(headers), prompt: { from: 0 } }
+  return told && { client: told, instructions: undefined, trigger: triggerIn(headers), blocks: last.content.length }
 }
 
 function saidInHeaders(headers: IncomingHttpHeaders): Client['name'] | undefined {
@@ -80,10 +80,10 @@ function codexMetadata(headers: IncomingHttpHeaders): JsonObject {
 }
 
 /** What was said before the request for a summary. */
-export function conversationBefore(asked: Asked, { prompt }: CompactionRequest): Asked {
+export function conversationBefore(asked: Asked, { blocks }: CompactionRequest): Asked {
   const last = asked.messages.at(-1)
   if (!last) return asked
-  const rest = last.content.slice(0, prompt.from)
+  const rest = last.content.slice(0, -blocks)
   const before = asked.messages.slice(0, -1)
   return { ...asked, messages: rest.length === 0 ? before : [...before, { ...last, content: rest }] }
 }

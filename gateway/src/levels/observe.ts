@@ -2,6 +2,7 @@
 import type { ModelAnswer } from 'everlong'
 import { collect } from '../http/body.ts'
 import { type Forwarded, forward } from '../http/forward.ts'
+import type { Conversation } from '../identify/identify.ts'
 import type { Parts } from '../parts.ts'
 import type { Call } from './call.ts'
 
@@ -33,6 +34,10 @@ export type Ended = {
   readonly bytes: Buffer
   readonly own: readonly ModelAnswer[]
   readonly isHandover: boolean
+  /** If it was found before the request was sent. */
+  readonly conversation?: Conversation
+  /** Tokens that the client sent and the upstream did not get. */
+  readonly removed?: number
 }
 
 /** Logs the request, and leaves the rest to the background. */
@@ -47,5 +52,15 @@ export function recordExchange(call: Call, ended: Ended, { log, now, recorder }:
     ...(ended.isHandover ? { handover: true } : {}),
   })
   if (!dialect) return
-  recorder.add({ caller, level: caller.level, dialect, upstream, headers: incoming.headers, time, ms, ...ended })
+  recorder.add({
+    removed: 0,
+    caller,
+    level: caller.level,
+    dialect,
+    upstream,
+    headers: incoming.headers,
+    time,
+    ms,
+    ...ended,
+  })
 }

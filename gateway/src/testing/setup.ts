@@ -64,7 +64,7 @@ export async function setUp({ script, simulator, config, ports, folder: given }:
   }
 }
 
-async function sessionsIn(folder: string): Promise<ReadonlyMap<string, readonly JsonObject[]>> {
+export async function sessionsIn(folder: string): Promise<ReadonlyMap<string, readonly JsonObject[]>> {
   const store = jsonlSessions({ folder })
   const found = new Map<string, readonly JsonObject[]>()
   for (const { id } of await store.list()) {

@@ -4,6 +4,7 @@ import type { ModelAnswer } from 'everlong'
 import type { Level } from '../config/schema.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { Forwarded } from '../http/forward.ts'
+import type { Conversation } from '../identify/identify.ts'
 import type { Caller } from '../tenants.ts'
 
 /** A request with its answer, as bytes. */
@@ -25,4 +26,8 @@ export type Passed = {
   readonly own: readonly ModelAnswer[]
   /** The gateway itself answered the client's compaction. */
   readonly isHandover: boolean
+  /** If it was found before the request was sent. */
+  readonly conversation?: Conversation
+  /** Tokens that the client sent and the upstream did not get. */
+  readonly removed: number
 }

@@ -103,7 +103,8 @@ async function readExchange(passed: Passed, { config, identify }: RecordParts): 
   const ids = clientIdsOf(headers, body)
   const compaction = compactionIn(asked, headers)
   const said = compaction ? conversationBefore(asked, compaction) : asked
-  const conversation = await identify.conversationOf({ tenant: caller.tenant, ids, asked: said })
+  const conversation =
+    passed.conversation ?? (await identify.conversationOf({ tenant: caller.tenant, ids, asked: said }))
   return {
     asked,
     compaction,

@@ -42,12 +42,13 @@ test('reminders that come and go, cache marks that move and results that are cle
   )
   const records = (await sessions(tenant)).get('chat') ?? []
   expect(spoken(records)).toEqual([
-    `user: ${reminder('monday')}\nRun it.`,
+    `user: ${reminder('monday')}`,
+    'user: Run it.',
     ...['assistant: I run it.', 'user: Well?', 'assistant: ', 'user: a long output', 'assistant: Done.'],
     ...['user: The date changed.', 'user: Thanks.', 'assistant: Bye.'],
   ])
   expect(JSON.stringify(records)).toContain('a long output')
-  expect(records.find(({ isMeta }) => isMeta === true)).toMatchObject({
+  expect(records.findLast(({ isMeta }) => isMeta === true)).toMatchObject({
     message: { content: [{ text: 'The date changed.' }] },
   })
 })
@@ -80,10 +81,11 @@ test('a compaction of the client leaves a boundary, and the session goes on unde
   await talk([user(reminder('y'), summary, 'three'), assistant('four'), user('five')], 'six')
   const records = (await sessions(tenant)).get('chat') ?? []
   expect(records.map(({ type, subtype }) => subtype ?? type)).toEqual([
-    ...['user', 'assistant', 'compact_boundary', 'user', 'assistant', 'user', 'assistant'],
+    ...['user', 'assistant', 'compact_boundary', 'user', 'user', 'assistant', 'user', 'assistant'],
   ])
   expect(records[2]).toMatchObject({ parentUuid: null, logicalParentUuid: records[1]?.uuid })
-  expect(records[3]).toMatchObject({ parentUuid: records[2]?.uuid, isCompactSummary: true })
+  expect(records[3]).toMatchObject({ parentUuid: records[2]?.uuid, isMeta: true })
+  expect(records[4]).toMatchObject({ parentUuid: records[3]?.uuid, isCompactSummary: true })
   const session = await createEngine({ model: offline(), environment: {} }).read(records)
   expect(
     session

@@ -66,7 +66,12 @@ async function write(exchange: Exchange, holding: Holding, time: string): Promis
     const digest = chain[index] ?? ''
     const saysNothing = digest === (chain[index - 1] ?? '')
     const id = recordId(session, saysNothing ? `${digest} note ${index}` : digest)
-    records.push(messageRecord(frame(id, parent), message, { model: asked.model, isSummary: isCompacted && at === 0 }))
+    records.push(
+      messageRecord(frame(id, parent), message, {
+        model: asked.model,
+        isSummary: isCompacted && index === chain.findIndex((one) => one !== ''),
+      }),
+    )
     parent = id
   }
   const last = chain.at(-1) ?? ''

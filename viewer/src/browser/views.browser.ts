@@ -4,46 +4,36 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import axe from 'axe-core'
-import { generateSession, serialize, session } from 'everlong/internal/testing'
+import { session } from 'everlong/internal/testing'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage, buildPlayground } from '../../build.ts'
-import { builtPage, exportSession, startViewer, type Viewer } from '../server/start.ts'
-import { type Browser, browserPath, startBrowser } from '../testing/browser.ts'
-import { lossySession, temporaryFolder } from '../testing/sessions.ts'
-
-const folder = temporaryFolder()
+import { builtPage, exportSession } from '../server/start.ts'
+import { browserPath } from '../testing/browser.ts'
+import { type OpenedPlace, openPlace } from '../testing/place.ts'
+import { lossySession } from '../testing/sessions.ts'
 
 describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no Chromium on this machine)', () => {
-  let viewer: Viewer
-  let browser: Browser
+  let place: OpenedPlace
   beforeAll(async () => {
-    folder.write('project/lossy.jsonl', lossySession())
-    const long = generateSession({ seed: 5, turns: 60, boundaries: 3, subagents: 'inline', microcompact: true })
-    folder.write('project/long.jsonl', [...long].map(serialize).join(''))
-    const page = builtPage(await buildPage())
-    viewer = await startViewer({ paths: [folder.path], port: 0, env: {}, page })
-    browser = await startBrowser()
+    place = await openPlace()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await viewer?.close()
-    folder.remove()
-  })
+  afterEach(() => place?.browser.closePages())
+  afterAll(() => place?.close())
 
-  const at = (path: string) => `http://127.0.0.1:${viewer.port}${path}`
+  const at = (path: string) => place.at(path)
 
   test('the token leaves the address, and another tab needs none', async () => {
-    const { page } = await browser.open()
-    await page.goto(viewer.url)
+    const { page } = await place.browser.open()
+    await page.goto(place.viewer.url)
     await page.getByText('lossy.jsonl').first().waitFor()
     expect(page.url()).toBe(at('/'))
     await page.close()
   })
 
   test('from the list to a session, to a compaction, to what is gone, and back', async () => {
-    const { page, seen } = await browser.open()
-    await page.goto(viewer.url)
+    const { page, seen } = await place.browser.open()
+    await page.goto(place.viewer.url)
     await page.getByText('Migrate the reports.').first().click()
     await page.getByRole('heading', { name: 'Migrate the reports.' }).waitFor()
     await page.getByRole('link', { name: 'Compaction 1', exact: true }).click()
@@ -60,11 +50,16 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
     await page.close()
   })
 
-  test.each(['light', 'dark'] as const)('axe finds nothing in any view (%s)', async (scheme) => {
-    const { page } = await browser.open({ scheme })
-    for (const path of await paths(page)) {
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 375],
+    ['dark', 375],
+  ] as const)('axe finds nothing in any view (%s, %i wide)', async (scheme, width) => {
+    const { page } = await place.browser.open({ scheme, width })
+    for (const path of await place.paths(page)) {
       await page.goto(at(path))
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator('h1, [role=alert]').first().waitFor()
       await page.waitForTimeout(800)
       expect([path, await violations(page)]).toEqual([path, []])
     }
@@ -72,13 +67,13 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
   })
 
   test('an exported session needs no server, and asks for nothing', async () => {
-    const path = join(folder.path, 'exported.html')
-    const lossy = folder.write('export/lossy.jsonl', lossySession())
+    const path = join(place.folder.path, 'exported.html')
+    const lossy = place.folder.write('export/lossy.jsonl', lossySession())
     writeFileSync(
       path,
       await exportSession(lossy, { comment: 'Look at this.', env: {}, page: builtPage(await buildPage()) }),
     )
-    const { page, seen } = await browser.open()
+    const { page, seen } = await place.browser.open()
     await page.goto(`file://${path}`)
     await page.getByText('Look at this.').waitFor()
     await page.getByRole('link', { name: 'Compaction 1', exact: true }).click()
@@ -92,18 +87,18 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
   })
 
   test('the playground shows a pasted transcript in the browser alone', async () => {
-    const place = join(folder.path, 'playground')
-    await buildPlayground(place)
+    const built = join(place.folder.path, 'playground')
+    await buildPlayground(built)
     const host = createServer((request, response) => {
       const name = new URL(request.url ?? '/', 'http://host').pathname
       const type = { '.js': 'text/javascript', '.css': 'text/css' }[name.slice(name.lastIndexOf('.'))] ?? 'text/html'
       response
         .writeHead(200, { 'content-type': type })
-        .end(readFileSync(join(place, name === '/' ? 'playground.html' : name)))
+        .end(readFileSync(join(built, name === '/' ? 'playground.html' : name)))
     })
     await new Promise<void>((listening) => host.listen(0, '127.0.0.1', listening))
     const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
-    const { page, seen } = await browser.open()
+    const { page, seen } = await place.browser.open()
     await page.goto(`${origin}/playground.html`)
     await page.getByRole('button', { name: 'Show' }).click()
     await page.getByText('No message of a conversation was found').waitFor()
@@ -120,9 +115,9 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
   })
 
   test('a running session grows on the page', async () => {
-    const path = folder.write('project/live.jsonl', lossySession())
-    const { page } = await browser.open()
-    await page.goto(viewer.url)
+    const path = place.folder.write('project/live.jsonl', lossySession())
+    const { page } = await place.browser.open()
+    await page.goto(place.viewer.url)
     await page.locator('a.line', { hasText: 'live.jsonl' }).click()
     await page.getByText('20 items').waitFor()
     const added = session({ ids: (name) => `later-${name}` }).user('And now this.').text
@@ -131,56 +126,52 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
     await page.close()
   })
 
-  test('by keyboard alone: from the list into a session, through the chart to an answer', async () => {
-    const { page } = await browser.open()
-    await page.goto(viewer.url)
-    await page.locator('a.line', { hasText: 'lossy.jsonl' }).first().waitFor()
-    const press = async (wanted: string, key = 'Tab') => {
-      for (let at = 0; at < 60; at++) {
-        await page.keyboard.press(key)
-        const label = await page.evaluate(
-          'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
-        )
-        if (String(label).includes(wanted)) return
-      }
-      throw new Error(`Tab never reached ${wanted}`)
+  test('ten tabs work, because those in the background hold no connection, and one that comes back is up to date', async () => {
+    const path = place.folder.write('project/tabs.jsonl', lossySession())
+    const tabs = []
+    for (let at = 0; at < 10; at++) {
+      const { page } = await place.browser.open()
+      await page.goto(place.viewer.url)
+      await page.locator('a.line', { hasText: 'tabs.jsonl' }).click()
+      await page.getByText('20 items').waitFor()
+      await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`)
+      tabs.push(page)
     }
-    await press('lossy.jsonl')
-    await page.keyboard.press('Enter')
+    appendFileSync(path, session({ ids: (name) => `later-${name}` }).user('And now this.').text)
+    await tabs[0]?.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`)
+    await tabs[0]?.getByText('21 items').waitFor()
+    expect(await tabs[1]?.getByText('21 items').count()).toBe(0)
+    for (const page of tabs) await page.close()
+  })
+
+  test('the gauge and the chart of a running session move', async () => {
+    const path = place.folder.write('project/gauge.jsonl', lossySession())
+    const { page } = await place.browser.open()
+    await page.goto(place.viewer.url)
+    await page.locator('a.line', { hasText: 'gauge.jsonl' }).click()
+    await page.getByText('9,060 of').waitFor()
+    const answers = () => page.getByRole('slider').getAttribute('aria-valuemax')
     await page.getByRole('slider').waitFor()
-    await press('The context over time')
-    await page.keyboard.press('Home')
-    await page.keyboard.press('ArrowRight')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/at=\d+/)
+    expect(await answers()).toBe('9')
+    const later = session({ ids: (name) => `later-${name}` })
+    appendFileSync(path, later.user('More.').assistant('Done.', { tokens: { cacheRead: 150_000, output: 500 } }).text)
+    await page.getByText('150,510 of').waitFor()
+    await expect.poll(answers).toBe('10')
     await page.close()
   })
 
   test('on a phone nothing is wider than the screen', async () => {
-    const { page } = await browser.open({ width: 375 })
-    for (const path of await paths(page)) {
+    const { page } = await place.browser.open({ width: 375 })
+    for (const path of await place.paths(page)) {
       await page.goto(at(path))
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator('h1, [role=alert]').first().waitFor()
       await page.waitForTimeout(500)
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 375])
     }
     await page.close()
   })
-
-  /** One address of each view. */
-  async function paths(page: Page): Promise<readonly string[]> {
-    await page.goto(viewer.url)
-    const link = page.locator('a.line', { hasText: 'project/lossy' })
-    await link.waitFor()
-    const session = (await link.getAttribute('data-link')) ?? ''
-    return [
-      '/',
-      session,
-      `${session}/compaction/1`,
-      `${session}/compaction/1?tab=words`,
-      `${session}/compaction/1?tab=everlong`,
-    ]
-  }
 })
 
 async function violations(page: Page): Promise<readonly string[]> {

@@ -53,7 +53,12 @@ export type ModelUse = {
 export type Overview = {
   /** The places that were looked at. */
   readonly paths: readonly string[]
+  /** Grows with every change. A page that names it gets only what changed after it. */
+  readonly version: number
   readonly sessions: readonly SessionRow[]
+  /** Ids of sessions that are no longer there. */
+  readonly gone: readonly string[]
+  readonly total: number
   /** Sessions whose facts are known. */
   readonly read: number
 }
@@ -141,6 +146,8 @@ export type CompactionRow = {
   readonly kept: number
   readonly summaryCharacters: number | null
   readonly isUndone: boolean
+  /** The uuid to undo: of the compaction, or of its undo, which puts it in force again. `null` if Everlong did not write it. */
+  readonly undo: string | null
 }
 
 export type LostItem = {
@@ -314,9 +321,13 @@ export type ExportData = {
   readonly session: SessionData
   readonly lost: LostData
   readonly window: WindowData
+  readonly agents: readonly AgentLane[]
   readonly items: readonly Item[]
   readonly compactions: readonly { readonly data: CompactionData; readonly alternative: Alternative }[]
 }
+
+/** What `POST /api/sessions/ID/undo` answers. */
+export type Undone = { readonly undone: string }
 
 /** An error of the server. */
 export type Refusal = { readonly error: string }

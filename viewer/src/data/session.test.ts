@@ -104,6 +104,20 @@ describe('the window over time', () => {
     expect(user[2]).toBeLessThan(100)
   })
 
+  test('records that no model sees change nothing, wherever the next message continues from', () => {
+    const tokens = { cacheRead: 30_000, output: 10 }
+    const plain = session().user('First.').assistant('One.', { tokens }).user('Second.').assistant('Two.', { tokens })
+    const records = plain.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const [first, one, second, two] = records
+    const hook = { type: 'system', subtype: 'hook', uuid: 'hook', parentUuid: one.uuid, content: 'done' }
+    const progress = { type: 'progress', uuid: 'progress', parentUuid: 'hook' }
+    const between = viewOf([first, one, hook, progress, { ...second, parentUuid: 'progress' }, two]).window()
+    expect(between.bands).toEqual(viewOf(records).window().bands)
+  })
+
   test('an answer in several lines is one point, with its last line', () => {
     const made = session()
       .user('Think.')

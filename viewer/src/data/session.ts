@@ -1,7 +1,7 @@
 // Everything that the page shows of one session. The parts are computed when they are first asked for, because a large session must
 // open quickly.
 import { ConfigurationError, type Environment } from 'everlong'
-import { createScanner, type Scan } from 'everlong/internal'
+import { createScanner, objectAt, readEdit, type Scan } from 'everlong/internal'
 import { explainTranscript, lostIn, type Transcript } from 'everlong/internal/compaction'
 import { alternativeTo } from './alternative.ts'
 import type {
@@ -47,7 +47,7 @@ export function createSessionView(source: SessionSource): SessionView {
   const conversation = createConversation(transcript)
   const scan = once(() => scanOf(transcript))
   const lost = once(() => lostIn(transcript.entries))
-  const compactions = once(() => compactionRows(scan(), conversation))
+  const compactions = once(() => compactionRows(scan(), transcript, conversation))
   const known = new Map<number, CompactionData>()
   const rowOf = (number: number) => compactions().find((row) => row.number === number)
   return {
@@ -134,7 +134,12 @@ function gaugeOf({ transcript, env }: SessionSource): Pick<SessionData, 'gauge' 
   }
 }
 
-function compactionRows({ epochs }: Scan, conversation: Conversation): readonly CompactionRow[] {
+function compactionRows(
+  { epochs }: Scan,
+  transcript: Transcript,
+  conversation: Conversation,
+): readonly CompactionRow[] {
+  const undo = undoOf(transcript)
   return epochs.flatMap(({ number, openedBy }): readonly CompactionRow[] => {
     if (openedBy === undefined) return []
     const { uuid, line, trigger, time, tokensBefore, tokensAfter, durationMs, kept, summary } = openedBy
@@ -148,7 +153,21 @@ function compactionRows({ epochs }: Scan, conversation: Conversation): readonly 
         milliseconds: durationMs ?? null,
         summaryCharacters: summary?.characters ?? null,
         isUndone: openedBy.isUndone === true,
+        undo: undo(uuid, openedBy.isUndone === true),
       },
     ]
   })
+}
+
+/** Other agents do not know undos, so only compactions that Everlong wrote can be undone. */
+function undoOf({ entries, entry }: Transcript): (uuid: string, isUndone: boolean) => string | null {
+  const undos = new Map<string, string>()
+  for (const { record } of entries) {
+    const edit = readEdit(record)
+    if (edit?.type === 'undo' && typeof record.uuid === 'string') undos.set(edit.uuid, record.uuid)
+  }
+  return (uuid, isUndone) => {
+    if (objectAt(entry(uuid)?.record, 'everlong') === undefined) return null
+    return isUndone ? (undos.get(uuid) ?? null) : uuid
+  }
 }

@@ -39,23 +39,38 @@ export function createSourceFinder(
       }
     const enough = [...counts].filter(([, count]) => count.words >= words.length * minShare)
     const best = enough.toSorted(([a, ofA], [b, ofB]) => ofB.weight - ofA.weight || a - b)
-    return distinct(best.map(([at, count]) => sourceOf(passages[at] as Passage, words, count.words)))
+    const found = best.map(([at, count]) => ({ passage: passages[at] as Passage, count: count.words }))
+    return distinct(found).map(({ passage, count }) => sourceOf(passage, words, count))
   }
 }
 
+/** Each passage shares its second half with the next one, so that a sentence is never cut by both. */
 function passagesOf({ item, text }: SourceText): readonly Passage[] {
-  const found: Passage[] = []
-  for (let at = 0; at < text.length && found.length < maxPassages; at += passageLength / 2) {
-    const part = text.slice(at, at + passageLength)
-    found.push({ item, text: part, words: new Set(contentWords(part)) })
-    if (at + passageLength >= text.length) break
-  }
-  return found
+  const halves = halvesOf(text).map((half) => ({ text: half, words: contentWords(half) }))
+  if (halves.length < 2) return halves.map(({ text, words }) => ({ item, text, words: new Set(words) }))
+  return halves.slice(1).map((second, at) => {
+    const first = halves[at] ?? second
+    return { item, text: first.text + second.text, words: new Set([...first.words, ...second.words]) }
+  })
 }
 
-function distinct(sources: readonly SentenceSource[]): readonly SentenceSource[] {
+/** Cut before a space, so that no word is. */
+function halvesOf(text: string): readonly string[] {
+  const halves: string[] = []
+  for (let at = 0; at < text.length && halves.length <= maxPassages; ) {
+    const space = text.slice(at + passageLength / 2, at + passageLength).search(/\s/)
+    const end = at + passageLength / 2 + (space < 0 ? passageLength / 2 : space)
+    halves.push(text.slice(at, end))
+    at = end
+  }
+  return halves
+}
+
+type FoundPassage = { readonly passage: Passage; readonly count: number }
+
+function distinct(found: readonly FoundPassage[]): readonly FoundPassage[] {
   const items = new Set<number>()
-  return sources.filter(({ item }) => !items.has(item) && items.add(item)).slice(0, maxSources)
+  return found.filter(({ passage: { item } }) => !items.has(item) && items.add(item)).slice(0, maxSources)
 }
 
 function sourceOf({ item, text }: Passage, words: readonly string[], found: number): SentenceSource {

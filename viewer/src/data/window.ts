@@ -31,14 +31,22 @@ const bandOf: Readonly<Record<Kind, Band>> = {
   other: 'assistant',
 }
 
-export function windowOverTime(transcript: Pick<Transcript, 'view'>, conversation: Conversation): WindowData {
+export function windowOverTime(
+  transcript: Pick<Transcript, 'view' | 'entries'>,
+  conversation: Conversation,
+): WindowData {
   const meter = createMeter(modelOf(transcript.view.messages))
   const misses = createMissBook()
   const points = emptyPoints()
   const newest = new Map<string, number>()
-  for (let item = 0; item < conversation.count; item++) {
-    const entry = conversation.entry(item)
-    if (entry === undefined) continue
+  let next = 0
+  for (const entry of transcript.entries) {
+    const item = next
+    if (conversation.entry(item) !== entry) {
+      meter.pass(entry)
+      continue
+    }
+    next++
     meter.add(entry)
     if (readBoundary(entry.record) || readEdit(entry.record)) misses.changed()
     const answer = readAnswerLine(entry.record)
@@ -101,6 +109,10 @@ function createMeter(model: string | undefined) {
     return shares
   }
   return {
+    /** An entry that no model sees. What follows it continues from where it was. */
+    pass: ({ record: { uuid, parentUuid } }: Entry) => {
+      if (recent.has(parentUuid)) recent.add(uuid)
+    },
     add: (entry: Entry) => {
       fold.add(entry)
       const { record } = entry

@@ -10,7 +10,7 @@ export function fileSource(data: ExportData): Source {
     session: async () => data.session,
     lost: async () => data.lost,
     window: async () => data.window,
-    agents: async () => [],
+    agents: async () => data.agents,
     items: async (_, from, count) => ({ from, items: data.items.slice(from, from + count) }),
     item: async (_, item) => data.items[item] ?? missing(),
     find: async (_, words) => findIn(data, words.toLowerCase()),

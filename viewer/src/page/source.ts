@@ -11,11 +11,13 @@ import type {
   Place,
   SearchData,
   SessionData,
+  Undone,
   WindowData,
 } from '../data/api.ts'
 
 export type Source = {
-  readonly overview: () => Promise<Overview>
+  /** What changed after this version; 0 means everything. */
+  readonly overview: (since: number) => Promise<Overview>
   readonly session: (id: string) => Promise<SessionData>
   readonly lost: (id: string) => Promise<LostData>
   readonly window: (id: string) => Promise<WindowData>
@@ -27,6 +29,8 @@ export type Source = {
   readonly compaction: (id: string, number: number) => Promise<CompactionData>
   readonly alternative: (id: string, number: number) => Promise<Alternative>
   readonly search: (words: string) => Promise<SearchData>
+  /** Undoes a compaction, or its undo. Only where the session can be written. */
+  readonly undo?: (id: string, uuid: string) => Promise<void>
   /** Calls `listen` when the session or the list changed. Returns a function that stops it. */
   readonly listen: (session: string | undefined, listen: (event: 'session' | 'overview') => void) => () => void
   /** The session, if the source has no other and no list. */
@@ -38,17 +42,18 @@ export class SourceError extends Error {}
 /** The server of `everlong view`. */
 export function httpSource(token: string): Source {
   const headers = { authorization: `Bearer ${token}` }
-  const get = async <T>(path: string): Promise<T> => {
-    const answer = await fetch(path, { headers }).catch(() => {
+  const ask = async <T>(path: string, method: 'GET' | 'POST'): Promise<T> => {
+    const answer = await fetch(path, { headers, method }).catch(() => {
       throw new SourceError('The server does not answer. Is `everlong view` still running?')
     })
     const body: unknown = await answer.json()
     if (!answer.ok) throw new SourceError((body as { readonly error: string }).error)
     return body as T
   }
+  const get = <T>(path: string) => ask<T>(path, 'GET')
   const at = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`
   return {
-    overview: () => get('/api/overview'),
+    overview: (since) => get(`/api/overview?since=${since}`),
     session: (id) => get(at(id)),
     lost: (id) => get(at(id, '/lost')),
     window: (id) => get(at(id, '/window')),
@@ -60,6 +65,9 @@ export function httpSource(token: string): Source {
     compaction: (id, number) => get(at(id, `/compactions/${number}`)),
     alternative: (id, number) => get(at(id, `/compactions/${number}/alternative`)),
     search: (words) => get(`/api/search?words=${encodeURIComponent(words)}`),
+    undo: async (id, uuid) => {
+      await ask<Undone>(at(id, `/undo?uuid=${encodeURIComponent(uuid)}`), 'POST')
+    },
     listen: (session, listen) => listenTo(session, { headers, listen }),
   }
 }
@@ -69,23 +77,47 @@ type Listening = {
   readonly listen: (event: 'session' | 'overview') => void
 }
 
-/** Not EventSource, which sends no header. Ends quietly with the server: the next request of the page says that it is gone. */
-function listenTo(session: string | undefined, { headers, listen }: Listening): () => void {
-  const abort = new AbortController()
-  const run = async () => {
-    const query = session === undefined ? '' : `?session=${encodeURIComponent(session)}`
-    const answer = await fetch(`/api/events${query}`, { headers, signal: abort.signal })
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ''
-    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-      const events = (text + part.value).split('\n\n')
-      text = events.pop() ?? ''
-      for (const event of events) {
-        const [, name] = /^event: (\w+)/m.exec(event) ?? []
-        if (name === 'session' || name === 'overview') listen(name)
-      }
+/**
+ * Not EventSource, which sends no header. Only while the page is visible: browsers allow six connections to a server, and further tabs
+ * would wait forever. When the page is seen again, it is told that everything may have changed.
+ */
+function listenTo(session: string | undefined, listening: Listening): () => void {
+  let abort: AbortController | undefined
+  const update = () => {
+    const isVisible = document.visibilityState === 'visible'
+    if (isVisible === (abort !== undefined)) return
+    abort?.abort()
+    abort = isVisible ? new AbortController() : undefined
+    if (abort) receive(session, listening, abort.signal).catch(() => undefined)
+  }
+  const onChange = () => {
+    update()
+    if (abort) for (const event of ['session', 'overview'] as const) listening.listen(event)
+  }
+  update()
+  document.addEventListener('visibilitychange', onChange)
+  return () => {
+    document.removeEventListener('visibilitychange', onChange)
+    abort?.abort()
+  }
+}
+
+/** Ends quietly with the server: the next request of the page says that it is gone. */
+async function receive(
+  session: string | undefined,
+  { headers, listen }: Listening,
+  signal: AbortSignal,
+): Promise<void> {
+  const query = session === undefined ? '' : `?session=${encodeURIComponent(session)}`
+  const answer = await fetch(`/api/events${query}`, { headers, signal })
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    const events = (text + part.value).split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) {
+      const [, name] = /^event: (\w+)/m.exec(event) ?? []
+      if (name === 'session' || name === 'overview') listen(name)
     }
   }
-  run().catch(() => undefined)
-  return () => abort.abort()
 }

@@ -31,7 +31,7 @@ export function useData<T>(key: string, load: () => Promise<T>, version = 0): Lo
         setState((known) => ({
           ...known,
           key,
-          error: error instanceof Error ? error.message : String(error),
+          error: troubleOf(error),
           isLoading: false,
         })),
     )
@@ -42,15 +42,19 @@ export function useData<T>(key: string, load: () => Promise<T>, version = 0): Lo
   return state.key === key ? state : nothing
 }
 
+export function troubleOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 const nothing = { data: undefined, error: undefined, isLoading: true }
 
-/** Rises whenever the server says that the session, or the list, has changed. */
-export function useVersion(session: string | undefined, wanted: 'session' | 'overview'): number {
+/** Grows whenever the session has changed. */
+export function useVersion(session: string): number {
   const source = useSource()
   const [version, setVersion] = useState(0)
   useEffect(
-    () => source.listen(session, (event) => event === wanted && setVersion((known) => known + 1)),
-    [source, session, wanted],
+    () => source.listen(session, (event) => event === 'session' && setVersion((known) => known + 1)),
+    [source, session],
   )
   return version
 }

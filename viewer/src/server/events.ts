@@ -5,7 +5,7 @@ import type { OverviewBook } from './overview.ts'
 
 export type EventSource = {
   readonly overview: OverviewBook
-  /** Of the session on the page. */
+  /** Of the session on the page; undefined if the page shows the list. */
   readonly path: string | undefined
 }
 
@@ -14,24 +14,41 @@ const interval = 1_000
 
 export function sendEvents(response: ServerResponse, { overview, path }: EventSource): void {
   const send = (event: string, data: object) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
-  let isNews = false
-  const forget = overview.onChange(() => {
-    isNews = true
-  })
-  let stamp = path === undefined ? '' : stampOf(path)
+  const next = path === undefined ? newsOf(overview) : growthOf(path)
   send('hello', {})
   const timer = setInterval(() => {
-    if (isNews) send('overview', {})
-    isNews = false
-    if (path === undefined) return
-    const now = stampOf(path)
-    if (now !== stamp) send('session', {})
-    stamp = now
+    const event = next.event()
+    if (event !== undefined) send(event, {})
   }, interval)
   response.on('close', () => {
     clearInterval(timer)
-    forget()
+    next.stop()
   })
+}
+
+type Watch = { readonly event: () => string | undefined; readonly stop: () => void }
+
+function newsOf(overview: OverviewBook): Watch {
+  let isNews = false
+  const stop = overview.onChange(() => {
+    isNews = true
+  })
+  const event = () => {
+    const found = isNews ? 'overview' : undefined
+    isNews = false
+    return found
+  }
+  return { event, stop }
+}
+
+function growthOf(path: string): Watch {
+  let stamp = stampOf(path)
+  const event = () => {
+    const before = stamp
+    stamp = stampOf(path)
+    return stamp === before ? undefined : 'session'
+  }
+  return { event, stop: () => undefined }
 }
 
 /** Empty while the file is gone. */

@@ -1,12 +1,20 @@
 // One session as a page in a single file: everything that the viewer shows of it, without secrets, and readable without a server.
 import { createHash } from 'node:crypto'
 import { withoutSecrets } from 'everlong/internal'
-import type { ExportData } from '../data/api.ts'
+import type { AgentLane, ExportData } from '../data/api.ts'
 import type { SessionView } from '../data/session.ts'
+import { withoutContent } from '../data/without-content.ts'
 import type { Page } from './page.ts'
 
-/** `comment` is shown at the top: what the person who shares it has to say. */
-export async function exportData(view: SessionView, comment: string | null): Promise<ExportData> {
+export type Shared = {
+  /** Shown at the top: what the person who shares it has to say. */
+  readonly comment: string | null
+  readonly agents: readonly AgentLane[]
+  /** Numbers only. */
+  readonly isContentHidden?: boolean
+}
+
+export async function exportData(view: SessionView, { comment, agents, isContentHidden }: Shared): Promise<ExportData> {
   const { conversation } = view
   const session = view.data()
   const compactions = []
@@ -16,7 +24,8 @@ export async function exportData(view: SessionView, comment: string | null): Pro
     if (data && alternative) compactions.push({ data, alternative })
   }
   const items = conversation.page(0, conversation.count)
-  return withoutSecretsIn({ comment, session, lost: view.lost(), window: view.window(), items, compactions })
+  const all = { session, lost: view.lost(), window: view.window(), agents, items, compactions }
+  return withoutSecretsIn({ comment, ...(isContentHidden ? withoutContent(all) : all) })
 }
 
 /** Every text; names of fields stay. */

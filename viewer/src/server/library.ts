@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import type { Environment } from 'everlong'
 import { createScanner, isTranscript } from 'everlong/internal'
 import { lostIn } from 'everlong/internal/compaction'
-import { findSessions, findTranscripts, forEachEntry, readTranscript } from 'everlong/internal/node'
+import { findSessions, findSubagents, findTranscripts, forEachEntry, readTranscript } from 'everlong/internal/node'
 import type { SessionFacts, SessionRow } from '../data/api.ts'
 import { createTitleBook, sessionFacts } from '../data/facts.ts'
 import { createSessionView, type SessionView } from '../data/session.ts'
@@ -35,8 +35,6 @@ export function createLibrary({ paths, env }: LibraryOptions): Library {
     return id
   }
   const rows = () => {
-    // Sub-agents have no row, but can be opened.
-    for (const path of findTranscripts(paths).files) admit(path)
     const { files: found, unreadable } = findSessions(paths)
     const rows = found.map(
       ({ path, time, bytes }): SessionRow => ({
@@ -60,9 +58,12 @@ export function createLibrary({ paths, env }: LibraryOptions): Library {
     )
     return [...rows, ...others]
   }
-  /** A session may have begun since. */
+  /** A session may have begun since. Sub-agents have no row, but can be opened. */
   const pathOf = (id: string) => {
-    if (!files.has(id)) rows()
+    if (!files.has(id)) findTranscripts(paths).files.forEach(admit)
+    // Next to a session that was named itself, nothing but its sub-agents is looked at.
+    if (!files.has(id))
+      for (const { path } of paths.filter(isFile).flatMap((path) => findSubagents(path).agents)) admit(path)
     return files.get(id)
   }
   return {
@@ -86,6 +87,10 @@ export function createLibrary({ paths, env }: LibraryOptions): Library {
     pathOf,
     admit,
   }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 function idOf(path: string): string {

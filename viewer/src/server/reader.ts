@@ -9,6 +9,7 @@ import type { AgentLane, FoundItems, Item, ItemPage, Place, SearchData, SearchMa
 import { addSums, modelsOf, noSums, parsed } from '../data/facts.ts'
 import { lanesInside } from '../data/lanes.ts'
 import type { SessionView } from '../data/session.ts'
+import { withoutContent } from '../data/without-content.ts'
 import { createLibrary, type Library } from './library.ts'
 
 export type Question =
@@ -20,17 +21,33 @@ export type Question =
   | { readonly type: 'item'; readonly session: string; readonly item: number }
   | { readonly type: 'place'; readonly session: string; readonly uuid: string }
   | { readonly type: 'find'; readonly session: string; readonly words: string }
+  | { readonly type: 'undoable'; readonly session: string; readonly uuid: string }
   | { readonly type: 'compaction' | 'alternative'; readonly session: string; readonly number: number }
   | { readonly type: 'search'; readonly words: string }
 
 /** Undefined: there is nothing with this name. */
 export type Reader = (question: Question) => Promise<object | undefined>
 
-export type ReaderOptions = { readonly paths: readonly string[]; readonly env: Environment }
+export type ReaderOptions = {
+  readonly paths: readonly string[]
+  readonly env: Environment
+  /** Answers have numbers only. */
+  readonly isContentHidden?: boolean
+}
 
 export function createReader(options: ReaderOptions): Reader {
   const library = createLibrary(options)
-  library.rows()
+  const read = readerOf(library, options)
+  if (!options.isContentHidden) return read
+  return async (question) => {
+    if (question.type === 'search' || question.type === 'find') return undefined
+    const answer = await read(question)
+    // The server itself needs paths.
+    return question.type === 'path' || question.type === 'undoable' ? answer : withoutContent(answer)
+  }
+}
+
+function readerOf(library: Library, options: ReaderOptions): Reader {
   return async (question) => {
     if (question.type === 'rows') return library.rows()
     if (question.type === 'search') return searchAll(options.paths, question.words, library)
@@ -71,6 +88,10 @@ async function aboutSession(view: SessionView, question: AboutSession, library: 
       return { item: conversation.indexOf(question.uuid) ?? null } satisfies Place
     case 'find':
       return conversation.find(question.words, maxFound) satisfies FoundItems
+    case 'undoable': {
+      const isOne = view.data().compactions.some(({ undo }) => undo === question.uuid)
+      return isOne ? { path: view.transcript.path } : undefined
+    }
     case 'compaction':
       return view.compaction(question.number)
     case 'alternative':
@@ -79,7 +100,7 @@ async function aboutSession(view: SessionView, question: AboutSession, library: 
 }
 
 /** Sub-agents inside the file, beside it and in its folder. Those with a file of their own can be opened. */
-function lanesOf({ transcript, conversation }: SessionView, library: Library): readonly AgentLane[] {
+export function lanesOf({ transcript, conversation }: SessionView, library: Library): readonly AgentLane[] {
   const { agents } = findSubagents(transcript.path)
   const inside = lanesInside(transcript.entries)
   return agents.map(({ id, kind, place, path, entries, agentType, description, toolUseId }): AgentLane => {

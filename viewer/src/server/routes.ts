@@ -3,8 +3,9 @@ import type { Question } from './reader.ts'
 
 export type Route =
   | { readonly type: 'question'; readonly question: Question }
-  | { readonly type: 'overview' }
+  | { readonly type: 'overview'; readonly since: number }
   | { readonly type: 'events'; readonly session: string | undefined }
+  | { readonly type: 'undo'; readonly session: string; readonly uuid: string }
   | { readonly type: 'unknown' }
 
 const unknown = { type: 'unknown' } as const
@@ -12,7 +13,7 @@ const unknown = { type: 'unknown' } as const
 /** `path` begins with `/api/`. */
 export function routeOf({ pathname, searchParams }: URL): Route {
   const [, , first, session = '', part, name, more] = pathname.split('/')
-  if (first === 'overview') return { type: 'overview' }
+  if (first === 'overview') return { type: 'overview', since: numberOf(searchParams, 'since') }
   if (first === 'events') return { type: 'events', session: searchParams.get('session') ?? undefined }
   if (first === 'search') return asked({ type: 'search', words: searchParams.get('words') ?? '' })
   if (first !== 'sessions' || !/^[0-9a-f]{16}$/.test(session)) return unknown
@@ -27,6 +28,8 @@ export function routeOf({ pathname, searchParams }: URL): Route {
       return asked({ type: 'find', session, words: searchParams.get('words') ?? '' })
     case 'place':
       return asked({ type: 'place', session, uuid: searchParams.get('uuid') ?? '' })
+    case 'undo':
+      return { type: 'undo', session, uuid: searchParams.get('uuid') ?? '' }
     case 'items':
       return name === undefined
         ? asked({

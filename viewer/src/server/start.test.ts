@@ -1,9 +1,10 @@
 import { appendFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { generateSession, serialize, session } from 'everlong/internal/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Overview, SessionData } from '../data/api.ts'
-import { lossySession, temporaryFolder } from '../testing/sessions.ts'
+import { lossySession, ownSession, temporaryFolder } from '../testing/sessions.ts'
 import { startViewer, type Viewer } from './start.ts'
 
 const folder = temporaryFolder()
@@ -181,6 +182,40 @@ describe('what can be read', () => {
   })
 })
 
+describe('the list', () => {
+  const changes = async (since: number) => json<Overview>(`/api/overview?since=${since}`)
+
+  test('sends only what changed since a version: a new session, then its facts, then that it is gone', async () => {
+    const all = await changes(0)
+    const path = folder.write('given/late.jsonl', session().user('Late.').assistant('Yes.').text)
+    const names = ({ sessions }: Overview) => sessions.map((row) => [row.path, row.facts?.title])
+    let seen: Overview = await changes(all.version)
+    while (!names(seen).some(([name, title]) => name === path && title === 'Late.')) seen = await changes(all.version)
+    expect(seen.sessions.filter((row) => row.path === path)).toHaveLength(1)
+    expect(seen.total).toBe(all.total + 1)
+    while (seen.read < seen.total) seen = await changes(0)
+    expect(await changes(seen.version)).toMatchObject({ sessions: [], gone: [], version: seen.version })
+    const id = seen.sessions.find((row) => row.path === path)?.id
+    rmSync(path)
+    let later = await changes(seen.version)
+    while (later.gone.length === 0) later = await changes(seen.version)
+    expect(later).toMatchObject({ gone: [id], sessions: [], total: all.total })
+  })
+
+  test('a page that shows the list hears of a new session', async () => {
+    const events = await fetch(`http://127.0.0.1:${viewer.port}/api/events`, {
+      headers: { authorization: `Bearer ${viewer.token}` },
+    })
+    const stream = events.body?.pipeThrough(new TextDecoderStream()).getReader()
+    expect((await stream?.read())?.value).toContain('event: hello')
+    const path = folder.write('given/new.jsonl', session().user('New.').assistant('Yes.').text)
+    let heard = ''
+    while (!heard.includes('event: overview')) heard += (await stream?.read())?.value ?? ''
+    await stream?.cancel()
+    rmSync(path)
+  })
+})
+
 describe('a session that changes', () => {
   test('grows on the page, and is an error once it is gone', async () => {
     const path = folder.write('given/live.jsonl', [...generateSession({ seed: 1, turns: 3 })].map(serialize).join(''))
@@ -204,6 +239,116 @@ describe('a session that changes', () => {
     expect(status).toBe(410)
     expect(JSON.parse(text).error).toContain('ENOENT')
   })
+})
+
+describe('undo', () => {
+  const asked: (readonly [path: string, uuid: string])[] = []
+  let own: Viewer
+  let path = ''
+  beforeAll(async () => {
+    path = await ownSession(join(folder.path, 'own/session.jsonl'))
+    const undo = async (...words: readonly [string, string]) => {
+      asked.push(words)
+      return undefined
+    }
+    own = await startViewer({
+      paths: [join(folder.path, 'own'), join(folder.path, 'given')],
+      port: 0,
+      env: {},
+      page,
+      undo,
+    })
+  })
+  afterAll(() => own.close())
+  const call = async (where: string, method: string, headers: Record<string, string> = {}) => {
+    const all = { authorization: `Bearer ${own.token}`, ...headers }
+    const answer = await fetch(`http://127.0.0.1:${own.port}${where}`, { method, headers: all })
+    return { status: answer.status, body: (await answer.json()) as never }
+  }
+  const rowOf = async (wanted: string) => {
+    const { sessions } = (await call('/api/overview', 'GET')).body as Overview
+    const id = sessions.find((row) => row.path === wanted)?.id
+    const { compactions } = (await call(`/api/sessions/${id}`, 'GET')).body as SessionData
+    return { id, compaction: compactions[0] }
+  }
+
+  test('is offered for a compaction that Everlong wrote, and reaches whoever writes', async () => {
+    const { id, compaction } = await rowOf(path)
+    expect(compaction?.undo).toBe(compaction?.uuid)
+    const where = `/api/sessions/${id}/undo?uuid=${compaction?.uuid}`
+    expect(await call(where, 'POST')).toEqual({ status: 200, body: { undone: compaction?.uuid } })
+    expect(asked).toEqual([[path, compaction?.uuid]])
+  })
+
+  test('is not offered for those of other agents, nor for anything else', async () => {
+    asked.length = 0
+    const other = await rowOf(inside)
+    const { id } = await rowOf(path)
+    expect(other.compaction?.undo).toBeNull()
+    for (const where of [
+      `/api/sessions/${other.id}/undo?uuid=${other.compaction?.uuid}`,
+      `/api/sessions/${id}/undo?uuid=${other.compaction?.uuid}`,
+      `/api/sessions/${id}/undo?uuid=held`,
+      `/api/sessions/${id}/undo`,
+      `/api/sessions/0123456789abcdef/undo?uuid=x`,
+    ])
+      expect([where, (await call(where, 'POST')).status]).toEqual([where, 404])
+    expect(asked).toEqual([])
+  })
+
+  test('needs the token and a page of this server, and is never a GET', async () => {
+    asked.length = 0
+    const { id, compaction } = await rowOf(path)
+    const where = `/api/sessions/${id}/undo?uuid=${compaction?.uuid}`
+    expect((await call(where, 'POST', { authorization: 'Bearer no' })).status).toBe(401)
+    expect((await call(where, 'POST', { origin: 'http://evil.example' })).status).toBe(403)
+    expect((await call(where, 'GET')).status).toBe(405)
+    expect((await call('/api/overview', 'POST')).status).toBe(405)
+    expect(asked).toEqual([])
+  })
+})
+
+test('without content nothing that was said leaves the server', async () => {
+  const hidden = await startViewer({ paths: [`${folder.path}/given`], port: 0, env: {}, page, isContentHidden: true })
+  const ask = async (path: string) => {
+    const headers = { authorization: `Bearer ${hidden.token}` }
+    const answer = await fetch(`http://127.0.0.1:${hidden.port}${path}`, { headers })
+    return { status: answer.status, text: await answer.text() }
+  }
+  let list = JSON.parse((await ask('/api/overview')).text) as Overview
+  while (list.read < list.total) list = JSON.parse((await ask('/api/overview')).text) as Overview
+  const texts = [JSON.stringify(list)]
+  for (const { id, facts } of list.sessions) {
+    if (facts === null) continue
+    const at = `/api/sessions/${id}`
+    for (const part of [
+      '',
+      '/lost',
+      '/window',
+      '/agents',
+      '/items?from=0&count=100',
+      '/items/0',
+      '/compactions/1',
+      '/compactions/1/alternative',
+    ])
+      texts.push((await ask(`${at}${part}`)).text)
+    expect((await ask(`${at}/find?words=orders`)).status).toBe(404)
+  }
+  expect((await ask('/api/search?words=orders')).status).toBe(404)
+  await hidden.close()
+  for (const said of [
+    'orders_2019',
+    'ClickHouse',
+    'make import',
+    'forgotten',
+    '/home/dev',
+    'staging',
+    folder.path,
+    'Second.',
+    'one.jsonl',
+  ])
+    expect([said, texts.filter((text) => text.includes(said))]).toEqual([said, []])
+  expect(list.sessions.map(({ facts }) => facts?.lost)).toContain(7)
 })
 
 test('a port that is in use is refused, and nothing stays behind', async () => {

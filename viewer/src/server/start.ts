@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { Environment } from 'everlong'
+import type { Undone } from '../data/api.ts'
 import { sendEvents } from './events.ts'
 import { hasOwnHost, hasToken, safeHeaders } from './guard.ts'
 import { createOverview, type OverviewBook } from './overview.ts'
@@ -22,9 +23,15 @@ export type ViewerOptions = {
   readonly port: number
   readonly env: Environment
   readonly page: Page
+  /** Shows numbers only, and nothing that was said. */
+  readonly isContentHidden?: boolean
+  /** Undoes a compaction, or its undo, in the session at this path. Returns why it could not. Default: nothing can be undone. */
+  readonly undo?: Undo
   /** Default: random. */
   readonly token?: string
 }
+
+export type Undo = (path: string, uuid: string) => Promise<string | undefined>
 
 export type Viewer = {
   readonly port: number
@@ -40,16 +47,22 @@ type Running = {
   readonly page: Page
   readonly token: string
   readonly port: number
+  readonly undo: Undo | undefined
 }
 
-/** One for the session on the page, one for the list, one for the search. The last two can be busy for a long time. */
-type Threads = Readonly<Record<'session' | 'list' | 'search', Thread>>
+/**
+ * One for the session on the page, one for what takes long to compute about it, one for the list and one for the search, so that
+ * nobody waits for a message until something else has been computed.
+ */
+type Threads = Readonly<Record<'session' | 'analysis' | 'list' | 'search', Thread>>
 
 export async function startViewer(options: ViewerOptions): Promise<Viewer> {
   const { page, token = randomBytes(24).toString('base64url') } = options
-  const input = { paths: options.paths.map((path) => resolve(path)), env: options.env }
-  const threads = { session: startThread(input), list: startThread(input), search: startThread(input) }
-  const overview = createOverview(input.paths, threads.list)
+  const { env, isContentHidden = false } = options
+  const input = { paths: options.paths.map((path) => resolve(path)), env, isContentHidden }
+  const start = () => startThread(input)
+  const threads = { session: start(), analysis: start(), list: start(), search: start() }
+  const overview = createOverview(isContentHidden ? [] : input.paths, threads.list)
   const server = createServer()
   try {
     await new Promise<void>((listening, refused) => {
@@ -61,7 +74,7 @@ export async function startViewer(options: ViewerOptions): Promise<Viewer> {
     throw error
   }
   const { port } = server.address() as AddressInfo
-  const running = { threads, overview, page, token, port }
+  const running = { threads, overview, page, token, port, undo: options.undo }
   server.on('request', (request, response) => {
     handle(request, response, running).catch((error: unknown) => fail(response, error))
   })
@@ -85,27 +98,53 @@ async function endAll(threads: Threads): Promise<void> {
 async function handle(request: IncomingMessage, response: ServerResponse, running: Running): Promise<void> {
   for (const [name, value] of Object.entries(safeHeaders)) response.setHeader(name, value)
   if (!hasOwnHost(request, running)) return refuse(response, 403, 'This server answers only to its own address.')
-  if (request.method !== 'GET') return refuse(response, 405, 'This server only reads.')
   const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-  if (!url.pathname.startsWith('/api/')) return sendPage(url.pathname, response, running.page)
+  const route = url.pathname.startsWith('/api/') ? routeOf(url) : undefined
+  if (request.method !== (route?.type === 'undo' ? 'POST' : 'GET'))
+    return refuse(response, 405, 'This is not the way to ask for it.')
+  if (route === undefined) return sendPage(url.pathname, response, running.page)
   if (!hasToken(request, running)) {
     return refuse(response, 401, 'Open the address that `everlong view` printed: it has the token.')
   }
-  const route = routeOf(url)
   switch (route.type) {
     case 'overview':
-      return sendJson(response, JSON.stringify(await running.overview.overview()))
+      return sendJson(response, JSON.stringify(await running.overview.overview(route.since)))
     case 'events':
       return openEvents(response, running, route.session)
     case 'question':
       return sendJson(response, await threadFor(route.question, running).ask(route.question))
+    case 'undo':
+      return undo(response, running, route)
     case 'unknown':
       return refuse(response, 404, 'There is nothing at this address.')
   }
 }
 
+type UndoAsked = { readonly session: string; readonly uuid: string }
+
+/** Only what the page offers can be undone. */
+async function undo(response: ServerResponse, { threads, undo }: Running, { session, uuid }: UndoAsked): Promise<void> {
+  const known = await threads.session.ask({ type: 'undoable', session, uuid })
+  if (known === undefined || undo === undefined)
+    return refuse(response, 404, 'There is nothing here that could be undone.')
+  const why = await undo((JSON.parse(known) as { readonly path: string }).path, uuid)
+  if (why !== undefined) return refuse(response, 409, why)
+  sendJson(response, JSON.stringify({ undone: uuid } satisfies Undone))
+}
+
 function threadFor({ type }: Question, { threads }: Running): Thread {
-  return type === 'search' ? threads.search : threads.session
+  switch (type) {
+    case 'search':
+      return threads.search
+    case 'window':
+    case 'lost':
+    case 'agents':
+    case 'compaction':
+    case 'alternative':
+      return threads.analysis
+    default:
+      return threads.session
+  }
 }
 
 async function openEvents(response: ServerResponse, running: Running, session: string | undefined): Promise<void> {

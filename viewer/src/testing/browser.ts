@@ -23,6 +23,7 @@ const flags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--host-resolver-rules=MAP evil.example 127.0.0.1',
 ]
 
 export type Seen = {
@@ -36,8 +37,13 @@ export type Tab = { readonly page: Page; readonly seen: Seen }
 
 export type Browser = {
   readonly open: (options?: { readonly width?: number; readonly scheme?: 'light' | 'dark' }) => Promise<Tab>
+  /** Those that a failed test left open hold connections. */
+  readonly closePages: () => Promise<void>
   readonly close: () => Promise<void>
 }
+
+/** A name that leads to this machine, as a stranger's name server could say. */
+export const strangeHost = 'evil.example'
 
 export async function startBrowser(): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'everlong-browser-'))
@@ -47,13 +53,17 @@ export async function startBrowser(): Promise<Browser> {
     args: flags,
     permissions: ['clipboard-read', 'clipboard-write'],
   })
-  context.setDefaultTimeout(20_000)
+  // A busy machine takes long to start the readers.
+  context.setDefaultTimeout(60_000)
   return {
     open: async ({ width = 1280, scheme = 'light' } = {}) => {
       const page = await context.newPage()
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
       return { page, seen: watch(page) }
+    },
+    closePages: async () => {
+      for (const page of context.pages().slice(1)) await page.close()
     },
     close: async () => {
       await context.close()

@@ -2,9 +2,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { offline } from 'everlong'
 import { decodeLine, type JsonObject } from 'everlong/internal'
 import { transcriptOfRecords } from 'everlong/internal/compaction'
 import { session, toolUseBlock } from 'everlong/internal/testing'
+import { createEngine } from 'everlong/node'
 import { createSessionView, type SessionView } from '../data/session.ts'
 
 export type Folder = {
@@ -38,6 +40,24 @@ export function viewOf(text: string | Iterable<JsonObject>): SessionView {
     now: () => 0,
     newId: () => 'new',
   })
+}
+
+/** A session that Everlong wrote and compacted, without a model. Returns its path. */
+export async function ownSession(path: string): Promise<string> {
+  const engine = createEngine({ model: offline() })
+  const open = await engine.start({ path, system: 'You are brief.' })
+  for (let turn = 1; turn <= 12; turn++) {
+    open.add({
+      role: 'user',
+      content: `Step ${turn}. Never touch table_${turn}. ${'Some more words about it. '.repeat(60)}`,
+    })
+    open.add({ role: 'assistant', content: `Step ${turn} is done. ${'This is what I found out. '.repeat(120)}` })
+  }
+  const compacted = await open.compact()
+  if (compacted.type !== 'compacted') throw new Error(JSON.stringify(compacted))
+  open.add({ role: 'user', content: 'Go on.' })
+  await open.close()
+  return path
 }
 
 const question = 'Which database should the reports use?'

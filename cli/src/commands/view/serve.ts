@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { bytes, visible } from '@everlong/agent/render'
-import { builtPage, exportSession, startViewer } from '@everlong/viewer'
+import { builtPage, exportSession, startViewer, type Undo } from '@everlong/viewer'
 import { findSessions } from 'everlong/internal/node'
 import { agentHomes, nothingHere } from '../../agent-homes.ts'
 import type { Io } from '../../io.ts'
@@ -24,6 +24,7 @@ export type ViewOptions = {
   readonly open: boolean
   readonly out?: string
   readonly comment?: string
+  readonly content: boolean
 }
 
 type Asked = ViewOptions & { readonly io: Io }
@@ -48,13 +49,18 @@ export async function view(named: readonly string[], options: Asked): Promise<Ou
 }
 
 /** A file that exists is not overwritten. */
-async function written(paths: readonly string[], out: string, { comment, io }: Asked): Promise<Outcome<object>> {
+async function written(
+  paths: readonly string[],
+  out: string,
+  { comment, content, io }: Asked,
+): Promise<Outcome<object>> {
   const trouble = noPlaceFor(out)
   if (trouble !== undefined) return failed(trouble)
   const [path, ...others] = findSessions(paths).files.map((file) => file.path)
   if (path === undefined || others.length > 0) return failed('--out writes one session. Name its file.')
   const html = await exportSession(path, {
     comment: comment ?? null,
+    isContentHidden: !content,
     env: io.env,
     page: builtPage(await pageFolder(io)),
   })
@@ -72,9 +78,10 @@ async function written(paths: readonly string[], out: string, { comment, io }: A
   })
 }
 
-async function serve(paths: readonly string[], { port, open, io }: Asked): Promise<void> {
+async function serve(paths: readonly string[], { port, open, content, io }: Asked): Promise<void> {
   const page = builtPage(await pageFolder(io))
-  const viewer = await startViewer({ paths, port, env: io.env, page })
+  const undo = io.undoInStore ?? undoIn(io)
+  const viewer = await startViewer({ paths, port, env: io.env, page, undo, isContentHidden: !content })
   try {
     // Listening first: whoever reads the address may stop it at once.
     const stopped = io.untilStopped?.()
@@ -83,6 +90,15 @@ async function serve(paths: readonly string[], { port, open, io }: Asked): Promi
     await stopped
   } finally {
     await viewer.close()
+  }
+}
+
+/** What `everlong undo` does. */
+function undoIn(io: Io): Undo {
+  return async (path, uuid) => {
+    const { gather } = await import('../edit/undo.ts')
+    const outcome = await gather(path, { edit: [uuid], io })
+    return outcome.type === 'failed' ? outcome.message : undefined
   }
 }
 

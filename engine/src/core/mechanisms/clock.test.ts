@@ -41,6 +41,7 @@ describe('the lifetime of the marks', () => {
     // 0.75 × 1,000 more for each request; 1.15 × 100,000 saved by each pause: at a share of 750 / 115,000.
     const even = 750 / 115_000
     expect([chosen(100_000, even * 0.999, 0), chosen(100_000, even * 1.001, 0)]).toEqual(['5m', '1h'])
+    expect(markLifetime({ growth: 0, coldShares: { short: 0, long: 0 } }, 100_000)).toBe('5m')
   })
 
   test('is short while nothing is known', () => {

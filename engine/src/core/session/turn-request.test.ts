@@ -96,6 +96,28 @@ test.each(['default', 'thrifty'] as const)('%s: tools and system prompt are kept
   ])
 })
 
+test.each([
+  ['default', '5m'],
+  ['claude-code', '1h'],
+] as const)(
+  'auto, %s: the newest messages are kept for %s, because only what is not kept for an hour anyway counts',
+  async (economy, lifetime) => {
+    // Nearly all of the context is the system prompt, which the default keeps for an hour anyway.
+    const system = 'You work. '.repeat(40_000)
+    const world = createTestWorld({ base: { ...base, system }, settings: { economy, cacheMarks: 'auto' } })
+    for (const [at, cacheRead] of [100_000, 101_000].entries()) {
+      world.session.add({ role: 'user', content: 'Go.' })
+      const usage = { input: 0, output: 1, cacheRead, cacheWrite: 0, cacheWriteHour: 0 }
+      world.session.record(answerOf('Done.', { id: `m${at}`, usage }))
+    }
+    world.session.add({ role: 'user', content: 'Go on.' })
+    const request = await world.session.prepare()
+    if (request.type !== 'ready') throw new Error(request.why)
+    const mark = blocksOf(request.messages.at(-1)?.content)[0]?.cache_control
+    expect(mark).toEqual({ type: 'ephemeral', ...(lifetime === '1h' ? { ttl: '1h' } : {}) })
+  },
+)
+
 test('without a prompt cache, or with marks turned off, there are none', async () => {
   for (const options of [
     { settings: { cacheMarks: false } } as const,

@@ -2,7 +2,8 @@
 import type { CompactionData } from '../../data/api.ts'
 import { count, dateTime, oneLine, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
-import { lostNames } from '../parts/lost.ts'
+import { lostNames } from '../parts/names.ts'
+import { Original } from '../parts/original.tsx'
 
 type ListProps = { readonly id: string; readonly data: CompactionData }
 
@@ -27,6 +28,7 @@ export function Gone({ id, data }: ListProps) {
               .filter((part) => part !== '')
               .join(' · ')}
           </div>
+          {fact.item === null ? null : <Original id={id} item={fact.item} />}
         </li>
       ))}
     </ul>

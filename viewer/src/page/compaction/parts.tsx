@@ -2,6 +2,7 @@
 import type { CompactionData, ContextPart } from '../../data/api.ts'
 import { count, counted, oneLine, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
+import { blockTitle } from '../session/block-title.ts'
 import { useItems } from '../session/use-items.ts'
 
 const kindNames: Readonly<Record<string, string>> = {
@@ -47,7 +48,7 @@ export function WentIn({ id, data }: { readonly id: string; readonly data: Compa
       <header>
         <h2>What went in</h2>
         <span className="soft">
-          {counted(before.items.length, 'item')}, {count(before.tokens)} tokens
+          {counted(before.items.length, 'item')} with {count(before.tokens)} tokens
         </span>
       </header>
       <div className="body stack">
@@ -64,7 +65,7 @@ export function WentIn({ id, data }: { readonly id: string; readonly data: Compa
           ) : null}
           {shown.map((index) => {
             const item = itemAt(index)
-            const text = item?.blocks.map((block) => `${block.tool ?? ''} ${block.text}`).join(' ') ?? '…'
+            const text = item?.blocks.map(blockTitle).join(' ') ?? '…'
             return (
               <li key={index} className="quote">
                 <span className="chip">{item?.type ?? ''}</span>{' '}

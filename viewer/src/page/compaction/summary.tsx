@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { CompactionData, SummarySentence } from '../../data/api.ts'
 import { count, oneLine, percent, visible } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
-import { doubtNames } from '../parts/lost.ts'
+import { doubtNames } from '../parts/names.ts'
 
 export function Summary({ id, data }: { readonly id: string; readonly data: CompactionData }) {
   const [open, setOpen] = useState('')

@@ -1,24 +1,27 @@
 // One compaction: what went in on the left, what came out on the right, and below what became of the user's words and facts.
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import type { CompactionData } from '../../data/api.ts'
 import { go, linkTo, withQuery } from '../address.ts'
 import { count, counted, dateTime, dollars, duration, oneLine, short } from '../format.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Link, sessionLink } from '../parts/link.tsx'
 import { Place } from '../parts/place.tsx'
 import { Figures, Status } from '../parts/status.tsx'
 import { unknownInWords } from '../session/side.tsx'
-import { useData, useSource } from '../use-data.ts'
+import { useData, useSource, useVersion } from '../use-data.ts'
 import { AlternativeView } from './alternative.tsx'
 import { Gone, RestoredList, Words } from './lists.tsx'
 import { PartKinds, WentIn } from './parts.tsx'
 import { Summary } from './summary.tsx'
+import { UndoButton } from './undo.tsx'
 
 export type CompactionProps = { readonly id: string; readonly number: number; readonly query: URLSearchParams }
 
 export function CompactionView({ id, number, query }: CompactionProps) {
   const source = useSource()
-  const loaded = useData(`compaction ${id} ${number}`, () => source.compaction(id, number))
-  const session = useData(`session ${id}`, () => source.session(id))
+  const version = useVersion(id)
+  const loaded = useData(`compaction ${id} ${number}`, () => source.compaction(id, number), version)
+  const session = useData(`session ${id}`, () => source.session(id), version)
   const { data } = loaded
   const all = session.data?.compactions.length ?? number
   return (
@@ -30,7 +33,7 @@ export function CompactionView({ id, number, query }: CompactionProps) {
         <span className="soft" aria-hidden="true">
           /
         </span>
-        <span>Compaction {number}</span>
+        <span className="whole">Compaction {number}</span>
       </Place>
       <div className="row spread">
         <h1>
@@ -60,15 +63,18 @@ function Shown({
   return (
     <>
       <p className="soft">
-        {oneLine(row.trigger)} · {dateTime(row.time)} ·{' '}
-        <Link to={sessionLink(id, { at: row.item })}>show in the conversation</Link>
+        {[row.trigger === 'unknown' ? '' : oneLine(row.trigger), dateTime(row.time)]
+          .filter((part) => part !== '')
+          .join(' · ')}{' '}
+        · <Link to={sessionLink(id, { at: row.item })}>show in the conversation</Link>
         {row.isUndone ? <span className="chip">undone</span> : null}
       </p>
+      <UndoButton id={id} row={row} />
       <Figures
         of={[
-          ['Before', row.tokensBefore === null ? short(before.tokens) : short(row.tokensBefore), 'tokens'],
-          ['After', row.tokensAfter === null ? short(after.tokens) : short(row.tokensAfter), 'tokens'],
-          ['Gone', count(data.gone.length), 'that may still matter'],
+          ['Before', ...sizeOf(row.tokensBefore, before.tokens)],
+          ['After', ...sizeOf(row.tokensAfter, after.tokens)],
+          ['Gone', count(data.gone.length), 'that may still matter: listed below'],
           ['User’s words', `${count(data.words.length - missing)} of ${count(data.words.length)}`, 'found again'],
           ['Doubtful claims', count(data.doubts.length)],
           [
@@ -87,7 +93,7 @@ function Shown({
           <header>
             <h2>What came out</h2>
             <span className="soft">
-              {counted(after.messages, 'message')}, {count(after.tokens)} tokens
+              {counted(after.messages, 'message')} with {count(after.tokens)} tokens
             </span>
           </header>
           <div className="body stack">
@@ -99,6 +105,13 @@ function Shown({
       <Tabs id={id} data={data} chosen={query.get('tab') ?? 'gone'} />
     </>
   )
+}
+
+/** What the client recorded includes its system prompt and tools. */
+function sizeOf(recorded: number | null, estimated: number): readonly [value: string, remark: string] {
+  return recorded === null
+    ? [short(estimated), 'tokens, estimated']
+    : [short(recorded), 'tokens, with system and tools']
 }
 
 type TabsProps = { readonly id: string; readonly data: CompactionData; readonly chosen: string }
@@ -126,21 +139,11 @@ function Tabs({ id, data, chosen }: TabsProps) {
             </button>
           ))}
         </fieldset>
-        <CopyButton data={data} />
+        {data.gone.length === 0 ? null : (
+          <CopyButton text={() => data.gone.map(({ text }) => `- ${text}`).join('\n')} label="Copy what is gone" />
+        )}
       </header>
       {content()}
     </section>
-  )
-}
-
-/** The facts that are gone, as text to paste into the conversation. */
-function CopyButton({ data }: { readonly data: CompactionData }) {
-  const [isDone, setDone] = useState(false)
-  const text = data.gone.map(({ text }) => `- ${text}`).join('\n')
-  if (text === '') return null
-  return (
-    <button type="button" onClick={() => navigator.clipboard.writeText(text).then(() => setDone(true))}>
-      {isDone ? 'Copied' : 'Copy what is gone'}
-    </button>
   )
 }

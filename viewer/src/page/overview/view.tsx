@@ -1,24 +1,29 @@
 // All sessions: charts over time, filters, and a list that is quick with thousands of them.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useDeferredValue, useRef, useState } from 'react'
+import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import type { SearchMatch, SessionRow } from '../../data/api.ts'
 import { go, withQuery } from '../address.ts'
 import { bytes, counted, dateTime, dollars, oneLine, percent, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
-import { Status } from '../parts/status.tsx'
-import { useData, useSource, useVersion } from '../use-data.ts'
+import { rowTitle } from '../parts/row-title.ts'
+import { save } from '../parts/save.ts'
+import { Status, WholeStatus } from '../parts/status.tsx'
+import { useData, useSource } from '../use-data.ts'
+import { csvOf } from './csv.ts'
 import { Days } from './days.tsx'
 import { chosenRows, type Filter, filterOf, periodsOf, type SortKey, tokensOf } from './rows.ts'
+import { useOverview } from './use-overview.ts'
 
 export function Overview({ query }: { readonly query: URLSearchParams }) {
-  const source = useSource()
-  const version = useVersion(undefined, 'overview')
-  const loaded = useData('overview', source.overview, version)
-  const filter = filterOf(query)
+  const loaded = useOverview()
+  const filter = useFilter(query)
   const everywhere = query.get('everywhere') ?? ''
-  if (!loaded.data) return <Status of={loaded} what="the list of sessions" />
-  const { sessions, read } = loaded.data
-  const rows = chosenRows(sessions, filter)
+  const sessions = loaded.data?.sessions ?? noSessions
+  const chosen = useDeferredValue(filter)
+  const rows = useMemo(() => chosenRows(sessions, chosen), [sessions, chosen])
+  const periods = useMemo(() => periodsOf(rows), [rows])
+  if (!loaded.data) return <WholeStatus of={loaded} what="the list of sessions" />
+  const { read } = loaded.data
   return (
     <>
       <div className="row spread">
@@ -28,8 +33,15 @@ export function Overview({ query }: { readonly query: URLSearchParams }) {
             ? `${counted(sessions.length, 'session')}, ${counted(read, 'session')} read so far …`
             : counted(sessions.length, 'session')}
         </span>
+        <button
+          type="button"
+          title="Of the sessions in the list: numbers, agents and models, no texts, titles or paths"
+          onClick={() => save('sessions.csv', csvOf(rows))}
+        >
+          Save the numbers
+        </button>
       </div>
-      <Days of={periodsOf(rows)} />
+      <Days of={periods} />
       <section className="card">
         <header>
           <Filters filter={filter} sessions={sessions} />
@@ -41,9 +53,20 @@ export function Overview({ query }: { readonly query: URLSearchParams }) {
   )
 }
 
+const noSessions: readonly SessionRow[] = []
+
+/** The same object as long as the address says the same. */
+function useFilter(query: URLSearchParams): Filter {
+  const text = query.toString()
+  return useMemo(() => filterOf(new URLSearchParams(text)), [text])
+}
+
 function Filters({ filter, sessions }: { readonly filter: Filter; readonly sessions: readonly SessionRow[] }) {
-  const valuesOf = (value: (row: SessionRow) => string | null | undefined) =>
-    [...new Set(sessions.flatMap((row) => value(row) ?? []))].toSorted()
+  const [agents, projects] = useMemo(() => {
+    const valuesOf = (value: (row: SessionRow) => string | null | undefined) =>
+      [...new Set(sessions.flatMap((row) => value(row) ?? []))].toSorted()
+    return [valuesOf(({ facts }) => facts?.agent), valuesOf(({ facts }) => facts?.project)]
+  }, [sessions])
   const set = (name: string, value: string) => go(withQuery({ [name]: value || undefined }), 'replace')
   return (
     <div className="row">
@@ -56,13 +79,13 @@ function Filters({ filter, sessions }: { readonly filter: Filter; readonly sessi
       />
       <select aria-label="Agent" value={filter.agent} onChange={(event) => set('agent', event.target.value)}>
         <option value="">All agents</option>
-        {valuesOf(({ facts }) => facts?.agent).map((agent) => (
+        {agents.map((agent) => (
           <option key={agent}>{agent}</option>
         ))}
       </select>
       <select aria-label="Project" value={filter.project} onChange={(event) => set('project', event.target.value)}>
         <option value="">All projects</option>
-        {valuesOf(({ facts }) => facts?.project).map((project) => (
+        {projects.map((project) => (
           <option key={project} value={project}>
             {oneLine(project).split('/').slice(-2).join('/')}
           </option>
@@ -118,7 +141,7 @@ function Matches({ words, sessions }: { readonly words: string; readonly session
   if (matches.length === 0) return <p className="message">Nothing was found. Try fewer or other words.</p>
   const titleOf = ({ session }: SearchMatch) => {
     const row = sessions.find(({ id }) => id === session)
-    return oneLine(row?.facts?.title || row?.path || '')
+    return row ? rowTitle(row) : ''
   }
   return (
     <ul className="list" aria-label="Matches">
@@ -151,11 +174,10 @@ const columns: readonly (readonly [key: SortKey, name: string, isNumber: boolean
 const lineHeight = 48
 
 function Rows({ rows, filter }: { readonly rows: readonly SessionRow[]; readonly filter: Filter }) {
-  const shown = useDeferredValue(rows)
   const scroll = useRef<HTMLDivElement>(null)
   const isNarrow = matchMedia('(max-width: 900px)').matches
   const list = useVirtualizer({
-    count: shown.length,
+    count: rows.length,
     getScrollElement: () => scroll.current,
     estimateSize: () => (isNarrow ? 92 : lineHeight),
     overscan: 12,
@@ -174,12 +196,12 @@ function Rows({ rows, filter }: { readonly rows: readonly SessionRow[]; readonly
           </div>
         ))}
       </div>
-      {shown.length === 0 ? <p className="message">No session fits these filters.</p> : null}
+      {rows.length === 0 ? <p className="message">No session fits these filters.</p> : null}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable by keyboard */}
       <section className="scroll talk" ref={scroll} tabIndex={0} aria-label="Sessions">
         <div className="virtual" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map(({ key, index, start, size }) => {
-            const row = shown[index]
+            const row = rows[index]
             return row ? (
               <div key={key} style={{ transform: `translateY(${start}px)`, height: size }}>
                 <Row row={row} />
@@ -200,7 +222,7 @@ function Row({ row }: { readonly row: SessionRow }) {
   return (
     <Link to={sessionLink(row.id)} className="line">
       <div className="one-line">
-        <div className="one-line">{oneLine(facts?.title || path.split('/').at(-1) || path)}</div>
+        <div className="one-line">{rowTitle(row)}</div>
         <small className={trouble === null ? 'soft' : 'bad'}>{oneLine(trouble ?? path)}</small>
       </div>
       <div className="one-line wide">
@@ -211,7 +233,7 @@ function Row({ row }: { readonly row: SessionRow }) {
       <div className="number wide">{facts ? short(tokensOf(row)) : ''}</div>
       <div className="number wide">{facts ? percent(facts.cachedShare) : ''}</div>
       <div className="number">{facts ? compactedText(facts.compactions) : ''}</div>
-      <div className="number wide">
+      <div className="number">
         {facts && facts.lost !== null && facts.lost > 0 ? <span className="chip bad">{facts.lost} lost</span> : ''}
       </div>
       <div className="number wide">{bytes(row.bytes)}</div>

@@ -1,5 +1,6 @@
 // What is shown while data is on its way, or when it cannot be had.
 import type { Loaded } from '../use-data.ts'
+import { Link } from './link.tsx'
 
 export function Status({ of: { error }, what }: { readonly of: Loaded<unknown>; readonly what: string }) {
   if (error !== undefined)
@@ -12,6 +13,20 @@ export function Status({ of: { error }, what }: { readonly of: Loaded<unknown>; 
     <p className="message" role="status">
       Reading {what} …
     </p>
+  )
+}
+
+/** For a view that has nothing to show but this. */
+export function WholeStatus({ of, what }: { readonly of: Loaded<unknown>; readonly what: string }) {
+  if (of.error === undefined) return <Status of={of} what={what} />
+  return (
+    <>
+      <h1>Nothing to show</h1>
+      <Status of={of} what={what} />
+      <p className="message">
+        <Link to="/">To the list of sessions</Link>
+      </p>
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 // The geometry of the window chart: which points are shown, and the outlines of the bands. Pure.
-import { type Band, bands, type WindowData } from '../../data/api.ts'
+import { type AgentLane, type Band, bands, type Gauge, type WindowData } from '../../data/api.ts'
 
 export type Range = { readonly from: number; readonly to: number }
 
@@ -25,6 +25,17 @@ export function drawnPoints(totals: readonly number[], { from, to }: Range, widt
     for (let at = start; at < end; at++) if ((totals[at] ?? 0) > (totals[best] ?? 0)) best = at
     return best
   })
+}
+
+export type Threshold = { readonly name: string; readonly tokens: number }
+
+export function thresholdsOf(gauge: Gauge | null): readonly Threshold[] {
+  if (gauge === null) return []
+  return [
+    { name: 'warning', tokens: gauge.marks.warning },
+    { name: gauge.isAutoCompactOn ? 'auto-compact' : 'auto-compact (off)', tokens: gauge.marks.autoCompact },
+    { name: 'window', tokens: gauge.window },
+  ]
 }
 
 export type Frame = { readonly width: number; readonly height: number; readonly top: number }
@@ -67,12 +78,17 @@ export function clearedPath(data: WindowData, drawn: readonly number[], range: R
   return `M${points.join('L')}`
 }
 
+/** Thresholds that the chart is too low to show. */
+export function above(thresholds: readonly Threshold[], top: number): readonly Threshold[] {
+  return thresholds.filter(({ tokens }) => tokens > top)
+}
+
 /** The top of the scale: above everything that is shown, and above a threshold that is near. */
-export function scaleTop(data: WindowData, range: Range, thresholds: readonly number[]): number {
+export function scaleTop(data: WindowData, range: Range, thresholds: readonly Threshold[]): number {
   let most = 1
   for (let at = range.from; at <= range.to; at++)
     most = Math.max(most, (data.totals[at] ?? 0) + (data.cleared[at] ?? 0))
-  const near = thresholds.filter((value) => value <= most * 1.6)
+  const near = thresholds.map(({ tokens }) => tokens).filter((value) => value <= most * 1.6)
   return Math.max(most, ...near) * 1.08
 }
 
@@ -82,4 +98,42 @@ export function ticksOf(top: number): readonly number[] {
   const unit = 10 ** Math.floor(Math.log10(Math.max(1, rough)))
   const step = ([1, 2, 5, 10].find((factor) => factor * unit >= rough) ?? 10) * unit
   return Array.from({ length: Math.floor(top / step) }, (_, at) => (at + 1) * step)
+}
+
+export type LaneShape = {
+  readonly lane: AgentLane
+  readonly row: number
+  readonly x: number
+  readonly width: number
+}
+
+/** Lanes that fit below the chart. The list next to the conversation has all. */
+export const maxLaneRows = 6
+
+/** Where each sub-agent ran: from the answer after its start to the answer after its end, packed into few rows. */
+export function laneShapes(lanes: readonly AgentLane[], data: WindowData, range: Range, width: number) {
+  const times = data.times.map((time) => time ?? Number.NaN)
+  const pointAtTime = (time: number) => {
+    const point = times.findIndex((one) => one >= time)
+    return point < 0 ? times.length - 1 : point
+  }
+  const placed = lanes.map((lane) => {
+    const { item, from, to } = lane
+    const started = item === null ? -1 : data.items.findIndex((one) => one >= item)
+    const first = started >= 0 ? started : from === null ? -1 : pointAtTime(from)
+    return { lane, first, last: to === null ? first : Math.max(first, pointAtTime(to)) }
+  })
+  const ends: number[] = []
+  const shapes = placed
+    .toSorted((a, b) => a.first - b.first)
+    .flatMap(({ lane, first, last }): readonly LaneShape[] => {
+      if (first < 0 || last < range.from || first > range.to) return []
+      const x = xOf(Math.max(first, range.from), range, width)
+      const end = Math.max(x + 4, xOf(Math.min(last, range.to), range, width))
+      const free = ends.findIndex((taken) => taken + 2 < x)
+      const row = free < 0 ? ends.length : free
+      ends[row] = end
+      return [{ lane, row, x, width: end - x }]
+    })
+  return shapes.filter(({ row }) => row < maxLaneRows)
 }

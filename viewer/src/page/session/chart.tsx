@@ -1,15 +1,20 @@
 // The context over time as stacked bands. Drag to zoom; with the keyboard: arrows move, Enter jumps, + and - zoom.
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react'
-import { bands, type SessionData, type WindowData } from '../../data/api.ts'
-import { count, dateTime, dollars, duration, short } from '../format.ts'
+import { type AgentLane, bands, type SessionData, type WindowData } from '../../data/api.ts'
+import { count, dateTime, dollars, duration, oneLine, short } from '../format.ts'
 import {
+  above,
   bandPaths,
   clearedPath,
   drawnPoints,
   type Frame,
+  type LaneShape,
+  laneShapes,
   pointAt,
   type Range,
   scaleTop,
+  type Threshold,
+  thresholdsOf,
   ticksOf,
   xOf,
   yOf,
@@ -28,6 +33,7 @@ export const bandNames: Readonly<Record<(typeof bands)[number], string>> = {
 export type ChartProps = {
   readonly session: SessionData
   readonly data: WindowData
+  readonly lanes: readonly AgentLane[]
   readonly range: Range
   readonly onRange: (range: Range | undefined) => void
   readonly onJump: (item: number) => void
@@ -35,15 +41,18 @@ export type ChartProps = {
 
 const height = 220
 
-export function WindowChart({ session, data, range, onRange, onJump }: ChartProps) {
+export function WindowChart({ session, data, lanes, range, onRange, onJump }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
   const [cursor, setCursor] = useState<number>()
   const [start, setStart] = useState<number>()
-  const { gauge, compactions } = session
-  const marks = gauge ? [gauge.marks.autoCompact, gauge.window] : []
-  const frame: Frame = { width, height, top: scaleTop(data, range, marks) }
+  const { compactions } = session
+  const thresholds = thresholdsOf(session.gauge)
+  const frame: Frame = { width, height, top: scaleTop(data, range, thresholds) }
   const drawn = drawnPoints(data.totals, range, width)
+  const shapes = laneShapes(lanes, data, range, width)
+  const laneRows = Math.max(0, ...shapes.map(({ row }) => row + 1))
+  const svgHeight = height + 22 + laneRows * laneHeight
   const pointOf = (event: PointerEvent) =>
     pointAt(event.clientX - event.currentTarget.getBoundingClientRect().left, range, width)
   const end = (event: PointerEvent) => {
@@ -69,14 +78,15 @@ export function WindowChart({ session, data, range, onRange, onJump }: ChartProp
         onPointerUp={end}
         onKeyDown={(event) => onKey(event, { cursor: cursor ?? range.to, range, data, setCursor, onRange, onJump })}
       >
-        <svg height={height + 22} viewBox={`0 -4 ${width} ${height + 22}`} aria-hidden="true">
+        <svg height={svgHeight} viewBox={`0 -4 ${width} ${svgHeight}`} aria-hidden="true">
           <Scale frame={frame} />
           {bandPaths(data, drawn, range, frame).map(({ band, path }) => (
             <path key={band} className={`band fill-${band}`} d={path} />
           ))}
           <path className="cleared-line" d={clearedPath(data, drawn, range, frame)} />
-          {gauge ? <Thresholds gauge={gauge} frame={frame} /> : null}
+          <Thresholds of={thresholds} frame={frame} />
           <Marks data={data} range={range} frame={frame} compactions={compactions} />
+          <Lanes shapes={shapes} />
           {start !== undefined && cursor !== undefined ? (
             <rect className="brush" {...brushOf(start, cursor, range, width)} y={0} height={height} />
           ) : null}
@@ -85,7 +95,7 @@ export function WindowChart({ session, data, range, onRange, onJump }: ChartProp
           )}
         </svg>
       </div>
-      <Reading data={data} point={cursor} />
+      <Reading data={data} point={cursor} above={above(thresholds, frame.top)} />
     </div>
   )
 }
@@ -155,19 +165,38 @@ function Scale({ frame }: { readonly frame: Frame }) {
   ))
 }
 
-function Thresholds({ gauge, frame }: { readonly gauge: NonNullable<SessionData['gauge']>; readonly frame: Frame }) {
-  const lines = [
-    { name: 'auto-compact', tokens: gauge.marks.autoCompact },
-    { name: 'window', tokens: gauge.window },
-  ].filter(({ tokens }) => tokens <= frame.top)
-  return lines.map(({ name, tokens }) => (
-    <g key={name}>
-      <line className="threshold" x1={0} x2={frame.width} y1={yOf(tokens, frame)} y2={yOf(tokens, frame)} />
-      <text x={frame.width - 4} y={yOf(tokens, frame) - 3} textAnchor="end">
-        {name} {short(tokens)}
-      </text>
-    </g>
-  ))
+const laneHeight = 14
+
+function Lanes({ shapes }: { readonly shapes: readonly LaneShape[] }) {
+  return shapes.map(({ lane, row, x, width }) => {
+    const y = height + 18 + row * laneHeight
+    const label = `${oneLine(lane.name)}${lane.cost === null ? '' : `, ${dollars(lane.cost)}`}`
+    const room = Math.floor((width - 6) / 6)
+    return (
+      <g key={lane.id}>
+        <title>{label}</title>
+        <rect className="lane" x={x} y={y} width={width} height={laneHeight - 2} rx={2} />
+        {room < 8 ? null : (
+          <text x={x + 3} y={y + 9}>
+            {label.length > room ? `${label.slice(0, room - 1)}…` : label}
+          </text>
+        )}
+      </g>
+    )
+  })
+}
+
+function Thresholds({ of, frame }: { readonly of: readonly Threshold[]; readonly frame: Frame }) {
+  return of
+    .filter(({ tokens }) => tokens <= frame.top)
+    .map(({ name, tokens }) => (
+      <g key={name}>
+        <line className="threshold" x1={0} x2={frame.width} y1={yOf(tokens, frame)} y2={yOf(tokens, frame)} />
+        <text x={frame.width - 4} y={yOf(tokens, frame) - 3} textAnchor="end">
+          {name} {short(tokens)}
+        </text>
+      </g>
+    ))
 }
 
 type MarksProps = {
@@ -193,7 +222,7 @@ function Marks({ data, range, frame, compactions }: MarksProps) {
         .map(({ row, point }) => (
           <g key={row.uuid}>
             <line className="compaction" {...vertical(xOf(point, range, frame.width))} />
-            <text x={xOf(point, range, frame.width)} y={height + 14} textAnchor="middle">
+            <text x={Math.min(frame.width - 8, xOf(point, range, frame.width))} y={height + 14} textAnchor="middle">
               {row.number}
             </text>
           </g>
@@ -229,12 +258,20 @@ function readingOf(data: WindowData, point: number): string {
     .join(' · ')
 }
 
-function Reading({ data, point }: { readonly data: WindowData; readonly point: number | undefined }) {
+type ReadingProps = {
+  readonly data: WindowData
+  readonly point: number | undefined
+  readonly above: readonly Threshold[]
+}
+
+function Reading({ data, point, above }: ReadingProps) {
+  if (point !== undefined) return <p className="reading soft">{readingOf(data, point)}</p>
+  const higher = above.map(({ name, tokens }) => `${name} ${short(tokens)}`).join(', ')
   return (
     <p className="reading soft">
-      {point === undefined
-        ? 'Point at the chart to read it, click to jump to the answer, drag to zoom. Lines with a number: compactions. Dots: cache misses. Dotted: pauses.'
-        : readingOf(data, point)}
+      Point at the chart to read it, click to jump to the answer, drag to zoom. Lines with a number: compactions. Dots:
+      cache misses. Dotted: pauses. Bars below: sub-agents.
+      {higher === '' ? '' : ` Above the chart: ${higher}.`}
     </p>
   )
 }

@@ -6,6 +6,7 @@ import { go, withQuery } from '../address.ts'
 import { count, counted } from '../format.ts'
 import { useData, useSource } from '../use-data.ts'
 import { ItemView } from './item.tsx'
+import { SelectionBar, useSelection } from './selection.tsx'
 import { useItems } from './use-items.ts'
 
 export const kindFilters: readonly {
@@ -56,11 +57,13 @@ export function Conversation({ id, session, query, version }: ConversationProps)
   )
   useJump({ here, shown, jump: (at) => list.scrollToIndex(at, { align: 'start' }) })
   useLastSeen(id, here, shown[rows[0]?.index ?? 0])
+  const selection = useSelection(shown)
   return (
     <section className="card" aria-label="Conversation">
       <header>
         <Kinds kind={kind} />
         <Find id={id} words={words} here={here} />
+        <SelectionBar id={id} selection={selection} />
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable by keyboard */}
       <div className="scroll talk" ref={scroll} tabIndex={0} role="feed" aria-label="Messages" aria-busy={false}>
@@ -76,7 +79,7 @@ export function Conversation({ id, session, query, version }: ConversationProps)
                 style={{ transform: `translateY(${start}px)` }}
               >
                 {item ? (
-                  <ItemView session={id} item={item} words={words} isHere={number === here} />
+                  <ItemView session={id} item={item} words={words} isHere={number === here} selection={selection} />
                 ) : (
                   <div className="item soft">{count(number + 1)} …</div>
                 )}

@@ -2,32 +2,24 @@
 import { useState } from 'react'
 import type { Item, ItemBlock } from '../../data/api.ts'
 import { linkTo } from '../address.ts'
-import { count, counted, dateTime, oneLine, short, visible } from '../format.ts'
+import { count, dateTime, short } from '../format.ts'
 import { Link } from '../parts/link.tsx'
+import { itemNames } from '../parts/names.ts'
+import { markdownOf, save } from '../parts/save.ts'
 import { Marked } from '../parts/text.tsx'
 import { useSource } from '../use-data.ts'
-
-const typeNames: Readonly<Record<Item['type'], string>> = {
-  user: 'User',
-  agent: 'Agent',
-  assistant: 'Assistant',
-  result: 'Result',
-  summary: 'Summary',
-  attachment: 'Added context',
-  meta: 'Client',
-  compaction: 'Compaction',
-  edit: 'Edit',
-  note: 'Note',
-}
+import { blockTitle } from './block-title.ts'
+import type { Selection } from './selection.tsx'
 
 export type ItemProps = {
   readonly session: string
   readonly item: Item
   readonly words: string
   readonly isHere: boolean
+  readonly selection: Selection
 }
 
-export function ItemView({ session, item, words, isHere }: ItemProps) {
+export function ItemView({ session, item, words, isHere, selection }: ItemProps) {
   const [whole, setWhole] = useState<Item>()
   const source = useSource()
   const shown = whole ?? item
@@ -35,10 +27,18 @@ export function ItemView({ session, item, words, isHere }: ItemProps) {
   return (
     <article
       className={`item ${item.type} ${isHere ? 'here' : ''}`}
-      aria-label={`${typeNames[item.type]}, ${item.index + 1}`}
+      aria-label={`${itemNames[item.type]}, ${item.index + 1}`}
     >
       <header>
-        <b>{typeNames[item.type]}</b>
+        <input
+          type="checkbox"
+          aria-label={`Select item ${item.index + 1}`}
+          checked={selection.has(item.index)}
+          onChange={(event) =>
+            selection.toggle(item.index, { isRange: (event.nativeEvent as PointerEvent).shiftKey === true })
+          }
+        />
+        <b>{itemNames[item.type]}</b>
         {item.isLive ? <span className="chip good">in the context</span> : null}
         <span className="end">
           {item.tokens > 0 ? `${short(item.tokens)} tokens · ` : ''}
@@ -55,12 +55,45 @@ export function ItemView({ session, item, words, isHere }: ItemProps) {
           Compaction {item.compaction}: what went in, what came out, what is gone
         </Link>
       )}
-      {isCut ? (
-        <button type="button" className="plain" onClick={() => source.item(session, item.index).then(setWhole)}>
-          Show all {count(Math.max(...shown.blocks.map(({ length }) => length)))} characters
-        </button>
-      ) : null}
+      {isCut ? <More item={shown} onShow={setWhole} load={() => source.item(session, item.index)} /> : null}
     </article>
+  )
+}
+
+/** A browser is slow with more text than this in one place. */
+const maxCharacters = 500_000
+
+type MoreProps = {
+  readonly item: Item
+  readonly onShow: (item: Item) => void
+  readonly load: () => Promise<Item>
+}
+
+function More({ item, onShow, load }: MoreProps) {
+  const longest = Math.max(...item.blocks.map(({ length }) => length))
+  const shown = Math.max(...item.blocks.map(({ text }) => text.length))
+  if (shown >= maxCharacters)
+    return (
+      <button
+        type="button"
+        className="plain"
+        onClick={() => load().then((whole) => save(`item-${item.index + 1}.md`, markdownOf([whole])))}
+      >
+        Save all {count(longest)} characters
+      </button>
+    )
+  const show = (whole: Item) =>
+    onShow({
+      ...whole,
+      blocks: whole.blocks.map((block) =>
+        block.text.length > maxCharacters ? { ...block, text: block.text.slice(0, maxCharacters), isCut: true } : block,
+      ),
+    })
+  const label = longest > maxCharacters ? `Show the first ${count(maxCharacters)} of` : 'Show all'
+  return (
+    <button type="button" className="plain" onClick={() => load().then(show)}>
+      {label} {count(longest)} characters
+    </button>
   )
 }
 
@@ -79,7 +112,7 @@ function Block({ block, words, isLong }: BlockProps) {
   return (
     <details className={type === 'thinking' ? 'fold' : 'fold code'} open={isMatch}>
       <summary>
-        {titleOf(block)}
+        {blockTitle(block)}
         {block.isError ? <span className="chip bad">error</span> : null}
       </summary>
       <pre>
@@ -87,18 +120,4 @@ function Block({ block, words, isLong }: BlockProps) {
       </pre>
     </details>
   )
-}
-
-function titleOf({ type, tool, text, length }: ItemBlock): string {
-  const size = length > 400 ? ` (${counted(length, 'character')})` : ''
-  if (type === 'thinking') return text === '' ? 'Thinking, stored without its text' : `Thinking${size}`
-  const start = oneLine(visible(type === 'call' ? valuesIn(text) : text).slice(0, 400)).slice(0, 140)
-  const name = type === 'call' ? `${tool} ` : type === 'result' && tool !== null ? `${tool} → ` : ''
-  return `${oneLine(name)} ${start}${size}`.trim()
-}
-
-/** `{ "command": "make" }` reads better as `make`. */
-function valuesIn(text: string): string {
-  const [, value] = /^\{\s*"\w+":\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? []
-  return value ?? text
 }

@@ -3,7 +3,7 @@ import type { AgentLane, CompactionRow, LostData, WindowData } from '../../data/
 import { linkTo, withQuery } from '../address.ts'
 import { count, counted, dateTime, dollars, duration, oneLine, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
-import { lostNames } from '../parts/lost.ts'
+import { lostNames } from '../parts/names.ts'
 import { Status } from '../parts/status.tsx'
 import type { Loaded } from '../use-data.ts'
 
@@ -29,7 +29,7 @@ export function Compactions({ id, rows, lost }: CompactionsProps) {
               <span className="row">
                 {lostBy(row.number) > 0 ? <span className="chip bad">{lostBy(row.number)} lost</span> : null}
                 {row.isUndone ? <span className="chip">undone</span> : null}
-                <span className="chip">{oneLine(row.trigger)}</span>
+                {row.trigger === 'unknown' ? null : <span className="chip">{oneLine(row.trigger)}</span>}
               </span>
             </div>
             <div className="soft">

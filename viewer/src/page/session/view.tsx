@@ -1,59 +1,44 @@
 // One session: the gauge, the window over time, the conversation, and what happened to it.
 import { useEffect } from 'react'
-import type { Gauge, SessionData } from '../../data/api.ts'
+import type { AgentLane, Gauge, SessionData, SessionFacts, WindowData } from '../../data/api.ts'
 import { go, withQuery } from '../address.ts'
 import { bytes, count, counted, dateTime, dollars, oneLine, percent, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
 import { Place } from '../parts/place.tsx'
-import { Figures, Status } from '../parts/status.tsx'
-import { useData, useSource, useVersion } from '../use-data.ts'
+import { rowTitle } from '../parts/row-title.ts'
+import { Figures, Status, WholeStatus } from '../parts/status.tsx'
+import { type Loaded, useData, useSource, useVersion } from '../use-data.ts'
 import { Legend, WindowChart } from './chart.tsx'
 import { rangeOf } from './chart-shape.ts'
 import { Conversation, lastSeen } from './conversation.tsx'
 import { Agents, Compactions, Lost, Misses } from './side.tsx'
 
-export function SessionView({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
+type SessionViewProps = { readonly id: string; readonly query: URLSearchParams }
+
+export function SessionView({ id, query }: SessionViewProps) {
   const source = useSource()
-  const version = useVersion(id, 'session')
+  const version = useVersion(id)
   const session = useData(`session ${id}`, () => source.session(id), version)
+  useUuid(id, query)
+  if (!session.data) return <WholeStatus of={session} what="the session" />
+  return <Opened id={id} query={query} data={session.data} version={version} />
+}
+
+type OpenedProps = SessionViewProps & { readonly data: SessionData; readonly version: number }
+
+/** Asks for the rest once the session is there, so that its messages come first. */
+function Opened({ id, query, data, version }: OpenedProps) {
+  const source = useSource()
   const window = useData(`window ${id}`, () => source.window(id), version)
   const lost = useData(`lost ${id}`, () => source.lost(id), version)
   const agents = useData(`agents ${id}`, () => source.agents(id), version)
-  useUuid(id, query)
-  if (!session.data) return <Status of={session} what="the session" />
-  const { data } = session
   return (
     <>
       <Place>
         <span className="one-line">{titleOf(data)}</span>
       </Place>
-      <Head data={data} />
-      <section className="card" aria-label="The context over time">
-        <header>
-          <h2>Context over time</h2>
-          <Legend />
-        </header>
-        <div className="body">
-          {window.data && window.data.totals.length > 0 ? (
-            <WindowChart
-              session={data}
-              data={window.data}
-              range={rangeOf(window.data.totals.length, query.get('from'), query.get('to'))}
-              onRange={(range) => go(withQuery({ from: range?.from, to: range?.to }), 'replace')}
-              onJump={(item) => go(withQuery({ at: item, kind: undefined }), 'replace')}
-            />
-          ) : window.data ? (
-            <p className="message">No answer of this session reported how large its context was.</p>
-          ) : (
-            <Status of={window} what="the context over time" />
-          )}
-          {query.has('from') ? (
-            <button type="button" onClick={() => go(withQuery({ from: undefined, to: undefined }), 'replace')}>
-              Show all answers
-            </button>
-          ) : null}
-        </div>
-      </section>
+      <Head data={data} lanes={agents.data ?? []} />
+      <ContextCard data={data} window={window} lanes={agents.data ?? []} query={query} />
       <div className="columns">
         <Conversation id={id} session={data} query={query} version={version} />
         <div className="stack">
@@ -68,8 +53,47 @@ export function SessionView({ id, query }: { readonly id: string; readonly query
   )
 }
 
+type ContextCardProps = {
+  readonly data: SessionData
+  readonly window: Loaded<WindowData>
+  readonly lanes: readonly AgentLane[]
+  readonly query: URLSearchParams
+}
+
+function ContextCard({ data, window, lanes, query }: ContextCardProps) {
+  return (
+    <section className="card" aria-label="The context over time">
+      <header>
+        <h2>Context over time</h2>
+        <Legend />
+      </header>
+      <div className="body context">
+        {window.data && window.data.totals.length > 0 ? (
+          <WindowChart
+            session={data}
+            data={window.data}
+            lanes={lanes}
+            range={rangeOf(window.data.totals.length, query.get('from'), query.get('to'))}
+            onRange={(range) => go(withQuery({ from: range?.from, to: range?.to }), 'replace')}
+            onJump={(item) => go(withQuery({ at: item, kind: undefined }), 'replace')}
+          />
+        ) : window.data ? (
+          <p className="message">No answer of this session reported how large its context was.</p>
+        ) : (
+          <Status of={window} what="the context over time" />
+        )}
+        {query.has('from') ? (
+          <button type="button" onClick={() => go(withQuery({ from: undefined, to: undefined }), 'replace')}>
+            Show all answers
+          </button>
+        ) : null}
+      </div>
+    </section>
+  )
+}
+
 export function titleOf({ row }: SessionData): string {
-  return oneLine(row.facts?.title || row.path.split('/').at(-1) || row.path)
+  return rowTitle(row)
 }
 
 /** A search result names the entry; its item is looked up, once. */
@@ -85,7 +109,7 @@ function useUuid(id: string, query: URLSearchParams): void {
   }, [source, id, uuid])
 }
 
-function Head({ data }: { readonly data: SessionData }) {
+function Head({ data, lanes }: { readonly data: SessionData; readonly lanes: readonly AgentLane[] }) {
   const { row, gauge, trouble, items } = data
   const { facts } = row
   const models = facts?.models.map(({ model }) => model).join(', ') ?? ''
@@ -104,7 +128,7 @@ function Head({ data }: { readonly data: SessionData }) {
       {facts ? (
         <Figures
           of={[
-            ['Price', dollars(facts.cost), facts.withoutPrice.length > 0 ? 'in part' : undefined],
+            ['Price', dollars(facts.cost), priceRemark(facts, lanes)],
             ['Compactions', count(facts.compactions)],
             ['Messages', count(facts.messages), counted(facts.turns, 'turn')],
             ['Output', short(facts.tokens.output), 'tokens'],
@@ -116,6 +140,17 @@ function Head({ data }: { readonly data: SessionData }) {
       {gauge ? <GaugeBar gauge={gauge} /> : <p className="warn">{trouble}</p>}
     </>
   )
+}
+
+function priceRemark({ withoutPrice }: SessionFacts, lanes: readonly AgentLane[]): string | undefined {
+  const outside = lanes
+    .filter(({ place, kind }) => place !== 'inside' && kind === 'agent')
+    .flatMap(({ cost }) => cost ?? [])
+  const remarks = [
+    ...(withoutPrice.length > 0 ? ['in part'] : []),
+    ...(outside.length > 0 ? [`and ${dollars(outside.reduce((sum, cost) => sum + cost, 0))} by sub-agents`] : []),
+  ]
+  return remarks.length === 0 ? undefined : remarks.join(', ')
 }
 
 const stateNames: Readonly<Record<Gauge['state'], string>> = {
@@ -139,7 +174,8 @@ function GaugeBar({ gauge }: { readonly gauge: Gauge }) {
           <b>{count(size.tokens)}</b> of {count(gauge.window)} tokens in the context now{estimated}
         </span>
         <span className={state === 'ok' ? 'soft' : 'warn'}>
-          {percentLeft} % left {isAutoCompactOn ? 'until auto-compact' : '(auto-compact is off)'} {stateNames[state]}
+          {percentLeft} % left {isAutoCompactOn ? 'until auto-compact' : '(auto-compact is off)'}
+          {stateNames[state] === '' ? '' : `: ${stateNames[state]}`}
         </span>
       </div>
       <svg className="gauge" viewBox="0 0 100 8" preserveAspectRatio="none" width="100%" height="8" aria-hidden="true">

@@ -1,5 +1,18 @@
-// What the kinds of lost facts and of doubtful claims are called.
-import type { Doubt, LostItem } from '../../data/api.ts'
+// What the kinds of items, lost facts and doubtful claims are called.
+import type { Doubt, Item, LostItem } from '../../data/api.ts'
+
+export const itemNames: Readonly<Record<Item['type'], string>> = {
+  user: 'User',
+  agent: 'Agent',
+  assistant: 'Assistant',
+  result: 'Result',
+  summary: 'Summary',
+  attachment: 'Added context',
+  meta: 'Client',
+  compaction: 'Compaction',
+  edit: 'Edit',
+  note: 'Note',
+}
 
 export const lostNames: Readonly<Record<LostItem['type'], string>> = {
   rule: 'instruction',

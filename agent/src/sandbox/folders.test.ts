@@ -1,0 +1,90 @@
+// Which folders are open and closed, without a sandbox.
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { setFolder } from '../testing/folder.ts'
+import { foldersFor } from './folders.ts'
+
+const temporary = setFolder()
+
+/** A folder with these files, and what is open for a workspace in it. */
+function opened(files: Readonly<Record<string, string>>, workspace = 'work') {
+  const base = temporary()
+  for (const [name, text] of Object.entries({ [`${workspace}/a.txt`]: '', 'home/x': '', ...files })) {
+    mkdirSync(join(base, name, '..'), { recursive: true })
+    writeFileSync(join(base, name), text.replaceAll('BASE', base))
+  }
+  const userHome = join(base, 'home')
+  const folders = foldersFor({ root: join(base, workspace), agentHome: join(userHome, '.everlong'), userHome })
+  const inBase = (paths: readonly string[]) =>
+    paths.filter((path) => path.startsWith(`${base}/`)).map((path) => path.slice(base.length + 1))
+  const { readable, writable, secret, fixed, stores } = folders
+  return {
+    ...folders,
+    base,
+    own: Object.fromEntries(
+      Object.entries({ readable, writable, secret, fixed, stores }).map(([name, paths]) => [name, inBase(paths)]),
+    ),
+  }
+}
+
+test('a workspace alone', () => {
+  expect(opened({}).own).toEqual({ readable: ['work'], writable: ['work'], secret: [], fixed: [], stores: [] })
+})
+
+test('the home folder: tools and settings of git are readable, keys are not, also if it is the workspace', () => {
+  const files = {
+    'home/.gitconfig': '',
+    'home/.ssh/id_rsa': '',
+    'home/.npmrc': '',
+    'home/.cargo/bin/x': '',
+    'home/.everlong/x': '',
+  }
+  const { own } = opened(files)
+  expect(own.readable).toEqual(['work', 'home/.gitconfig', 'home/.cargo/bin'])
+  expect(own.secret).toEqual(['home/.ssh', 'home/.npmrc', 'home/.everlong'])
+  expect(opened(files, 'home').own.secret).toEqual(['home/.ssh', 'home/.npmrc', 'home/.everlong'])
+})
+
+test('a repository above: what is beside the workspace is readable, and the store is writable except hooks and settings', () => {
+  const { own } = opened({ 'repo/.git/HEAD': '', 'repo/top.txt': '', 'repo/packages/b/x': '' }, 'repo/packages/a')
+  const fixed = ['hooks', 'config', 'config.worktree'].map((name) => `repo/.git/${name}`)
+  expect(own).toEqual({
+    readable: ['repo/packages/a', 'repo/packages/b', 'repo/top.txt'],
+    writable: ['repo/packages/a', 'repo/.git'],
+    secret: [],
+    fixed,
+    stores: ['repo/.git'],
+  })
+})
+
+test('a home folder that is a repository does not open it', () => {
+  const { own } = opened({ 'home/.git/HEAD': '', 'home/notes.txt': '' }, 'home/code/a')
+  expect([own.readable, own.writable, own.stores]).toEqual([['home/code/a'], ['home/code/a'], []])
+})
+
+test('a worktree opens its stores, and a file .git that names another repository opens nothing', () => {
+  const store = { 'repo/.git/HEAD': '', 'repo/.git/worktrees/w/commondir': '../..\n' }
+  const link = { 'work/.git': 'gitdir: BASE/repo/.git/worktrees/w\n' }
+  const own = opened({ ...store, ...link, 'repo/.git/worktrees/w/gitdir': 'BASE/work/.git\n' }).own
+  expect(own.writable).toEqual(['work', 'repo/.git/worktrees/w', 'repo/.git'])
+  const forged = [
+    { ...store, ...link, 'repo/.git/worktrees/w/gitdir': 'BASE/other/.git\n' },
+    { ...store, 'work/.git': 'gitdir: BASE/repo/.git\n' },
+    { ...store, 'work/.git': 'gitdir: BASE/home/.ssh\n', 'home/.ssh/id_rsa': '' },
+    { 'work/.git': 'gitdir: BASE/nowhere\n' },
+    { 'work/.git': 'nonsense' },
+  ]
+  expect(forged.map((files) => opened(files).own.writable)).toEqual(forged.map(() => ['work']))
+})
+
+test.skipIf(process.platform !== 'linux')(
+  'folders of the system are open, and all others at the top are closed',
+  () => {
+    const { closed } = opened({})
+    expect(closed).toEqual(
+      expect.arrayContaining(['/home', '/root', '/var', '/run'].filter((path) => realpathSync(path) === path)),
+    )
+    expect(closed.filter((path) => /^\/(?:usr|etc|bin|lib|opt|proc|dev)$/.test(path))).toEqual([])
+  },
+)

@@ -1,0 +1,171 @@
+// Level 3 against the simulator: a client that sends everything each time and would have died of it.
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Anthropic from '@anthropic-ai/sdk'
+import { type Script, type ScriptRequest, summarizer, text, toolUse } from '@everlong/simulator'
+import { blocksOf, isToolResult, textOf } from 'everlong/internal'
+import { afterEach, expect, test } from 'vitest'
+import type { Report } from '../books/report.ts'
+import { type Setup, type SetupOptions, setUp } from '../testing/setup.ts'
+
+let setup: Setup | undefined
+afterEach(async () => {
+  await setup?.close()
+  setup = undefined
+})
+
+const model = 'claude-sonnet-4-6'
+const window = 20_000
+const turns = 18
+const rule = 'From now on never touch the file schema.sql.'
+const tools = [{ name: 'Bash', description: 'runs a command', input_schema: { type: 'object' as const } }]
+
+/** Runs a command in every turn, and writes summaries for whoever asks. */
+function works(requests: ScriptRequest[]): Script {
+  const summary = summarizer()
+  return (request, context) => {
+    requests.push(request)
+    const last = blocksOf(request.messages.at(-1)?.content)
+    if (last.some(isToolResult)) return text('That is done.')
+    if (textOf(last).includes('Somebody who has never seen')) return summary(request, context)
+    return toolUse('Bash', { command: 'npm test' })
+  }
+}
+
+async function started(options: SetupOptions = {}) {
+  const requests: ScriptRequest[] = []
+  const simulator = { windows: { [model]: window } }
+  setup = await setUp({ script: works(requests), config: { level: 'manage' }, simulator, ...options })
+  return { ...setup, requests }
+}
+
+/** A loop that never forgets: its history only grows. */
+function loop(url: string, headers: Readonly<Record<string, string>> = { 'x-everlong-session': 'work' }) {
+  const client = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0, defaultHeaders: headers })
+  const messages: Anthropic.MessageParam[] = []
+  const send = async () => {
+    const answer = await client.messages.create({
+      model,
+      max_tokens: 1_000,
+      tools,
+      messages,
+      cache_control: { type: 'ephemeral' },
+    })
+    messages.push({ role: 'assistant', content: answer.content })
+    return answer
+  }
+  return {
+    messages,
+    turn: async (at: number) => {
+      messages.push({ role: 'user', content: at === 0 ? `Fix the tests. ${rule}` : `Step ${at}.` })
+      const { content } = await send()
+      const call = content.find((block) => block.type === 'tool_use')
+      const output = Array.from({ length: 150 }, (_, line) => `${at}.${line} everything as expected here`).join('\n')
+      messages.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: call?.id ?? '', content: output }] })
+      return send()
+    },
+  }
+}
+
+const digest = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
+
+/** Of each message, without marks for the cache. */
+const digests = ({ messages }: ScriptRequest) =>
+  messages.map(({ role, content }) => digest([role, blocksOf(content).map(({ cache_control: _, ...block }) => block)]))
+
+test('the client alone would have died of it', async () => {
+  const { server } = await started()
+  const { turn } = loop(server.url)
+  await expect(
+    (async () => {
+      for (let at = 0; at < turns; at++) await turn(at)
+    })(),
+  ).rejects.toMatchObject({ status: 400 })
+})
+
+test('a loop whose history is larger than the window goes on: the same bytes again, but for a few changes that the books know', async () => {
+  const { url, requests, gateway, sessions } = await started()
+  const { turn } = loop(url)
+  for (let at = 0; at < turns; at++) await turn(at)
+  const sent = requests.filter(
+    ({ messages }) => !textOf(messages.at(-1)?.content).includes('Somebody who has never seen'),
+  )
+  const all = sent.map(digests)
+  const breaks = all.slice(1).filter((now, at) => !all[at]?.every((one, index) => now[index] === one))
+  expect(breaks.length).toBeGreaterThan(0)
+  expect(breaks.length).toBeLessThan(sent.length / 5)
+  expect(JSON.stringify(sent.at(-1)?.messages)).toContain(rule)
+  // The originals are in the transcript, whole.
+  const records = (await sessions()).get('work') ?? []
+  expect(records).toHaveLength(4 * turns)
+  expect(JSON.stringify(records)).toContain('3.149 everything as expected here')
+  await gateway.settled()
+  const report = (await (await fetch(`${url}/everlong/report`)).json()) as Report
+  expect(report.removed.tokens).toBeGreaterThan(10_000)
+  expect(report.balance).toBeCloseTo(report.removed.saved - report.own.cost, 9)
+})
+
+test('after a restart the same rewrite is sent, not another one', async () => {
+  const first = await started()
+  const { turn, messages } = loop(first.url)
+  for (let at = 0; at < turns; at++) await turn(at)
+  const before = digests(first.requests.at(-1)!)
+  await first.gateway.close()
+  const requests: ScriptRequest[] = []
+  const again = await setUp({
+    ...{
+      script: works(requests),
+      config: { level: 'manage' },
+      simulator: { windows: { [model]: window } },
+      folder: first.folder,
+    },
+  })
+  const client = new Anthropic({
+    apiKey: 'any',
+    baseURL: again.url,
+    maxRetries: 0,
+    defaultHeaders: { 'x-everlong-session': 'work' },
+  })
+  await client.messages.create({
+    ...{ model, max_tokens: 1_000, tools, messages: [...messages, { role: 'user', content: 'Go on.' }] },
+    cache_control: { type: 'ephemeral' },
+  })
+  expect(digests(requests.at(-1)!).slice(0, before.length)).toEqual(before)
+  await again.close()
+})
+
+test('a request that needs nothing passes as it came, byte for byte', async () => {
+  const got: string[] = []
+  const server = createServer((incoming, outgoing) => {
+    let body = ''
+    incoming.on('data', (chunk) => {
+      body += chunk
+    })
+    incoming.on('end', () => {
+      got.push(body)
+      outgoing.end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const upstream = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const { url } = await started({ config: { level: 'manage', upstreams: { simulator: upstream } } })
+  const body = `{ "model": "${model}", "max_tokens": 50.0, "messages": [ {"role":"user","content":"\\u0048ello."} ] }`
+  const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', 'x-everlong-session': 'raw' }
+  const response = await fetch(`${url}/v1/messages`, { method: 'POST', headers, body })
+  expect([response.status, await response.text(), got]).toEqual([200, '{}', [body]])
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test('two callers in two conversations never share a credential', async () => {
+  const { url, server } = await started()
+  const one = loop(url, { 'x-everlong-session': 'one', 'x-api-key': 'key-one' })
+  const two = loop(url, { 'x-everlong-session': 'two', 'x-api-key': 'key-two' })
+  for (let at = 0; at < 12; at++) {
+    await one.turn(at)
+    await two.turn(at)
+  }
+  const organizations = Map.groupBy(server.simulator.log.entries, ({ organization }) => organization)
+  expect([...organizations.keys()].toSorted()).toEqual(['key-one', 'key-two'])
+  expect(organizations.get('key-one')?.length).toBe(organizations.get('key-two')?.length)
+})

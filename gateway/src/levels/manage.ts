@@ -1,0 +1,70 @@
+// Level 3: requests are reduced on the wire. What the engine leaves out stays out, in the same bytes, until it decides that another
+// change pays. A request that it leaves as it is passes as it came. Only the Messages API; other requests pass as on level 2.
+import { countTokens } from 'everlong'
+import { arrayAt, type JsonObject } from 'everlong/internal'
+import { bodyObject } from '../http/body.ts'
+import { clientIdsOf } from '../identify/client-ids.ts'
+import type { Parts } from '../parts.ts'
+import { answerOr } from './answer.ts'
+import type { ReadableCall } from './call.ts'
+import { passOn, recordExchange } from './observe.ts'
+import { signsOfLife } from './reply.ts'
+import { createWire } from './wire.ts'
+
+export function manage(call: ReadableCall, parts: Parts): Promise<void> {
+  return answerOr(call, parts, async (bytes, own) => {
+    const body = call.dialect.name === 'messages' ? await manageableBody(call, bytes, parts) : undefined
+    if (body) return send({ call, bytes, body, parts })
+    const forwarded = await passOn(call, bytes, parts)
+    recordExchange(call, { forwarded, bytes, own, isHandover: false }, parts)
+  })
+}
+
+/** Undefined for a shape that is not known: it passes as it came. */
+async function manageableBody(call: ReadableCall, bytes: Buffer, parts: Parts): Promise<JsonObject | undefined> {
+  const { headers } = call.incoming
+  // In an encoding the body could not be sent changed.
+  if (headers['content-encoding'] !== undefined) return undefined
+  const body = await bodyObject(bytes, { encoding: undefined, maxBytes: parts.config.limits.maxBodyBytes })
+  return body && call.dialect.readRequest(body) ? body : undefined
+}
+
+type Sending = { readonly call: ReadableCall; readonly bytes: Buffer; readonly body: JsonObject; readonly parts: Parts }
+
+async function send({ call, bytes, body, parts }: Sending): Promise<void> {
+  const { incoming, outgoing, dialect, caller } = call
+  const asked = dialect.readRequest(body)
+  if (!asked) return
+  const conversation = await parts.identify.conversationOf({
+    tenant: caller.tenant,
+    ids: clientIdsOf(incoming.headers, body),
+    asked,
+  })
+  const wire = createWire(call, { bytes, body, parts })
+  const stopSigns = signsOfLife(
+    { outgoing, dialect: dialect.name, isStreamed: asked.isStreamed },
+    parts.config.limits.pingMs,
+  )
+  const middleware = parts.managed.middlewareOf(conversation)
+  const given = { url: 'http://upstream/v1/messages', method: 'POST', headers: {}, body: JSON.stringify(body) }
+  let response: Response
+  try {
+    response = await middleware({ ...given, signal: wire.signal } as never, wire.next as never, wire.context as never)
+  } catch (error) {
+    stopSigns()
+    const why = error instanceof Error ? error.message : String(error)
+    parts.log('error', 'not-managed', { tenant: caller.tenant, session: conversation.session, why })
+    // Nothing was answered yet, so the request can still pass as it came.
+    const forwarded = await passOn(call, bytes, parts)
+    return recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation }, parts)
+  }
+  stopSigns()
+  const forwarded = await wire.answer(response)
+  const sent = wire.sentFor(response)
+  const removed = sent === undefined ? 0 : Math.max(0, tokensIn(body) - tokensIn(sent))
+  recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation, removed }, parts)
+}
+
+function tokensIn(body: JsonObject): number {
+  return countTokens(arrayAt(body, 'messages') as never)
+}

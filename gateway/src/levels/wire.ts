@@ -1,0 +1,150 @@
+// The way between the engine's part of level 3 and the upstream: sends what the engine made of a request, passes the answer to the
+// client as it comes, and remembers what the gateway asked by itself. A request that was not changed is sent in the bytes in
+// which it came.
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import type { ModelAnswer } from 'everlong'
+import type { JsonObject } from 'everlong/internal'
+import { eventsOf } from '../dialects/events.ts'
+import { collect } from '../http/body.ts'
+import { errorEvent, type Forwarded } from '../http/forward.ts'
+import { requestHeaders, responseHeaders } from '../http/headers.ts'
+import type { Parts } from '../parts.ts'
+import type { ReadableCall } from './call.ts'
+
+/** As much of a request of the official client as its middleware changes. */
+type WireRequest = { readonly body: string; readonly signal?: unknown }
+
+type Sent = { readonly message: IncomingMessage; readonly body: string; readonly firstByteMs: number }
+
+export type Wire = {
+  readonly signal: AbortSignal
+  readonly next: (request: WireRequest) => Promise<Response>
+  readonly context: {
+    readonly parse: (response: Response) => Promise<unknown>
+    readonly logger: Pick<Console, 'debug'>
+  }
+  /** Passes the answer to the client, to its end. */
+  readonly answer: (response: Response) => Promise<Forwarded>
+  /** The body that was sent for this answer; undefined if it was the client's own. */
+  readonly sentFor: (response: Response) => JsonObject | undefined
+  /** Answers that the gateway asked for by itself. */
+  readonly own: () => readonly ModelAnswer[]
+}
+
+export type WireOptions = { readonly bytes: Buffer; readonly body: JsonObject; readonly parts: Parts }
+
+export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptions): Wire {
+  const { outgoing, dialect } = call
+  const gone = new AbortController()
+  outgoing.once('close', () => gone.abort())
+  const unchanged = JSON.stringify(body)
+  const sent = new WeakMap<Response, Sent>()
+  const own: ModelAnswer[] = []
+  const told = Promise.withResolvers<unknown>()
+  const next = async (request: WireRequest): Promise<Response> => {
+    const isOwn = request.signal !== gone.signal
+    const started = parts.now()
+    const message = await open(call, request.body === unchanged ? bytes : Buffer.from(request.body), {
+      signal: gone.signal,
+      // The gateway reads these itself.
+      isPlain: isOwn,
+    })
+    const made = {
+      status: message.statusCode ?? 502,
+      headers: { 'content-type': message.headers['content-type'] ?? '' },
+    }
+    if (!isOwn) {
+      const response = new Response(Readable.toWeb(message) as ReadableStream, made)
+      sent.set(response, { message, body: request.body, firstByteMs: parts.now() - started })
+      return response
+    }
+    const read = Buffer.concat(await message.toArray())
+    const answer = made.status < 300 ? dialect.readAnswer(eventsOf(read, message.headers['content-type'])) : undefined
+    if (answer) own.push({ type: 'answer', ...answer })
+    return new Response(read, made)
+  }
+  return {
+    ...{ signal: gone.signal, next, own: () => own },
+    context: {
+      logger: { debug: () => undefined },
+      parse: (response) => (response.ok ? told.promise : errorIn(response)),
+    },
+    sentFor: (response) => {
+      const text = sent.get(response)?.body
+      return text === undefined || text === unchanged ? undefined : JSON.parse(text)
+    },
+    answer: async (response) => {
+      const kept = collect(parts.config.limits.maxStoredAnswerBytes)
+      const { message, firstByteMs } = sent.get(response) ?? {}
+      const isWhole = await pipe(response, { outgoing, message, keep: kept.add })
+      const { status } = response
+      const read = kept.bytes()
+      const answered =
+        read && status < 300 ? dialect.readAnswer(eventsOf(read, message?.headers['content-type'])) : undefined
+      told.resolve({ usage: answered?.raw.usage ?? {} })
+      const type = isWhole ? 'answered' : 'aborted'
+      return { type, status, headers: message?.headers ?? {}, bytes: read, isWhole, firstByteMs }
+    },
+  }
+}
+
+async function errorIn(response: Response): Promise<unknown> {
+  const text = await response.clone().text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+type Opening = { readonly signal: AbortSignal; readonly isPlain: boolean }
+
+function open({ incoming, route }: ReadableCall, body: Buffer, { signal, isPlain }: Opening): Promise<IncomingMessage> {
+  const { upstream, path } = route
+  const { origin, agent } = upstream
+  const raw = isPlain
+    ? incoming.rawHeaders.flatMap((name, at, all) =>
+        at % 2 === 0 && name.toLowerCase() !== 'accept-encoding' ? [name, all[at + 1] ?? ''] : [],
+      )
+    : incoming.rawHeaders
+  const headers = requestHeaders(raw, { host: origin.host, length: body.length })
+  return new Promise((resolve, reject) => {
+    const request = upstream.request({
+      ...{ protocol: origin.protocol, hostname: origin.hostname.replace(/^\[|\]$/g, ''), port: origin.port, signal },
+      ...{ method: 'POST', path, headers, agent, setDefaultHeaders: false },
+    })
+    request.on('error', reject)
+    request.on('response', resolve)
+    request.end(body)
+  })
+}
+
+type Piping = {
+  readonly outgoing: ReadableCall['outgoing']
+  readonly message: IncomingMessage | undefined
+  readonly keep: (chunk: Buffer) => void
+}
+
+/** Whether the answer arrived whole. */
+async function pipe(response: Response, { outgoing, message, keep }: Piping): Promise<boolean> {
+  const isBegun = outgoing.headersSent
+  if (!isBegun) outgoing.writeHead(response.status, responseHeaders(message?.rawHeaders ?? []))
+  if (isBegun && !response.ok) {
+    outgoing.end(errorEvent(Buffer.from(await response.arrayBuffer())))
+    return true
+  }
+  try {
+    for await (const chunk of response.body ?? []) {
+      const bytes = Buffer.from(chunk)
+      keep(bytes)
+      if (!outgoing.write(bytes)) await new Promise((resolve) => outgoing.once('drain', resolve).once('close', resolve))
+      if (outgoing.destroyed) return false
+    }
+  } catch {
+    outgoing.destroy()
+    return false
+  }
+  outgoing.end()
+  return true
+}

@@ -1,0 +1,35 @@
+// The numbers of a session without anything that was said: for people who may see what agents cost, but not what they work on.
+
+/** Fields that hold text of a conversation, or names of people's files and folders. */
+const content = new Set([
+  'text',
+  'title',
+  'project',
+  'path',
+  'paths',
+  'about',
+  'cause',
+  'snippet',
+  'name',
+  'comment',
+  'trouble',
+  'restored',
+  'messages',
+  'summary',
+  'doubts',
+])
+
+/** The same value with every such text empty and every such list of texts empty. Numbers, kinds, times and names of models stay. */
+export function withoutContent<T>(value: T): T
+export function withoutContent(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutContent(item))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, content.has(key) ? emptied(item) : withoutContent(item)]),
+  )
+}
+
+function emptied(value: unknown): unknown {
+  if (typeof value === 'string') return ''
+  return Array.isArray(value) ? [] : value
+}

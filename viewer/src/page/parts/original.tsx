@@ -1,0 +1,43 @@
+// The original of something that a compaction left out: the whole message, from the transcript, where the person needs it.
+import { useState } from 'react'
+import type { Item } from '../../data/api.ts'
+import { visible } from '../format.ts'
+import { troubleOf, useSource } from '../use-data.ts'
+import { CopyButton } from './copy-button.tsx'
+import { markdownOf } from './save.ts'
+
+export function Original({ id, item }: { readonly id: string; readonly item: number }) {
+  const source = useSource()
+  const [shown, setShown] = useState<{ readonly item: Item } | { readonly error: string }>()
+  const load = () =>
+    source.item(id, item).then(
+      (found) => setShown({ item: found }),
+      (error: unknown) => setShown({ error: troubleOf(error) }),
+    )
+  return (
+    <>
+      <button
+        type="button"
+        className="plain"
+        aria-expanded={shown !== undefined}
+        onClick={() => (shown ? setShown(undefined) : load())}
+      >
+        {shown ? 'Hide the original' : 'Show the original'}
+      </button>
+      {shown && 'error' in shown ? (
+        <p className="bad" role="alert">
+          {shown.error}
+        </p>
+      ) : null}
+      {shown && 'item' in shown ? (
+        <div className="sources">
+          <CopyButton text={() => markdownOf([shown.item])} label="Copy" />
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls must be reachable by keyboard */}
+          <pre className="tall" tabIndex={0}>
+            {visible(shown.item.blocks.map(({ text }) => text).join('\n'))}
+          </pre>
+        </div>
+      ) : null}
+    </>
+  )
+}
