@@ -1,6 +1,6 @@
 // Starts the keeper of the sandbox with the first command, and talks to it.
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -43,7 +43,6 @@ export function startKeeper({ environment, onConnect }: KeeperOptions): Keeper {
     ready.resolve(gone)
     for (const resolve of waiting.values()) resolve({ type: 'not-wrapped', why: gone })
     waiting.clear()
-    rmSync(folder, { recursive: true, force: true })
     ended.resolve()
   }
   child.once('exit', end)

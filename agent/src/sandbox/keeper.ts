@@ -1,10 +1,11 @@
 // The keeper of the sandbox: a process of its own around @anthropic-ai/sandbox-runtime, which has one sandbox per process and mounts
 // placeholders for files that are missing in the folder it runs in. So it runs in an empty folder, and ends with the agent.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SandboxManager, type SandboxRuntimeConfig } from '@anthropic-ai/sandbox-runtime'
+import { codeOf } from '../files/paths.ts'
 import { reasonOf } from '../reason-of.ts'
 import { guardFor, placesIn } from './guard.ts'
 import { type Guarded, GuardedFiles } from './guarded-files.ts'
@@ -112,8 +113,18 @@ async function wrap({ id, command, policy }: KeeperRequest & { readonly type: 'w
   }
 }
 
+/** Its own empty folder, because the agent may have been killed. One that is not empty is not its own. */
+function removeFolder(): void {
+  try {
+    rmdirSync(process.cwd())
+  } catch (error) {
+    if (!/^(?:ENOTEMPTY|ENOENT|EBUSY|EINVAL)$/.test(codeOf(error) ?? '')) throw error
+  }
+}
+
 async function close(): Promise<void> {
   await SandboxManager.reset()
+  removeFolder()
   process.exit()
 }
 

@@ -56,7 +56,7 @@ describe.skipIf(why !== undefined)('what works in the sandbox, without a questio
     expect(await run(bench, commit)).toBe('One')
     expect(await run(bench, 'git status --short')).toBe('(no output)')
     expect(git(bench, 'log', '--format=%s')).toBe('One\n')
-    expect(readdirSync(bench.folder).sort()).toEqual(['.env', '.git', '.gitignore', 'a.txt'])
+    await expect.poll(() => readdirSync(bench.folder).sort()).toEqual(['.env', '.git', '.gitignore', 'a.txt'])
   })
 
   test('a worktree, and a folder inside of a repository', async () => {

@@ -212,6 +212,14 @@ describe('its budget', () => {
     expect(written).not.toContain('- Message 1:')
   })
 
+  test('is never more than the request allows', async () => {
+    const long = Array.from({ length: 60 }, (_, at) => user(`Message ${at}: keep the gate ${at} shut.`))
+    const request = requestOf([...long, ...conversation, user(prompt)], { maxTokens: 400 })
+    expect(countTokens(await textAnswered(summarizer({ budget: 5_000 }), request))).toBeLessThanOrEqual(400)
+    const wide = requestOf([...long, ...conversation, user(prompt)], { maxTokens: 5_000 })
+    expect(countTokens(await textAnswered(summarizer({ budget: 400 }), wide))).toBeLessThanOrEqual(400)
+  })
+
   test('stops in the middle when there is no room for the headings', async () => {
     const answer = await summarizer({ budget: 10 })(requestOf([...conversation, user(prompt)]), contextOf())
     expect(answer.stopReason).toBe('max_tokens')

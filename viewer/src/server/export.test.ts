@@ -22,7 +22,7 @@ test('it has everything that the page shows, and the comment', async () => {
 test('secrets are replaced, wherever they are', async () => {
   const key = `sk-ant-api03-${'A1b2'.repeat(10)}`
   const text = session({ cwd: `/home/${key}` })
-    .user(`Use ${key}.`)
+    .user(`Never deploy with ${key}.`)
     .toolUse('t1', 'Bash', { command: `curl -H "x-api-key: ${key}"` })
     .toolResult('t1', `password=hunter2secret ${key}`)
     .assistant(`I used ${key}.`)

@@ -49,8 +49,11 @@ function wanted(input: RestoreInput): readonly TouchedFile[] {
 /** By its name, which must not be a part of a longer one. */
 function isNamed(path: string, text: string): boolean {
   const name = path.split(/[\\/]/).at(-1) ?? ''
-  const at = name.includes('.') ? text.indexOf(name) : -1
-  return at >= 0 && !/[\w.-]/.test(text[at - 1] ?? '') && !/\w/.test(text[at + name.length] ?? '')
+  if (!name.includes('.')) return false
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    if (!/[\w.-]/.test(text[at - 1] ?? '') && !/\w/.test(text[at + name.length] ?? '')) return true
+  }
+  return false
 }
 
 /** The transcript itself, or restored another way: with the system prompt, as the plan, as a rule file. */

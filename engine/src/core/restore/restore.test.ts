@@ -236,6 +236,10 @@ describe('files', () => {
       'File src/b.ts',
       'File old/c.ts',
     ])
+    expect((await titles({ files, touched, next: 'Mend `bc.ts` and `c.ts`.' })).put.slice(0, 2)).toEqual([
+      'File old/c.ts',
+      'File old/bc.ts',
+    ])
   })
 
   test('a file to be seen in the kept messages is not put back, a pointer to an older read is no sight of it', async () => {

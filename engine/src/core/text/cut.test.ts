@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { clipped, headOf, headWithin, markedHeadWithin, tailOf, withoutMiddle } from './cut.ts'
+import { clipped, clippedAtWord, headOf, headWithin, markedHeadWithin, tailOf, withoutMiddle } from './cut.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 
@@ -71,4 +71,22 @@ describe('by tokens', () => {
       }),
     )
   })
+})
+
+test('a text is clipped between words, and a word that ends exactly at the limit stays', () => {
+  const sizes = [14, 13, 12, 8, 7, 6, 3]
+  expect(sizes.map((max) => clippedAtWord('one two threes', max))).toEqual([
+    'one two threes',
+    'one two…',
+    'one two…',
+    'one two…',
+    'one…',
+    'one…',
+    'on…',
+  ])
+  expect([11, 12, 13].map((max) => clippedAtWord('one two six tens', max))).toEqual([
+    'one two…',
+    'one two six…',
+    'one two six…',
+  ])
 })

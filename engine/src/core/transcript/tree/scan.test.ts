@@ -172,3 +172,23 @@ describe('types', () => {
     ])
   })
 })
+
+test('answers of sub-agents inside the file are no turns of the session', () => {
+  const made = session()
+    .user('go')
+    .assistant('done', { tokens: { input: 1_000, output: 1 } })
+  const side = { isSidechain: true, sessionId: 's' }
+  const usage = { input_tokens: 90_000, output_tokens: 1 }
+  const records = [
+    ...made.records,
+    { ...side, type: 'user', uuid: 'side-u', parentUuid: null, message: { role: 'user', content: 'look' } },
+    {
+      ...side,
+      type: 'assistant',
+      uuid: 'side-a',
+      parentUuid: 'side-u',
+      message: { id: 'msg_side', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'seen' }], usage },
+    },
+  ]
+  expect(scan(records).turns.map(({ tokens }) => tokens)).toEqual([1_001])
+})
