@@ -1,5 +1,6 @@
 // The gateway behind a port: builds its parts from the configuration, listens, and stops without cutting answers short.
 import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
@@ -87,6 +88,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
       tenants: createTenants(config),
     },
     isStopping: () => isStopping,
+    recallFolder: (tenant) => recallFolder(join(config.data, 'sessions', tenant), ports),
   }
   const app = createApp(parts, ports.storeProblem ?? (async () => undefined))
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server
@@ -111,6 +113,13 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
       return closing
     },
   }
+}
+
+/** A tenant that has said nothing yet has an empty one. */
+function recallFolder(folder: string, { storeOf }: GatewayPorts): string | undefined {
+  if (storeOf) return undefined
+  mkdirSync(folder, { recursive: true })
+  return folder
 }
 
 /** A folder of transcripts for each tenant. */

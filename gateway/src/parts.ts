@@ -25,4 +25,6 @@ export type Parts = {
   readonly books: Books
   readonly metrics: Metrics
   readonly recorder: Recorder
+  /** Where the transcripts of a tenant are; undefined if they are not in a folder. */
+  readonly recallFolder: (tenant: string) => string | undefined
 }

@@ -76,6 +76,8 @@ test('changed, created and deleted files come back, also binary ones, by whateve
   expect((await points.restore(point)).length).toBe(6)
   expect(contents(folder)).toEqual(before)
   expect(statSync(join(folder, 'run.sh')).mode & 0o111).not.toBe(0)
+  // The state before the rewind belongs to no prompt.
+  expect(points.before(later())).toEqual(point)
   // And forward again.
   expect((await points.undoRewind())?.length).toBe(6)
   expect(contents(folder)).toEqual(after)
@@ -180,6 +182,8 @@ test('a copy of a session goes back as far as the original; without git it is sa
   const when = later()
   write('a.txt', 'new')
   copyCheckpoints(path, join(home, 'copy.jsonl'))
+  // Sessions share the repository and not the index, so that they cannot lock each other out.
+  expect(existsSync(join(home, 'session', 'checkpoints.index'))).toBe(true)
   const copy = createCheckpoints({ ...options, path: join(home, 'copy.jsonl') })
   const point = copy.before(when)
   if (!point) throw new Error('There is no checkpoint.')

@@ -1,10 +1,11 @@
 // Commands that show something and change nothing: what fills the context, every number with its source, the cost, and
 // what the agent remembers.
-import type { SessionExplanation } from 'everlong'
 import { type Breakdown, breakdown, type Figure, type PurposeUsage } from 'everlong/internal/compaction'
 import { openMemory } from 'everlong/internal/node'
+import type { Session } from 'everlong/node'
 import { memoryFiles } from '../context/memory-files.ts'
 import { systemPrompt } from '../context/system-prompt.ts'
+import { forecastOf } from '../forecast.ts'
 import { count, counted, exactDollars, percent } from '../render/numbers.ts'
 import { sumOf } from '../sessions/spending.ts'
 import { type CommandContext, type SlashCommand, text } from './command.ts'
@@ -100,14 +101,15 @@ export const explain: SlashCommand = {
     return text(
       `${count(found.size.tokens)} tokens, ${found.percentLeft} % left (${found.state})`,
       ...lines,
-      predictionText(found),
+      predictionText(session()),
       ...found.warnings,
     )
   },
 }
 
-function predictionText({ prediction, autoCompact }: SessionExplanation): string {
-  if (autoCompact.mode === false) return 'No compaction comes by itself: auto-compact is off.'
+function predictionText(session: Session): string {
+  if (session.explain().autoCompact.mode === false) return 'No compaction comes by itself: auto-compact is off.'
+  const prediction = forecastOf(session)
   if (!prediction) return 'Nothing can be said about when the next compaction comes.'
   if (prediction.turns === 0) return 'The next compaction is due now.'
   return `The next compaction comes in about ${prediction.turns} turns; the median turn adds ${count(prediction.growth)} tokens.`

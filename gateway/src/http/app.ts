@@ -4,6 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { reportOf } from '../books/report.ts'
 import type { Parts } from '../parts.ts'
+import { answerRecall, isFromElsewhere } from '../recall/mcp.ts'
 import { handle } from './exchange.ts'
 import { type Refusal, refusals } from './refusals.ts'
 
@@ -30,6 +31,16 @@ export function createApp(parts: Parts, problem: StoreProblem): Hono<{ Bindings:
     if (!Number.isFinite(since))
       return context.json({ error: 'since must be a number of milliseconds since 1970' }, 400)
     return context.json(reportOf(await parts.books.sums({ tenant, since })))
+  })
+  app.all('/mcp', async ({ env, json }) => {
+    const { incoming, outgoing } = env
+    const caller = parts.tenants.callerOf(incoming)
+    if (!caller) return json(errorOf(refusals.noKey), 401)
+    if (isFromElsewhere(incoming)) return json(errorOf(refusals.fromElsewhere), 403)
+    const folder = parts.recallFolder(caller.tenant)
+    if (folder === undefined) return json(errorOf(refusals.notFound), 404)
+    await answerRecall({ incoming, outgoing: outgoing as never, folder })
+    return RESPONSE_ALREADY_SENT
   })
   // Claude Code asks before it sends anything, without a credential. HEAD is answered by the same route.
   app.get('/api/hello', (context) => context.json({ message: 'hello' }))

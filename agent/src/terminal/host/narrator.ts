@@ -2,6 +2,7 @@
 // cost the terminal nothing.
 import { textOf } from 'everlong/internal'
 import type { Agent, AgentEvent, PermissionRequest } from '../../app.ts'
+import { forecastOf } from '../../forecast.ts'
 import { receiptLine } from '../../receipt.ts'
 import { fullnessOf } from '../../render/gauge.ts'
 import { failureLine } from '../../render/retry.ts'
@@ -102,7 +103,7 @@ const changesGauge: ReadonlySet<AgentEvent['type']> = new Set([
 export function readGauge(agent: Agent): GaugeReading | undefined {
   try {
     const explanation = agent.session().explain()
-    const turns = explanation.prediction?.turns
+    const turns = forecastOf(agent.session())?.turns
     return { ...fullnessOf(explanation), ...(turns === undefined ? {} : { turnsLeft: turns }) }
   } catch {
     return undefined

@@ -15,6 +15,9 @@ const titles = {
   'terminal-answer': 'An answer, with folded tool calls and a diff',
   'terminal-receipt': 'The receipt of a compaction in one line',
   'terminal-receipt-expanded': 'The receipt in full',
+  'terminal-work': 'Background tasks, and the output of a command that the person ran',
+  'terminal-rewind': 'Going back asks what should go back',
+  'terminal-context': 'The window as a picture',
   'terminal-narrow': 'The list of commands in 40 columns',
 } as const
 
@@ -30,6 +33,7 @@ try {
   await noModel()
   await working()
   await compacting()
+  await daily()
   await narrow()
 } finally {
   rmSync(root, { recursive: true, force: true })
@@ -98,6 +102,34 @@ async function allowUntil(program: Pty, wanted: string | RegExp): Promise<void> 
     program.type('y')
     await program.hides(`${asked}\n`)
   }
+}
+
+/** A command of the person, the background, the window, and going back. */
+async function daily(): Promise<void> {
+  const program = start(['agent', 'shop', '--model', 'demo', '--permission-mode', 'allow'], { columns: 80, rows: 26 })
+  await program.shows('% left')
+  program.type('Take the next failure.\r')
+  await program.shows('The task is finished')
+  await program.hides('Esc to interrupt')
+  program.type('/context\r')
+  await program.shows('system-prompt')
+  draw('terminal-context', program)
+  program.type('!echo Listening on port 3000; sleep 60\r')
+  await program.shows('  Listening on port 3000')
+  program.type(keys.ctrlB)
+  await program.shows('1 in the background')
+  program.type('/tasks\r')
+  await program.shows('running for')
+  draw('terminal-work', program)
+  program.type(keys.escape)
+  await program.hides('running for')
+  program.type('/rewind\r')
+  await program.shows('Go back to before which message?')
+  program.type(keys.enter)
+  await program.shows('What should go back?')
+  draw('terminal-rewind', program)
+  program.kill('SIGKILL')
+  await program.ended
 }
 
 async function narrow(): Promise<void> {

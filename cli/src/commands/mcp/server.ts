@@ -4,18 +4,13 @@
 import { pipeline, type Readable, type Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { oneLine } from '@everlong/agent/render'
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { recallServer } from '@everlong/gateway/recall-server'
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  JSONRPCMessageSchema,
-  ListToolsRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js'
 import { isObject } from 'everlong/internal'
 import { createRecallTools } from 'everlong/internal/node'
-import { type Archive, type ArchiveOptions, openArchive, type RecallTool } from 'everlong/node'
+import { type Archive, type ArchiveOptions, openArchive } from 'everlong/node'
 import { expecting, gathered, type Outcome } from '../../outcome.ts'
 import { boundedLines, type TooLong } from './lines.ts'
 
@@ -37,9 +32,6 @@ export type McpStreams = {
 /** No question about an archive is longer; the SDK's own limit is a little higher and would end the server. */
 const maxRequestBytes = 8 << 20
 
-const instructions =
-  'The archive of an agent session: everything that was said, read and done in it, also what its context no longer holds. Use search to find, then read with the id of a card.'
-
 /** Serves until the client goes away. */
 export async function serve(options: McpArguments, streams: McpStreams): Promise<Outcome<'served'>> {
   // The client waits for an answer to its first words: a large archive is indexed while it is already served.
@@ -58,7 +50,8 @@ async function serveFrom(archive: Archive, options: McpArguments, streams: McpSt
     streams.stderr.write('everlong: serving over MCP. An agent starts this by itself; Ctrl-C ends it.\n')
   }
   try {
-    const server = createServer(archive, options.version)
+    const { search, read } = createRecallTools({ archive })
+    const server = recallServer([search, read], options.version)
     const input = boundedLines({
       maxBytes: maxRequestBytes,
       onTooLong: (line) => refuse(line, streams),
@@ -76,31 +69,6 @@ async function serveFrom(archive: Archive, options: McpArguments, streams: McpSt
   } finally {
     archive.close()
   }
-}
-
-function createServer(archive: Archive, version: string): McpServer {
-  const { search, read } = createRecallTools({ archive })
-  const tools = new Map<string, RecallTool>([search, read].map((tool) => [tool.name, tool]))
-  const server = new McpServer({ name: 'everlong', version }, { capabilities: { tools: {} }, instructions })
-  // The handlers below it, not `registerTool`: the schemas are ours and plain JSON, where that one wants zod's.
-  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...tools.values()].map(({ name, description, input_schema }) => ({
-      name,
-      description,
-      inputSchema: {
-        ...input_schema,
-        properties: { ...input_schema.properties },
-        required: [...(input_schema.required ?? [])],
-      },
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    })),
-  }))
-  server.server.setRequestHandler(CallToolRequestSchema, ({ params }): CallToolResult => {
-    const output = tools.get(params.name)?.run(params.arguments ?? {})
-    const { text, isError } = output ?? { text: `There is no tool ${params.name}.`, isError: true }
-    return { content: [{ type: 'text', text }], isError }
-  })
-  return server
 }
 
 /** The SDK's transport does not notice the end of its input: without this the server would outlive its client. */
