@@ -126,9 +126,11 @@ const noRepository: Repository = { readable: [], stores: [] }
 function repositoryOf(root: string, userHome: string): Repository {
   for (let folder = root; ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git')
-    if (existsSync(dotGit)) {
+    // One look: a sandbox that ends takes its placeholder for .git away.
+    const found = statSync(dotGit, { throwIfNoEntry: false })
+    if (found) {
       if (isWithin(folder, userHome)) return noRepository
-      const stores = statSync(dotGit).isDirectory() ? [dotGit] : linkedStores(dotGit)
+      const stores = found.isDirectory() ? [dotGit] : linkedStores(dotGit)
       return { readable: folder === root ? [] : [folder], stores }
     }
     if (folder === dirname(folder)) return noRepository
