@@ -34,6 +34,7 @@ export { createTranscriptReader, type Format } from './core/transcript/format/re
 export { textKinds } from './core/transcript/format/record-texts.ts'
 export { type Finding, findingsOf, type Tally, tallyOf } from './core/transcript/report/findings.ts'
 export type { ModelTokens, Statistics } from './core/transcript/report/statistics.ts'
+export { lastAction } from './core/transcript/tree/changes.ts'
 export { isSidechainAt, typeAt } from './core/transcript/tree/graph.ts'
 export type { LiveWindow } from './core/transcript/tree/live.ts'
 export { ancestryOf, createScanner, type Epoch, isTranscript, type Scan } from './core/transcript/tree/scan.ts'
