@@ -93,7 +93,7 @@ async function openSession(setup: SessionSetup, model: ChosenModel, choice: Sess
   const engine = createEngine({
     model: model.client,
     environment: env,
-    settings: { recall: hasRecall, isAutonomous: isHeadless, compactWhenIdle: !isHeadless, ...settings.engine },
+    settings: { recall: hasRecall, isAutonomous: isHeadless, ...settings.engine },
     hookSettings: { settings: settings.hooks, env: { ...env } },
     ask: mayCompact,
     ...(redact ? { redact } : {}),

@@ -1,5 +1,5 @@
 // `npm run bench` without a name: every benchmark, each in a process of its own, and then the summary. Left out: `soak`, which
-// alone takes minutes; fitting the estimator, which changes sources; the README's figures.
+// alone takes minutes; `viewer` and `sandbox`, which not every machine can run; fitting the estimator, which changes sources; the README's figures.
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -41,8 +41,8 @@ export const together: readonly Words[] = [
   ['rounds'],
 ]
 
-/** Too long for every run. */
-export const leftOut: readonly string[] = ['soak']
+/** Too long for every run, or in need of a browser or bubblewrap. */
+export const leftOut: readonly string[] = ['soak', 'viewer', 'sandbox']
 
 export async function run(): Promise<void> {
   const began = performance.now()
