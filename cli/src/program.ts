@@ -111,6 +111,7 @@ function currentNames([name = '', ...rest]: readonly string[]): readonly string[
 function createProgram(cli: Cli): Command {
   const { io } = cli
   const program = new Command('everlong')
+    .enablePositionalOptions() // An option belongs to the command before it.
     .description('Inspect, shrink, search and repair the sessions of coding agents.')
     .usage('<command> [options]')
     .version(packageFacts.version, '-v, --version')

@@ -13,9 +13,10 @@ import {
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { setFolder } from '../testing/folder.ts'
-import { copyCheckpoints, createCheckpoints } from './checkpoints.ts'
+import { type Checkpoint, copyCheckpoints, createCheckpoints } from './checkpoints.ts'
 
 const temporary = setFolder()
+const both = { what: 'both', change: 'a' } as const
 
 function set() {
   const [folder, home] = [join(temporary(), 'project'), join(temporary(), 'home')]
@@ -61,7 +62,7 @@ test('changed, created and deleted files come back, also binary ones, by whateve
   rmSync(join(folder, 'gone.txt'))
   rmSync(join(folder, 'with space "and quotes" ü.txt'))
   execFileSync('sh', ['-c', 'rm run.sh; echo x > run.sh'], { cwd: folder })
-  const point = points.before(when)
+  const point = await points.before(when)
   if (!point) throw new Error('There is no checkpoint.')
   const changed = await points.changesSince(point)
   expect(changed.map(({ path, kind }) => `${kind} ${path}`).toSorted()).toEqual([
@@ -73,14 +74,45 @@ test('changed, created and deleted files come back, also binary ones, by whateve
     'deleted with space "and quotes" ü.txt',
   ])
   const after = contents(folder)
-  expect((await points.restore(point)).length).toBe(6)
+  expect((await points.restore(point, both)).length).toBe(6)
   expect(contents(folder)).toEqual(before)
   expect(statSync(join(folder, 'run.sh')).mode & 0o111).not.toBe(0)
   // The state before the rewind belongs to no prompt.
-  expect(points.before(later())).toEqual(point)
+  expect(await points.before(later())).toEqual(point)
   // And forward again.
-  expect((await points.undoRewind())?.length).toBe(6)
+  expect(await points.lastRewind()).toEqual(both)
+  expect((await points.undoRewind()).length).toBe(6)
   expect(contents(folder)).toEqual(after)
+})
+
+test('rewinds are undone one after the other, each once, until the next prompt', async () => {
+  const { folder, write, points, options } = set()
+  const now = () => readFileSync(join(folder, 'a.txt'), 'utf8')
+  const states: Checkpoint[] = []
+  for (const text of ['one', 'two']) {
+    write('a.txt', text)
+    await points.take()
+    const point = await points.before(Number.POSITIVE_INFINITY)
+    if (!point) throw new Error('There is no checkpoint.')
+    states.push(point)
+  }
+  write('a.txt', 'three')
+  const [one, two] = states
+  if (!one || !two) throw new Error('There is no checkpoint.')
+  const files = { what: 'files', change: undefined } as const
+  await points.restore(two, both)
+  await points.restore(one, files)
+  expect([now(), await points.lastRewind()]).toEqual(['one', files])
+  await points.undoRewind()
+  // Also when the session is opened again.
+  const again = createCheckpoints(options)
+  expect([now(), await again.lastRewind()]).toEqual(['two', both])
+  await again.undoRewind()
+  expect([now(), await again.lastRewind()]).toEqual(['three', undefined])
+  expect(await again.undoRewind()).toEqual([])
+  await points.restore(one, files)
+  await points.take()
+  expect(await points.lastRewind()).toBeUndefined()
 })
 
 test('each prompt has its own state, and the newest before a message counts', async () => {
@@ -93,12 +125,12 @@ test('each prompt has its own state, and the newest before a message counts', as
   }
   write('a.txt', 'four')
   for (const [at, text] of ['one', 'two', 'three'].entries()) {
-    const point = points.before(times[at] ?? 0)
+    const point = await points.before(times[at] ?? 0)
     if (!point) throw new Error('There is no checkpoint.')
-    await points.restore(point)
+    await points.restore(point, both)
     expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe(text)
   }
-  expect(points.before(0)).toBeUndefined()
+  expect(await points.before(0)).toBeUndefined()
 })
 
 test("the person's own repository is not touched, and what it ignores stays as it is", async () => {
@@ -120,9 +152,9 @@ test("the person's own repository is not touched, and what it ignores stays as i
   write('a.txt', 'changed')
   write('x.log', 'after')
   write('node_modules/y.js', 'after')
-  const point = points.before(when)
+  const point = await points.before(when)
   if (!point) throw new Error('There is no checkpoint.')
-  expect(await points.restore(point)).toEqual([{ kind: 'changed', path: 'a.txt' }])
+  expect(await points.restore(point, both)).toEqual([{ kind: 'changed', path: 'a.txt' }])
   expect(readFileSync(join(folder, 'x.log'), 'utf8')).toBe('after')
   expect(readFileSync(join(folder, '.git/index'))).toEqual(index)
   expect(git('log', '--format=%s').trim()).toBe('first')
@@ -140,10 +172,10 @@ test('in a folder of a repository, what the folders above ignore is ignored too'
   const when = later()
   write('part/a.txt', 'new')
   write('part/dist/b.txt', 'new')
-  const point = part.before(when)
+  const point = await part.before(when)
   if (!point) throw new Error('There is no checkpoint.')
-  expect(await part.restore(point)).toEqual([{ kind: 'changed', path: 'a.txt' }])
-  expect(points.before(when)).toEqual(point)
+  expect(await part.restore(point, both)).toEqual([{ kind: 'changed', path: 'a.txt' }])
+  expect(await points.before(when)).toEqual(point)
 })
 
 test('files that are too large and repositories inside are not kept, and that is said', async () => {
@@ -155,7 +187,7 @@ test('files that are too large and repositories inside are not kept, and that is
   execFileSync('git', ['init', '--quiet'], { cwd: join(folder, 'inner') })
   write('inner/c.txt', 'x')
   await points.take()
-  expect(points.before(later())?.skipped.toSorted()).toEqual(['inner/', 'large.bin'])
+  expect((await points.before(later()))?.skipped.toSorted()).toEqual(['inner/', 'large.bin'])
 })
 
 test('a link out of the workspace is kept as a link, and nothing behind it is changed', async () => {
@@ -167,9 +199,9 @@ test('a link out of the workspace is kept as a link, and nothing behind it is ch
   const when = later()
   rmSync(join(folder, 'd'), { recursive: true })
   symlinkSync(home, join(folder, 'd'))
-  const point = points.before(when)
+  const point = await points.before(when)
   if (!point) throw new Error('There is no checkpoint.')
-  await points.restore(point)
+  await points.restore(point, both)
   expect(readFileSync(join(folder, 'd/a.txt'), 'utf8')).toBe('inside')
   expect(existsSync(join(home, 'a.txt'))).toBe(false)
   expect(readFileSync(join(home, 'outside.txt'), 'utf8')).toBe('outside')
@@ -185,9 +217,9 @@ test('a copy of a session goes back as far as the original; without git it is sa
   // Sessions share the repository and not the index, so that they cannot lock each other out.
   expect(existsSync(join(home, 'session', 'checkpoints.index'))).toBe(true)
   const copy = createCheckpoints({ ...options, path: join(home, 'copy.jsonl') })
-  const point = copy.before(when)
+  const point = await copy.before(when)
   if (!point) throw new Error('There is no checkpoint.')
-  await copy.restore(point)
+  await copy.restore(point, both)
   expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('old')
   const { PATH } = process.env
   process.env.PATH = '/nowhere'

@@ -13,20 +13,29 @@ export type Checkpoint = {
   readonly tree: string
   readonly skipped: readonly string[]
   /** Before a rewind, not before a prompt. */
-  readonly isRewind?: boolean
+  readonly rewind?: Rewind
+}
+
+/** A rewind that gave files back. */
+export type Rewind = {
+  readonly what: 'both' | 'files'
+  /** The newest change of the conversation when the files went back: with `both`, the rewind of the conversation itself. */
+  readonly change: string | undefined
 }
 
 export type Checkpoints = {
   /** Keeps the files as they are. Says why not, once, if that is not possible. */
   readonly take: () => Promise<void>
   /** The newest one at or before this time. */
-  readonly before: (time: number) => Checkpoint | undefined
+  readonly before: (time: number) => Promise<Checkpoint | undefined>
   /** What has changed since. */
   readonly changesSince: (checkpoint: Checkpoint) => Promise<readonly FileChange[]>
   /** Keeps the files as they are, and gives back those of the checkpoint. */
-  readonly restore: (checkpoint: Checkpoint) => Promise<readonly FileChange[]>
-  /** Gives back the files from before the last rewind. Undefined if none changed files. */
-  readonly undoRewind: () => Promise<readonly FileChange[] | undefined>
+  readonly restore: (checkpoint: Checkpoint, rewind: Rewind) => Promise<readonly FileChange[]>
+  /** The last rewind since the last prompt that nobody has undone. */
+  readonly lastRewind: () => Promise<Rewind | undefined>
+  /** Gives back the files from before that rewind. */
+  readonly undoRewind: () => Promise<readonly FileChange[]>
 }
 
 export type CheckpointsOptions = {
@@ -53,14 +62,9 @@ export function createCheckpoints({ folder, path, notify, now = Date.now }: Chec
     last = mine.catch(() => undefined)
     return mine
   }
-  const add = (checkpoint: Checkpoint) => {
+  const add = (line: Checkpoint | Undone) => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    appendFileSync(file, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 })
-  }
-  const restore = async (to: Checkpoint, isRewind: boolean) => {
-    const { tree, skipped } = await shadow.save()
-    if (isRewind) add({ time: now(), tree, skipped, isRewind })
-    return shadow.restore(tree, to.tree)
+    appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
   }
   return {
     take: () => {
@@ -75,13 +79,22 @@ export function createCheckpoints({ folder, path, notify, now = Date.now }: Chec
         }
       })
     },
-    before: (when) => read(file).findLast((each) => !each.isRewind && each.time <= when),
+    before: (when) => inTurn(async () => read(file).findLast((each) => !each.rewind && each.time <= when)),
     changesSince: ({ tree }) => inTurn(async () => shadow.compare(tree, (await shadow.save()).tree)),
-    restore: (checkpoint) => inTurn(() => restore(checkpoint, true)),
+    restore: ({ tree: to }, rewind) =>
+      inTurn(async () => {
+        const { tree, skipped } = await shadow.save()
+        add({ time: now(), tree, skipped, rewind })
+        return shadow.restore(tree, to)
+      }),
+    lastRewind: () => inTurn(async () => newestRewind(file)?.rewind),
     undoRewind: () =>
       inTurn(async () => {
-        const newest = read(file).at(-1)
-        return newest?.isRewind ? restore(newest, false) : undefined
+        const newest = newestRewind(file)
+        if (!newest) return []
+        const changes = await shadow.restore((await shadow.save()).tree, newest.tree)
+        add({ undone: newest.time })
+        return changes
       }),
   }
 }
@@ -97,22 +110,43 @@ export function copyCheckpoints(from: string, to: string): void {
   copyFileSync(checkpointsFile(from), checkpointsFile(to))
 }
 
+/** The rewind of this time was undone. */
+type Undone = { readonly undone: number }
+
+/** Older ones are not undone: the files have changed for other reasons since. */
+function newestRewind(file: string): Checkpoint | undefined {
+  const lines = linesIn(file)
+  const since = lines.slice(lines.findLastIndex((line) => 'tree' in line && !line.rewind) + 1)
+  const undone = new Set(since.map((line) => ('undone' in line ? line.undone : undefined)))
+  return since.filter((line) => 'tree' in line).findLast(({ time }) => !undone.has(time))
+}
+
 function read(file: string): readonly Checkpoint[] {
+  return linesIn(file).filter((line) => 'tree' in line)
+}
+
+function linesIn(file: string): readonly (Checkpoint | Undone)[] {
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')
     .split('\n')
-    .flatMap((line) => checkpointIn(line))
+    .flatMap((line) => lineIn(line))
 }
 
-function checkpointIn(line: string): readonly Checkpoint[] {
+function lineIn(line: string): readonly (Checkpoint | Undone)[] {
   try {
     const value: unknown = JSON.parse(line)
-    const [time, tree] = [numberAt(value, 'time'), stringAt(value, 'tree')]
+    const [time, tree, undone] = [numberAt(value, 'time'), stringAt(value, 'tree'), numberAt(value, 'undone')]
+    if (undone !== undefined) return [{ undone }]
     if (!isObject(value) || time === undefined || !/^[0-9a-f]{40,64}$/.test(tree ?? '')) return []
     const skipped = Array.isArray(value.skipped) ? value.skipped.map(String) : []
-    return [{ time, tree: tree ?? '', skipped, ...(value.isRewind === true ? { isRewind: true } : {}) }]
+    return [{ time, tree: tree ?? '', skipped, ...rewindIn(value.rewind) }]
   } catch {
     // Half a line, after a crash.
     return []
   }
+}
+
+function rewindIn(value: unknown): Pick<Checkpoint, 'rewind'> {
+  if (!isObject(value)) return {}
+  return { rewind: { what: value.what === 'files' ? 'files' : 'both', change: stringAt(value, 'change') } }
 }

@@ -5,7 +5,7 @@ import { messagesOf } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 import { count } from '../render/numbers.ts'
 import { clipped, error, type SlashCommand, text } from './command.ts'
-import { choices, recentMessages, yourMessages } from './messages.ts'
+import { choices, newestChange, recentMessages, yourMessages } from './messages.ts'
 import { restoredLines } from './rewind.ts'
 
 export const undo: SlashCommand = {
@@ -13,12 +13,15 @@ export const undo: SlashCommand = {
   help: 'takes back the last compaction, clearing, snip or rewind',
   needsQuiet: true,
   run: async (_, { session, checkpoints }) => {
+    const rewound = await checkpoints?.lastRewind()
+    const isNewest = rewound !== undefined && rewound.change === (await newestChange(session()))
+    const files = async () => (isNewest ? restoredLines((await checkpoints?.undoRewind()) ?? []) : [])
+    if (isNewest && rewound.what === 'files') return text('Undone: rewind of the files.', ...(await files()))
     const outcome = await session().undo()
     if (outcome.type === 'nothing-to-undo') return text('There is nothing to undo.')
-    const files = outcome.change.type === 'rewind' ? await checkpoints?.undoRewind() : undefined
     return text(
       `Undone: ${outcome.change.type}. The context has ${count(session().explain().size.tokens)} tokens now.`,
-      ...(files ? restoredLines(files) : []),
+      ...(await files()),
     )
   },
 }

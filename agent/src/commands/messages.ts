@@ -1,5 +1,5 @@
 // The messages of a session, for commands that offer them.
-import { messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/internal'
+import { lastAction, messagesOf, stringAt, textOf, type ViewMessage } from 'everlong/internal'
 import type { Session } from 'everlong/node'
 import type { CommandResult } from '../app.ts'
 import { dateTime } from '../render/numbers.ts'
@@ -59,4 +59,9 @@ export async function parentOf(session: Session, uuid: string): Promise<string |
 
 export async function messageWith(session: Session, uuid: string): Promise<ViewMessage | undefined> {
   return messagesOf([...(await session.entries())]).find((message) => message.uuid === uuid)
+}
+
+/** What /undo would take back of the conversation. */
+export async function newestChange(session: Session): Promise<string | undefined> {
+  return lastAction([...(await session.entries())])[0]?.uuid
 }

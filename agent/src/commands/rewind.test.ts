@@ -84,3 +84,46 @@ test('further back, and forward again with /undo', async () => {
   await agent.command('/undo')
   expect([files(), knows()]).toEqual([after, true])
 })
+
+test.each([
+  ['both', after, true],
+  ['conversation', after, true],
+  ['files', after, true],
+])('/undo takes back /rewind ID %s, once', async (what, wanted, isKnown) => {
+  const { agent, line, files, knows } = await changed()
+  await agent.command(`${line} ${what}`)
+  await agent.command('/undo')
+  expect([files(), knows()]).toEqual([wanted, isKnown])
+  expect(await agent.command('/undo')).toEqual({ type: 'text', text: 'There is nothing to undo.' })
+  expect([files(), knows()]).toEqual([wanted, isKnown])
+})
+
+test('/undo takes back the newest first: the files, the conversation, and what was done between them', async () => {
+  const { agent, line, first, files, knows } = await changed()
+  await agent.command(`${line} files`)
+  await agent.command(`${first} conversation`)
+  expect([files(), knows()]).toEqual([before, false])
+  expect(await agent.command('/undo')).toMatchObject({ text: expect.stringMatching(/^Undone: rewind\. .*now\.$/) })
+  expect([files(), knows()]).toEqual([before, true])
+  expect(await agent.command('/undo')).toEqual({
+    type: 'text',
+    text: 'Undone: rewind of the files.\n2 files:\n  changed back a.txt\n  restored b.txt',
+  })
+  expect([files(), knows()]).toEqual([after, true])
+})
+
+test('after the next message /undo leaves the files alone', async () => {
+  const { agent, line, files } = await changed()
+  await agent.command(`${line} files`)
+  await agent.submit({ text: 'Go on.' })
+  expect(await agent.command('/undo')).toEqual({ type: 'text', text: 'There is nothing to undo.' })
+  expect(files()).toEqual(before)
+})
+
+test('/rewind ID files where no file has changed does nothing that /undo could take back', async () => {
+  const { agent, line, files } = await changed()
+  await agent.command(`${line} files`)
+  expect(await agent.command(`${line} files`)).toEqual({ type: 'text', text: 'No file has changed since.' })
+  await agent.command('/undo')
+  expect(files()).toEqual(after)
+})

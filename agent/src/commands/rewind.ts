@@ -1,11 +1,11 @@
 // /rewind: back to before one of the person's messages: the conversation, the files, or both. The message goes back into the input.
 import { textOf } from 'everlong/internal'
 import type { CommandResult } from '../app.ts'
-import type { Checkpoint } from '../checkpoints/checkpoints.ts'
+import type { Checkpoint, Rewind } from '../checkpoints/checkpoints.ts'
 import type { FileChange } from '../checkpoints/shadow.ts'
 import { counted } from '../render/numbers.ts'
 import { type CommandContext, clipped, error, type SlashCommand, text } from './command.ts'
-import { choices, messageWith, parentOf, yourMessages } from './messages.ts'
+import { choices, messageWith, newestChange, parentOf, yourMessages } from './messages.ts'
 
 export const rewind: SlashCommand = {
   name: 'rewind',
@@ -18,12 +18,14 @@ export const rewind: SlashCommand = {
     const [uuid = '', what = ''] = words.split(/\s+/)
     const message = await messageWith(session(), uuid)
     if (!message) return error(`There is no message ${uuid} in this session.`)
-    const point = message.time === undefined ? undefined : checkpoints?.before(message.time)
+    const point = message.time === undefined ? undefined : await checkpoints?.before(message.time)
     const changes = point && what !== 'conversation' ? ((await checkpoints?.changesSince(point)) ?? []) : []
     if (what === '' && changes.length > 0) return chooseWhat(uuid, changes)
-    if (what === 'files' && !point) return error('The files from before this message were not kept.')
-    if (what === 'files')
-      return point ? text(...(await restoreFiles(context, point))) : text('No file has changed since.')
+    if (what === 'files') {
+      if (!point) return error('The files from before this message were not kept.')
+      const isSame = changes.length === 0
+      return isSame ? text(...restoredLines(changes)) : text(...(await restoreFiles(context, point, 'files')), undoable)
+    }
     return goBack(context, {
       uuid,
       input: textOf(message.content),
@@ -54,17 +56,23 @@ async function goBack(context: CommandContext, { uuid, input, point }: Target): 
   if (parent === undefined || parent === null) return error('That is the first message. /clear starts over.')
   const outcome = await session().rewind(parent)
   if (outcome.type === 'declined') return error(outcome.why)
-  const files = point ? await restoreFiles(context, point) : ['Files are as they were.']
-  const said = ['The conversation is as it was before that message. /undo takes this back.', ...files]
+  const files = point ? await restoreFiles(context, point, 'both') : ['Files are as they were.']
+  const said = [`The conversation is as it was before that message. ${undoable}`, ...files]
   return { type: 'edit', text: said.join('\n'), input }
 }
 
-async function restoreFiles({ checkpoints }: CommandContext, point: Checkpoint): Promise<readonly string[]> {
-  const changes = (await checkpoints?.restore(point)) ?? []
+async function restoreFiles(
+  { checkpoints, session }: CommandContext,
+  point: Checkpoint,
+  what: Rewind['what'],
+): Promise<readonly string[]> {
+  const rewind = { what, change: await newestChange(session()) }
+  const changes = (await checkpoints?.restore(point, rewind)) ?? []
   const left = point.skipped.length === 0 ? [] : [`Not kept, so as they are: ${point.skipped.join(', ')}`]
   return [...restoredLines(changes), ...left]
 }
 
+const undoable = '/undo takes this back.'
 const mostListed = 20
 const done = { created: 'restored', changed: 'changed back', deleted: 'removed' } as const
 

@@ -8,14 +8,15 @@ import { foldersFor } from './folders.ts'
 const temporary = setFolder()
 
 /** A folder with these files, and what is open for a workspace in it. */
-function opened(files: Readonly<Record<string, string>>, workspace = 'work') {
+function opened(files: Readonly<Record<string, string>>, workspace = 'work', more: readonly string[] = []) {
   const base = temporary()
   for (const [name, text] of Object.entries({ [`${workspace}/a.txt`]: '', 'home/x': '', ...files })) {
     mkdirSync(join(base, name, '..'), { recursive: true })
     writeFileSync(join(base, name), text.replaceAll('BASE', base))
   }
   const userHome = join(base, 'home')
-  const folders = foldersFor({ root: join(base, workspace), agentHome: join(userHome, '.everlong'), userHome })
+  const added = more.map((name) => join(base, name))
+  const folders = foldersFor({ root: join(base, workspace), added, agentHome: join(userHome, '.everlong'), userHome })
   const inBase = (paths: readonly string[]) =>
     paths.filter((path) => path.startsWith(`${base}/`)).map((path) => path.slice(base.length + 1))
   const { readable, writable, secret, fixed, stores } = folders
@@ -56,6 +57,33 @@ test('a repository above: what is beside the workspace is readable, and the stor
     fixed,
     stores: ['repo/.git'],
   })
+})
+
+test('added folders are open like the workspace, each with its repository', () => {
+  const files = { 'other/.git/HEAD': '', 'other/part/x': '', 'other/top.txt': '', 'plain/x': '' }
+  const { own, roots, base } = opened(files, 'work', ['other/part', 'plain'])
+  expect(own).toEqual({
+    readable: ['work', 'other/part', 'plain', 'other/top.txt'],
+    writable: ['work', 'other/part', 'plain', 'other/.git'],
+    secret: [],
+    fixed: ['hooks', 'config', 'config.worktree'].map((name) => `other/.git/${name}`),
+    stores: ['other/.git'],
+  })
+  expect(roots).toEqual([
+    { path: join(base, 'work'), isInRepository: false },
+    { path: join(base, 'other/part'), isInRepository: true },
+    { path: join(base, 'plain'), isInRepository: false },
+  ])
+})
+
+test('no readable folder is around or in an added one of the same repository', () => {
+  const files = { 'repo/.git/HEAD': '', 'repo/b/src/x': '', 'repo/b/y': '', 'repo/c/z': '' }
+  expect(opened(files, 'repo/a', ['repo/b/src']).own.readable).toEqual(['repo/a', 'repo/b/src', 'repo/b/y', 'repo/c'])
+  const above = opened(files, 'repo/a', ['repo']).own
+  expect([above.readable, above.writable]).toEqual([
+    ['repo/a', 'repo'],
+    ['repo/a', 'repo', 'repo/.git'],
+  ])
 })
 
 test('a home folder that is a repository does not open it', () => {

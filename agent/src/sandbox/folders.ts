@@ -6,6 +6,8 @@ import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { isWithin } from '../files/paths.ts'
 
 export type Folders = {
+  /** The workspace's folder and those that were added to it. */
+  readonly roots: readonly Root[]
   /** Nothing in them can be seen, except what is readable. */
   readonly closed: readonly string[]
   readonly readable: readonly string[]
@@ -14,13 +16,17 @@ export type Folders = {
   readonly secret: readonly string[]
   /** Files and folders in writable places that cannot be changed. */
   readonly fixed: readonly string[]
-  /** Where git keeps the repository around the workspace. */
+  /** Where git keeps the repositories around the roots. */
   readonly stores: readonly string[]
 }
+
+export type Root = { readonly path: string; readonly isInRepository: boolean }
 
 export type FolderOptions = {
   /** The workspace's folder with all links resolved. */
   readonly root: string
+  /** Folders that were added to the workspace, with all links resolved. */
+  readonly added?: readonly string[]
   /** Where the agent keeps its settings and sessions. */
   readonly agentHome: string
   /** The `PATH` of commands. */
@@ -28,21 +34,26 @@ export type FolderOptions = {
   readonly userHome?: string
 }
 
-export function foldersFor({ root, agentHome, path = '', userHome = homedir() }: FolderOptions): Folders {
-  const repository = repositoryOf(root, userHome)
+export function foldersFor(options: FolderOptions): Folders {
+  const { root, added = [], agentHome, path = '', userHome = homedir() } = options
+  const roots = [root, ...added]
+  const repositories = roots.map((each) => repositoryOf(each, userHome))
+  const stores = [...new Set(repositories.flatMap((each) => each.stores))]
+  const around = [...new Set(repositories.flatMap((each) => each.readable))]
   const temporary = [...new Set([tmpdir(), '/tmp'].filter(existsSync).map((folder) => realpathSync(folder)))]
   const inHome = (names: readonly string[]) => names.map((name) => join(userHome, name))
   const present = (paths: readonly string[]) => [...new Set(paths.filter(existsSync))]
   return {
+    roots: roots.map((each, at) => ({ path: each, isInRepository: repositories[at]?.stores.length !== 0 })),
     closed: closedFolders(),
     readable: present([
-      ...[root, ...repository.readable, ...temporary, ...systemExceptions, ...inHome(toolsInHome)],
-      ...programFolders(path, userHome),
+      ...[...roots, ...around.flatMap((each) => outside([...roots, ...stores], each))],
+      ...[...temporary, ...systemExceptions, ...inHome(toolsInHome), ...programFolders(path, userHome)],
     ]),
-    writable: present([root, ...repository.writable, ...temporary]),
+    writable: present([...roots, ...stores, ...temporary]),
     secret: present([...systemSecrets(), ...inHome(secretsInHome), agentHome]),
-    fixed: repository.fixed,
-    stores: repository.stores,
+    fixed: [...new Set(stores.flatMap(fixedInStore))],
+    stores,
   }
 }
 
@@ -105,9 +116,9 @@ function programFolders(path: string, userHome: string): readonly string[] {
   })
 }
 
-type Repository = Pick<Folders, 'readable' | 'writable' | 'fixed' | 'stores'>
+type Repository = Pick<Folders, 'readable' | 'stores'>
 
-const noRepository: Repository = { readable: [], writable: [], fixed: [], stores: [] }
+const noRepository: Repository = { readable: [], stores: [] }
 
 /**
  * The repository around the workspace: git reads all of its work tree. A repository that is the whole home folder does not count.
@@ -120,21 +131,17 @@ function repositoryOf(root: string, userHome: string): Repository {
     if (found) {
       if (isWithin(folder, userHome)) return noRepository
       const stores = found.isDirectory() ? [dotGit] : linkedStores(dotGit)
-      const readable = around(root, folder).filter((path) => path !== dotGit || !stores.includes(dotGit))
-      return { readable, writable: stores, fixed: stores.flatMap(fixedInStore), stores }
+      return { readable: folder === root ? [] : [folder], stores }
     }
     if (folder === dirname(folder)) return noRepository
   }
 }
 
-/** Everything in the folder but what is in the root: a readable folder around a writable one would make that readable only. */
-function around(root: string, folder: string): readonly string[] {
-  const found: string[] = []
-  for (let inner = root; inner !== folder; inner = dirname(inner)) {
-    const siblings = readdirSync(dirname(inner)).map((name) => join(dirname(inner), name))
-    found.push(...siblings.filter((path) => path !== inner))
-  }
-  return found
+/** What is in `path` but in none of the writable folders: a readable folder around one of them would make it readable only. */
+function outside(writable: readonly string[], path: string): readonly string[] {
+  if (writable.some((each) => isWithin(each, path))) return []
+  if (!writable.some((each) => isWithin(path, each))) return [path]
+  return readdirSync(path).flatMap((name) => outside(writable, join(path, name)))
 }
 
 /** Hooks and settings of a repository run programs. Those that are missing cannot be made. */

@@ -2,7 +2,7 @@
 // only the folders again that have changed since.
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../files/paths.ts'
+import { codeOf, isWithin } from '../files/paths.ts'
 
 export type Guard = {
   /** Such files and folders cannot be read. */
@@ -32,17 +32,18 @@ export class GuardedFiles {
     this.guard = guard
   }
 
-  find(root: string): Guarded {
+  find(roots: readonly string[]): Guarded {
     const hidden: string[] = []
     const fixed: string[] = []
-    const waiting = [root]
+    const outermost = roots.filter((root) => !roots.some((other) => other !== root && isWithin(other, root)))
+    const waiting = [...outermost]
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const listing = this.listing(folder)
       hidden.push(...listing.hidden)
       fixed.push(...listing.fixed)
       waiting.push(...listing.folders)
     }
-    return { hidden: [...hidden, ...otherNames(root, hidden)], fixed }
+    return { hidden: [...hidden, ...otherNames(outermost, hidden)], fixed }
   }
 
   private listing(folder: string): Listing {
@@ -90,12 +91,12 @@ function entriesOf(folder: string): readonly Dirent[] {
 }
 
 /** Hard links: other names in the workspace of the same files. */
-function otherNames(root: string, hidden: readonly string[]): readonly string[] {
+function otherNames(roots: readonly string[], hidden: readonly string[]): readonly string[] {
   const wanted = new Set(hidden.flatMap((path) => idOf(path) ?? []))
   if (wanted.size === 0) return []
   const known = new Set(hidden)
   const found: string[] = []
-  const waiting = [root]
+  const waiting = [...roots]
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name)

@@ -65,10 +65,10 @@ async function wrapped(command: string, filesystem: SandboxRuntimeConfig['filesy
 
 let known: { readonly key: string; readonly files: GuardedFiles } | undefined
 
-function guardedFiles({ rules, root }: Policy): Guarded {
+function guardedFiles({ rules, root, folders }: Policy): Guarded {
   const key = JSON.stringify({ rules, root })
   if (known?.key !== key) known = { key, files: new GuardedFiles(guardFor(rules, root)) }
-  return known.files.find(root)
+  return known.files.find(folders.roots.map(({ path }) => path))
 }
 
 /** The system can take a few thousand places. */
@@ -93,16 +93,19 @@ function filesystemFor(policy: Policy): SandboxRuntimeConfig['filesystem'] {
     allowWrite: literal(writable),
     denyWrite: literal([
       ...[...(hidesGit ? [] : folders.fixed), ...fixed, ...byRules.fixed, ...folders.secret, ...hidden],
-      ...missingFolders(policy),
+      ...missingFolders(folders),
     ]),
   }
 }
 
 /** The agent and git read settings in these folders that run programs. A command cannot create them. */
-function missingFolders({ root, folders }: Policy): readonly string[] {
-  const isInRepository = folders.stores.length > 0
-  const names = ['.everlong', '.claude', ...(isInRepository ? [] : ['.git'])]
-  return names.filter((name) => !existsSync(join(root, name))).map((name) => join(root, name, 'settings'))
+function missingFolders({ roots }: Policy['folders']): readonly string[] {
+  return roots.flatMap(({ path, isInRepository }) =>
+    ['.everlong', '.claude', ...(isInRepository ? [] : ['.git'])]
+      .map((name) => join(path, name))
+      .filter((folder) => !existsSync(folder))
+      .map((folder) => join(folder, 'settings')),
+  )
 }
 
 async function wrap({ id, command, policy }: KeeperRequest & { readonly type: 'wrap' }): Promise<void> {

@@ -86,6 +86,37 @@ describe.skipIf(why !== undefined)('what works in the sandbox, without a questio
     expect(await run(other, 'echo x > ../../top.txt')).toMatch(/^ERROR/)
   })
 
+  test('a folder that was added to the workspace, with the same limits as the workspace', async () => {
+    const bench = await setBench({ permissions: { deny: [`Read(/${closedFolder()}/**/hidden.txt)`] } })
+    const other = join(bench.outside, 'other')
+    mkdirSync(join(other, 'deep'), { recursive: true })
+    const inOther = (name: string, text: string) => writeFileSync(join(other, name), text)
+    inOther('a.txt', 'words\n')
+    inOther('deep/.env', 'KEY=topsecret\n')
+    inOther('hidden.txt', 'topsecret\n')
+    linkSync(join(other, 'hidden.txt'), join(bench.folder, 'innocent.txt'))
+    inOther('.npmrc', '')
+    const look = `cat ${other}/a.txt`
+    expect(await run(bench, look)).toMatch(/^ERROR/)
+    await bench.tools.addFolder(other)
+    expect(await run(bench, `${look} && echo new > ${other}/b.txt`)).toBe('words')
+    expect(readFileSync(join(other, 'b.txt'), 'utf8')).toBe('new\n')
+    const read = await run(bench, `cat ${other}/deep/.env ${other}/hidden.txt innocent.txt; true`)
+    expect(read).not.toContain('topsecret')
+    for (const name of ['.npmrc', '.everlong/settings.json', '.claude/settings.json', '.git/hooks/pre-commit']) {
+      const command = `mkdir -p $(dirname ${other}/${name}) && echo x > ${other}/${name}`
+      expect([name, await run(bench, command)]).toEqual([name, expect.stringMatching(/^ERROR/)])
+    }
+    execFileSync('git', ['init', '-q'], { cwd: other })
+    const person = '-c user.name=A -c user.email=a@example.com'
+    expect(
+      await run(bench, `cd ${other} && git add a.txt && git ${person} commit -qm One && git log --format=%s`),
+    ).toBe('One')
+    expect(await run(bench, `echo x > ${other}/.git/hooks/pre-commit`)).toMatch(/^ERROR/)
+    expect(await run(bench, `echo x >> ${other}/.git/config`)).toMatch(/^ERROR/)
+    expect(bench.asked).toEqual([])
+  })
+
   test('npm test, Python, and a server inside of one command', async () => {
     const bench = await setBench()
     bench.write('package.json', '{"scripts":{"test":"node --test"}}')

@@ -11,6 +11,8 @@ import type { SandboxMode, SandboxStatus } from './modes.ts'
 export type SandboxOptions = {
   readonly mode: SandboxMode
   readonly root: string
+  /** Folders that belong to the workspace by now, with all links resolved. */
+  readonly added: () => readonly string[]
   readonly agentHome: string
   readonly environment: Readonly<Record<string, string>>
   readonly permissions: Permissions
@@ -111,7 +113,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       const ready = await start()
       if (ready === undefined) return without(status.type === 'unavailable' ? status.why : 'it has not started')
       const rules = permissions.rules()
-      const folders = foldersFor({ root, agentHome, path: options.environment.PATH })
+      const folders = foldersFor({ root, added: options.added(), agentHome, path: options.environment.PATH })
       const isInGit = await store.hasDenied(rules, folders.stores)
       const usesGit = runsGit(request.script)
       const policy = {

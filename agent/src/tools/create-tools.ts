@@ -118,6 +118,7 @@ export async function createTools(options: ToolsOptions): Promise<AgentTools> {
     agentHome: homeOf(environment),
     ...options.sandbox,
     root: kit.workspace.realRoot,
+    added: kit.workspace.added,
     environment: kit.environment,
     permissions: kit.permissions,
   })

@@ -14,7 +14,7 @@ export type Opened = {
   readonly close: () => Promise<void>
 }
 
-/** Waits until the list is complete, so that nothing else runs during a measurement. */
+/** On the list of the sessions at `path`. */
 export async function openViewer(path: string, cache: string): Promise<Opened> {
   const { server, url } = await startServer(path, cache)
   const browser: Browser = await startBrowser()
@@ -77,6 +77,7 @@ export type SessionFigures = {
 const sinceOpened = 'performance.now()'
 const firstPaint = 'performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0'
 
+/** Waits until the list is complete, so that nothing else runs during a measurement. */
 export async function measureSession(viewer: Opened): Promise<SessionFigures> {
   const { page, origin } = viewer
   await page.getByText(/^1 session$/).waitFor()
@@ -122,6 +123,7 @@ export type ListFigures = {
   readonly serverMegabytes: number
 }
 
+/** Closes the viewer. */
 export async function measureList(first: Opened): Promise<ListFigures> {
   const listMs = await timeOf(first.page, 'a.line')
   const firstPaintMs = await first.page.evaluate<number>(firstPaint)

@@ -1,16 +1,19 @@
 // `everlong gateway`
-import type { Command } from 'commander'
+import { Command } from 'commander'
 import { type Cli, reportCommand } from '../command.ts'
 import { portNumber, wholeNumber } from '../option-values.ts'
 import type { ReportOptions } from './gateway/report.ts'
 import type { GatewayOptions } from './gateway/serve.ts'
 
 export function gatewayCommand({ io, show }: Cli): Command {
-  return reportCommand('gateway', 'keep a transcript of every conversation that passes to a model')
+  const command = new Command('gateway').description('keep a transcript of every conversation that passes to a model')
+  return command
+    .enablePositionalOptions() // --data and --json after `report` are its own.
+    .option('--json', 'print the address as JSON')
     .option('--upstream <url>', 'where all requests go (default: the APIs of Anthropic and OpenAI)')
     .option('--port <number>', 'the port to listen on; 0 picks a free one (default: 8787)', portNumber)
     .option('--data <folder>', 'where the transcripts are kept (default: everlong-gateway)')
-    .option('--config <file>', 'a configuration in YAML')
+    .option('--config <file>', 'a configuration in YAML: levels, keys, limits (docs/gateway.md)')
     .action(async (options: GatewayOptions) => {
       const { serve } = await import('./gateway/serve.ts')
       show(await serve(options, io), { ...options, render: () => [] })

@@ -24,6 +24,9 @@ export type Overrides = {
 export function loadConfig(path: string | undefined, overrides: Overrides, environment: Environment): Config {
   const given = path === undefined ? {} : readConfig(path, environment)
   const { port, data, upstream } = overrides
+  if (upstream !== undefined && !/^https?:\/\/./.test(upstream)) {
+    throw new ConfigError('--upstream must be an http or https URL, such as https://api.anthropic.com.')
+  }
   const merged = {
     ...given,
     ...(port === undefined ? {} : { listen: { ...asObject(given.listen), port } }),
@@ -42,11 +45,12 @@ function readConfig(path: string, environment: Environment): Record<string, unkn
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
+    if (isMissing(error)) throw new ConfigError(`${path} does not exist.`)
     throw new ConfigError(`${path} cannot be read: ${messageOf(error)}`)
   }
   const document = parseDocument(text)
   const [problem] = document.errors
-  if (problem) throw new ConfigError(`${path} is not valid YAML: ${problem.message.split('\n')[0]}`)
+  if (problem) throw new ConfigError(`${path} is not valid YAML: ${problem.message.split('\n')[0]?.replace(/:$/, '.')}`)
   const value: unknown = document.toJS() ?? {}
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new ConfigError(`${path} must have keys and values, such as "level: observe".`)
@@ -121,6 +125,10 @@ function filledIn(text: string, { folder, environment, at }: Place): string {
     if (value === undefined) throw new ConfigError(`${at}: the environment variable ${name} is not set.`)
     return value
   })
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 function asObject(value: unknown): object {

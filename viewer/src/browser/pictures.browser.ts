@@ -39,10 +39,11 @@ describe.skipIf(!isWanted)('pictures (skipped: set EVERLONG_PICTURES=1, and have
   test('of every view', async () => {
     const { page } = await browser.open({ width: 1280 })
     const shot = async (path: string, name: string) => {
+      await page.setViewportSize({ width: 1280, height: 680 })
       await page.goto(`http://127.0.0.1:${viewer.port}${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.waitForTimeout(2_500)
-      await page.screenshot({ path: join(folder, `viewer-${name}.png`) })
+      await page.screenshot({ path: join(folder, `viewer-${name}.png`), fullPage: true })
     }
     await page.goto(viewer.url)
     await page.getByText('session-3').first().waitFor()

@@ -29,9 +29,14 @@ const intrude = `async (url) => {
   return { framed, script, isOutOfReach: opened === null || opened.closed }
 }`
 
-/** Runs in our page, as a script would that got into it. */
+/**
+ * Runs as a script would that got into the page. The debugger may compile text, whatever the policy says, so the attempts wait for a
+ * timer, which runs as a script of the page.
+ */
 const breakOut = `async () => {
   const found = []
+  const ran = []
+  window.ran = ran
   document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => found.push(effectiveDirective))
   const tries = [
     () => fetch('http://127.0.0.1:1/'),
@@ -40,20 +45,29 @@ const breakOut = `async () => {
     },
     () => {
       const script = document.createElement('script')
-      script.textContent = 'window.broken = 1'
+      script.textContent = 'ran.push("inline")'
       document.body.append(script)
     },
+    () => (0, eval)('ran.push("eval")'),
+    () => new Function('ran.push("function")')(),
+    () => setTimeout('ran.push("timer")'),
     () => {
       document.body.innerHTML = '<b>markup</b>'
+      ran.push('markup')
     },
   ]
   for (const attempt of tries) {
-    try {
-      await attempt()
-    } catch {}
+    await new Promise((done) =>
+      setTimeout(async () => {
+        try {
+          await attempt()
+        } catch {}
+        done()
+      }),
+    )
   }
   await new Promise((wait) => setTimeout(wait, 300))
-  return { rules: [...new Set(found)].toSorted(), broken: window.broken }
+  return { rules: [...new Set(found)].toSorted(), ran }
 }`
 
 describe.skipIf(browserPath === undefined)('strangers (skipped: there is no Chromium on this machine)', () => {
@@ -193,7 +207,18 @@ describe.skipIf(browserPath === undefined)('strangers (skipped: there is no Chro
     await page.getByText('Secret words.').waitFor()
     const refused = await page.evaluate(`(${breakOut})()`)
     // Trusted types refuse scripts and markup before another rule is asked.
-    expect(refused).toEqual({ rules: ['connect-src', 'img-src', 'require-trusted-types-for'], broken: undefined })
+    expect(refused).toEqual({ rules: ['connect-src', 'img-src', 'require-trusted-types-for'], ran: [] })
+    // The same attempts succeed where there is no policy.
+    const { page: free } = await browser.open()
+    await free.route(`http://${strangeHost}/**`, (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<h1>free</h1>' }),
+    )
+    await free.goto(`http://${strangeHost}/`)
+    expect(await free.evaluate(`(${breakOut})()`)).toEqual({
+      rules: [],
+      ran: ['inline', 'eval', 'function', 'timer', 'markup'],
+    })
     await page.close()
+    await free.close()
   })
 })

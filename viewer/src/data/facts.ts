@@ -1,6 +1,6 @@
 // One session in the list: what it was about, what it used and cost, how often it was compacted, and what that lost.
 import type { Entry } from 'everlong'
-import { costOf, type Format, messageOf, originOf, type Scan, stringAt, textOf } from 'everlong/internal'
+import { clippedAtWord, costOf, type Format, messageOf, originOf, type Scan, stringAt, textOf } from 'everlong/internal'
 import { createStatisticsBook } from 'everlong/internal/compaction'
 import type { ModelUse, SessionFacts, TokenSums } from './api.ts'
 
@@ -14,7 +14,7 @@ export function createTitleBook() {
       if (title !== undefined || record.isSidechain === true || originOf(record) !== 'human') return
       const said = textOf(messageOf(record)?.content).replace(/\s+/g, ' ').trim()
       // A command of the client says nothing about the work.
-      if (said !== '' && !said.startsWith('<')) title = said.slice(0, maxTitle)
+      if (said !== '' && !said.startsWith('<')) title = clippedAtWord(said, maxTitle)
     },
     found: () => ({ title: title ?? '', project: project ?? null }),
   }

@@ -163,3 +163,11 @@ describe('cache misses', () => {
     expect(misses).toEqual([])
   })
 })
+
+test.each([
+  ['word '.repeat(40).trim(), 'word '.repeat(40).trim()],
+  ['word '.repeat(41).trim(), `${'word '.repeat(40).trim()}…`],
+  ['word'.repeat(51), `${'word'.repeat(50).slice(0, 199)}…`],
+])('a title that is too long ends between two words where it can, and says so (%#)', (said, title) => {
+  expect(viewOf(session().user(said).assistant('Yes.').text).data().row.facts?.title).toBe(title)
+})

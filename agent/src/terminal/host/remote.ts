@@ -31,7 +31,7 @@ export type RemoteListener = {
   readonly lost: (why: string) => void
 }
 
-/** New objects get little room, because it is never given back: the agent needs 30 MB less, and no more time. */
+/** New objects get little room, because Node never gives it back. */
 const resourceLimits = { maxYoungGenerationSizeMb: 16 }
 
 /** Runs the agent of this module in a thread of its own; `data` is the worker's `workerData`. */

@@ -61,7 +61,7 @@ export function render(report: Report, screen: Screen): readonly string[] {
   return [
     ...facts(
       [
-        ['requests', `${count(requests)}, ${count(refused)} of them failed`],
+        ['requests', refused === 0 ? count(requests) : `${count(requests)}, ${count(refused)} of them failed`],
         [
           'cost',
           `${dollars(cost)}${unpriced === 0 ? '' : `, without ${counted(unpriced, 'request')} of unknown price`}`,

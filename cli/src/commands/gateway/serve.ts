@@ -1,6 +1,6 @@
 // `everlong gateway`: serves until it is stopped, and then lets running answers come to their end.
-import { resolve } from 'node:path'
-import { ConfigError, loadConfig, startGateway } from '@everlong/gateway'
+import { join, resolve } from 'node:path'
+import { type Config, ConfigError, loadConfig, startGateway } from '@everlong/gateway'
 import type { Io } from '../../io.ts'
 import { failed, gathered, type Outcome, portTrouble, systemTrouble } from '../../outcome.ts'
 
@@ -24,7 +24,9 @@ export async function serve(options: GatewayOptions, io: Io): Promise<Outcome<ob
       // Listening first: whoever reads the greeting may stop it at once.
       const stopped = io.untilStopped?.()
       io.stdout.write(
-        options.json ? `${JSON.stringify({ port: gateway.port, url: gateway.url })}\n` : greeting(gateway.url, data),
+        options.json
+          ? `${JSON.stringify({ port: gateway.port, url: gateway.url })}\n`
+          : greeting(gateway.url, { ...config, data }),
       )
       await stopped
     } finally {
@@ -39,16 +41,18 @@ export async function serve(options: GatewayOptions, io: Io): Promise<Outcome<ob
   }
 }
 
-function greeting(url: string, data: string): string {
+function greeting(url: string, { data, level, keys }: Config): string {
   return [
-    `Listening on ${url}`,
+    `Listening on ${url} (level: ${level})`,
     '',
     'Set one of these where your program runs, and leave its key as it is.',
+    ...(keys.length > 0 ? ['Requests also need a key of this gateway in the header x-everlong-key.'] : []),
     '',
     `  Claude Code, Anthropic SDK  ANTHROPIC_BASE_URL=${url}`,
+    `  Vercel AI SDK               ANTHROPIC_BASE_URL=${url}/v1`,
     `  OpenAI SDK                  OPENAI_BASE_URL=${url}/v1`,
     '',
-    `The transcripts are in ${data}`,
+    `The transcripts are in ${join(data, 'sessions')}`,
     '',
     'Press Ctrl-C to stop.',
     '',

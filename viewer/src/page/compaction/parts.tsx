@@ -1,4 +1,5 @@
 // What went into a compaction, by kind and message by message.
+import { clippedAtWord } from 'everlong/internal'
 import type { CompactionData, ContextPart } from '../../data/api.ts'
 import { count, counted, oneLine, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
@@ -71,7 +72,7 @@ export function WentIn({ id, data }: { readonly id: string; readonly data: Compa
                 <span className="chip">{item?.type ?? ''}</span>{' '}
                 {kept.has(index) ? <span className="chip good">kept</span> : null}{' '}
                 <Link to={sessionLink(id, { at: index })} className="quiet">
-                  {oneLine(text).slice(0, 160) || '(empty)'}
+                  {clippedAtWord(oneLine(text), 200) || '(empty)'}
                 </Link>{' '}
                 <span className="soft">{item && item.tokens > 0 ? short(item.tokens) : ''}</span>
               </li>

@@ -74,6 +74,7 @@ function Filters({ filter, sessions }: { readonly filter: Filter; readonly sessi
         type="search"
         aria-label="Filter by title, project or path"
         placeholder="Filter by title, project, path"
+        size={30}
         defaultValue={filter.words}
         onChange={(event) => set('words', event.target.value)}
       />

@@ -112,8 +112,7 @@ function Block({ block, words, isLong }: BlockProps) {
   return (
     <details className={type === 'thinking' ? 'fold' : 'fold code'} open={isMatch}>
       <summary>
-        {blockTitle(block)}
-        {block.isError ? <span className="chip bad">error</span> : null}
+        {blockTitle(block)} {block.isError ? <span className="chip bad">error</span> : null}
       </summary>
       <pre>
         <Marked text={text} words={words} />
