@@ -124,10 +124,11 @@ test.each([
   ['sent without a cache', { input: 900 }, { input: 1_000 }],
 ])('what was removed is priced as the rest of its prefix was: %s', (_, usage, removed) => {
   const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
+  const level = 'manage' as const
   const passed = {
-    ...{ caller: { tenant: 'a', key: 'k', level: 'manage', limits: {} }, level: 'manage', upstream: 'u', dialect },
+    ...{ caller: { tenant: 'a', key: 'k', level, limits: {} }, level, upstream: 'u', dialect },
     ...{ time: 0, ms: 0, removed: 1_000, forwarded: { status: 200 } },
-  } as const
+  }
   const row = rowOf(passed, {
     ...{ kind: 'client', model, session: 's', watched: undefined },
     usage: { ...none, ...usage },

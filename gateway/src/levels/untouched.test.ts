@@ -69,7 +69,7 @@ async function talked(model: string) {
   const { turn, messages } = loop({ url, model })
   let status = 200
   for (let at = 0; at < 18 && status === 200; at++) {
-    await turn(at).catch((error: Anthropic.APIError) => {
+    await turn(at).catch((error: { readonly status?: number }) => {
       status = error.status ?? 0
     })
   }
