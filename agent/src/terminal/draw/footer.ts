@@ -62,6 +62,7 @@ export function gaugeWordings(reading: GaugeReading, width = Number.POSITIVE_INF
     ...(width >= exactFrom ? [exact] : []),
     `${left} · ${short(tokens)} of ${short(limit)}${estimated}${next === '' ? '' : ` · ${next}`}`,
     `${left} · ${short(tokens)} of ${short(limit)}${estimated}`,
+    `${left} · ${short(tokens)} of ${short(limit)}${isEstimated ? ' est.' : ''}`,
     `${left} · ${short(tokens)}${isEstimated ? ' est.' : ''}`,
     left,
   ]

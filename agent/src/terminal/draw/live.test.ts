@@ -30,9 +30,24 @@ describe('the gauge', () => {
     expect(lines.at(-1)).toBe(left.padEnd(120 - right.length) + right)
   })
 
+  test('says the limit in 80 columns beside the long name of a model, estimated or not', () => {
+    const model = 'simulator:claude-opus-4-5'
+    const drawn = [true, false].map((isEstimated) => {
+      const state = { ...ready, agent: { ...agent, model }, gauge: { ...gauge, isEstimated }, ...at(80) }
+      return drawLive(state, 0).lines.at(-1)?.split(/ {2,}/)
+    })
+    expect(drawn).toEqual([
+      ['██░░░░░░ 78 % left · 36.7k of 167k est.', `asks first · ${model}`],
+      ['██░░░░░░ 78 % left · 36.7k of 167k', `asks first · ${model}`],
+    ])
+  })
+
   test('takes two lines in 40 columns, and still says that it is estimated', () => {
-    const { lines } = drawLive({ ...ready, ...at(40) }, 0)
-    expect(lines.slice(-2)).toEqual(['██░░░░░░ 78 % left · 36.7k est.', 'asks first · claude-opus-5'])
+    const words = [40, 38].map((columns) => drawLive({ ...ready, ...at(columns) }, 0).lines.slice(-2))
+    expect(words).toEqual([
+      ['██░░░░░░ 78 % left · 36.7k of 167k est.', 'asks first · claude-opus-5'],
+      ['██░░░░░░ 78 % left · 36.7k est.', 'asks first · claude-opus-5'],
+    ])
   })
 })
 
