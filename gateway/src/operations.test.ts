@@ -1,7 +1,11 @@
 // Keys, limits, health and stopping, over real sockets.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
+import { jsonlSessions } from 'everlong/node'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Setup, type SetupOptions, setUp, spoken } from './testing/setup.ts'
+import { type Setup, type SetupOptions, sessionsIn, setUp, spoken } from './testing/setup.ts'
 
 const open: Setup[] = []
 afterEach(async () => {
@@ -80,6 +84,15 @@ describe('keys', () => {
   })
 })
 
+test('where there are keys and no secret of an administrator, nobody is one', async () => {
+  const { url, gateway } = await started({ config: { keys } })
+  await ask(clientWith(url, annsKey), 'Hello.')
+  await gateway.settled()
+  const get = (path: string) => fetch(`${url}${path}`, { headers: { 'x-everlong-key': bobsKey } })
+  expect((await get('/metrics')).status).toBe(401)
+  expect(await (await get('/everlong/report')).json()).toMatchObject({ requests: 0, tenants: [] })
+})
+
 describe('limits', () => {
   const limited = (limits: object) => ({ config: { keys: [{ ...keys[0], limits }, keys[1]] } })
 
@@ -156,6 +169,21 @@ describe('a stop', () => {
     await closing
     expect(spoken((await setup.sessions()).get('chat'))).toEqual(['user: Hello.', 'assistant: Answer 1.'])
     await setup.server.close()
+  })
+
+  test('waits for a store that is slow', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everlong-slow-'))
+    const store = jsonlSessions({ folder })
+    const open: typeof store.open = async (...given) => {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return store.open(...given)
+    }
+    const setup = await setUp({ ports: { storeOf: () => ({ ...store, open }) } })
+    await ask(clientWith(setup.url, undefined), 'Hello.')
+    await setup.gateway.close()
+    expect(spoken((await sessionsIn(folder)).get('chat'))).toEqual(['user: Hello.', 'assistant: Answer 1.'])
+    await setup.close()
+    rmSync(folder, { recursive: true, force: true })
   })
 })
 

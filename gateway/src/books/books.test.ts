@@ -1,10 +1,13 @@
 // The books over a real conversation with the simulator's prompt cache and a clock that can be turned.
 import Anthropic from '@anthropic-ai/sdk'
 import { turnableClock } from '@everlong/simulator'
+import { costOf } from 'everlong/internal'
 import { afterEach, expect, test } from 'vitest'
+import { messages as dialect } from '../dialects/messages.ts'
 import { type Setup, type SetupOptions, setUp } from '../testing/setup.ts'
 import type { Sum } from './book.ts'
 import { reportOf } from './report.ts'
+import { rowOf } from './rows.ts'
 
 let setup: Setup | undefined
 afterEach(async () => {
@@ -99,4 +102,36 @@ test('own calls that cost more than was saved leave a negative balance', () => {
     own: { requests: 1, cost: 0.75 },
     balance: -0.5,
   })
+})
+
+test('a report of a period leaves out what was before', async () => {
+  const one = await started()
+  const say = talk(one.url, 'chat')
+  await say('one')
+  one.clock.turn(60_000)
+  const since = one.clock.now()
+  await say('two')
+  await one.gateway.settled()
+  const requests = async (from: number) =>
+    ((await (await fetch(`${one.url}/everlong/report?since=${from}`)).json()) as { requests: number }).requests
+  expect([await requests(0), await requests(since), await requests(since + 1_000)]).toEqual([2, 1, 0])
+})
+
+test.each([
+  ['read from the cache', { cacheRead: 900, cacheWrite: 100 }, { cacheRead: 1_000 }],
+  ['written to it', { cacheRead: 100, cacheWrite: 900 }, { cacheWrite: 1_000 }],
+  ['written to it for an hour', { cacheWrite: 900, cacheWriteHour: 900 }, { cacheWrite: 1_000, cacheWriteHour: 1_000 }],
+  ['sent without a cache', { input: 900 }, { input: 1_000 }],
+])('what was removed is priced as the rest of its prefix was: %s', (_, usage, removed) => {
+  const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
+  const level = 'manage' as const
+  const passed = {
+    ...{ caller: { tenant: 'a', key: 'k', level, limits: {} }, level, upstream: 'u', dialect },
+    ...{ time: 0, ms: 0, removed: 1_000, forwarded: { status: 200 } },
+  }
+  const row = rowOf(passed, {
+    ...{ kind: 'client', model, session: 's', watched: undefined },
+    usage: { ...none, ...usage },
+  })
+  expect([row.removed, row.saved]).toEqual([1_000, costOf({ ...none, ...removed }, model)])
 })

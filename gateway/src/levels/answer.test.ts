@@ -104,10 +104,13 @@ describe('a compaction of Claude Code', () => {
     expect(spoken(records).some((line) => line.includes('TEXT ONLY'))).toBe(false)
     await gateway.settled()
     const report = (await (await fetch(`${url}/everlong/report`)).json()) as {
+      cost: number
       own: { requests: number; cost: number }
       balance: number
     }
     expect(report.own.requests).toBe(1)
+    // The call is billed once: as the gateway's own.
+    expect(report.cost + report.own.cost).toBeCloseTo(setup?.server.simulator.meter.totals().cost ?? 0, 9)
     expect(report.balance).toBe(-report.own.cost)
   })
 
@@ -259,4 +262,20 @@ test('only the last message is looked at', () => {
     trigger: 'auto',
   })
   expect(compactionIn({ ...asked, messages: [{ ...said(prompt), role: 'assistant' }] }, {})).toBe(undefined)
+})
+
+test('the level of a key goes before that of the configuration', async () => {
+  const secret = 'a'.repeat(32)
+  const keys = [{ name: 'ann', tenant: 'acme', secrets: [secret], level: 'answer' }]
+  const { url, requests } = await started({ config: { level: 'observe', keys } })
+  const headers = { ...defaultHeaders, 'x-everlong-key': secret }
+  const client = new Anthropic({ apiKey: 'any', baseURL: url, defaultHeaders: headers, maxRetries: 0 })
+  const messages: Anthropic.MessageParam[] = [
+    { role: 'user', content: `Read the reports. ${rule}` },
+    { role: 'assistant', content: 'They are read. '.repeat(200) },
+    { role: 'user', content: prompt },
+  ]
+  const { content } = await client.messages.create({ model, max_tokens: 2_000, tools, messages })
+  expect(textOf(content as never)).toContain('Written by Everlong.')
+  expect(requests.filter((request) => textOf(request.messages.at(-1)?.content).includes('TEXT ONLY'))).toEqual([])
 })

@@ -169,3 +169,31 @@ test('two callers in two conversations never share a credential', async () => {
   expect([...organizations.keys()].toSorted()).toEqual(['key-one', 'key-two'])
   expect(organizations.get('key-one')?.length).toBe(organizations.get('key-two')?.length)
 })
+
+test('summaries are in the books as calls of the gateway, and everything together is what the upstream billed', async () => {
+  const requests: ScriptRequest[] = []
+  const page = 'The heron stood in the reeds and waited. '.repeat(150)
+  const { url, server, gateway } = await started({
+    script: (request, context) => {
+      requests.push(request)
+      const asked = textOf(request.messages.at(-1)?.content)
+      return asked.includes('Somebody who has never seen') ? summarizer()(request, context) : text(page)
+    },
+  })
+  const client = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+  const messages: Anthropic.MessageParam[] = []
+  for (let at = 0; at < 18; at++) {
+    messages.push({ role: 'user', content: `Write page ${at}.` })
+    const headers = { 'x-everlong-session': 'pages' }
+    const { content } = await client.messages.create({ model, max_tokens: 4_000, messages }, { headers })
+    messages.push({ role: 'assistant', content })
+  }
+  await gateway.settled()
+  const report = (await (await fetch(`${url}/everlong/report`)).json()) as Report
+  const summaries = requests.filter((one) =>
+    textOf(one.messages.at(-1)?.content).includes('Somebody who has never seen'),
+  )
+  expect(summaries.length).toBeGreaterThan(0)
+  expect(report.own.requests).toBe(summaries.length)
+  expect(report.cost + report.own.cost).toBeCloseTo(server.simulator.meter.totals().cost, 9)
+})
