@@ -42,6 +42,7 @@ describe.skipIf(!isWanted)('pictures (skipped: set EVERLONG_PICTURES=1, and have
       await page.setViewportSize({ width: 1280, height: 680 })
       await page.goto(`http://127.0.0.1:${viewer.port}${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
+      if (path === '/') await page.getByText(/^7 sessions$/).waitFor()
       await page.waitForTimeout(2_500)
       await page.screenshot({ path: join(folder, `viewer-${name}.png`), fullPage: true })
     }

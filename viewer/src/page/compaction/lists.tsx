@@ -11,8 +11,9 @@ export function Gone({ id, data }: ListProps) {
   if (data.gone.length === 0) return <p className="message">Nothing that code can tell.</p>
   return (
     <ul className="list">
-      {data.gone.map((fact) => (
-        <li key={`${fact.type} ${fact.line} ${fact.text}`}>
+      {data.gone.map((fact, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list keeps its order, and without content texts are equal
+        <li key={at}>
           <span className={fact.isBack ? 'chip' : 'chip bad'}>{lostNames[fact.type]}</span>{' '}
           {fact.isBack ? <span className="chip good">said again later</span> : null}{' '}
           <Link to={sessionLink(id, { at: fact.item ?? undefined })} className="quote quiet">
@@ -45,8 +46,9 @@ export function Words({ id, data }: ListProps) {
   if (data.words.length === 0) return <p className="message">The user said nothing in this context.</p>
   return (
     <ul className="list">
-      {data.words.map(({ item, text, found }) => (
-        <li key={`${item} ${text}`}>
+      {data.words.map(({ item, text, found }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list keeps its order, and without content texts are equal
+        <li key={at}>
           <span className={foundNames[found].style}>{foundNames[found].text}</span>{' '}
           <Link to={sessionLink(id, { at: item ?? undefined })} className="quote quiet">
             {oneLine(text).slice(0, 600)}

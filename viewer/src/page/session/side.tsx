@@ -70,8 +70,9 @@ function LostList({ data: { facts, doubts, unknown } }: { readonly data: LostDat
     <ul className="list">
       {unknown === null ? null : <li className="warn">{unknownInWords[unknown]}</li>}
       {facts.length === 0 && unknown === null ? <li className="soft">Nothing that code can tell.</li> : null}
-      {facts.slice(0, maxShown).map((fact) => (
-        <li key={`${fact.type} ${fact.line} ${fact.text}`}>
+      {facts.slice(0, maxShown).map((fact, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list keeps its order, and without content texts are equal
+        <li key={at}>
           <span className="chip">{lostNames[fact.type]}</span>{' '}
           <Link to={withQuery({ at: fact.item ?? undefined, kind: undefined })} className="quote quiet">
             {oneLine(fact.text).slice(0, 200)}
