@@ -222,5 +222,5 @@ test('another session is chosen from a list, and what was said in it is shown', 
   program.type('hello')
   await program.shows('Filter: hello')
   program.type(keys.enter)
-  await program.shows(/Session [0-9a-f-]+\n\n› say Hello there\n\nHello there\n/)
+  await program.shows(/Session say-hello-there-[0-9a-f]{4}\n\n› say Hello there\n\nHello there\n/)
 })
