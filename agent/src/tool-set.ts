@@ -15,7 +15,7 @@ export type ToolSet = {
   readonly skills?: readonly Skill[]
   readonly servers?: readonly Server[]
   readonly agents?: readonly SubagentType[]
-  /** Adds a folder to the workspace, and returns it as it is behind all links. */
+  /** Adds a folder to the workspace, and returns its path with all links resolved. */
   readonly addFolder?: (folder: string) => Promise<string>
   /** Runs a shell command that the person typed. Without it, there are none. */
   readonly runForPerson?: (command: string, context: ToolContext) => Promise<ToolOutput>

@@ -81,14 +81,14 @@ function isSkipped(path: string): boolean {
   return path.endsWith('/') || (state !== undefined && state.size > maxBytes)
 }
 
-/** It is not there any more, or only behind a link that took the place of its folder. */
+/** It is gone, or a link took the place of its folder. */
 function isGone(folder: string, path: string): boolean {
   const whole = join(folder, path)
   if (lstatSync(whole, { throwIfNoEntry: false }) === undefined) return true
   return realpathSync(dirname(whole)) !== dirname(whole)
 }
 
-/** Never through a link out of the workspace: git does not list what is behind one. */
+/** Never through a link out of the workspace: git does not list the files that such a link leads to. */
 function remove(folder: string, path: string): void {
   const whole = join(folder, path)
   if (isWithin(folder, whole) && whole !== folder) rmSync(whole, { force: true })

@@ -21,9 +21,9 @@ export type Workspace = {
   /** Behind all links. */
   readonly realRoot: string
   readonly place: (path: string) => Promise<Place>
-  /** Further folders that belong to the workspace, behind all links. */
+  /** Further folders of the workspace, with all links resolved. */
   readonly added: () => readonly string[]
-  /** Adds one, and returns it as it is behind all links. */
+  /** Adds a folder, and returns its path with all links resolved. */
   readonly add: (folder: string) => Promise<string>
 }
 
