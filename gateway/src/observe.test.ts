@@ -1,67 +1,9 @@
 // Level 1 over real sockets: what passes is what came, and every conversation is a transcript.
-import { createServer, type IncomingMessage, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, request } from 'node:http'
 import Anthropic from '@anthropic-ai/sdk'
-import { afterEach, describe, expect, test } from 'vitest'
-import { countingScript, type Setup, type SetupOptions, setUp, spoken } from './testing/setup.ts'
-
-const open: { close: () => Promise<void> }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
-async function started(options?: SetupOptions): Promise<Setup> {
-  const setup = await setUp(options)
-  open.push(setup)
-  return setup
-}
-
-const model = 'claude-opus-5'
-const user = (content: string) => ({ role: 'user' as const, content })
-const assistant = (content: string) => ({ role: 'assistant' as const, content })
-
-type Told = { readonly status: number; readonly head: readonly string[]; readonly body: Buffer }
-
-/** A request without a client's own ideas about headers. */
-function raw(
-  url: string,
-  options: { method?: string; headers?: readonly string[]; body?: string | Buffer } = {},
-): Promise<Told> {
-  const { method = 'POST', headers = [], body = '' } = options
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers: [...headers], agent: false }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, head: response.rawHeaders, body: Buffer.concat(chunks) }),
-      )
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}
-
-/** An upstream that remembers what it got and answers as it is told. */
-async function upstream(
-  answer: (request: IncomingMessage, body: Buffer) => { status?: number; headers?: string[]; body: Buffer | string },
-) {
-  const got: { readonly request: IncomingMessage; readonly body: Buffer }[] = []
-  const server: Server = createServer((incoming, outgoing) => {
-    const chunks: Buffer[] = []
-    incoming.on('data', (chunk) => chunks.push(chunk))
-    incoming.on('end', () => {
-      const body = Buffer.concat(chunks)
-      got.push({ request: incoming, body })
-      const told = answer(incoming, body)
-      outgoing.writeHead(told.status ?? 200, told.headers ?? [])
-      outgoing.end(told.body)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  open.push({ close: () => new Promise((resolve) => server.close(() => resolve())) })
-  return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
+import { describe, expect, test } from 'vitest'
+import { countingScript, spoken } from './testing/setup.ts'
+import { assistant, listening, model, type RawAnswer, raw, started, upstream, user } from './testing/started.ts'
 
 describe('what passes', () => {
   test('a request arrives byte for byte, with every header but those of the connection and ours', async () => {
@@ -129,7 +71,7 @@ describe('what passes', () => {
     const [here, there] = await Promise.all(
       [url, server.url].map((base) => raw(`${base}/v1/unheard-of/1`, { method: 'DELETE', headers })),
     )
-    const bare = (told: Told | undefined) => [told?.status, told?.body.toString().replace(/req_\w+/, 'req')]
+    const bare = (told: RawAnswer | undefined) => [told?.status, told?.body.toString().replace(/req_\w+/, 'req')]
     expect(bare(here)).toEqual(bare(there))
   })
 
@@ -140,10 +82,8 @@ describe('what passes', () => {
       outgoing.write('event: ping\ndata: {"type":"ping"}\n\n')
       finish = () => outgoing.end('event: message_stop\ndata: {"type":"message_stop"}\n\n')
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    open.push({ close: () => new Promise((resolve) => server.close(() => resolve())) })
-    const { port } = server.address() as AddressInfo
-    const gateway = await started({ config: { upstreams: { simulator: { url: `http://127.0.0.1:${port}` } } } })
+    const { url } = await listening(server)
+    const gateway = await started({ config: { upstreams: { simulator: { url } } } })
     const response = await fetch(`${gateway.url}/v1/messages`, {
       method: 'POST',
       headers: { 'x-api-key': 'k' },
@@ -165,10 +105,8 @@ describe('what passes', () => {
       outgoing.write('event: ping\ndata: {}\n\n')
       outgoing.on('close', () => closed.resolve())
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    open.push({ close: () => new Promise((resolve) => server.close(() => resolve())) })
-    const { port } = server.address() as AddressInfo
-    const gateway = await started({ config: { upstreams: { simulator: { url: `http://127.0.0.1:${port}` } } } })
+    const { url } = await listening(server)
+    const gateway = await started({ config: { upstreams: { simulator: { url } } } })
     const abort = new AbortController()
     const response = await fetch(`${gateway.url}/v1/messages`, {
       ...{ method: 'POST', headers: { 'x-api-key': 'k' }, body: '{}', signal: abort.signal },

@@ -2,43 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Anthropic from '@anthropic-ai/sdk'
 import { jsonlSessions } from 'everlong/node'
-import { afterEach, describe, expect, test } from 'vitest'
-import { type Setup, type SetupOptions, sessionsIn, setUp, spoken } from './testing/setup.ts'
-
-const open: Setup[] = []
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
-async function started(options?: SetupOptions): Promise<Setup> {
-  const setup = await setUp(options)
-  open.push(setup)
-  return setup
-}
-
-const model = 'claude-opus-5'
-const [annsKey, annsOldKey, bobsKey, adminKey] = ['a', 'o', 'b', 'x'].map((letter) => letter.repeat(32)) as [
-  string,
-  string,
-  string,
-  string,
-]
-const keys = [
-  { name: 'ann', tenant: 'acme', secrets: [annsKey, annsOldKey] },
-  { name: 'bob', tenant: 'rivals', secrets: [bobsKey] },
-]
-
-function clientWith(url: string, key: string | undefined, session = 'chat'): Anthropic {
-  const defaultHeaders = { ...(key === undefined ? {} : { 'x-everlong-key': key }), 'x-everlong-session': session }
-  return new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0, defaultHeaders })
-}
+import { describe, expect, test } from 'vitest'
+import { sessionsIn, setUp, spoken } from './testing/setup.ts'
+import { adminKey, annsKey, annsOldKey, ask, bobsKey, clientWith, keys, model, started } from './testing/started.ts'
 
 const retryAfter = (error: unknown) => (error as { readonly headers: Headers }).headers.get('retry-after')
-
-const ask = (client: Anthropic, text: string) =>
-  client.messages.create({ model, max_tokens: 50, messages: [{ role: 'user', content: text }] })
 
 describe('keys', () => {
   test('lead to the sessions of their tenant; an old one does until it is removed', async () => {
