@@ -23,10 +23,13 @@ export type WindowChoice = { readonly model?: string; readonly window?: number }
 
 export type Measured = WindowChoice & { readonly env: Environment }
 
+type Reading = Pick<Parameters<typeof readFile>[1], 'whole' | 'withFacts' | 'onProgress'>
+
 /** The file as a session. Throws the system's error, or a ConfigurationError if the settings cannot work. */
-export function openFile(path: string, { env, model, window }: Measured): Promise<ReadFile> {
+export function openFile(path: string, { env, model, window, ...reading }: Measured & Reading): Promise<ReadFile> {
   const settings = window === undefined ? {} : { contextWindow: window }
-  return readFile(path, { engine: { model: offline(), environment: env, settings }, ...(model ? { model } : {}) })
+  const engine = { model: offline(), environment: env, settings }
+  return readFile(path, { engine, ...(model ? { model } : {}), ...reading })
 }
 
 export function explainFile({ session }: Pick<ReadFile, 'session'>, { window }: WindowChoice): Explanation {

@@ -36,7 +36,7 @@ export { type Finding, findingsOf, type Tally, tallyOf } from './core/transcript
 export type { ModelTokens, Statistics } from './core/transcript/report/statistics.ts'
 export { lastAction } from './core/transcript/tree/changes.ts'
 export { isSidechainAt, typeAt } from './core/transcript/tree/graph.ts'
-export type { LiveWindow } from './core/transcript/tree/live.ts'
+export { type LiveWindow, liveWindow } from './core/transcript/tree/live.ts'
 export { ancestryOf, createScanner, type Epoch, isTranscript, type Scan } from './core/transcript/tree/scan.ts'
 export { createFold, type Fold, foldEntries } from './core/transcript/view/fold.ts'
 export { type ModelPorts, systemPorts } from './models/ports.ts'

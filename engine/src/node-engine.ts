@@ -19,12 +19,7 @@ import {
   type Sessions,
 } from './engine.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
-import {
-  allEntries,
-  readTranscript,
-  readWindow,
-  type ReadOptions as TranscriptOptions,
-} from './node/read/transcript.ts'
+import { allEntries, readTranscript, type ReadOptions as TranscriptOptions } from './node/read/transcript.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
 import { keepingResults } from './node/write/keep-results.ts'
@@ -92,27 +87,27 @@ export function createEngine(given: EngineOptions & { readonly store?: SessionSt
 
 export type ReadFile = {
   readonly session: OwnReadSession
-  /** What the session was read from. Of its entries only those since the last boundary, unless an older state is read. */
+  /** What the session was read from. */
   readonly transcript: Transcript
 }
 
-type FileOptions = ReadOptions & Pick<TranscriptOptions, 'onProgress'>
+type FileOptions = ReadOptions & Pick<TranscriptOptions, 'whole' | 'withFacts' | 'onProgress'>
 
 /** For our own tools, which show more than a session does. Throws the system's error if the file cannot be read. */
 export function readFile(path: string, { engine, ...options }: FileOptions & { readonly engine: EngineOptions }) {
   return readIn(createSessions(nodeHost(undefined), engine), path, options)
 }
 
-/** Only an older state needs the file from its start. */
 async function readIn(
   sessions: Sessions,
   path: string,
-  { before, onProgress, ...options }: FileOptions,
+  { before, whole, withFacts, onProgress, ...options }: FileOptions,
 ): Promise<ReadFile> {
-  const isPast = before !== undefined
-  const transcript = isPast ? readTranscript(path, { before, ...defined({ onProgress }) }) : readWindow(path)
-  const whole = isPast ? undefined : { all: async () => allEntries(path), ...recallOnDisk(path) }
-  return { session: await sessions.read(transcript, options, whole), transcript }
+  const reading = defined({ before, whole, withFacts, onProgress })
+  const transcript = readTranscript(path, reading)
+  // Recall finds nothing that an older state does not have.
+  const stored = before === undefined ? { all: async () => allEntries(path), ...recallOnDisk(path) } : undefined
+  return { session: await sessions.read(transcript, options, stored), transcript }
 }
 
 function nodeHost(hookSettings: HookChoices | undefined): HostPorts {

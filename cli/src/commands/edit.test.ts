@@ -23,6 +23,7 @@ function talk() {
 }
 const textsOf = (file: string) =>
   readTranscript(file).view.messages.map(({ content }) => textOf(content).replaceAll(filler, '').trim())
+const isBoundary = ({ subtype }: { readonly subtype?: unknown }) => subtype === 'compact_boundary'
 const uuidAt = (file: string, at: number) => readTranscript(file).view.messages[at]?.uuid ?? ''
 
 describe('by hand', () => {
@@ -84,6 +85,29 @@ describe('by hand', () => {
     expect((await everlong(['undo', path])).stdout).toContain('Undid a compaction')
     expect(readTranscript(path).view.messages).toEqual(before)
     expect((await everlong(['undo', path])).exitCode).toBe(1)
+  })
+
+  test('entries from before the last compaction of a large session can be named', async () => {
+    const long = 'word '.repeat(1_600)
+    const told = session()
+    for (const nth of [1, 2, 3, 4]) told.user(`question ${nth} ${filler}`).assistant(`answer ${nth}`)
+    for (let nth = 0; nth < 40; nth++) told.user(long).assistant(long)
+    for (let nth = 0; nth < 60; nth++) told.user('short').assistant('ok')
+    told.boundary().summary('The summary.')
+    for (let nth = 0; nth < 3; nth++) told.user(`later ${nth}`).assistant('ok')
+    const file = folder.write('large.jsonl', told.records)
+    const [second = '', boundary = ''] = [told.records[3]?.uuid, told.records.find(isBoundary)?.uuid].map(String)
+    // The window alone does not have them.
+    expect([second, boundary].map((uuid) => readTranscript(file).entry(uuid) === undefined)).toEqual([true, false])
+    const before = textsOf(file)
+    await report<EditReport>('rewind', file, second)
+    expect(textsOf(file)).toEqual(['question 1', 'answer 1', 'question 2', 'answer 2'])
+    await report('undo', file)
+    expect(textsOf(file)).toEqual(before)
+    expect(await report<UndoReport>('undo', file, '--edit', boundary)).toMatchObject({
+      undone: [{ type: 'compaction' }],
+    })
+    expect(textsOf(file).slice(0, 4)).toEqual(['question 1', 'answer 1', 'question 2', 'answer 2'])
   })
 
   test.each([[['rewind', 'nobody']], [['pin', 'nobody']], [['unpin', 'nobody']], [['snip', 'nobody', 'nobody']]])(

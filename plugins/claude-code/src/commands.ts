@@ -87,9 +87,9 @@ function howToResume(transcript: string): string {
 }
 
 async function lost(transcript: string): Promise<Answer> {
-  const [{ lostInTranscript, readTranscript }, { renderSession }] = await Promise.all([
+  const [{ lostInFile }, { renderSession }] = await Promise.all([
     import('everlong/internal/node'),
     import('@everlong/cli/lost'),
   ])
-  return { text: renderSession(lostInTranscript(readTranscript(transcript)), plainScreen).join('\n') }
+  return { text: renderSession(lostInFile(transcript), plainScreen).join('\n') }
 }

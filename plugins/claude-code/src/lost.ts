@@ -1,7 +1,6 @@
 // What a summary of Claude Code's left out, compared with the transcript, as a text for the agent.
 
-import { readBoundary } from 'everlong/internal'
-import { forEachEntry, leftOutText, readTranscript } from 'everlong/internal/node'
+import { leftOutBy } from 'everlong/internal/node'
 
 export type Compared = {
   readonly summary: string
@@ -12,16 +11,6 @@ export type Compared = {
 }
 
 /** For the agent; empty if nothing is missing. */
-export function compare(transcript: string, { summary, bytes, given }: Compared): string {
-  const session = readTranscript(transcript, { before: boundaryAfter(transcript, bytes), withFacts: true })
-  return leftOutText(session, { summary, given, search: 'the everlong search tool' })
-}
-
-function boundaryAfter(transcript: string, bytes: number): string | undefined {
-  let found: string | undefined
-  const visit = ({ record }: { readonly record: { readonly [key: string]: unknown } }) => {
-    if (readBoundary(record) && typeof record.uuid === 'string') found ??= record.uuid
-  }
-  forEachEntry(transcript, visit, { from: bytes })
-  return found
+export function compare(transcript: string, compared: Compared): string {
+  return leftOutBy(transcript, { ...compared, search: 'the everlong search tool' })
 }

@@ -3,8 +3,14 @@ import { createHash, randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { Environment } from 'everlong'
 import { createScanner, isTranscript } from 'everlong/internal'
-import { lostIn } from 'everlong/internal/compaction'
-import { findSessions, findSubagents, findTranscripts, forEachEntry, readTranscript } from 'everlong/internal/node'
+import {
+  findSessions,
+  findSubagents,
+  findTranscripts,
+  forEachEntry,
+  lostInFile,
+  readTranscript,
+} from 'everlong/internal/node'
 import type { SessionFacts, SessionRow } from '../data/api.ts'
 import { createTitleBook, sessionFacts } from '../data/facts.ts'
 import { createSessionView, type SessionView } from '../data/session.ts'
@@ -132,6 +138,6 @@ function factsIn(path: string): FactsOrTrouble {
 }
 
 function lostCount(path: string): number | null {
-  const { facts, unknown } = lostIn(readTranscript(path).entries)
+  const { facts, unknown } = lostInFile(path)
   return unknown === 'unreadable-summary' ? null : facts.length
 }

@@ -18,7 +18,7 @@ import {
   openWriter,
   type ReadFile,
   readFile,
-  readWindow,
+  readTranscript,
   type Transcript,
   writeNewTranscript,
 } from 'everlong/internal/node'
@@ -251,7 +251,7 @@ async function appended({ report, session, records }: MadeCompaction): Promise<O
   const { writer } = opened
   try {
     // An agent that is still running does not take the lease.
-    if (readWindow(path).lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
+    if (readTranscript(path).lastUuid !== lastUuid) return why('The session went on meanwhile. Try again.')
     const result = writer.appendAll(records)
     if (result.type === 'appended') return gathered({ ...report, appendedFor: format })
     return why('message' in result ? result.message : 'The session could not be written.')

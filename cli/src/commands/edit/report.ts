@@ -2,13 +2,13 @@
 // back.
 
 import { count, visible } from '@everlong/agent/render'
-import { type ContextSize, type Explanation, explainTranscript, situationOf } from 'everlong/internal/compaction'
-import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
+import { type ContextSize, type Explanation, situationOf } from 'everlong/internal/compaction'
+import { applyEdits, type Transcript } from 'everlong/internal/node'
 import { type Edit, snip } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
-import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
+import { failed, gathered, noTranscript, type Outcome, opening } from '../../outcome.ts'
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
-import { countingOf } from '../../session.ts'
+import { countingOf, openFile } from '../../session.ts'
 
 /** What the user asked for. Entries are named by uuid. */
 export type RequestedEdit =
@@ -27,20 +27,23 @@ export type EditReport = {
 }
 
 export async function gather(path: string, requested: RequestedEdit, io: Io): Promise<Outcome<EditReport>> {
-  const opened = reading(path, () => gathered(readTranscript(path)))
+  const open = (whole = false) => opening(path, async () => gathered(await openFile(path, { env: io.env, whole })))
+  // The named entries may be older than the last compaction.
+  const opened = await open(true)
   if (opened.type === 'failed') return opened
-  const file = opened.report
+  const { transcript: file, session } = opened.report
   if (file.view.messages.length === 0) return failed(noTranscript(path, file.bytes))
   const now = io.now()
-  const explain = (transcript: Transcript) => explainTranscript(transcript, { env: io.env })
-  const before = explain(file)
+  const before = session.explain()
   const planned = editsFor(file, requested, { now, explanation: before })
   if (typeof planned === 'string') return failed(`nothing changed. ${planned}`)
   const reason = 'asked for on the command line'
   const edits = planned.map((edit): Edit => ({ ...edit, reason }))
   const applied = await applyEdits(file, edits, { owner: `everlong ${requested.command}`, now })
   if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
-  const sizes = { before: before.size, after: explain(readTranscript(path)).size }
+  const edited = await open()
+  if (edited.type === 'failed') return edited
+  const sizes = { before: before.size, after: edited.report.session.explain().size }
   return gathered({ path, command: requested.command, edits, uuids: applied.uuids, ...sizes })
 }
 

@@ -2,12 +2,13 @@
 
 import { count, counted, visible } from '@everlong/agent/render'
 import { readBoundary, readEdit } from 'everlong/internal'
-import { type ContextSize, explainTranscript } from 'everlong/internal/compaction'
-import { applyEdits, readTranscript, type Transcript } from 'everlong/internal/node'
+import type { ContextSize } from 'everlong/internal/compaction'
+import { applyEdits, type Transcript } from 'everlong/internal/node'
 import type { Edit } from 'everlong/mechanisms'
 import type { Io } from '../../io.ts'
-import { failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
+import { failed, gathered, noTranscript, type Outcome, opening } from '../../outcome.ts'
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
+import { openFile } from '../../session.ts'
 
 export type UndoReport = {
   readonly path: string
@@ -24,9 +25,11 @@ export type UndoOptions = { readonly edit?: readonly string[]; readonly io: Io }
 type Target = UndoReport['undone'][number]
 
 export async function gather(path: string, { edit, io }: UndoOptions): Promise<Outcome<UndoReport>> {
-  const opened = reading(path, () => gathered(readTranscript(path)))
+  const open = (whole = false) => opening(path, async () => gathered(await openFile(path, { env: io.env, whole })))
+  // A named edit may be older than the last compaction.
+  const opened = await open(edit !== undefined)
   if (opened.type === 'failed') return opened
-  const file = opened.report
+  const { transcript: file, session } = opened.report
   const strange = edit?.find((uuid) => named(file, uuid) === undefined)
   const asked = edit?.map((uuid) => named(file, uuid)).filter((found) => found !== undefined)
   const undone = asked ?? lastAction(file)
@@ -34,8 +37,9 @@ export async function gather(path: string, { edit, io }: UndoOptions): Promise<O
   const undos = undone.map(({ uuid }): Edit => ({ type: 'undo', uuid, reason: 'asked for on the command line' }))
   const applied = await applyEdits(file, undos, { owner: 'everlong undo', now: io.now() })
   if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
-  const sizeOf = (transcript: Transcript) => explainTranscript(transcript, { env: io.env }).size
-  const sizes = { before: sizeOf(file), after: sizeOf(readTranscript(path)) }
+  const edited = await open()
+  if (edited.type === 'failed') return edited
+  const sizes = { before: session.explain().size, after: edited.report.session.explain().size }
   return gathered({ path, undone, uuids: applied.uuids, ...sizes })
 }
 

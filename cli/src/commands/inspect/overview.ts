@@ -18,19 +18,13 @@ import {
   findingsOf,
   isTranscript,
   type LiveWindow,
+  liveWindow,
+  readHead,
   type Tally,
   tallyOf,
 } from 'everlong/internal'
 import type { ContextSize, Explanation } from 'everlong/internal/compaction'
-import {
-  type FileScan,
-  findSubagents,
-  type LiveFile,
-  openLive,
-  type ReadFile,
-  type SubAgents,
-  type Transcript,
-} from 'everlong/internal/node'
+import { type FileScan, findSubagents, readTranscript, type SubAgents, type Transcript } from 'everlong/internal/node'
 import { agentNames } from '../../agent-names.ts'
 import type { Io } from '../../io.ts'
 import { type Outcome, opening, orNoTranscript } from '../../outcome.ts'
@@ -80,19 +74,19 @@ type Asked = WindowChoice & { readonly io: Io }
 export function gather(path: string, { io, ...options }: Asked): Promise<Outcome<InspectReport>> {
   return opening(path, async () => {
     const scan = scanWithProgress(path, io)
-    const live = openLive(path)
-    const { transcript, explanation, trouble } = await tryToExplain(path, { ...options, env: io.env })
-    const hint = explanation && transcript && windowHint(explanation, transcript, options)
-    const window = windowOf(live, transcript)
-    const findings = findingsOf(scan, scan.problems, window.tally)
+    const transcript = readTranscript(path)
+    const { explanation, trouble } = await tryToExplain(path, { ...options, env: io.env })
+    const hint = explanation && windowHint(explanation, transcript, options)
+    const window = windowOf(transcript)
+    const findings = findingsOf(scan, scan.problems, tallyOf(window.entries))
     const errors = findings.filter(({ severity }) => severity === 'error')
-    const times = timesOf(scan, live)
+    const times = timesOf(scan, window.entries)
     const report: InspectReport = {
       path,
       ...fileFacts(scan),
       from: times[0],
       to: times.at(-1),
-      live: window.tally,
+      live: tallyOf(window.entries),
       stop: window.stop,
       context: explanation && {
         model: explanation.model,
@@ -112,38 +106,36 @@ export function gather(path: string, { io, ...options }: Asked): Promise<Outcome
   })
 }
 
-type Tried = { readonly transcript?: Transcript; readonly explanation?: Explanation; readonly trouble?: string }
+type Tried = { readonly explanation?: Explanation; readonly trouble?: string }
 
 /** Settings that cannot work are only one problem among others here. */
 async function tryToExplain(path: string, measured: Measured): Promise<Tried> {
-  let file: ReadFile | undefined
   try {
-    file = await openFile(path, measured)
-    return { transcript: file.transcript, explanation: explainFile(file, measured) }
+    return { explanation: explainFile(await openFile(path, measured), measured) }
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    return { ...(file ? { transcript: file.transcript } : {}), trouble: error.message }
+    return { trouble: error.message }
   }
 }
 
+type Window = { readonly entries: readonly Entry[]; readonly stop: LiveWindow['stop'] }
+
 /** The entries that the view is made of. After an undo or a rewind they are before the last boundary. */
-function windowOf(
-  live: LiveFile,
-  transcript?: Transcript,
-): { readonly tally: Tally; readonly stop: LiveWindow['stop'] } {
-  const near = new Set(live.entries.map(({ record }) => record.uuid))
-  const shown = transcript?.view.sources.flatMap(({ uuids }) => uuids) ?? []
-  if (shown.every((uuid) => near.has(uuid))) return { tally: tallyOf(live.entries), stop: live.stop }
-  const entries: readonly Entry[] = shown.flatMap((uuid) => transcript?.entry(uuid) ?? [])
-  const isSummarized = transcript?.view.messages[0]?.origin === 'summary'
-  return { tally: tallyOf(entries), stop: isSummarized ? 'boundary' : 'root' }
+function windowOf({ entries: read, view, entry }: Transcript): Window {
+  const { order, stop } = liveWindow(read.map(readHead))
+  const entries = order.flatMap((at) => read[at] ?? [])
+  const near = new Set(entries.map(({ record }) => record.uuid))
+  const shown = view.sources.flatMap(({ uuids }) => uuids)
+  if (shown.every((uuid) => near.has(uuid))) return { entries, stop }
+  const isSummarized = view.messages[0]?.origin === 'summary'
+  return { entries: shown.flatMap((uuid) => entry(uuid) ?? []), stop: isSummarized ? 'boundary' : 'root' }
 }
 
 /** In the file of a sub-agent no epoch has a time, so the live window is used. */
-function timesOf(scan: FileScan, live: LiveFile): readonly string[] {
+function timesOf(scan: FileScan, live: readonly Entry[]): readonly string[] {
   const ofEpochs = scan.epochs.flatMap(({ from, to }) => [from, to]).filter((time) => time !== undefined)
   if (ofEpochs.length > 0) return ofEpochs
-  return live.entries.map(({ record }) => record.timestamp).filter((time) => typeof time === 'string')
+  return live.map(({ record }) => record.timestamp).filter((time) => typeof time === 'string')
 }
 
 function fileFacts(scan: FileScan) {

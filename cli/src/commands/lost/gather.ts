@@ -3,13 +3,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { visible } from '@everlong/agent/render'
-import {
-  type FoundSession,
-  findSessions,
-  type LostFile,
-  lostInTranscript,
-  readTranscript,
-} from 'everlong/internal/node'
+import { type FoundSession, findSessions, type LostFile, lostInFile } from 'everlong/internal/node'
 import { agentHomes, nothingHere } from '../../agent-homes.ts'
 import type { Io } from '../../io.ts'
 import { failed, noTranscript, noTranscripts, notThere, type Outcome, systemTrouble } from '../../outcome.ts'
@@ -88,7 +82,7 @@ async function readAll(files: readonly FoundSession[], io: Io): Promise<ReadFile
     for (const [at, { path, bytes }] of files.entries()) {
       const onProgress = (part: number) => progress.show(done + part, all, `${at} of ${files.length} sessions`)
       try {
-        const session = lostInTranscript(readTranscript(path, { onProgress }))
+        const session = lostInFile(path, { onProgress })
         if (session.isTranscript) sessions.push(session)
         else others.push(path)
       } catch (error) {

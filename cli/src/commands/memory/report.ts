@@ -4,11 +4,12 @@
 import { count, oneLine, visible } from '@everlong/agent/render'
 import { countTokens, offline } from 'everlong'
 import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/internal/compaction'
-import { openMemory, readTranscript, type SessionMemory, type Transcript } from 'everlong/internal/node'
+import { openMemory, type SessionMemory, type Transcript } from 'everlong/internal/node'
 import type { Io } from '../../io.ts'
-import { expecting, failed, gathered, noTranscript, type Outcome, reading } from '../../outcome.ts'
+import { failed, gathered, noTranscript, type Outcome, opening, reading } from '../../outcome.ts'
 import { createProgress } from '../../progress.ts'
 import { fileHeading, heading, paragraph, type Screen } from '../../render/screen.ts'
+import { openFile } from '../../session.ts'
 
 export type MemoryOptions = { readonly write?: boolean; readonly json?: boolean }
 
@@ -34,16 +35,17 @@ export async function gather(path: string, { write = false, io }: Asked): Promis
   if (found.type === 'failed') return found
   const { memory, notes } = found.report
   if (notes) return gathered(reportOf(path, { memory, notes, origin: 'kept', isWritten: false }))
-  const opened = open(path, io)
+  const opened = await open(path, io)
   if (opened.type === 'failed') return opened
   return make(opened.report, { memory, write })
 }
 
-function open(path: string, io: Io): Outcome<Transcript> {
-  return expecting(path, () => {
+function open(path: string, io: Io): Promise<Outcome<Transcript>> {
+  return opening(path, async () => {
     const progress = createProgress(io)
     try {
-      return gathered(readTranscript(path, { onProgress: progress.show, withFacts: true }))
+      const reading = { whole: true, withFacts: true, onProgress: progress.show }
+      return gathered((await openFile(path, { env: io.env, ...reading })).transcript)
     } finally {
       progress.clear()
     }

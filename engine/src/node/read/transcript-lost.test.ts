@@ -6,7 +6,7 @@ import { transcriptOfRecords } from '../../core/session/transcript.ts'
 import { session } from '../../testing/records.ts'
 import { hasTranscripts, transcripts } from '../testing/real-data.ts'
 import { readTranscript } from './transcript.ts'
-import { lostInTranscript } from './transcript-lost.ts'
+import { lostInFile, lostInTranscript } from './transcript-lost.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-lost-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -15,8 +15,6 @@ const file = (text: string) => {
   writeFileSync(path, text)
   return path
 }
-
-const lostInFile = (path: string) => lostInTranscript(readTranscript(path))
 
 const talk = () => session().user('Never drop the table orders_2019.').assistant('Understood.').user('List the files.')
 

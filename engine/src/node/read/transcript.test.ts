@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import type { Transcript } from '../../core/session/transcript.ts'
 import { editRecord } from '../../core/transcript/format/edits.ts'
 import { generateSession, keptLayouts, session } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
-import { readTranscript, readWindow } from './transcript.ts'
+import { readTranscript } from './transcript.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -58,12 +59,12 @@ test('the live window alone says the same about the session as the whole file', 
     const undo = editRecord({ type: 'undo', uuid: 'e1' }, { ...place, uuid: 'e2', parentUuid: 'e1', envelope: {} })
     for (const more of [[], [pin], [pin, undo]]) {
       writeFileSync(path, [...records, ...more].map((record) => `${JSON.stringify(record)}\n`).join(''))
-      const said = ({ view, answered, place: at, facts, ...read }: ReturnType<typeof readWindow>) => {
+      const said = ({ view, answered, place: at, facts, ...read }: Transcript) => {
         const { format, bytes, lastUuid, envelope, sessionId, note, queued, lastAction } = read
         const texts = [view, answered].map(({ messages }) => messages)
         return { texts, at, facts: facts(), format, bytes, lastUuid, envelope, sessionId, note, queued, lastAction }
       }
-      const [window, whole] = [readWindow(path), readTranscript(path)]
+      const [window, whole] = [readTranscript(path), readTranscript(path, { whole: true })]
       expect(said(window)).toEqual(said(whole))
       isSmaller ||= window.entries.length < whole.entries.length
     }

@@ -1,6 +1,6 @@
 // Reads a transcript on disk: the live window from the end of the file, or everything. Of a large file that is read whole only the
 // end is kept; older entries have their long texts shortened and are read again if the view shows them. It writes nothing.
-import { isObject, type JsonObject } from '../../core/message/json.ts'
+import { defined, isObject, type JsonObject } from '../../core/message/json.ts'
 import {
   type Cutoff,
   createCutoff,
@@ -23,6 +23,8 @@ import { openLive } from './live-file.ts'
 export type ReadOptions = {
   /** Only what precedes this entry; for a boundary, what its compaction worked on. */
   readonly before?: EntryName | undefined
+  /** All entries. Default: those that the live window needs, unless `before` or `wholeBytes` is given. */
+  readonly whole?: boolean | undefined
   /** Bytes at the end of the file whose entries are kept whole. Default: 64 MB. */
   readonly wholeBytes?: number | undefined
   /** Reads the facts on the way, for callers that will ask for them: otherwise a large file is read once more. */
@@ -30,8 +32,14 @@ export type ReadOptions = {
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
 
-/** Only the entries that the live window needs. Facts about the whole session are read from the file when they are asked for. */
-export function readWindow(path: string): Transcript {
+/** Throws a StoreError if `before` is in no entry, and the system's error if the file cannot be read. */
+export function readTranscript(path: string, options: ReadOptions = {}): Transcript {
+  const { whole, before, wholeBytes } = options
+  return whole || before !== undefined || wholeBytes !== undefined ? readAll(path, options) : readWindow(path)
+}
+
+/** Facts about the whole session are read from the file when they are asked for. */
+function readWindow(path: string): Transcript {
   const { entries, bytes } = windowEntries(path)
   const eachWhole = (visit: (entry: Entry) => void) => void forEachEntry(path, visit)
   const format = sniffFormat(path) ?? 'claude-code'
@@ -59,9 +67,8 @@ export function allEntries(path: string): readonly Entry[] {
   return entries
 }
 
-/** Throws a StoreError if `before` is in no entry, and the system's error if the file cannot be read. */
-export function readTranscript(path: string, options: ReadOptions = {}): Transcript {
-  const { wholeBytes = 64 << 20, before, withFacts, ...lines } = options
+function readAll(path: string, options: ReadOptions): Transcript {
+  const { wholeBytes = 64 << 20, before, withFacts, onProgress } = options
   const entries: Entry[] = []
   const cutoff = createCutoff(before)
   const facts = withFacts ? createFacts() : undefined
@@ -79,7 +86,7 @@ export function readTranscript(path: string, options: ReadOptions = {}): Transcr
         entries[shortened] = withShortTexts(oldest)
       }
     },
-    lines,
+    defined({ onProgress }),
   )
   requireReached(cutoff, path)
   const eachWhole = (visit: (entry: Entry) => void) => {
