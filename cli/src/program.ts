@@ -10,6 +10,7 @@ import { demoCommand } from './commands/demo.ts'
 import { editCommand } from './commands/edit.ts'
 import { gatewayCommand } from './commands/gateway.ts'
 import { handoffCommand } from './commands/handoff.ts'
+import { initCommand } from './commands/init.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { installCommand, uninstallCommand } from './commands/install.ts'
 import { lostCommand } from './commands/lost.ts'
@@ -37,7 +38,7 @@ const groups: Readonly<Record<string, readonly ((cli: Cli) => Command)[]>> = {
     copyCommand,
   ],
   'Run:': [agentCommand, gatewayCommand, demoCommand, simulateCommand, mcpCommand],
-  'Install:': [installCommand, uninstallCommand],
+  'Install:': [initCommand, installCommand, uninstallCommand],
 }
 
 /** Commands of earlier versions. They still work and are not shown. */
@@ -64,6 +65,7 @@ const epilogue = `Examples:
   everlong compact session.jsonl        the context to continue with
   everlong handoff session.jsonl        hand it over to another agent
   everlong agent                        a coding agent in this folder
+  everlong init                         add it to a project
   everlong install claude-code          give back what compactions lose
 
 All but view, agent, demo and mcp have --json.

@@ -1,8 +1,8 @@
 // Installs Everlong into one agent, and removes it again. What must not be overwritten is refused, and then nothing is written.
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { removeEmpty, writeAll } from '../../disk.ts'
 import { dataFolders } from './data.ts'
-import { removeEmpty, writeAll } from './disk.ts'
 import { type Plan, planInstall, planUninstall } from './plan.ts'
 import { ownFolders, readRecord } from './record.ts'
 import type { InstallTarget, Place } from './target.ts'

@@ -2,9 +2,9 @@
 // version is taking the old one back and making the new one, in one step.
 import { createHash } from 'node:crypto'
 import { sep } from 'node:path'
+import { type Found, isSame, missingFolders, readFileAt, type Write } from '../../disk.ts'
 import { type Made, make, type Refusal, undo } from './change.ts'
 import { dataPaths } from './data.ts'
-import { type Found, isSame, missingFolders, readFileAt, type Write } from './disk.ts'
 import { type FileRecord, type InstallRecord, recordPath, recordText } from './record.ts'
 import type { InstallTarget, Place } from './target.ts'
 

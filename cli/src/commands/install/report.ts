@@ -1,11 +1,11 @@
 // `everlong install` and `everlong uninstall`: show what will be written, and write exactly that.
-import { bytes, counted, visible } from '@everlong/agent/render'
-import { structuredPatch } from 'diff'
+import { counted, visible } from '@everlong/agent/render'
 import packageFacts from '../../../package.json' with { type: 'json' }
+import { ChangedMeanwhile } from '../../disk.ts'
 import type { Io } from '../../io.ts'
 import { failed, gathered, type Outcome, writing } from '../../outcome.ts'
+import { type FileChange, fileChange, fileLines } from '../../render/file-change.ts'
 import { heading, paragraph, type Screen } from '../../render/screen.ts'
-import { ChangedMeanwhile, type Write } from './disk.ts'
 import { type InstallResult, installInto, removeFrom } from './install.ts'
 import { homeOf, MissingPlugin, placeOf } from './place.ts'
 import { DamagedRecord } from './record.ts'
@@ -24,14 +24,6 @@ export type InstallReport = {
   /** Folders of the plug-in's own data, removed with all they hold. */
   readonly data: readonly string[]
   readonly refusals: readonly { readonly path: string; readonly why: string; readonly todo: string }[]
-}
-
-export type FileChange = {
-  readonly path: string
-  readonly change: 'new' | 'changed' | 'removed'
-  readonly bytes: number
-  /** The lines that differ, for a file that exists before and after. */
-  readonly diff: readonly string[]
 }
 
 export type InstallOptions = { readonly dryRun?: boolean; readonly io: Io }
@@ -89,22 +81,6 @@ function distinct(refusals: InstallResult['plan']['refusals']): InstallReport['r
   return [...new Map(byText).values()]
 }
 
-function fileChange({ path, before, after }: Write): FileChange {
-  if (before === undefined) return { path, change: 'new', bytes: after?.length ?? 0, diff: [] }
-  if (after === undefined) return { path, change: 'removed', bytes: before.length, diff: [] }
-  return { path, change: 'changed', bytes: after.length, diff: diffOf(before, after) }
-}
-
-const maxDiffLines = 40
-
-function diffOf(before: Uint8Array, after: Uint8Array): readonly string[] {
-  const [old, now] = [before, after].map((content) => Buffer.from(content).toString('utf8'))
-  // A bundle is one long line; nobody reads its differences.
-  if (now === undefined || /[^\n]{2000}/.test(now)) return []
-  const { hunks } = structuredPatch('', '', old ?? '', now, '', '', { context: 1 })
-  return hunks.flatMap(({ lines }) => lines)
-}
-
 export function render(report: InstallReport, screen: Screen): readonly string[] {
   const verb = report.action === 'install' ? 'Install Everlong into' : 'Remove Everlong from'
   if (report.refusals.length > 0) return [heading(`${verb} ${report.title}`, screen), ...refusalLines(report, screen)]
@@ -123,17 +99,6 @@ function closing({ action, isDone, about, target }: InstallReport): string {
   return action === 'install'
     ? `${about} To remove it: everlong uninstall ${target}`
     : 'Everlong is removed. Nothing else was changed.'
-}
-
-function fileLines({ path, change, bytes: size, diff }: FileChange, screen: Screen): readonly string[] {
-  const colors = { '+': 'green', '-': 'red' } as const
-  const lines = diff.slice(0, maxDiffLines).map((line) => {
-    const color = colors[line[0] as keyof typeof colors]
-    const text = `      ${visible(line)}`
-    return color ? screen.paint(color, text) : text
-  })
-  const more = diff.length > maxDiffLines ? [`      … ${counted(diff.length - maxDiffLines, 'more line')}`] : []
-  return [`  ${change.padEnd(7)}  ${visible(path)}  ${screen.paint('dim', bytes(size))}`, ...lines, ...more]
 }
 
 function refusalLines({ refusals }: InstallReport, screen: Screen): readonly string[] {

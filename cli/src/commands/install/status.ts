@@ -1,10 +1,10 @@
 // `everlong install` without an agent: which agents Everlong is installed in, and whether the files are still as they were written.
 import { counted, visible } from '@everlong/agent/render'
 import packageFacts from '../../../package.json' with { type: 'json' }
+import { readFileAt } from '../../disk.ts'
 import type { Io } from '../../io.ts'
 import { expecting, gathered, type Outcome } from '../../outcome.ts'
 import { facts, type Screen } from '../../render/screen.ts'
-import { readFileAt } from './disk.ts'
 import { homeOf } from './place.ts'
 import { hashOf, planUninstall } from './plan.ts'
 import { DamagedRecord, type FileRecord, type InstallRecord, readRecord } from './record.ts'
