@@ -28,9 +28,9 @@ export function createShow(io: Io, setExitCode: Cli['setExitCode']): Cli['show']
       setExitCode(exitCodes.failure)
       return
     }
-    const screen = () => (outcome.isBlank ? [] : render(outcome.report, screenOf(io)))
+    const screen = () => (outcome.isBlank ? [] : foldedFor(io, render(outcome.report, screenOf(io))))
     const lines = json ? [safeJson(outcome.report)] : screen()
-    if (lines.length > 0) io.stdout.write(`${foldedFor(io, lines).join('\n')}\n`)
+    if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`)
     if (outcome.complaint !== undefined) printError(outcome.complaint, io)
     setExitCode(outcome.exitCode)
   }

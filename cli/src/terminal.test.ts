@@ -44,15 +44,6 @@ const poisoned = folder.write(
     .user('orphan', { parent: `parent${evil}` }).records,
 )
 
-test.for(commands.flatMap((name) => [`${name} FILE`, `${name} FILE --json`]))(
-  'nothing that %s shows of a file carries a control character',
-  async (line) => {
-    const { stdout, stderr } = await everlong(line.replace('FILE', poisoned).split(' '))
-    expect(stdout.length).toBeGreaterThan(100)
-    expect(controls.exec(stdout + stderr)).toBe(null)
-  },
-)
-
 test('a file name is shown without its controls, in reports and in complaints', async () => {
   const file = folder.write(`name${esc}[31m.jsonl`, session().user('hi').records)
   const shown = await everlong(['inspect', file])

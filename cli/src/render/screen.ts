@@ -24,6 +24,8 @@ export type Screen = Sheet & {
 
 const minWidth = 40
 const maxWidth = 120
+/** On a narrower terminal some tables and sentences do not fit in one line. */
+const minUnfolded = 72
 
 export function screenOf({ stdout, env, timeZone }: Io): Screen {
   const isColored = stdout.isTTY === true && (stdout.hasColors?.(16, env) ?? false)
@@ -36,10 +38,10 @@ export function screenOf({ stdout, env, timeZone }: Io): Screen {
   }
 }
 
-/** Wraps lines between words for a terminal that is narrower than `minWidth`. */
+/** Wraps lines between words for a narrow terminal. On a wider one, commands to be copied stay in one line. */
 export function foldedFor({ stdout }: Pick<Io, 'stdout'>, lines: readonly string[]): readonly string[] {
   const { isTTY, columns } = stdout
-  return isTTY === true && columns !== undefined && columns < minWidth
+  return isTTY === true && columns !== undefined && columns < minUnfolded
     ? lines.flatMap((line) => fold(line, columns))
     : lines
 }

@@ -1,14 +1,30 @@
 // `everlong copy`: copies sessions between folders and databases. What is there already is never changed.
+import { statSync } from 'node:fs'
 import { count, visible } from '@everlong/agent/render'
 import { StoreError } from 'everlong'
+import { isTranscript } from 'everlong/internal'
+import { scanFile } from 'everlong/internal/node'
 import { copySessions } from 'everlong/stores'
-import { failed, gathered, type Outcome } from '../../outcome.ts'
+import { expecting, failed, gathered, noTranscript, type Outcome } from '../../outcome.ts'
 import { facts, heading, type Screen } from '../../render/screen.ts'
-import { placeOf, type StorePlace } from '../../stores.ts'
+import { isStoreUrl, placeOf, type StorePlace } from '../../stores.ts'
 
 export type CopyReport = Awaited<ReturnType<typeof copySessions>> & { readonly from: string; readonly to: string }
 
 export async function gather(from: string, to: string): Promise<Outcome<CopyReport>> {
+  const readable = isStoreUrl(from) ? gathered(undefined) : checked(from)
+  return readable.type === 'failed' ? readable : copied(from, to)
+}
+
+/** A file without a conversation would become an empty session. */
+function checked(path: string): Outcome<undefined> {
+  return expecting(path, () => {
+    const isConversation = !statSync(path).isFile() || isTranscript(scanFile(path))
+    return isConversation ? gathered(undefined) : failed(noTranscript(path))
+  })
+}
+
+async function copied(from: string, to: string): Promise<Outcome<CopyReport>> {
   const places: StorePlace[] = []
   try {
     const source = placeOf(from)
@@ -18,10 +34,10 @@ export async function gather(from: string, to: string): Promise<Outcome<CopyRepo
     if (target.session !== undefined)
       return failed(`${visible(target.name)} is one session. Give a folder or a database.`)
     const chosen = source.session === undefined ? {} : { sessions: [source.session] }
-    const copied = await copySessions({ from: source.store, to: target.store, ...chosen })
-    if (copied.sessions + copied.skipped.length === 0)
+    const counts = await copySessions({ from: source.store, to: target.store, ...chosen })
+    if (counts.sessions + counts.skipped.length === 0)
       return failed(`There are no sessions at ${visible(source.name)}.`)
-    return gathered({ from: source.name, to: target.name, ...copied })
+    return gathered({ from: source.name, to: target.name, ...counts })
   } catch (error) {
     if (error instanceof StoreError) return failed(visible(error.message))
     throw error

@@ -4,17 +4,20 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { bytes, visible } from '@everlong/agent/render'
 import { builtPage, exportSession, startViewer, type Undo } from '@everlong/viewer'
-import { findSessions } from 'everlong/internal/node'
+import { isTranscript } from 'everlong/internal'
+import { findSessions, scanFile } from 'everlong/internal/node'
 import { agentHomes, nothingHere } from '../../agent-homes.ts'
 import type { Io } from '../../io.ts'
 import {
   failed,
   gathered,
   noPlaceFor,
+  noTranscript,
   noTranscripts,
   notThere,
   type Outcome,
   portTrouble,
+  reading,
   systemTrouble,
   writing,
 } from '../../outcome.ts'
@@ -58,6 +61,10 @@ async function written(
   if (trouble !== undefined) return failed(trouble)
   const [path, ...others] = findSessions(paths).files.map((file) => file.path)
   if (path === undefined || others.length > 0) return failed('--out writes one session. Name its file.')
+  const readable = reading(path, () =>
+    isTranscript(scanFile(path)) ? gathered(undefined) : failed(noTranscript(path)),
+  )
+  if (readable.type === 'failed') return readable
   const html = await exportSession(path, {
     comment: comment ?? null,
     isContentHidden: !content,
