@@ -1,7 +1,7 @@
 // The entries of the record: for each exchange the steps and the report of the agent, without what the summary says, what
 // the agent said again later, and what another entry has already.
 import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
-import { interrupted, lastAction, withoutAnnouncement } from '../../ledger/steps.ts'
+import { interrupted, withoutAnnouncement } from '../../ledger/steps.ts'
 import { annotateStateClaims } from './claims.ts'
 import { isInSummary, isSameWords, searchable } from './complete-words.ts'
 import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
@@ -32,13 +32,13 @@ export type EntryOptions = {
 export function recordEntries(ledger: Ledger, { alreadySaid, isSaid, closes }: EntryOptions): readonly RecordEntry[] {
   const where = alreadySaid === '' ? undefined : searchable(alreadySaid)
   const current = ledger.exchanges.findLast(({ steps = [] }) => steps.length > 0)
-  const options = { isSaid, known: new Set<string>(), hasSummary: where !== undefined, current, ledger }
+  const options = { isSaid, known: new Set<string>(), hasSummary: where !== undefined, ledger }
   const entries = ledger.exchanges
     .toReversed()
     .map((exchange) => ({
       exchange,
       isQuoted: isSameWords(exchange, closes) || (where !== undefined && isInSummary(exchange, where)),
-      steps: newSteps(exchange, options),
+      steps: newSteps(exchange, { ...options, isCurrent: exchange === current }),
     }))
     .toReversed()
   const mayContradict = (at: number) =>
@@ -47,36 +47,38 @@ export function recordEntries(ledger: Ledger, { alreadySaid, isSaid, closes }: E
 }
 
 type StepsOptions = Pick<EntryOptions, 'isSaid'> & {
-  /** Paragraphs that later exchanges have. */
+  /** Paragraphs and commands that later exchanges have. */
   readonly known: Set<string>
   readonly hasSummary: boolean
-  /** The exchange that the agent was working on. */
-  readonly current: Exchange | undefined
+  /** The agent was working on it. */
+  readonly isCurrent: boolean
   readonly ledger: Ledger
 }
 
-function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledger }: StepsOptions) {
-  const isCurrent = exchange === current
+function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, ledger }: StepsOptions) {
   const isReported = createIsSaid(exchange.report ?? '')
   // Old code is left out: the files have it as it is now.
   const unsaid = { isSaid, known, withoutCode: hasSummary && !isCurrent }
   // "Now let me run the tests." is obsolete, except as the last words in the exchange that the agent was working on.
   const statementsIn = (text: string) => (isCurrent && text === exchange.report ? text : withoutAnnouncement(text))
-  const last = lastAction(exchange)
+  // "All tests pass." → "All tests pass. (last seen: `npm test` failed, "3 failed")"
+  const marked = (text: string) => annotateStateClaims(text, ledger).text
   const newIn = ({ type, text }: RecordStep): string => {
     switch (type) {
       case 'reported':
-        return unsaidIn(statementsIn(text), unsaid)
-      case 'said':
-        return unsaidIn(statementsIn(text), { ...unsaid, isSaid: (words) => isSaid(words) || isReported(words) })
+        return marked(unsaidIn(statementsIn(text), unsaid))
+      case 'said': {
+        const isOld = (words: string) => isSaid(words, 'step') || isReported(words)
+        return marked(unsaidIn(statementsIn(text), { ...unsaid, isSaid: isOld }))
+      }
       case 'did':
+        if (text === interrupted) return text
         if (isRepeatedRun(text, known) || isFailure.test(text)) return ''
-        if (text === interrupted || !hasSummary) return text
-        if (isCurrent ? isEdit.test(text) : text !== last) return ''
-        return isSaid(text, 'action') ? '' : unsaidIn(text, { known, isSaid })
+        // Next to a summary, only what the agent ran for the current request: the files show what it edited.
+        if (hasSummary && (!isCurrent || isEdit.test(text) || isSaid(text, 'step'))) return ''
+        return hasSummary ? unsaidIn(text, unsaid) : text
       case 'saw':
-        if (!hasSummary) return text
-        return isCurrent && !isSearch.test(text) && !isSaid(shownBy(text)) ? text : ''
+        return hasSummary ? '' : text
       case 'read':
         return hasSummary ? unsaidIn(text, { known, isSaid }) : text
       case 'opened':
@@ -86,26 +88,15 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, current, ledg
   }
   return stepsOf(exchange)
     .toReversed()
-    .flatMap((step): readonly RecordStep[] => {
-      const text = newIn(step)
-      if (text === '') return []
-      const isClaim = step.type === 'said' || step.type === 'reported'
-      // "All tests pass." → "All tests pass. (last seen: `npm test` failed, "3 failed")"
-      return [{ ...step, text: isClaim ? annotateStateClaims(text, ledger).text : text }]
-    })
+    .map((step): RecordStep => ({ ...step, text: newIn(step) }))
+    .filter(({ text }) => text !== '')
     .toReversed()
 }
 
 /** "ran `npm test` → failed: 3 failed": the errors at the end of the record have it, with its cause and whether it was fixed. */
 const isFailure = /^ran `[^`]*` → failed: /
-/** Next to a summary these are left out, since the files show them: "edited gate.ts: `open = true`", "searched for `gate` → …". */
+/** "edited gate.ts: `open = true`" */
 const isEdit = /^(?:edited|wrote) /
-const isSearch = /^searched for /
-
-/** "ran `cat gate.log` → 4711 opened" → "4711 opened" */
-function shownBy(text: string): string {
-  return text.slice(text.indexOf(' → ') + 1)
-}
 
 /** "ran `npm test` → ok: 118 passed" is left out if the same command ran again later. A failure always stays. */
 function isRepeatedRun(text: string, known: Set<string>): boolean {

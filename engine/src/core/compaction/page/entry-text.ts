@@ -1,6 +1,6 @@
 // The entries of the record as text, within a number of tokens: all of them as one line each, then the newest in more and
 // more detail until the room is used.
-import type { Exchange, Step } from '../../ledger/facts.ts'
+import type { Exchange } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
 import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
@@ -10,41 +10,24 @@ import type { Work } from '../../text/slices.ts'
 import { locator, wordsText } from './complete-words.ts'
 import type { RecordEntry, RecordStep } from './entries.ts'
 
-/** How much of an entry is shown: characters of each text, and how many of the last statements, actions and searches. */
-type Detail = {
-  /** Characters of the user's words and of the report. */
-  readonly words: number
-  readonly report: number
-  /** How many. */
-  readonly said: number
-  readonly did: number
-  readonly saw: number
-  /** Characters of each statement and action, and of each text that the user pointed at; the last of those gets four times that. */
-  readonly statement: number
-  readonly action: number
-  readonly source: number
-}
+/** How much of an entry is shown: characters of the user's words, of the report and of each step, and how many of the last steps. */
+type Detail = { readonly words: number; readonly report: number; readonly step: number; readonly steps: number }
 
-const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, saw: 0, statement: 0, action: 0, source: 0 }
-const maxWords = 6_000
-/** An action of at most this many characters is shown on one line. */
-const briefAction = 160
+const oneLiner: Detail = { words: 160, report: 160, step: 0, steps: 0 }
+/** A step on one line. */
+const shortStep = 160
+/** How much more than a step is shown of a text that the user pointed at: about as much as of a report. */
+const sourceFactor = 8
 
-/** Levels of detail, lowest first. `share` caps how much of the remaining room one entry may take. */
-const levels: readonly (readonly [more: Partial<Detail> | 'said' | 'did', share: number])[] = [
-  [{ words: 600, report: 400 }, 1],
-  [{ words: maxWords, report: 1_200 }, 1],
-  [{ source: 1_200 }, 0.3],
-  [{ report: 2_400 }, 1],
-  [{ report: 6_000 }, 1],
-  ['said', 0.6],
-  [{ source: 3_000 }, 0.3],
-  ['did', 0.6],
-  [{ statement: 600 }, 1],
-  [{ saw: 4, action: 400 }, 1],
-  [{ statement: 1_500 }, 1],
-  [{ action: 600 }, 1],
-  [{ saw: 12 }, 1],
+/** Levels of detail, lowest first: conclusions before the steps that led to them. Of the steps, as many as fit. */
+const levels: readonly Partial<Detail>[] = [
+  { words: 600, report: 400 },
+  { words: 6_000, report: 1_200 },
+  { report: 2_400 },
+  { report: 6_000 },
+  { step: shortStep },
+  { step: 400 },
+  { step: 1_500 },
 ]
 
 export type EntriesOptions = TokenLimit & {
@@ -77,19 +60,13 @@ export function* entriesWithin(
   }
   const isSince = ({ entry }: ShownEntry) => entry.exchange.last >= since
   const newestFirst = [...all.values()].filter(isSince).toReversed()
-  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: maxWords, report: 1_200 }, left / 3)
+  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: 6_000, report: 1_200 }, left / 3)
   // The next agent continues where this one stopped. A summary says where that was.
   const current = newestFirst.find(({ entry }) => (entry.exchange.steps ?? []).length > 0)
-  if (current && alreadySaid === '') {
-    const room = left / 4
-    left -= current.grow({ source: 1_500 }, room) || current.grow({ source: 400 }, room)
-    left -= current.grow({ saw: 3, action: briefAction }, room / 3)
-    left -= current.growCount('said', room / 3)
-    left -= current.growCount('did', room / 3)
-  }
-  for (const [more, share] of levels) {
+  if (current && alreadySaid === '') left -= current.grow({ step: shortStep }, left / 2)
+  for (const more of levels) {
     for (const shown of newestFirst) {
-      left -= typeof more === 'string' ? shown.growCount(more, left * share) : shown.grow(more, left * share)
+      left -= shown.grow(more, left)
       if (!shown.isGone) yield shown.length
     }
   }
@@ -124,29 +101,22 @@ class ShownEntry {
     return this.cost * 4
   }
 
-  /** Shows more of it if that costs at most `maxCost` more tokens; returns what it costs. */
+  /** Shows more of it if that costs at most `maxCost` more tokens; returns what it costs. As many steps as fit are found by halving. */
   grow(more: Partial<Detail>, maxCost: number): number {
     if (this.isGone || maxCost <= 0) return 0
-    const detail = { ...this.detail, ...more }
-    const cost = this.costOf(detail)
-    const extra = cost - this.cost
-    if (extra > maxCost || extra <= 0) return 0
-    this.detail = detail
-    this.cost = cost
-    return extra
-  }
-
-  /** As many of the last statements or actions as fit, found by halving. */
-  growCount(kind: 'said' | 'did', maxCost: number): number {
-    if (this.isGone || maxCost <= 0) return 0
-    const short = kind === 'said' ? { statement: 300 } : { action: briefAction }
-    let [low, high] = [0, this.entry.steps.filter(({ type }) => type === kind).length]
+    const extraFor = (steps: number) => this.costOf({ ...this.detail, ...more, steps }) - this.cost
+    let low = this.detail.steps
+    let high = more.step === undefined ? low : this.entry.steps.length
     while (low < high) {
       const middle = (low + high + 1) >> 1
-      if (this.costOf({ ...this.detail, ...short, [kind]: middle }) - this.cost <= maxCost) low = middle
+      if (extraFor(middle) <= maxCost) low = middle
       else high = middle - 1
     }
-    return low === 0 ? 0 : this.grow({ ...short, [kind]: low }, maxCost)
+    const extra = extraFor(low)
+    if (extra > maxCost || extra <= 0) return 0
+    this.detail = { ...this.detail, ...more, steps: low }
+    this.cost += extra
+    return extra
   }
 
   text(detail = this.detail): string {
@@ -177,11 +147,11 @@ function entryText({ exchange, isQuoted, steps }: RecordEntry, detail: Detail, r
     const shown = result.filter((part) => part !== '').join(' ')
     return `- ${words}${shown === '' ? '' : ` → ${shown}`}`
   }
-  const shown = shownSteps(steps, detail)
-  const lastRead = steps.findLast(({ type }) => type === 'read')
+  const onTheWay = steps.filter(({ type }) => type !== 'reported')
+  const shown = new Set(onTheWay.slice(Math.max(0, onTheWay.length - detail.steps)))
   const lines = steps
     .filter((step) => shown.has(step) || step.type === 'reported' || step.text === exchange.done)
-    .map((step) => stepLine(step, detail, step === lastRead ? 4 : 1))
+    .map((step) => stepLine(step, detail))
   return [`- ${isQuoted ? '' : 'User: '}${words}`, ...lines.map(indented)].join('\n')
 }
 
@@ -205,30 +175,10 @@ function outlined(text: string, most: number): string {
   return condensed(bare.split('\n').map(first).join('\n'), most)
 }
 
-/** The last of each type, and everything that the user pointed at. */
-function shownSteps(steps: readonly RecordStep[], detail: Detail): ReadonlySet<RecordStep> {
-  const last = (count: number, kind: Step['type']) =>
-    count === 0 ? [] : steps.filter(({ type }) => type === kind).slice(-count)
-  return new Set([
-    ...last(detail.said, 'said'),
-    ...last(detail.did, 'did'),
-    ...last(detail.action === 0 ? 0 : detail.saw, 'saw'),
-    ...last(detail.source, 'read'),
-  ])
-}
-
 /** `- did: ran \`npm test\` → ok: 118 passed` or `- read: plan.md: …` */
-function stepLine({ type, text }: RecordStep, detail: Detail, times: number): string {
-  const { report, statement, action, source } = detail
+function stepLine({ type, text }: RecordStep, { report, step }: Detail): string {
   if (type === 'reported') return `Agent: ${reportText(text, report)}`
-  const most = {
-    said: statement,
-    did: Math.max(action, briefAction),
-    saw: action,
-    read: source * times,
-    opened: briefAction,
-  }[type]
-  const isProse = type === 'said' || (text.includes('\n') && (type !== 'did' || most > briefAction))
-  const shown = isProse ? condensed(text, most) : oneLine(text, most)
+  const most = Math.max(step, shortStep) * (type === 'read' ? sourceFactor : 1)
+  const shown = type === 'said' || text.includes('\n') ? condensed(text, most) : oneLine(text, most)
   return `- ${type}: ${neutralize(shown)}`
 }

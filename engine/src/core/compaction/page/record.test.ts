@@ -108,7 +108,7 @@ describe('the record next to a summary', () => {
     ])
   })
 
-  test('has of what the agent did only what the files do not show: commands and lookups of the current exchange', () => {
+  test('has of what the agent did only what nobody can look up: the commands of the current exchange', () => {
     const door = [
       ...editing('door.ts', 'open = true'),
       ...shell('make door', 'made'),
@@ -127,23 +127,34 @@ describe('the record next to a summary', () => {
         .split('\n')
         .slice(1)
     expect(stepsIn('- "Fix the door."\n- "And the gate."')).toEqual([
-      '- On "Fix the door."',
-      '  - did: edited lock.ts: `shut = 1`',
       '- On "And the gate."',
       '  - did: ran `deploy harbor --now` → ok: live at 4711',
+    ])
+    expect(stepsIn('').filter((line) => /^ {2}- (?:did|saw)/.test(line))).toEqual([
+      '  - did: edited door.ts: `open = true`',
+      '  - did: ran `make door` → ok: made',
+      '  - did: edited lock.ts: `shut = 1`',
+      '  - did: edited gate.ts: `wide = 2`',
+      '  - did: ran `deploy harbor --now` → ok: live at 4711',
+      '  - saw: searched for `hinge` → src/gate.ts:4',
       '  - saw: ran `cat a.log` → x 9',
     ])
-    expect(stepsIn('').join('\n')).toContain('searched for `hinge`')
   })
 
-  test('has nothing of a lookup whose result the summary states', () => {
+  test('has no theory of the agent about something that the summary explains otherwise', () => {
     const ledger = ledgerOf(
-      human('Count them.'),
-      ...shell('cat doors.log', '118 doors open'),
-      ...shell('cat b.log', 'x 9'),
+      human('Open the gate.'),
+      ...shell('make gate', 'error: no lock', 1),
+      assistant('The compiler ignores importedLock inside a rescue block, which is a known bug of the compiler.'),
+      ...shell('make harbor', 'made'),
+      assistant('The bell of the harbor needs 12 volts, so the old transformer cannot drive it.'),
+      ...shell('make pier', 'made'),
+      assistant('The gate opens now.'),
     )
-    const text = recordOf({ ledger }, '- "Count them."\n- 118 doors are open.')
-    expect(text.split('\n').slice(2)).toEqual(['  - saw: ran `cat b.log` → x 9'])
+    const doubted = '- importedLock: the agent blamed the compiler, which was never shown.'
+    const text = recordOf({ ledger }, `- "Open the gate."\n${doubted}`)
+    expect(text).not.toContain('known bug')
+    expect(text).toContain('needs 12 volts')
   })
 
   test('says of an older exchange that the user interrupted it', () => {

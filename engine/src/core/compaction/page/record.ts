@@ -132,7 +132,7 @@ function errorsWithin(errors: readonly ErrorFact[], { isSaid, ...limit }: Unsaid
     .map((error) => ({
       ...error,
       cause: sentencesOf(error)
-        .filter((sentence) => !isSaid(sentence))
+        .filter((sentence) => !isSaid(sentence, 'step'))
         .join(' '),
     }))
     .filter(({ line, cause }) => cause !== '' || !isSaid(line))

@@ -31,12 +31,14 @@ test('a line number is no part of a fact', () => {
   expect(isSaid('Loops close 2 iterators in 178 files.')).toBe(false)
 })
 
-test('an action is said where a passage has its long names, though not every number of its path', () => {
+test('a step is said where a passage has its long names, though not every number of its path', () => {
   const isSaid = createIsSaid('- Replies posted (each "Fixed in 36ff9a9"): 2734843645, 2734843647')
   const reply = (id: number) => `ran \`gh api pulls/112/comments/${id}/replies -f body="Fixed in 36ff9a9"\` → ok`
-  expect([isSaid(reply(2734843645), 'action'), isSaid(reply(2734843645))]).toEqual([true, false])
-  expect(isSaid(reply(2734843648), 'action')).toBe(false)
-  expect(isSaid('ran `gh api replies` → ok', 'action')).toBe(false)
+  expect([isSaid(reply(2734843645), 'step'), isSaid(reply(2734843645))]).toEqual([true, false])
+  expect(isSaid(reply(2734843648), 'step')).toBe(false)
+  expect(isSaid('ran `gh api replies` → ok', 'step')).toBe(false)
+  // Without a long name it is compared as a statement is.
+  expect(isSaid('The replies are late, and the queue of the mail server is full.', 'step')).toBe(false)
 })
 
 describe('what is new in a text', () => {

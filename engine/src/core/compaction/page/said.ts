@@ -5,10 +5,11 @@ import { contentWords, plainWords } from '../../text/plain-words.ts'
 import { isLeadIn, type ProseBlock, proseBlocks } from './sections.ts'
 
 /**
- * An action is said if a passage has its long names and a quarter of its words: "ran `gh api pulls/7/comments/2734843645 …`" where
- * a bullet reads "replied to 2734843645".
+ * A step is something that the agent said or did on the way. If it has long names, a passage with these and a quarter of its
+ * other words is about the same thing, and what the summary says about that is later: "ran `gh api pulls/7/comments/2734843645 …`" is
+ * said where a bullet reads "replied to 2734843645".
  */
-export type IsSaid = (statement: string, as?: 'statement' | 'action') => boolean
+export type IsSaid = (statement: string, as?: 'statement' | 'step') => boolean
 
 /**
  * Said: "The build failed since `countLines` exists in common.go" where a bullet reads "- common.go has a `countLines`
@@ -17,23 +18,19 @@ export type IsSaid = (statement: string, as?: 'statement' | 'action') => boolean
 export function createIsSaid(text: string): IsSaid {
   const passages = passagesWith(text)
   return (statement, as = 'statement') => {
-    const { names: all, words } = termsIn(statement)
-    const isAction = as === 'action'
-    const names = isAction ? new Set([...all].filter(({ length }) => length > shortName)) : all
-    if (names.size + words.length === 0) return true
-    if (isAction && names.size === 0) return false
-    const found = new Map<number, { names: number; words: number }>()
-    const count = (term: string, kind: 'names' | 'words') => {
-      for (const passage of passages.get(term) ?? []) {
-        const counts = found.get(passage) ?? { names: 0, words: 0 }
-        counts[kind]++
-        found.set(passage, counts)
-      }
+    const { names, words } = termsIn(statement)
+    const long = as === 'step' ? names.filter(({ length }) => length > shortName) : []
+    const required = long.length > 0 ? long : names
+    if (required.length + words.length === 0) return true
+    const counted = (terms: readonly string[]) => {
+      const counts = new Map<number, number>()
+      for (const term of terms) for (const at of passages.get(term) ?? []) counts.set(at, (counts.get(at) ?? 0) + 1)
+      return counts
     }
-    for (const name of names) count(name, 'names')
-    for (const word of words) count(word, 'words')
-    const least = words.length * (isAction ? 1 / 4 : 1 / 2)
-    return [...found.values()].some((counts) => counts.names === names.size && counts.words >= least)
+    const minWords = words.length * (long.length > 0 ? 1 / 4 : 1 / 2)
+    const [named, worded] = [counted(required), counted(words)]
+    const holds = (at: number) => (named.get(at) ?? 0) === required.length && (worded.get(at) ?? 0) >= minWords
+    return [...(required.length > 0 ? named : worded).keys()].some(holds)
   }
 }
 
@@ -57,7 +54,7 @@ function passagesWith(text: string): ReadonlyMap<string, ReadonlySet<number>> {
 /** `countLinesStr`, `a_b`, `v2`, `4711`: these are compared whole, other words by their stem. */
 const name = /\d|_|\p{Ll}\p{Lu}/u
 
-/** In a command, shorter names are versions and numbers of a path: `repos/gates/pulls/112/comments/2734843645`. */
+/** In a step, shorter names are versions, line numbers and parts of paths: the 112 in `pulls/112/comments/2734843645`. */
 const shortName = 6
 
 /** "at line 178", "lines 464 and 585", "gate.ts:12:4": true only until the file changes, so summaries leave them out. */
@@ -66,8 +63,8 @@ const lineNumbers = /\blines? ~?\d+(?:(?:\s?[-–,]\s?| and )\d+)*|(?<=\w\.\w{1,
 function termsIn(whole: string) {
   const text = whole.replace(lineNumbers, ' ')
   const tokens = text.replace(/^\s*(?:[-*+•]|\d+[.)])\s+/, '').match(/[\p{L}\p{N}_]+/gu) ?? []
-  const names = new Set(tokens.filter((token) => name.test(token)).map((token) => `=${token.toLowerCase()}`))
-  return { names, words: contentWords(text) }
+  const names = tokens.filter((token) => name.test(token)).map((token) => `=${token.toLowerCase()}`)
+  return { names: [...new Set(names)], words: contentWords(text) }
 }
 
 export type UnsaidOptions = {
