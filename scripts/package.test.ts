@@ -186,6 +186,27 @@ describe.each(nodes)('on $name', ({ name, path }) => {
     const [last] = output(path, ['imports.mjs'], { cwd: host }).trim().split('\n').slice(-1)
     expect(last).toBe(`${subpaths.length} compacted true`)
   })
+
+  test('worker threads find their file, do the work, and let the process end', () => {
+    const script = `
+      import { offline } from 'everlong'
+      import { createEngine } from 'everlong/node'
+      const worked = async (worker) => {
+        let ids = 0
+        const problems = []
+        const ports = { now: () => 1_000_000, newId: () => 'id-' + ++ids }
+        const onEvent = ({ type, problem }) => type === 'worker-failed' && problems.push(problem)
+        const session = await createEngine({ model: offline(), worker, ports, onEvent }).start({ id: 'one' })
+        session.add({ role: 'user', content: 'Never drop orders_2019. ' + 'It is needed. '.repeat(500) })
+        session.record({ content: 'I will not. '.repeat(500) })
+        const { type, records } = await session.compact()
+        return { type, records: JSON.stringify(records), problems }
+      }
+      const [here, there] = [await worked(false), await worked(true)]
+      console.log(there.type, there.records === here.records, there.problems)`
+    writeFileSync(join(host, 'worker.mjs'), script)
+    expect(output(path, ['worker.mjs'], { cwd: host }).trim()).toBe('compacted true []')
+  })
 })
 
 const bin = join(command, 'dist/bin.js')

@@ -5,6 +5,7 @@ import { defined, describeValue, isObject, type JsonObject, stringAt } from './c
 import type { Emit } from './core/ports/events.ts'
 import type { HookCall } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
+import type { CompactionPorts } from './core/ports/ports.ts'
 import { createGuard, createListeners, type Listeners, safeHooks, safeRestore } from './core/ports/safely.ts'
 import { defaultRecallLimit, type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
 import { createConversation } from './core/session/conversation.ts'
@@ -219,7 +220,7 @@ type Shared = {
   readonly overhead?: number | undefined
   /** Of a session that is only read. */
   readonly listeners?: Listeners
-  readonly ports: EnginePorts
+  readonly ports: EnginePorts & Pick<CompactionPorts, 'offload'>
   readonly cleanUps: Set<CleanUp>
 }
 
@@ -248,7 +249,8 @@ async function sessionOn(shared: Shared, opened: Opened, options: SessionOptions
   let session: OwnSession
   let runtime: Runtime
   try {
-    runtime = runtimeFor(shared, { ...opened, stored }, { options, emit: listeners.emit })
+    const ports = { ...shared.ports, offload: shared.host.offload?.() }
+    runtime = runtimeFor({ ...shared, ports }, { ...opened, stored }, { options, emit: listeners.emit })
     session = createSession({ runtime, listeners, queued: leftInQueue(entries), close: stored.close })
   } catch (error) {
     // The settings cannot work.

@@ -1,6 +1,6 @@
 // The engine on Node: sessions in transcripts on disk, files and git of the working directory, hooks from settings files.
 
-import { defined } from './core/message/json.ts'
+import { defined, describeValue } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
 import type { SessionStore } from './core/ports/session-store.ts'
 import type { HostPorts } from './core/session/host.ts'
@@ -22,6 +22,7 @@ import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
 import { allEntries, readTranscript, type ReadOptions as TranscriptOptions } from './node/read/transcript.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
+import { sharedPool } from './node/workers/pool.ts'
 import { keepingResults } from './node/write/keep-results.ts'
 import type { Sync } from './node/write/writer.ts'
 import type { OwnReadSession } from './read-session.ts'
@@ -35,6 +36,12 @@ export type EngineOptions = AnyEngineOptions & {
    * end of each `turn`, or `always`, after each record.
    */
   readonly sync?: Sync
+  /**
+   * Does the long work of compactions (reading the conversation, checking a summary, writing the page) in worker threads that all
+   * engines of the process share, with the same result. Functions of the host, such as `tokenizer`, `redact` and mechanisms, run
+   * on the main thread as before. Default: false.
+   */
+  readonly worker?: boolean
 }
 
 export type SessionOptions = AnySessionOptions & {
@@ -56,8 +63,11 @@ export type Engine = Omit<AnyEngine, 'open' | 'start'> & {
 }
 
 export function createEngine(given: EngineOptions & { readonly store?: SessionStore }): Engine {
-  const { hookSettings, store, sync, ...options } = requireOptions(given)
-  const sessions = createSessions(nodeHost(hookSettings), options)
+  const { hookSettings, store, sync, worker = false, ...options } = requireOptions(given)
+  if (typeof worker !== 'boolean') {
+    throw new TypeError(`createEngine(): worker must be true or false; it is ${describeValue(worker)}.`)
+  }
+  const sessions = createSessions(nodeHost(defined({ hookSettings, worker })), options)
   if (store) return engineOn(sessions, store)
   const inFiles = ({ ifHeld }: Pick<SessionOptions, 'ifHeld'>) =>
     engineOn(sessions, transcriptFiles(defined({ ifHeld, sync })))
@@ -95,7 +105,7 @@ type FileOptions = ReadOptions & Pick<TranscriptOptions, 'whole' | 'withFacts' |
 
 /** For our own tools, which show more than a session does. Throws the system's error if the file cannot be read. */
 export function readFile(path: string, { engine, ...options }: FileOptions & { readonly engine: EngineOptions }) {
-  return readIn(createSessions(nodeHost(undefined), engine), path, options)
+  return readIn(createSessions(nodeHost({}), engine), path, options)
 }
 
 async function readIn(
@@ -110,7 +120,7 @@ async function readIn(
   return { session: await sessions.read(transcript, options, stored), transcript }
 }
 
-function nodeHost(hookSettings: HookChoices | undefined): HostPorts {
+function nodeHost({ hookSettings, worker }: Pick<EngineOptions, 'hookSettings' | 'worker'>): HostPorts {
   return {
     environment: process.env,
     get cwd() {
@@ -121,5 +131,6 @@ function nodeHost(hookSettings: HookChoices | undefined): HostPorts {
     hooks: (session) => (hookSettings ? hooksFor(hookSettings, session) : noHooks),
     notes: (path, how) => new MemoryKeeper({ ...how, store: openMemory(path) }),
     keepingResults,
+    ...(worker ? { offload: () => sharedPool().offload() } : {}),
   }
 }

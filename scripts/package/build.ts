@@ -19,7 +19,8 @@ export async function buildLibrary(outDir: string): Promise<void> {
   await build({
     ...common,
     cwd: join(root, 'engine'),
-    entry: entriesOf(publishedExports(manifest)),
+    entry: { ...entriesOf(publishedExports(manifest)), ...workerEntries(['engine']) },
+    plugins: [{ name: 'workers', transform: withBuiltWorkers }],
     outDir,
     tsconfig: join(root, 'tsconfig.build.json'),
     platform: 'neutral',
@@ -64,7 +65,7 @@ export async function buildCommand(outDir: string): Promise<Built> {
   const [bundle] = await build({
     ...common,
     cwd: join(root, 'cli'),
-    entry: { ...entriesOf(manifestOf('cli').bin), ...workerEntries(rooms) },
+    entry: { ...entriesOf(manifestOf('cli').bin), ...workerEntries(['engine', ...rooms]) },
     plugins: [{ name: 'workers', transform: withBuiltWorkers }],
     outDir,
     platform: 'node',

@@ -1,4 +1,4 @@
-// Modules that the command runs in threads of their own: `new URL('./NAME.ts', import.meta.url)`. A bundler does not see them,
+// Modules that the library and the command run in threads of their own: `new URL('./NAME.ts', import.meta.url)`. A bundler does not see them,
 // so each is built to a file of its own, next to the file that names it.
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

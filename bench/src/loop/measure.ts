@@ -1,5 +1,5 @@
 // A process of its own: plays one scenario with the engine of a folder, and prints how long the event loop was held.
-// `measure.ts ROOT SCENARIO SESSIONS`
+// `measure.ts ROOT SCENARIO THREADS SESSIONS`
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -15,21 +15,32 @@ export type Measured = {
   readonly max: number
   /** Milliseconds by the clock. */
   readonly clock: { readonly p99: number; readonly max: number }
-  /** From the first call to the last result, and of the processor. */
+  /** From the first call to the last result. */
   readonly took: number
+  /** Milliseconds of the processor, of the main thread. */
   readonly cpu: number
 }
 
-const [root = '', scenario = '', count = '200'] = process.argv.slice(2)
-const { createEngine, offline }: Everlong = await import(`${pathToFileURL(root).href}/engine/src/index.ts`)
+const [root = '', scenario = '', threads = 'main', count = '200'] = process.argv.slice(2)
+const sources = `${pathToFileURL(root).href}/engine/src`
+const { createEngine, offline }: Everlong = await import(`${sources}/index.ts`)
 const small = { contextWindow: 60_000, autoCompactAt: 30_000, maxOutputTokens: 8_000 }
 const settings = scenario === 'large' ? { contextWindow: 1_000_000 } : small
-const engine = createEngine({
+const options = {
   model: offline(),
   environment: {},
-  // Both must summarize the same: results of finished turns are not cleared before.
+  // All must summarize the same: results of finished turns are not cleared before.
   settings: { ...settings, economy: 'claude-code', sessionMemory: false, recall: true },
-})
+} as const
+const engine = threads === 'worker' ? await engineWithWorker() : createEngine(options)
+
+/** Without files and git, which the engine for any runtime does not have either. */
+async function engineWithWorker() {
+  const { createEngine: onNode }: typeof import('everlong/node') = await import(`${sources}/node.ts`)
+  const files = { read: async () => ({ type: 'missing' }) as const }
+  const workspace = { state: async () => ({ type: 'unknown', why: 'not asked' }) as const }
+  return onNode({ ...options, files, workspace, worker: true })
+}
 
 async function filled(nth: number, turns: number): Promise<Session> {
   const session = await engine.start()

@@ -6,6 +6,7 @@ import type { ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
 import { headOf, wellFormed } from '../text/cut.ts'
 import { plainWords } from '../text/plain-words.ts'
+import { doNow, type Work } from '../text/slices.ts'
 import { annotateApprovals, annotateQuotes, annotateStateClaims, isHarmful, isQuotedFrom } from './page/claims.ts'
 
 /** The messages are everything that the summary may rest on, kept ones included. */
@@ -19,9 +20,13 @@ export type Checked = Pick<FidelityReport, 'falseQuotes' | 'inferredApprovals' |
 
 const maxReportedLength = 200
 
-export function checkSummary(written: string, { messages, ledger }: CheckInput): Checked {
+export function checkSummary(written: string, input: CheckInput): Checked {
+  return doNow(checking({ written, ...input }))
+}
+
+export function* checking({ written, messages, ledger }: CheckInput & { readonly written: string }): Work<Checked> {
   const summary = wellFormed(written)
-  const quotes = annotateQuotes(summary, createIsSaid({ messages, ledger }))
+  const quotes = annotateQuotes(summary, yield* findingQuotes(summary, { messages, ledger }))
   const approvals = annotateApprovals(quotes.text, ledger.exchanges)
   const state = annotateStateClaims(approvals.text, ledger)
   const short = (texts: readonly string[]) => texts.map((text) => headOf(text, maxReportedLength))
@@ -31,20 +36,26 @@ export function checkSummary(written: string, { messages, ledger }: CheckInput):
     inferredApprovals: short(approvals.found),
     harmful: short(approvals.found.filter(isHarmful)),
     contradicted: short(state.found),
-    unsupported: unknownNames(summary, { messages, known: knownTexts(ledger) }),
+    unsupported: yield* findingUnknownNames(summary, { messages, known: knownTexts(ledger) }),
   }
 }
 
 /** Searches the user's messages first, then everything: a model may quote text that the user pasted or pointed at. */
-function createIsSaid({ messages, ledger }: CheckInput): (quote: string) => boolean {
-  let words: readonly string[] | undefined
-  let all: readonly string[] | undefined
-  return (quote) => {
-    words ??= ledger.exchanges.map(({ text }) => plainWords(text))
-    if (isQuotedFrom(quote, words)) return true
-    all ??= messages.map((message) => plainWords(sourceText(message)))
-    return isQuotedFrom(quote, all)
+function* findingQuotes(summary: string, { messages, ledger }: CheckInput): Work<(quote: string) => boolean> {
+  const words = ledger.exchanges.map(({ text }) => plainWords(text))
+  const { found } = annotateQuotes(summary, (quote) => isQuotedFrom(quote, words))
+  const all = found.length === 0 ? [] : yield* plainTexts(messages)
+  return (quote) => isQuotedFrom(quote, words) || isQuotedFrom(quote, all)
+}
+
+function* plainTexts(messages: readonly ViewMessage[]): Work<readonly string[]> {
+  const texts: string[] = []
+  for (const message of messages) {
+    const text = sourceText(message)
+    texts.push(plainWords(text))
+    yield text.length
   }
+  return texts
 }
 
 /** Facts of earlier compactions that the messages may no longer show. */
@@ -69,16 +80,21 @@ const maxNames = 16
 type Source = { readonly messages: readonly ViewMessage[]; readonly known: readonly string[] }
 
 /** Names in a summary that occur nowhere in its source. They may be wrong. */
-export function unknownNames(summary: string, { messages, known }: Source): readonly string[] {
+export function unknownNames(summary: string, source: Source): readonly string[] {
+  return doNow(findingUnknownNames(summary, source))
+}
+
+function* findingUnknownNames(summary: string, { messages, known }: Source): Work<readonly string[]> {
   const found = [...new Set(summary.slice(0, maxSummary).match(names) ?? [])]
   const missing = new Set(found.flatMap((name) => groundsOf(name).flat()))
-  const look = (text: string): void => {
+  const look = (text: string): number => {
     const small = text.toLowerCase()
     for (const word of missing) if (small.includes(word)) missing.delete(word)
+    return text.length
   }
-  for (const text of known) look(text)
+  for (const text of known) yield look(text)
   // The newest first: summaries are mostly about them.
-  for (let at = messages.length - 1; at >= 0 && missing.size > 0; at--) look(sourceText(messages[at]))
+  for (let at = messages.length - 1; at >= 0 && missing.size > 0; at--) yield look(sourceText(messages[at]))
   const isKnown = (name: string) => groundsOf(name).some((words) => words.every((word) => !missing.has(word)))
   return found.filter((name) => !isKnown(name)).slice(0, maxNames)
 }

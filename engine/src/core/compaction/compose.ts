@@ -79,7 +79,7 @@ const minUser = 300
 const hintTokens = 150
 
 /** The next steps: the summary's last sections, open todos, the latest request and the agent's last text. */
-export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
+export function nextIn({ checked, ledger: { exchanges, todos } }: Pick<ComposeInput, 'checked' | 'ledger'>): string {
   const { text = '', report = '' } = exchanges.at(-1) ?? {}
   const sections = readSections(checked?.text ?? '').filter(({ number = 0 }) => number >= 7)
   const open = todos.filter(({ status }) => status !== 'done').map((todo) => todo.text)

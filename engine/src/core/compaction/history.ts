@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { blocksOf, isText, isToolResult, lengthOf, textOf } from '../message/block.ts'
-import { arrayAt, defined, isObject, stringAt } from '../message/json.ts'
+import { arrayAt, defined, isObject, type JsonObject, stringAt } from '../message/json.ts'
 import { groupBy } from '../message/maps.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
@@ -15,6 +15,7 @@ import { isContinuation } from '../prompts/continuation.ts'
 import { doNow, type Work } from '../text/slices.ts'
 import { rememberedTurns, type TurnSize, turnSizes } from '../tokens/predict.ts'
 import { boundaryBefore, readCompaction } from '../transcript/format/compaction-records.ts'
+import type { QueuedWords } from '../transcript/format/messages.ts'
 import type { CompactionJob, SizedJob } from './job.ts'
 import { readPage } from './page/read-page.ts'
 import { type Planned, piecesOf } from './plan.ts'
@@ -91,25 +92,38 @@ function quotedIn(pieces: readonly ViewMessage[]): Ledger {
 
 type Queued = Pick<CompactionJob, 'recordOf' | 'queued'>
 
-/** Carried facts, with those of these messages. Queued text is added where it was typed, or at the end. */
-export function ledgerWith(history: History, job: Queued, messages: readonly ViewMessage[]): Ledger {
-  return doNow(readingLedger(history, job, messages))
+/** Everything that the ledger of these messages is read from, as data. */
+export type LedgerInput = Pick<History, 'carried' | 'known'> & {
+  readonly queued: readonly QueuedWords[]
+  readonly messages: readonly ViewMessage[]
+  /** The record of each message, where there is one. */
+  readonly records: readonly (JsonObject | undefined)[]
 }
 
-export function* readingLedger(
-  { carried, known: read }: History,
+export function ledgerInput(
+  { carried, known }: History,
   { recordOf, queued = [] }: Queued,
   messages: readonly ViewMessage[],
-): Work<Ledger> {
+): LedgerInput {
+  const records = messages.map(({ uuid }) => (uuid === undefined || known.has(uuid) ? undefined : recordOf?.(uuid)))
+  return { carried, known, queued, messages, records }
+}
+
+/** Carried facts, with those of these messages. Queued text is added where it was typed, or at the end. */
+export function ledgerWith(history: History, job: Queued, messages: readonly ViewMessage[]): Ledger {
+  return doNow(readingLedger(ledgerInput(history, job, messages)))
+}
+
+export function* readingLedger({ carried, known: read, queued, messages, records }: LedgerInput): Work<Ledger> {
   const book = createLedger(carried)
   const known = new Set(messages.map(({ uuid }) => uuid))
   const waiting = groupBy(queued, ({ after = '' }) => (known.has(after) ? after : ''))
   const addQueued = (after: string) => {
     for (const { text } of waiting.get(after) ?? []) book.addQueued(text)
   }
-  for (const message of messages) {
+  for (const [at, message] of messages.entries()) {
     const { uuid } = message
-    if (uuid === undefined || !read.has(uuid)) book.add(message, uuid === undefined ? undefined : recordOf?.(uuid))
+    if (uuid === undefined || !read.has(uuid)) book.add(message, records[at])
     if (uuid !== undefined) addQueued(uuid)
     yield lengthOf(message.content)
   }

@@ -11,19 +11,18 @@ import { announced, applied, type CompactionPorts } from '../ports/ports.ts'
 import { type Restoration, withoutSecretsFor } from '../ports/restore.ts'
 import { untilAborted } from '../ports/safely.ts'
 import { describeWorkspace } from '../ports/workspace.ts'
-import { doInSlices, type Pause } from '../text/slices.ts'
 import { freesTooLittle } from '../tokens/context-size.ts'
-import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { askForSummary, type Question } from './ask/ask.ts'
 import { note } from './ask/asker.ts'
 import { type Assembled, assemble, type ContextFrame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
-import { type Checked, checkSummary } from './check.ts'
-import { type ComposeInput, composing, emptyPage, nextIn, type Page } from './compose.ts'
-import { type CompactionRun, historyOf, readingLedger } from './history.ts'
+import type { Checked, CheckInput } from './check.ts'
+import { emptyPage, nextIn, type Page } from './compose.ts'
+import { type CompactionRun, historyOf, ledgerInput } from './history.ts'
 import type { Compaction, CompactionJob } from './job.ts'
 import { planCompaction, withSizes } from './plan.ts'
 import { type Draft, figuresOf, recordsOf, type WrittenSummary } from './records.ts'
+import { type PageTask, perform } from './tasks.ts'
 
 export type RunOptions = {
   readonly signal?: AbortSignalPort | undefined
@@ -91,10 +90,14 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   if (hooks.veto !== undefined) return failed('vetoed', hasText(hooks.veto) ? hooks.veto : 'A hook said no.')
   const instructions = [job.instructions ?? '', ...hooks.instructions].filter(hasText).join('\n\n')
   const { pause } = run.ports
-  const ledger = await doInSlices(readingLedger(history, job, summarized), pause)
+  const read = await perform(run, 'read-ledger', ledgerInput(history, job, summarized))
+  if (read.type === 'failed') return read
+  const ledger = read.value
   const all = variant === 'from' ? [...plan.kept, ...summarized] : [...summarized, ...plan.kept]
   const isWhole = plan.kept.length === 0
-  const whole = isWhole ? ledger : await doInSlices(readingLedger(history, job, all), pause)
+  const readAll = isWhole ? read : await perform(run, 'read-ledger', ledgerInput(history, job, all))
+  if (readAll.type === 'failed') return readAll
+  const whole = readAll.value
   await pause?.()
   const frame = frameOf(job, plan, whole)
   if (isStoppedBefore(run, 'summarizing')) return stopped
@@ -106,11 +109,10 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   if (written.type === 'failed') return written
   await pause?.()
   if (isStoppedBefore(run, 'verifying')) return stopped
-  const { text } = written
-  const composing: ComposeInput = {
-    // Checked first: a quotation without its secret is in no message.
-    checked:
-      text === undefined ? undefined : withoutSecretsIn(checkSummary(text, { messages: all, ledger }), run.ports),
+  const checked = await checkedText(run, written.text, { messages: all, ledger })
+  if (checked?.type === 'failed') return checked
+  const input: PageTask['input'] = {
+    checked: checked?.value,
     ledger,
     since: history.carried.messages,
     earlierSummary: history.summary,
@@ -123,23 +125,30 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
     closes: frame.closes,
     unseen: frame.unseen,
     handoverTokens: handoverOf(run),
-    countTokens: createTextCounter(job.counting),
   }
   await pause?.()
   if (isStoppedBefore(run, 'restoring')) return stopped
-  const next = nextIn(composing)
+  const next = nextIn(input)
   const restored = await restore(run, { next, tokens: plan.tokens.limitOfRestored })
   if (!restored) return stopped
   const promised = promisedTokens(restored, run)
   const room = limit - promised
-  const fitted = await fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined, pause })
-  if (!fitted) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
+  const fitted = await fitPage(run, input, { frame, room })
+  if (fitted === undefined) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
+  if ('type' in fitted) return fitted
   const assembled = await restoreAndAssemble(run, { frame, restored, promised, next, ...fitted })
   if ('type' in assembled) return assembled
   await pause?.()
   // Kept messages before the summary are older than the summarized ones, so the carried facts must include them in order.
   const carried = variant === 'from' ? whole : ledger
   return finish(run, { summary: written, instructions, ledger: carried, page: fitted.page, assembled })
+}
+
+/** Checked first: a quotation without its secret is in no message. */
+async function checkedText(run: CompactionRun, written: string | undefined, input: CheckInput) {
+  const checked = written === undefined ? undefined : await perform(run, 'check-summary', { written, ...input })
+  if (checked?.type !== 'performed') return checked
+  return { ...checked, value: withoutSecretsIn(checked.value, run.ports) }
 }
 
 function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPorts): Checked {
@@ -220,12 +229,7 @@ type RestoredSoFar = {
   readonly promised: number
   readonly next: string
 }
-type Fitting = {
-  readonly frame: ContextFrame
-  readonly room: number
-  readonly mayBeEmpty: boolean
-  readonly pause: Pause | undefined
-}
+type Fitting = { readonly frame: ContextFrame; readonly room: number }
 type FittedPage = { readonly page: Page; readonly isShort: boolean }
 
 /**
@@ -233,22 +237,27 @@ type FittedPage = { readonly page: Page; readonly isShort: boolean }
  * even for that, the latest request is what is left.
  */
 async function fitPage(
-  input: ComposeInput,
-  { frame, room, mayBeEmpty, pause }: Fitting,
-): Promise<FittedPage | undefined> {
+  run: CompactionRun,
+  input: PageTask['input'],
+  { frame, room }: Fitting,
+): Promise<FittedPage | Failed | undefined> {
+  const { counting = {}, budget } = run.job
   for (const isShort of [false, true]) {
     const around = frame.sizeWith(frame.summaryWith('', { isShort }))
     if (around >= room) continue
     // The words around the page and the latest request belong to the handover, but leave at least half of it to the page.
+    const handoverTokens = Math.max(input.handoverTokens - around, input.handoverTokens / 2)
     for (const share of [1, 0.95, 0.85]) {
-      await pause?.()
-      const handoverTokens = Math.max(input.handoverTokens - around, input.handoverTokens / 2)
-      const page = await doInSlices(composing({ ...input, handoverTokens }, Math.floor((room - around) * share)), pause)
+      await run.ports.pause?.()
+      const tokens = Math.floor((room - around) * share)
+      const composed = await perform(run, 'compose-page', { input: { ...input, handoverTokens }, counting, tokens })
+      if (composed.type === 'failed') return composed
+      const page = composed.value
       if (page && frame.sizeWith(frame.summaryWith(page.text, { isShort })) <= room) return { page, isShort }
     }
   }
   const alone = frame.summaryWith('', { isShort: true })
-  const isUsable = mayBeEmpty && alone !== '' && frame.sizeWith(alone) <= room
+  const isUsable = budget !== undefined && alone !== '' && frame.sizeWith(alone) <= room
   return isUsable ? { page: emptyPage, isShort: true } : undefined
 }
 

@@ -118,6 +118,8 @@ export type EngineEvent =
     | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
     /** Cleared results could not be stored next to the session. The transcript has them. */
     | { readonly type: 'results-not-stored'; readonly reason: string }
+    /** A worker thread did not start or ended, so this part of a compaction ran on the main thread (`worker: true` of everlong/node). */
+    | { readonly type: 'worker-failed'; readonly task: string; readonly problem: string }
     /**
      * An answer's usage shows that its request did not find the cached prefix. `cost`: dollars more than with the cache.
      * `spent().turn.cache` counts the reasons.

@@ -29,7 +29,20 @@ export type CompactionPorts = {
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
   /** Lets other work of the process run. Without it, long work is done in one go. */
   readonly pause?: Pause | undefined
+  /** Does long, pure work in another thread. Without it, everything is done in this one. */
+  readonly offload?: Offload | undefined
 }
+
+/** The name of a function in `compaction/tasks.ts`, and its input, which is plain data. */
+export type OffloadedTask = { readonly name: string; readonly input: unknown }
+
+export type Offload = (task: OffloadedTask, signal?: AbortSignalPort) => Promise<Offloaded>
+
+/** `why` it failed is absent if this session has been told before. */
+export type Offloaded =
+  | { readonly type: 'done'; readonly value: unknown }
+  | { readonly type: 'aborted' }
+  | { readonly type: 'failed'; readonly why?: string }
 
 type Announced = {
   readonly trigger: Trigger

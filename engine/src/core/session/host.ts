@@ -7,7 +7,7 @@ import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { type Hooks, type HostHooks, noHooks } from '../ports/hooks.ts'
 import type { ModelClient } from '../ports/model.ts'
-import { type CompactionPorts, type SummaryPrompt, safeSummaryPrompt } from '../ports/ports.ts'
+import { type CompactionPorts, type Offload, type SummaryPrompt, safeSummaryPrompt } from '../ports/ports.ts'
 import {
   type FileRead,
   type FileStore,
@@ -45,6 +45,8 @@ export type HostPorts = {
     path: string,
     onProblem: (problem: string) => void,
   ) => Conversation
+  /** Does the long work of one session's compactions in another thread. */
+  readonly offload?: () => Offload
 }
 
 export type HookedSession = { readonly id: string; readonly path?: string | undefined; readonly cwd: string }
