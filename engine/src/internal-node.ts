@@ -33,6 +33,8 @@ export { type FsckReport, fsck, type RepairReport, repair } from './node/write/r
 export { writeNewTranscript } from './node/write/whole-file.ts'
 export { openWriter } from './node/write/writer.ts'
 export type { ReadFile } from './node-engine.ts'
+export { type Connection, connect, type Query } from './stores/postgres/connection.ts'
+export { type Migrations, migrate } from './stores/postgres/migrations.ts'
 
 /** Its code is loaded when it is called: hooks, which must be fast, read no sessions. */
 export const readFile: typeof import('./node-engine.ts').readFile = async (path, options) => {

@@ -1,22 +1,23 @@
 // The gateway behind a port: builds its parts from the configuration, listens, and stops without cutting answers short.
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
-import { jsonlSessions } from 'everlong/node'
-import type { SessionStore } from 'everlong/stores'
+import { StoreError } from 'everlong'
 import type { Books, Row } from './books/book.ts'
 import { createMetrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
-import { createApp, type StoreProblem } from './http/app.ts'
+import { createApp } from './http/app.ts'
 import { createIdentify } from './identify/identify.ts'
 import { createManaged } from './levels/managed.ts'
 import { createLimits } from './limits.ts'
 import { createLog } from './log.ts'
 import type { Parts } from './parts.ts'
-import { openState, type State } from './state/sqlite.ts'
+import { makeFolder } from './state/folder.ts'
+import type { StoreHealth } from './state/health.ts'
+import { openStores, type StoreOf, type Stores } from './stores.ts'
 import { createTenants } from './tenants.ts'
+import { writeExchange } from './transcripts/exchange.ts'
 import { createHold } from './transcripts/held.ts'
 import { createRecorder } from './transcripts/recorder.ts'
 import { createTranscripts } from './transcripts/transcripts.ts'
@@ -27,14 +28,12 @@ export type GatewayPorts = {
   readonly write: (line: string) => void
   readonly now?: () => number
   readonly newId?: () => string
-  /** Where the sessions of a tenant are. Default: a folder for each tenant below the data folder. */
-  readonly storeOf?: (tenant: string) => SessionStore
-  /** Where the engine's sessions of level 3 are. Default: the same, next to them. */
-  readonly managedStoreOf?: (tenant: string) => SessionStore
-  /** Undefined if the store can be used, otherwise why not: for /readyz. */
-  readonly storeProblem?: StoreProblem
-  /** Books, and ends of conversations. Default: a file in the data folder. */
-  readonly state?: State
+  /** Where the sessions of a tenant are. Default: as configured. */
+  readonly storeOf?: StoreOf
+  /** Where the engine's sessions of level 3 are. Default: as configured. */
+  readonly managedStoreOf?: StoreOf
+  /** Whether the store can be used. Default: a database is asked every few seconds. */
+  readonly health?: StoreHealth
 }
 
 export type Gateway = {
@@ -46,61 +45,56 @@ export type Gateway = {
   readonly close: () => Promise<void>
 }
 
+/** Throws a StoreError, or an error of the system, if the configured store cannot be used. */
 export async function startGateway(config: Config, ports: GatewayPorts): Promise<Gateway> {
   const { now = Date.now, newId = randomUUID } = ports
-  const state = ports.state ?? openState(join(config.data, 'gateway.db'))
   const log = createLog(ports.write, now)
-  const storeOf = ports.storeOf ?? folderStores(join(config.data, 'sessions'))
+  const stores = { ...openStores(config, log), ...definedPorts(ports) }
+  await prepare(stores, config)
+  const { state, health } = stores
   const managed = createManaged({
-    ...{ storeOf: ports.managedStoreOf ?? folderStores(join(config.data, 'managed')), max: 200 },
+    ...{ storeOf: stores.managedStoreOf, max: 200, isShared: stores.isShared },
     onEvent: (tenant, { type, sessionId }) => {
       if (type === 'compaction-finished') log('info', 'compacted', { tenant, session: sessionId })
     },
   })
   const hold = createHold({
-    ...{ storeOf, owner: `everlong gateway ${process.pid}` },
-    ...{ holdMs: 600_000, maxHeld: 500, waitMs: 10_000 },
+    ...{ storeOf: stores.storeOf, owner: `everlong gateway ${process.pid}` },
+    ...(stores.isShared ? { holdMs: 0, waitMs: 20_000 } : { holdMs: 600_000, waitMs: 10_000 }),
+    maxHeld: 500,
   })
   const identify = createIdentify(state.heads, newId)
   const upstreams = createUpstreams(config)
   const limits = createLimits(now)
-  const metrics = createMetrics(() => recorder.waiting())
+  const metrics = createMetrics({ waiting: () => recorder.waiting(), problem: health.problem })
+  const books = counted(state.books, (row) => {
+    metrics.count(row)
+    limits.used(row, row.input + row.output + row.cacheRead + row.cacheWrite)
+  })
+  const transcripts = createTranscripts({ hold, notes: state.notes, now })
   const recorder = createRecorder({
-    ...{ config, identify, log, transcripts: createTranscripts(hold, now) },
-    books: counted(state.books, (row) => {
-      metrics.count(row)
-      limits.used(row, row.input + row.output + row.cacheRead + row.cacheWrite)
-    }),
+    ...{ config, log, health },
+    // Fewer than there are connections, so that requests of level 3 find one.
+    concurrency: config.store ? Math.max(1, Math.floor(config.store.connections / 2)) : 1,
+    record: (passed) => writeExchange(passed, { config, identify, transcripts, books, notes: state.notes }),
   })
   let isStopping = false
   const parts: Parts = {
-    ...{
-      config,
-      log,
-      now,
-      upstreams,
-      recorder,
-      identify,
-      managed,
-      limits,
-      metrics,
-      books: state.books,
-      tenants: createTenants(config),
-    },
+    ...{ config, log, now, upstreams, recorder, identify, managed, limits, metrics, health },
+    ...{ books: state.books, tenants: createTenants(config) },
     isStopping: () => isStopping,
-    recallFolder: (tenant) => recallFolder(join(config.data, 'sessions', tenant), ports),
+    recallFolder: (tenant) => (stores.isShared || ports.storeOf ? undefined : recallFolder(config, tenant)),
   }
-  const app = createApp(parts, ports.storeProblem ?? (async () => undefined))
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server
+  const server = createAdaptorServer({ fetch: createApp(parts).fetch, overrideGlobalObjects: false }) as Server
   limitTimes(server, config)
   const port = await listen(server, config.listen)
   const stop = async (): Promise<void> => {
     await closed(server, config.limits.stopMs)
     upstreams.close()
-    await recorder.settled()
+    await recorder.close()
     await hold.close()
     await managed.close()
-    if (!ports.state) await state.close()
+    await stores.close()
   }
   let closing: Promise<void> | undefined
   return {
@@ -115,30 +109,44 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   }
 }
 
-/** A tenant that has said nothing yet has an empty one. */
-function recallFolder(folder: string, { storeOf }: GatewayPorts): string | undefined {
-  if (storeOf) return undefined
-  mkdirSync(folder, { recursive: true })
-  return folder
+function definedPorts({ storeOf, managedStoreOf, health }: GatewayPorts): Partial<Stores> {
+  const given = { storeOf, managedStoreOf, health }
+  return Object.fromEntries(Object.entries(given).filter(([, port]) => port !== undefined))
 }
 
-/** A folder of transcripts for each tenant. */
-function folderStores(folder: string): (tenant: string) => SessionStore {
-  const stores = new Map<string, SessionStore>()
-  return (tenant) => {
-    const store = stores.get(tenant) ?? jsonlSessions({ folder: join(folder, tenant) })
-    stores.set(tenant, store)
-    return store
+/** A database that is only away now does not keep the gateway from starting, unless requests are refused without it anyway. */
+async function prepare({ ready, health, close }: Stores, { whenStoreIsAway }: Config): Promise<void> {
+  try {
+    await ready()
+  } catch (error) {
+    const isAway = error instanceof StoreError && error.reason === 'unavailable' && whenStoreIsAway === 'pass'
+    if (!isAway) {
+      await close()
+      throw error
+    }
+    health.failed(error.message)
   }
 }
 
-/** Tells of every row before it is stored: counters hold also when the books cannot be written. */
+/** A tenant that has said nothing yet has an empty one. */
+function recallFolder({ data }: Config, tenant: string): string {
+  const folder = join(data, 'sessions', tenant)
+  makeFolder(folder)
+  return folder
+}
+
+/** Tells of every row once, and before it is stored: counters hold also when the books cannot be written. */
 function counted(books: Books, tell: (row: Row) => void): Books {
+  const told = new Set<string>()
   return {
     ...books,
     add: async (row) => {
-      tell(row)
+      if (!told.has(row.id)) tell(row)
+      // Rows that could not be stored are added again. Those that were given up are forgotten some time.
+      if (told.size > 10_000) told.clear()
+      told.add(row.id)
       await books.add(row)
+      told.delete(row.id)
     },
   }
 }

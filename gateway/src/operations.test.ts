@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jsonlSessions } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
+import { alwaysThere } from './state/health.ts'
 import { sessionsIn, setUp, spoken } from './testing/setup.ts'
 import { adminKey, annsKey, annsOldKey, ask, bobsKey, clientWith, keys, model, started } from './testing/started.ts'
 
@@ -140,32 +141,50 @@ describe('a stop', () => {
     await setup.server.close()
   })
 
-  test('waits for a store that is slow', async () => {
+  test('waits for a store that is slow, and for exchanges that wait behind others', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'everlong-slow-'))
     const store = jsonlSessions({ folder })
     const open: typeof store.open = async (...given) => {
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await new Promise((resolve) => setTimeout(resolve, 100))
       return store.open(...given)
     }
     const setup = await setUp({ ports: { storeOf: () => ({ ...store, open }) } })
-    await ask(clientWith(setup.url, undefined), 'Hello.')
+    for (const session of ['one', 'two', 'three']) await ask(clientWith(setup.url, undefined, session), 'Hello.')
     await setup.gateway.close()
-    expect(spoken((await sessionsIn(folder)).get('chat'))).toEqual(['user: Hello.', 'assistant: Answer 1.'])
+    const said = [...(await sessionsIn(folder))].map(([id, records]) => [id, spoken(records)])
+    expect(said).toEqual([
+      ['one', ['user: Hello.', 'assistant: Answer 1.']],
+      ['three', ['user: Hello.', 'assistant: Answer 3.']],
+      ['two', ['user: Hello.', 'assistant: Answer 2.']],
+    ])
     await setup.close()
     rmSync(folder, { recursive: true, force: true })
   })
 })
 
-test('health and readiness need no key, and readiness says why not', async () => {
-  let problem: string | undefined
-  const { url } = await started({ config: { keys }, ports: { storeProblem: async () => problem } })
-  const get = async (path: string) => {
-    const response = await fetch(`${url}${path}`)
-    return [response.status, await response.json()]
-  }
-  expect(await get('/healthz')).toEqual([200, { status: 'ok' }])
-  expect(await get('/readyz')).toEqual([200, { status: 'ready' }])
-  problem = 'the database cannot be reached'
-  expect(await get('/readyz')).toEqual([503, { status: 'the database cannot be reached' }])
-  expect((await fetch(`${url}/api/hello`, { method: 'HEAD' })).status).toBe(200)
-})
+test.each([
+  ['pass', 200, { status: 'ready', store: 'away' }],
+  ['refuse', 503, { status: 'refusing', store: 'away' }],
+] as const)(
+  'health and readiness need no key, and say what happens without the store: %s',
+  async (choice, status, body) => {
+    let problem: string | undefined
+    const health = { ...alwaysThere, problem: () => problem }
+    const { url, server } = await started({ config: { keys, whenStoreIsAway: choice }, ports: { health } })
+    const get = async (path: string) => {
+      const response = await fetch(`${url}${path}`)
+      return [response.status, await response.json()]
+    }
+    expect(await get('/healthz')).toEqual([200, { status: 'ok' }])
+    expect(await get('/readyz')).toEqual([200, { status: 'ready' }])
+    problem = 'the database at db.example.com cannot be reached'
+    expect(await get('/readyz')).toEqual([status, body])
+    expect(await get('/healthz')).toEqual([200, { status: 'ok' }])
+    const asked = ask(clientWith(url, annsKey), 'Hello.')
+    if (choice === 'refuse') await expect(asked).rejects.toMatchObject({ status: 503 })
+    else await asked
+    expect(server.simulator.meter.totals().requests).toBe(choice === 'refuse' ? 0 : 1)
+    problem = undefined
+    expect((await fetch(`${url}/api/hello`, { method: 'HEAD' })).status).toBe(200)
+  },
+)

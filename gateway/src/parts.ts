@@ -7,6 +7,7 @@ import type { Identify } from './identify/identify.ts'
 import type { Managed } from './levels/managed.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
+import type { StoreHealth } from './state/health.ts'
 import type { Tenants } from './tenants.ts'
 import type { Recorder } from './transcripts/recorder.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -25,6 +26,7 @@ export type Parts = {
   readonly books: Books
   readonly metrics: Metrics
   readonly recorder: Recorder
+  readonly health: StoreHealth
   /** Where the transcripts of a tenant are; undefined if they are not in a folder. */
   readonly recallFolder: (tenant: string) => string | undefined
 }

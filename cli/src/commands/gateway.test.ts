@@ -76,6 +76,15 @@ Press Ctrl-C to stop.
 `)
   })
 
+  test.each(['/proc/nope', '/proc/nope/deeper', '/dev/null/data'])(
+    'with a data folder that cannot be made, says so and ends: %s',
+    async (data) => {
+      const { exitCode, stdout, stderr } = await everlong(['gateway', '--port', '0', '--data', data])
+      expect([exitCode, stdout]).toEqual([1, ''])
+      expect(stderr).toContain(`everlong: data: ${data} cannot be the folder of the gateway: `)
+    },
+  )
+
   test('with keys, the greeting says that requests need one, and shows none', async () => {
     const secret = 'k'.repeat(32)
     const file = join(folder, 'gateway.yaml')
@@ -140,7 +149,9 @@ describe('everlong gateway report', () => {
   test('a folder without books is a clear error', async () => {
     const { exitCode, stdout, stderr } = await everlong(['gateway', 'report', '--data', folder])
     expect([exitCode, stdout]).toEqual([1, ''])
-    expect(stderr).toBe(`everlong: There are no books of a gateway in ${folder}. Name its folder with --data.\n`)
+    expect(stderr).toBe(
+      `everlong: There are no books of a gateway in ${folder}. Name its folder with --data, or its file with --config.\n`,
+    )
   })
 })
 

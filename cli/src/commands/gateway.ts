@@ -20,7 +20,8 @@ export function gatewayCommand({ io, show }: Cli): Command {
     })
     .addCommand(
       reportCommand('report', 'show what requests cost, why the cache was missed, and whether the gateway pays')
-        .option('--data <folder>', 'the folder of the gateway', 'everlong-gateway')
+        .option('--data <folder>', 'the folder of the gateway (default: everlong-gateway)')
+        .option('--config <file>', 'its configuration, if it has one')
         .option('--tenant <name>', 'only this tenant')
         .option('--days <number>', 'only the last days', wholeNumber)
         .action(async (options: ReportOptions) => {

@@ -8,11 +8,15 @@ import type { DialectName } from '../dialects/dialect.ts'
 export type RowKind = 'client' | 'own'
 
 export type Row = {
+  /** The same for a row that is added again after a failure, which is then stored once. */
+  readonly id: string
   /** Milliseconds since 1970, when the request came. */
   readonly time: number
   readonly kind: RowKind
   readonly tenant: string
   readonly key: string
+  /** Whose request it is, if it says so. */
+  readonly user: string | undefined
   readonly session: string
   readonly api: DialectName
   readonly upstream: string
@@ -60,8 +64,7 @@ export type Sum = Pick<Row, 'kind' | 'tenant' | 'model' | 'level' | 'cache'> & {
 }
 
 export type Books = {
+  /** A row whose id is there already is not added again. */
   readonly add: (row: Row) => Promise<void>
-  /** The newest request of a session that told its usage. */
-  readonly newest: (tenant: string, session: string) => Promise<Row | undefined>
   readonly sums: (period: Period) => Promise<readonly Sum[]>
 }

@@ -130,7 +130,7 @@ test.each([
     ...{ time: 0, ms: 0, removed: 1_000, forwarded: { status: 200 } },
   }
   const row = rowOf(passed, {
-    ...{ kind: 'client', model, session: 's', watched: undefined },
+    ...{ id: 'r', kind: 'client', user: undefined, model, session: 's', watched: undefined },
     usage: { ...none, ...usage },
   })
   expect([row.removed, row.saved]).toEqual([1_000, costOf({ ...none, ...removed }, model)])

@@ -13,13 +13,23 @@ import {
 } from 'everlong/internal/compaction'
 import type { CacheOutcome, Usage } from 'everlong/internal/wire'
 import type { Asked } from '../dialects/dialect.ts'
-import type { Books } from './book.ts'
+import type { Notes } from '../state/state.ts'
 
 type RequestDigests = NonNullable<Parameters<typeof missedBecause>[0]['now']>
 
-type Seen = { readonly watch: CacheWatch; readonly before: RequestDigests | undefined; readonly lifetime: number }
+/** What is kept of the newest request of a session: digests of its parts, one for all of its messages. */
+type Seen = {
+  readonly watch: CacheWatch
+  readonly lifetime: number
+  readonly before: Pick<Digests, 'model' | 'system' | 'tools'> & { readonly count: number; readonly messages: string }
+}
 
-export type Watched = { readonly cache: CacheOutcome; readonly missCost: number | undefined }
+export type Watched = {
+  readonly cache: CacheOutcome
+  readonly missCost: number | undefined
+  /** The next request of the session is compared with this one. */
+  readonly remember: () => Promise<void>
+}
 
 export type AnsweredRequest = {
   readonly tenant: string
@@ -32,54 +42,55 @@ export type AnsweredRequest = {
   readonly time: number
 }
 
-/** Of the `max` most recently used sessions; of others, what the books say. */
-export function createCacheWatches(books: Books, max = 10_000) {
-  const seen = new Map<string, Seen>()
-  return async (request: AnsweredRequest): Promise<Watched> => {
-    const { tenant, session, asked, usage, raw, time } = request
-    const name = JSON.stringify([tenant, session])
-    const last = seen.get(name) ?? (await fromBooks(books, tenant, session))
-    const now = digestsOf(asked)
-    const { watch, dropped, isHit } = watchAnswer(last.watch, {
-      cacheRead: usage.cacheRead,
-      cacheWrite: usage.cacheWrite,
-      time,
-    })
-    const idle = time - (last.watch.baseline?.time ?? time)
-    const lifetime = usage.cacheWrite > 0 ? lifetimeWritten(usage) : last.lifetime
-    seen.delete(name)
-    seen.set(name, { watch, before: now, lifetime })
-    const [oldest] = seen.keys()
-    if (seen.size > max && oldest !== undefined) seen.delete(oldest)
-    if (isHit) return { cache: 'hit', missCost: undefined }
-    const { reason } = missedBecause({
-      watch: last.watch,
-      before: last.before,
-      now,
-      idle,
-      lifetime: last.lifetime,
-      answer: raw,
-    })
-    const facts = modelFacts(asked.model)
-    const price = facts && priceOf(facts, usage.input + usage.cacheRead + usage.cacheWrite)
-    return { cache: reason, missCost: dropped > 0 ? missCost(dropped, { usage, price }) : 0 }
+/** Compares with the request before, whichever process has seen it. */
+export async function watchCache(notes: Notes, request: AnsweredRequest): Promise<Watched> {
+  const { tenant, session, asked, usage, raw, time } = request
+  const note = await notes.get(tenant, session, 'watch')
+  const last: Seen | undefined = note === undefined ? undefined : JSON.parse(note)
+  const before = last?.watch ?? freshWatch
+  const now = digestsOf(asked)
+  const { cacheRead, cacheWrite } = usage
+  const { watch, dropped, isHit } = watchAnswer(before, { cacheRead, cacheWrite, time })
+  const lastLifetime = last?.lifetime ?? cacheLifetimes.short
+  const lifetime = cacheWrite > 0 ? lifetimeWritten(usage) : lastLifetime
+  const { model, system, tools, messages } = now
+  const seen: Seen = {
+    ...{ watch, lifetime },
+    before: { model, system, tools, count: messages.length, messages: digest(messages) },
+  }
+  const remember = () => notes.put(tenant, session, 'watch', JSON.stringify(seen))
+  if (isHit) return { cache: 'hit', missCost: undefined, remember }
+  const { reason } = missedBecause({
+    ...{ watch: before, lifetime: lastLifetime, answer: raw },
+    ...(last ? comparable(last.before, now) : {}),
+    idle: time - (before.baseline?.time ?? time),
+  })
+  const facts = modelFacts(asked.model)
+  const price = facts && priceOf(facts, usage.input + cacheRead + cacheWrite)
+  return { cache: reason, missCost: dropped > 0 ? missCost(dropped, { usage, price }) : 0, remember }
+}
+
+type Digests = {
+  readonly model: string
+  readonly system: string
+  readonly tools: string
+  /** One for each message. */
+  readonly messages: readonly string[]
+}
+
+function digestsOf({ model, system, tools, messages }: Asked): Digests {
+  return {
+    ...{ model, system: digest(withoutBilling(system)), tools: digest(tools) },
+    messages: messages.map(({ role, content }) => `${role} ${digest(content)}`),
   }
 }
 
-async function fromBooks(books: Books, tenant: string, session: string): Promise<Seen> {
-  const row = await books.newest(tenant, session)
-  if (!row) return { watch: freshWatch, before: undefined, lifetime: cacheLifetimes.short }
-  const { watch } = watchAnswer(freshWatch, row)
-  return { watch, before: undefined, lifetime: lifetimeWritten(row) }
-}
-
-/** In the shape of a request, so that the watch can compare them. */
-function digestsOf({ model, system, tools, messages }: Asked): RequestDigests {
+/** Both requests in the shape that the engine's watch compares. The messages of the earlier one must begin the later one. */
+function comparable({ count, messages, ...before }: Seen['before'], now: Digests) {
+  const asMessages = (content: string): RequestDigests['messages'] => [{ role: 'user', content }]
   return {
-    model,
-    system: digest(withoutBilling(system)),
-    tools: digest(tools),
-    messages: messages.map(({ role, content }) => ({ role, content: digest(content) })),
+    before: { ...before, messages: asMessages(messages) },
+    now: { ...now, messages: asMessages(digest(now.messages.slice(0, count))) },
   }
 }
 

@@ -15,7 +15,14 @@ export type Metrics = {
 
 const tokenKinds = { input: 'input', output: 'output', cacheRead: 'cache_read', cacheWrite: 'cache_write' } as const
 
-export function createMetrics(waiting: () => number): Metrics {
+export type Watched = {
+  /** Exchanges that are not written yet. */
+  readonly waiting: () => number
+  /** Of the store. */
+  readonly problem: () => string | undefined
+}
+
+export function createMetrics({ waiting, problem }: Watched): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -39,6 +46,12 @@ export function createMetrics(waiting: () => number): Metrics {
     ...{ name: 'everlong_gateway_waiting_exchanges', help: 'Exchanges that are not written yet.', registers },
     collect() {
       this.set(waiting())
+    },
+  })
+  new Gauge({
+    ...{ name: 'everlong_gateway_store_up', help: '1 if the store can be used, 0 while it is away.', registers },
+    collect() {
+      this.set(problem() === undefined ? 1 : 0)
     },
   })
   return {

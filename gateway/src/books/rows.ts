@@ -7,23 +7,25 @@ import type { Row, RowKind } from './book.ts'
 import type { Watched } from './cache-watch.ts'
 
 export type Booked = {
+  readonly id: string
   readonly kind: RowKind
+  readonly user: string | undefined
   readonly model: string
   readonly session: string
   readonly usage: Usage | undefined
-  readonly watched: Watched | undefined
+  readonly watched: Pick<Watched, 'cache' | 'missCost'> | undefined
 }
 
 type Told = Pick<Passed, 'caller' | 'level' | 'upstream' | 'dialect' | 'time' | 'ms' | 'removed'> & {
   readonly forwarded: { readonly status: number }
 }
 
-export function rowOf(passed: Told, { kind, model, session, usage, watched }: Booked): Row {
+export function rowOf(passed: Told, { id, kind, user, model, session, usage, watched }: Booked): Row {
   const { caller, level, upstream, dialect, forwarded, time, ms } = passed
   const counts = usage && billedCounts(usage)
   const removed = kind === 'client' ? passed.removed : 0
   return {
-    ...{ kind, time, ms, tenant: caller.tenant, key: caller.key, session, level, upstream },
+    ...{ id, kind, time, ms, tenant: caller.tenant, key: caller.key, user, session, level, upstream },
     ...{ api: dialect.name, model, status: forwarded.status },
     ...{ input: counts?.input ?? 0, output: counts?.output ?? 0 },
     ...{ cacheRead: counts?.cacheRead ?? 0, cacheWrite: counts?.cacheWrite ?? 0 },

@@ -36,6 +36,18 @@ const key = z.strictObject({
   limits: limits.optional(),
 })
 
+const store = z.strictObject({
+  /** postgres://USER:PASSWORD@HOST:PORT/DATABASE */
+  postgres: z.string().regex(/^postgres(ql)?:\/\/./, 'must be the URL of a PostgreSQL database'),
+  /** Of the sessions. Other tables are in schemas whose names begin with it. */
+  schema: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,40}$/, 'use lower-case letters, digits and "_", at most 41 characters')
+    .default('everlong'),
+  /** Max. connections of this process. */
+  connections: z.number().int().min(2).default(10),
+})
+
 const upstreamNames = z.strictObject({
   messages: plainName.default('anthropic'),
   openai: plainName.default('openai'),
@@ -50,6 +62,10 @@ export const configSchema = z.strictObject({
     .prefault({}),
   /** The folder of transcripts and books. */
   data: z.string().min(1).default('everlong-gateway'),
+  /** Where sessions and books are, for several processes. Default: the folder. */
+  store: store.optional(),
+  /** What happens to requests while the database cannot be used: they pass as they came and are not managed, or they are refused. */
+  whenStoreIsAway: z.enum(['pass', 'refuse']).default('pass'),
   /** By name. A request may choose one as the first part of its path: /NAME/v1/messages. */
   upstreams: z.record(plainName, upstream).default({
     anthropic: { url: 'https://api.anthropic.com' },
@@ -76,6 +92,12 @@ export const configSchema = z.strictObject({
         .int()
         .positive()
         .default(16 << 20),
+      /** Of exchanges that are not written yet, together. Beyond it the oldest are not stored. */
+      maxWaitingBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(256 << 20),
       /** From the end of the request to the first byte of the answer. */
       firstByteMs: milliseconds.default(600_000),
       /** Without a byte, in the middle of an answer. */

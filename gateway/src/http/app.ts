@@ -8,15 +8,16 @@ import { answerRecall, isFromElsewhere } from '../recall/mcp.ts'
 import { handle } from './exchange.ts'
 import { type Refusal, refusals } from './refusals.ts'
 
-/** Undefined if the store can be used, otherwise why not. */
-export type StoreProblem = () => Promise<string | undefined>
-
-export function createApp(parts: Parts, problem: StoreProblem): Hono<{ Bindings: HttpBindings }> {
+export function createApp(parts: Parts): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.get('/healthz', (context) => context.json({ status: 'ok' }))
-  app.get('/readyz', async (context) => {
-    const why = parts.isStopping() ? 'stopping' : await problem()
-    return why === undefined ? context.json({ status: 'ready' }) : context.json({ status: why }, 503)
+  app.get('/readyz', (context) => {
+    const problem = parts.health.problem()
+    const isRefusing = problem !== undefined && parts.config.whenStoreIsAway === 'refuse'
+    const status = parts.isStopping() ? 'stopping' : isRefusing ? 'refusing' : 'ready'
+    // Requests pass while the store is away, so load balancers must not take this process out.
+    const body = { status, ...(problem === undefined ? {} : { store: 'away' }) }
+    return context.json(body, status === 'ready' ? 200 : 503)
   })
   app.use('/metrics', onlyAdmin(parts))
   app.get('/metrics', async (context) =>

@@ -55,6 +55,8 @@ function admitted(
   if (parts.isStopping()) return { refusal: refusals.stopping, shape }
   if (!caller) return { refusal: refusals.noKey, shape }
   if (!route) return { refusal: refusals.badPath, shape }
+  if (parts.config.whenStoreIsAway === 'refuse' && parts.health.problem() !== undefined)
+    return { refusal: refusals.storeAway, shape }
   if (!hasCredential(incoming.headers)) return { refusal: refusals.noCredential, shape }
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) return { refusal: tooLarge(maxBodyBytes), shape }
   return { incoming, outgoing, caller, route, dialect, shape, started }

@@ -49,12 +49,13 @@ function fromHeaders(headers: IncomingHttpHeaders): string | undefined {
 function fromBody(body: JsonObject): string | undefined {
   const user = stringAt(objectAt(body, 'metadata'), 'user_id')
   const inUser = user?.startsWith('{')
-    ? stringAt(parsed(user), 'session_id')
+    ? stringAt(parsedObject(user), 'session_id')
     : /_session_([\w-]+)$/.exec(user ?? '')?.[1]
   return inUser ?? stringAt(body, 'prompt_cache_key')
 }
 
-function parsed(text: string): JsonObject {
+/** Empty if the text is not the JSON of an object. */
+export function parsedObject(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : {}

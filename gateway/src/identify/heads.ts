@@ -1,14 +1,58 @@
-// Where conversations ended that no client named: the digest of everything said, and the session that it is in. A request that
-// continues such an end continues its session.
+// Where conversations that no client named belong: the digest of everything said up to a message, and the session that the message
+// is in. A request that continues such a conversation continues its session.
+
 export type Head = {
+  readonly digest: string
   readonly session: string
-  /** Nothing was said in the session after it. */
-  readonly isTip: boolean
+  /** How far the session was answered: the digest of the newest answered message, and its depth. */
+  readonly tip: Place | undefined
+}
+
+/** A message in its conversation: `depth` counts the messages up to it. */
+export type Place = { readonly digest: string; readonly depth: number }
+
+export type Claim = {
+  readonly tenant: string
+  /** From the first message to the last, each once. Never empty. */
+  readonly places: readonly Place[]
+  readonly newId: () => string
+}
+
+export type Claimed = {
+  readonly session: string
+  /** The session whose beginning it shares, if it continues differently. */
+  readonly forkedFrom: string | undefined
 }
 
 /** Every call names the tenant: a digest of one tenant means nothing for another. */
 export type Heads = {
-  readonly find: (tenant: string, digest: string) => Promise<Head | undefined>
-  /** The session now ends here. */
-  readonly put: (tenant: string, digest: string, session: string) => Promise<void>
+  /**
+   * The session of a conversation: an existing one that it continues, or a new one. Its messages lead there from now on. Of
+   * several claims for the same conversation, in any order and from any process, all get the same session.
+   */
+  readonly claim: (claim: Claim) => Promise<Claimed>
+  /** The session was answered up to here. An earlier place changes nothing. */
+  readonly answered: (tenant: string, session: string, place: Place) => Promise<void>
+}
+
+export type Decision = Claimed & {
+  /** Those that lead nowhere yet. */
+  readonly added: readonly Place[]
+}
+
+/** `known` are the heads that exist for digests of the claim. */
+export function decide({ places, newId }: Claim, known: readonly Head[]): Decision {
+  const byDigest = new Map(known.map((head) => [head.digest, head]))
+  const at = places.findLastIndex(({ digest }) => byDigest.has(digest))
+  const place = places[at]
+  const head = place && byDigest.get(place.digest)
+  const added = places.slice(at + 1)
+  if (!place || !head) return { session: newId(), forkedFrom: undefined, added }
+  // The whole request is known, so it is sent again.
+  const isRepeated = at === places.length - 1
+  // Nothing was answered after the place from which it continues.
+  const { tip } = head
+  const isNewest = tip === undefined || tip.digest === place.digest || place.depth > tip.depth
+  if (isRepeated || isNewest) return { session: head.session, forkedFrom: undefined, added }
+  return { session: newId(), forkedFrom: head.session, added }
 }

@@ -3,7 +3,7 @@
 import type { Asked } from '../dialects/dialect.ts'
 import { chainOf, type Strictness } from './chain.ts'
 import type { ClientIds } from './client-ids.ts'
-import type { Heads } from './heads.ts'
+import type { Heads, Place } from './heads.ts'
 
 export type Conversation = {
   readonly tenant: string
@@ -32,10 +32,18 @@ export function createIdentify(heads: Heads, newId: () => string): Identify {
       const byIds = conversationByIds(tenant, ids, asked)
       return byIds ?? conversationBySaid(tenant, asked, { heads, newId })
     },
-    ended: async ({ tenant, session, strictness }, digest) => {
-      if (strictness === 'strict') await heads.put(tenant, digest, session)
+    ended: async ({ tenant, session, strictness, chain }, digest) => {
+      if (strictness !== 'strict' || digest === '') return
+      const places = placesOf(chain)
+      const known = places.find((place) => place.digest === digest)
+      await heads.answered(tenant, session, known ?? { digest, depth: places.length + 1 })
     },
   }
+}
+
+/** Each digest once, with the number of messages up to it that say something. */
+function placesOf(chain: readonly string[]): readonly Place[] {
+  return [...new Set(chain)].filter((digest) => digest !== '').map((digest, at) => ({ digest, depth: at + 1 }))
 }
 
 function conversationByIds(
@@ -59,16 +67,12 @@ async function conversationBySaid(
   { heads, newId }: { readonly heads: Heads; readonly newId: () => string },
 ): Promise<Conversation> {
   const chain = chainOf(asked.messages, 'strict')
-  const found = { tenant, parent: undefined, strictness: 'strict', chain, forkedFrom: undefined } as const
-  const last = chain.at(-1) ?? ''
-  for (const digest of new Set(chain.toReversed())) {
-    const head = digest === '' ? undefined : await heads.find(tenant, digest)
-    if (!head) continue
-    // The whole request is known, so it is sent again; or it says more at the end of its session.
-    if (digest === last || head.isTip) return { ...found, session: head.session }
-    return { ...found, session: newId(), forkedFrom: head.session }
-  }
-  return { ...found, session: newId() }
+  const places = placesOf(chain)
+  const isSilent = places.length === 0
+  const { session, forkedFrom } = isSilent
+    ? { session: newId(), forkedFrom: undefined }
+    : await heads.claim({ tenant, places, newId })
+  return { tenant, session, forkedFrom, parent: undefined, strictness: 'strict', chain }
 }
 
 function firstSaid(chain: readonly string[]): string {

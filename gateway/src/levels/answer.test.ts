@@ -49,7 +49,8 @@ const defaultHeaders = { 'x-claude-code-session-id': 'cc-1' }
 
 /** A client that talks and compacts like Claude Code: the newest message has the mark for the cache. */
 function claudeCode(url: string) {
-  const client = new Anthropic({ apiKey: 'any', baseURL: url, defaultHeaders, maxRetries: 0 })
+  const clientAt = (baseURL: string) => new Anthropic({ apiKey: 'any', baseURL, defaultHeaders, maxRetries: 0 })
+  let client = clientAt(url)
   let messages: Anthropic.MessageParam[] = []
   const marked = (text: string): Anthropic.MessageParam => ({
     role: 'user',
@@ -61,6 +62,9 @@ function claudeCode(url: string) {
       .stream({ model, max_tokens: 2_000, system, tools, messages: [...messages, marked(last)] })
       .finalMessage()
   return {
+    moveTo: (other: string) => {
+      client = clientAt(other)
+    },
     say: async (text: string) => {
       const answer = await send(text)
       messages = [...messages, plain(text), { role: 'assistant', content: answer.content }]
@@ -85,6 +89,37 @@ async function talked(url: string, turns = 6) {
 }
 
 describe('a compaction of Claude Code', () => {
+  test('is still known as ours after a restart before the next request', async () => {
+    const first = await started()
+    const client = await talked(first.url)
+    await client.compact()
+    await first.gateway.close()
+    const again = await setUp({ script: forgetful([]), config: { level: 'answer' }, folder: first.folder })
+    client.moveTo(again.url)
+    await client.say('What now?')
+    const records = (await again.sessions()).get('cc-1') ?? []
+    expect(records.filter(({ subtype }) => subtype === 'compact_boundary')).toMatchObject([
+      { compactMetadata: { trigger: 'auto' }, everlong: { gateway: { compactedBy: 'everlong' } } },
+    ])
+    await again.close()
+  })
+
+  test('is two rows in the books: the answer of the gateway, which is free, and its own call', async () => {
+    const { url, gateway, server } = await started()
+    const client = await talked(url, 2)
+    const before = server.simulator.meter.totals().cost
+    await client.compact()
+    await gateway.settled()
+    const report = await (await fetch(`${url}/everlong/report`)).json()
+    const spent = server.simulator.meter.totals().cost - before
+    expect(spent).toBeGreaterThan(0)
+    expect(report).toMatchObject({
+      ...{ requests: 3, failed: 0, unpriced: 0, cost: expect.closeTo(before, 9), balance: expect.closeTo(-spent, 9) },
+      own: { requests: 1, cost: expect.closeTo(spent, 9) },
+      models: [{ requests: 3 }],
+    })
+  })
+
   test('is answered with the handover: the summary of the upstream model, the rules and the record', async () => {
     const { url, requests, sessions, gateway } = await started()
     const client = await talked(url)

@@ -23,6 +23,10 @@ export function manage(call: ReadableCall, parts: Parts): Promise<void> {
 /** Undefined for a shape that is not known: it passes as it came. */
 async function manageableBody(call: ReadableCall, bytes: Buffer, parts: Parts): Promise<JsonObject | undefined> {
   const { headers } = call.incoming
+  if (parts.health.problem() !== undefined) {
+    parts.log('warn', 'not-managed', { tenant: call.caller.tenant, why: 'The store is away.' })
+    return undefined
+  }
   // In an encoding the body could not be sent changed.
   if (headers['content-encoding'] !== undefined) return undefined
   const body = await bodyObject(bytes, { encoding: undefined, maxBytes: parts.config.limits.maxBodyBytes })
@@ -45,7 +49,7 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
     { outgoing, dialect: dialect.name, isStreamed: asked.isStreamed },
     parts.config.limits.pingMs,
   )
-  const middleware = parts.managed.middlewareOf(conversation)
+  const { middleware, release } = parts.managed.use(conversation)
   const given = { url: 'http://upstream/v1/messages', method: 'POST', headers: {}, body: JSON.stringify(body) }
   let response: Response
   try {
@@ -55,11 +59,13 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
     const why = error instanceof Error ? error.message : String(error)
     parts.log('error', 'not-managed', { tenant: caller.tenant, session: conversation.session, why })
     // Nothing was answered yet, so the request can still pass as it came.
+    await release()
     const forwarded = await passOn(call, bytes, parts)
     return recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation }, parts)
   }
   stopSigns()
   const forwarded = await wire.answer(response)
+  await release()
   const sent = wire.sentFor(response)
   const removed = sent === undefined ? 0 : Math.max(0, tokensIn(body) - tokensIn(sent))
   recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation, removed }, parts)

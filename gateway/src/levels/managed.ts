@@ -5,20 +5,34 @@ import { type AnthropicSdk, everlong } from 'everlong/anthropic'
 import type { SessionStore } from 'everlong/stores'
 import { plainId } from '../identify/client-ids.ts'
 import type { Conversation } from '../identify/identify.ts'
+import { whenFree } from '../transcripts/held.ts'
 
 export type Managed = {
-  /** The part that stands between a request and the upstream, for this conversation only: a summary is asked for with the
-   * credential of the conversation's own newest request. */
-  readonly middlewareOf: (conversation: Pick<Conversation, 'tenant' | 'session'>) => AnthropicSdk['middleware']
+  /** Whoever uses a conversation calls `release` when its answer has ended. */
+  readonly use: (conversation: Pick<Conversation, 'tenant' | 'session'>) => Using
   readonly close: () => Promise<void>
+}
+
+export type Using = {
+  /**
+   * The part that stands between a request and the upstream, for this conversation only: a summary is asked for with the
+   * credential of the conversation's own newest request.
+   */
+  readonly middleware: AnthropicSdk['middleware']
+  readonly release: () => Promise<void>
 }
 
 export type ManagedOptions = {
   readonly storeOf: (tenant: string) => SessionStore
   /** Conversations that are open at the same time. */
   readonly max: number
+  /** Other processes use the same store, so a session is closed as soon as nobody uses it here. */
+  readonly isShared: boolean
   readonly onEvent: (tenant: string, event: EngineEvent) => void
 }
+
+/** How long a request waits for a session that another process uses: longer than the lease of one that was killed. */
+const waitMs = 15_000
 
 /**
  * Only what can be replayed: the server is asked for nothing, the client's cache marks stay its own, and a conversation whose
@@ -30,28 +44,41 @@ const settings = {
   summary: { boundThinking: 'decline', offline: 'overflow' },
 } as const
 
-export function createManaged({ storeOf, max, onEvent }: ManagedOptions): Managed {
-  const open = new Map<string, AnthropicSdk>()
+type Opened = { readonly sdk: AnthropicSdk; users: number }
+
+export function createManaged({ storeOf, max, isShared, onEvent }: ManagedOptions): Managed {
+  const open = new Map<string, Opened>()
+  const opened = ({ tenant, session }: Pick<Conversation, 'tenant' | 'session'>): Opened => {
+    const store = isShared ? whenFree(storeOf(tenant), waitMs) : storeOf(tenant)
+    const sdk = everlong({
+      ...{ settings, environment: {}, store, sessionId: plainId(session), maxConversations: 1 },
+      onEvent: (event) => onEvent(tenant, event),
+    })
+    return { sdk, users: 0 }
+  }
   return {
-    middlewareOf: ({ tenant, session }) => {
-      const name = JSON.stringify([tenant, session])
-      const found =
-        open.get(name) ??
-        everlong({
-          ...{ settings, environment: {}, store: storeOf(tenant), sessionId: plainId(session), maxConversations: 1 },
-          onEvent: (event) => onEvent(tenant, event),
-        })
+    use: (conversation) => {
+      const name = JSON.stringify([conversation.tenant, conversation.session])
+      const found = open.get(name) ?? opened(conversation)
+      found.users++
       open.delete(name)
       open.set(name, found)
       const [oldest] = open
       if (open.size > max && oldest) {
         open.delete(oldest[0])
-        void oldest[1].close()
+        void oldest[1].sdk.close()
       }
-      return found.middleware
+      return {
+        middleware: found.sdk.middleware,
+        release: async () => {
+          if (--found.users > 0 || !isShared) return
+          if (open.get(name) === found) open.delete(name)
+          await found.sdk.close()
+        },
+      }
     },
     close: async () => {
-      for (const one of open.values()) await one.close()
+      for (const { sdk } of open.values()) await sdk.close()
       open.clear()
     },
   }

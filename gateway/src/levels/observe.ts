@@ -1,4 +1,5 @@
 // Level 1: the bytes pass as they come, and are kept.
+import { randomUUID } from 'node:crypto'
 import type { ModelAnswer } from 'everlong'
 import { collect } from '../http/body.ts'
 import { type Forwarded, forward } from '../http/forward.ts'
@@ -53,6 +54,7 @@ export function recordExchange(call: Call, ended: Ended, { log, now, recorder }:
   })
   if (!dialect) return
   recorder.add({
+    id: randomUUID(),
     removed: 0,
     caller,
     level: caller.level,

@@ -129,8 +129,10 @@ test('if the engine cannot work, the request passes as it came, and the log says
 })
 
 test('a conversation that nobody has used for long makes room for others', async () => {
-  const managed = createManaged({ storeOf: () => memorySessions(), max: 2, onEvent: () => undefined })
-  const open = (session: string) => managed.middlewareOf({ tenant: 'a', session })
+  const managed = createManaged({
+    ...{ storeOf: () => memorySessions(), max: 2, isShared: false, onEvent: () => undefined },
+  })
+  const open = (session: string) => managed.use({ tenant: 'a', session }).middleware
   const [one, two] = [open('one'), open('two')]
   expect(open('one')).toBe(one)
   open('three')

@@ -4,7 +4,10 @@ import { memorySessions, type SessionStore } from 'everlong/stores'
 import { checkConfig } from '../config/load.ts'
 import { messages as dialect } from '../dialects/messages.ts'
 import { createIdentify } from '../identify/identify.ts'
+import type { Log } from '../log.ts'
+import { alwaysThere } from '../state/health.ts'
 import { openState } from '../state/sqlite.ts'
+import { writeExchange } from '../transcripts/exchange.ts'
 import { createHold } from '../transcripts/held.ts'
 import { createRecorder } from '../transcripts/recorder.ts'
 import { createTranscripts } from '../transcripts/transcripts.ts'
@@ -32,12 +35,16 @@ export function recording() {
   const hold = createHold({ storeOf, owner: 'test', holdMs: 60_000, maxHeld: 3, waitMs: 0 })
   let count = 0
   let answers = 0
+  const config = checkConfig({}, 'the test')
+  const log: Log = (_level, event, facts) => void lines.push(`${event} ${facts?.why ?? ''}`)
+  const { books, notes, heads } = state
+  const parts = {
+    ...{ config, books, notes, identify: createIdentify(heads, () => `s${++count}`) },
+    transcripts: createTranscripts({ hold, notes, now: () => 0 }),
+  }
   const recorder = createRecorder({
-    config: checkConfig({}, 'the test'),
-    identify: createIdentify(state.heads, () => `s${++count}`),
-    transcripts: createTranscripts(hold, () => 0),
-    books: state.books,
-    log: (_level, event, facts) => lines.push(`${event} ${facts?.why ?? ''}`),
+    ...{ config, log, health: alwaysThere, concurrency: 1 },
+    record: (passed) => writeExchange(passed, parts),
   })
   return {
     lines,
@@ -56,6 +63,7 @@ export function recording() {
         usage: { input_tokens: 5, output_tokens: 1 },
       }
       recorder.add({
+        id: message.id,
         ...{
           caller: { tenant, key: 'k', level: 'observe', limits: {} },
           level: 'observe',

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type RunningServer, type Script, type ServerOptions, startServer } from '@everlong/simulator'
 import { isObject, type JsonObject, objectAt, textOf } from 'everlong/internal'
 import { jsonlSessions } from 'everlong/node'
+import type { SessionStore } from 'everlong/stores'
 import { checkConfig } from '../config/load.ts'
 import { type Gateway, type GatewayPorts, startGateway } from '../gateway.ts'
 
@@ -67,12 +68,14 @@ export async function setUp({ script, simulator, config, ports, folder: given }:
 export async function sessionsIn(folder: string): Promise<ReadonlyMap<string, readonly JsonObject[]>> {
   const store = jsonlSessions({ folder })
   const found = new Map<string, readonly JsonObject[]>()
-  for (const { id } of await store.list()) {
-    const records: JsonObject[] = []
-    for await (const { record } of store.records(id)) records.push(record)
-    found.set(id, records)
-  }
+  for (const { id } of await store.list()) found.set(id, await recordsIn(store, id))
   return found
+}
+
+export async function recordsIn(store: SessionStore, id: string): Promise<readonly JsonObject[]> {
+  const records: JsonObject[] = []
+  for await (const { record } of store.records(id)) records.push(record)
+  return records
 }
 
 /** Who said what, line by line: `user: Hello.` */

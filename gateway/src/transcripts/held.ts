@@ -1,6 +1,8 @@
-// Sessions that this process holds for writing. They are held for a while after the last write, because the next request of a
-// conversation usually follows soon, and released when others need the room.
-import type { HeldSession, OpenOptions, SessionStore, StoredRecord } from 'everlong/stores'
+// Sessions that this process holds for writing. On one machine they are held for a while after the last write, because the next
+// request of a conversation usually follows soon. Where other processes write too, they are released at once, and only the ids of
+// their records are remembered.
+import { StoreError } from 'everlong'
+import type { HeldSession, SessionStore, StoredRecord } from 'everlong/stores'
 
 export type Holding = {
   readonly held: HeldSession
@@ -11,30 +13,22 @@ export type Holding = {
   isWhole: boolean
   /** The newest message of the main thread. */
   newest: string | undefined
-  /** The newest summary that the client asked for. */
-  compacted: CompactedBy | undefined
 }
-
-export type CompactedBy = { readonly trigger: 'manual' | 'auto'; readonly by: 'client' | 'everlong' }
-
-export type Appending = { readonly type: 'stored' } | { readonly type: 'not-stored'; readonly why: string }
 
 export type HoldOptions = {
   readonly storeOf: (tenant: string) => SessionStore
   readonly owner: string
-  /** How long a session is held after its last use. */
+  /** How long a session is held after its last use. 0: no longer than it is used. */
   readonly holdMs: number
-  /** How many are held at most. */
+  /** Max. sessions that are held or remembered. */
   readonly maxHeld: number
   /** How long to wait for a session that another writer holds. */
   readonly waitMs: number
 }
 
 export type Hold = {
-  /** One at a time for each session. */
+  /** One at a time for each session. Throws a StoreError if the session cannot be opened. */
   readonly use: <T>(place: Place, task: (holding: Holding) => Promise<T>) => Promise<T>
-  /** Releases a session, so that somebody else can write it. */
-  readonly release: (tenant: string, session: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -42,17 +36,27 @@ export type Place = {
   readonly tenant: string
   readonly session: string
   readonly parent?: string | undefined
+  /** Whose session it is, if it is new. */
+  readonly user?: string | undefined
 }
 
-type Slot = { tail: Promise<unknown>; holding: Holding | undefined; timer: NodeJS.Timeout | undefined; waiting: number }
+/** What was known of a session when it was released. */
+type Remembered = Pick<Holding, 'version' | 'known'> & { readonly last: string | undefined }
+
+type Slot = {
+  tail: Promise<unknown>
+  waiting: number
+  holding: Holding | undefined
+  remembered: Remembered | undefined
+  timer: NodeJS.Timeout | undefined
+}
 
 export function createHold(options: HoldOptions): Hold {
   const slots = new Map<string, Slot>()
-  const drop = async (name: string, slot: Slot): Promise<void> => {
+  const release = async (slot: Slot): Promise<void> => {
     clearTimeout(slot.timer)
     const { holding } = slot
     slot.holding = undefined
-    if (slot.waiting === 0 && slots.get(name) === slot) slots.delete(name)
     await holding?.held.release()
   }
   /** The tasks of a slot, one after the other. */
@@ -62,27 +66,38 @@ export function createHold(options: HoldOptions): Hold {
     slot.tail = run.catch(() => undefined)
     return run
   }
-  const idle = () => [...slots].filter(([, { waiting, holding }]) => waiting === 0 && holding)
   const makeRoom = async (): Promise<void> => {
-    for (const [name, slot] of idle().slice(0, Math.max(0, slots.size - options.maxHeld)))
-      await queued(slot, () => drop(name, slot))
+    const idle = [...slots].filter(([, { waiting }]) => waiting === 0)
+    for (const [name, slot] of idle.slice(0, Math.max(0, slots.size - options.maxHeld))) {
+      slots.delete(name)
+      await queued(slot, () => release(slot))
+    }
+  }
+  const finish = async (slot: Slot): Promise<void> => {
+    if (options.holdMs > 0) {
+      slot.timer = setTimeout(() => void queued(slot, () => release(slot)), options.holdMs).unref()
+    } else if (slot.waiting === 1) await release(slot)
   }
   const use = async <T>(place: Place, task: (holding: Holding) => Promise<T>): Promise<T> => {
     const name = JSON.stringify([place.tenant, place.session])
-    const slot = slots.get(name) ?? { tail: Promise.resolve(), holding: undefined, timer: undefined, waiting: 0 }
+    const slot = slots.get(name) ?? emptySlot()
     // The most recently used one last.
     slots.delete(name)
     slots.set(name, slot)
     const result = queued(slot, async () => {
       clearTimeout(slot.timer)
-      slot.holding ??= await take(place, options)
+      slot.holding ??= await take(place, { ...options, remembered: slot.remembered })
       try {
-        return await task(slot.holding)
+        const done = await task(slot.holding)
+        slot.remembered = rememberedOf(slot.holding)
+        return done
       } catch (error) {
-        await drop(name, slot)
+        // What is known of it may be wrong.
+        slot.remembered = undefined
+        await release(slot)
         throw error
       } finally {
-        slot.timer = setTimeout(() => void queued(slot, () => drop(name, slot)), options.holdMs).unref()
+        await finish(slot)
       }
     })
     await makeRoom()
@@ -90,31 +105,57 @@ export function createHold(options: HoldOptions): Hold {
   }
   return {
     use,
-    release: async (tenant, session) => {
-      const name = JSON.stringify([tenant, session])
-      const slot = slots.get(name)
-      if (slot) await queued(slot, () => drop(name, slot))
-    },
     close: async () => {
-      for (const [name, slot] of [...slots]) await queued(slot, () => drop(name, slot))
+      for (const slot of slots.values()) await queued(slot, () => release(slot))
+      slots.clear()
     },
   }
 }
 
-async function take({ tenant, session, parent }: Place, options: HoldOptions): Promise<Holding> {
-  const store = options.storeOf(tenant)
-  const how: Omit<OpenOptions, 'as'> = { owner: options.owner, ...(parent === undefined ? {} : { parent }) }
-  const until = Date.now() + options.waitMs
-  for (let wait = 20; ; wait = Math.min(500, wait * 2)) {
+function emptySlot(): Slot {
+  return { tail: Promise.resolve(), waiting: 0, holding: undefined, remembered: undefined, timer: undefined }
+}
+
+type Taking = HoldOptions & { readonly remembered: Remembered | undefined }
+
+async function take({ tenant, session, parent, user }: Place, options: Taking): Promise<Holding> {
+  const store = whenFree(options.storeOf(tenant), options.waitMs)
+  const whose = { ...(parent === undefined ? {} : { parent }), ...(user === undefined ? {} : { user }) }
+  const how = { owner: options.owner, isAppendOnly: true, ...whose }
+  for (;;) {
     const existing = await store.open(session, { ...how, as: 'existing' })
     const opened = existing.type === 'missing' ? await store.open(session, { ...how, as: 'new' }) : existing
-    if (opened.type === 'opened') return holdingOf(opened.session)
-    if (opened.type === 'held' && Date.now() >= until) throw new Error(opened.why)
-    await new Promise((resolve) => setTimeout(resolve, wait))
+    if (opened.type === 'opened') return holdingOf(opened.session, options.remembered)
+    if (opened.type === 'held') throw new StoreError(opened.why, { reason: 'held' })
+    // Somebody else has started or erased it in the meantime.
   }
 }
 
-function holdingOf(held: HeldSession): Holding {
+/** The store, but opening a session that another writer holds waits. */
+export function whenFree(store: SessionStore, waitMs: number): SessionStore {
+  return {
+    ...store,
+    open: async (id, options) => {
+      const until = Date.now() + waitMs
+      for (let wait = 20; ; wait = Math.min(500, wait * 2)) {
+        const opened = await store.open(id, options)
+        if (opened.type !== 'held' || Date.now() >= until) return opened
+        await new Promise((resolve) => setTimeout(resolve, wait))
+      }
+    },
+  }
+}
+
+async function holdingOf(held: HeldSession, remembered: Remembered | undefined): Promise<Holding> {
+  try {
+    return held.idsAfter ? await byIds(held, { idsAfter: held.idsAfter, remembered }) : byEntries(held)
+  } catch (error) {
+    await held.release()
+    throw error
+  }
+}
+
+function byEntries(held: HeldSession): Holding {
   const known = new Set<string>()
   let newest: string | undefined
   for (const { record } of held.entries) {
@@ -122,7 +163,30 @@ function holdingOf(held: HeldSession): Holding {
     known.add(record.uuid)
     if (record.type === 'user' || record.type === 'assistant') newest = record.uuid
   }
-  return { held, version: held.version, known, isWhole: held.isWhole, newest, compacted: undefined }
+  return { held, version: held.version, known, isWhole: held.isWhole, newest }
+}
+
+type Knowing = {
+  readonly idsAfter: (version: number) => Promise<readonly string[]>
+  readonly remembered: Remembered | undefined
+}
+
+/**
+ * Asks for the ids of new records only, if the session is still the one that is remembered: it may have been erased and started
+ * again. Every append ends with a message, so the last id is one.
+ */
+async function byIds(held: HeldSession, { idsAfter, remembered }: Knowing): Promise<Holding> {
+  const { version } = held
+  const isPossible = remembered !== undefined && remembered.version > 0 && remembered.version <= version
+  const [last, ...added] = isPossible ? await idsAfter(remembered.version - 1) : []
+  const isSame = isPossible && last === remembered.last
+  const ids = isSame ? added : await idsAfter(0)
+  const known = new Set([...(isSame ? remembered.known : []), ...ids])
+  return { held, version, known, isWhole: true, newest: ids.at(-1) ?? (isSame ? last : undefined) }
+}
+
+function rememberedOf({ version, known, newest, isWhole }: Holding): Remembered | undefined {
+  return isWhole ? { version, known, last: newest } : undefined
 }
 
 /** What is known of the session is complete after this. */
@@ -132,12 +196,16 @@ export async function knowAll(holding: Holding): Promise<void> {
   holding.isWhole = true
 }
 
-export async function append(holding: Holding, records: readonly StoredRecord[]): Promise<Appending> {
+/** Stores those that are not known to be there. Throws a StoreError if they cannot be stored. */
+export async function append(holding: Holding, records: readonly StoredRecord[]): Promise<void> {
   const fresh = records.filter(({ id }) => !holding.known.has(id))
-  if (fresh.length === 0) return { type: 'stored' }
+  if (fresh.length === 0) return
   const appended = await holding.held.append(fresh, holding.version)
-  if (appended.type !== 'stored') return { type: 'not-stored', why: appended.why }
+  if (appended.type !== 'stored') {
+    const reason = appended.type === 'unavailable' ? 'unavailable' : (appended.reason ?? 'failed')
+    throw new StoreError(appended.why, { reason })
+  }
   holding.version = appended.version
   for (const { id } of fresh) holding.known.add(id)
-  return { type: 'stored' }
+  holding.newest = fresh.at(-1)?.id
 }

@@ -9,6 +9,8 @@ import type { Caller } from '../tenants.ts'
 
 /** A request with its answer, as bytes. */
 export type Passed = {
+  /** Of the exchange, so that it is stored once even if it is written again after a failure. */
+  readonly id: string
   readonly caller: Caller
   readonly level: Level
   /** Its name. */

@@ -68,13 +68,16 @@ export function answerRecord(frame: RecordFrame, answer: Answered, everlong: Jso
   return framed(frame, { type: 'assistant', message, everlong })
 }
 
-export type BoundaryFacts = {
+export type CompactedBy = {
   readonly trigger: 'manual' | 'auto'
+  /** Who wrote the summary. */
+  readonly by: 'client' | 'everlong'
+}
+
+export type BoundaryFacts = CompactedBy & {
   readonly preTokens: number | undefined
   /** The newest message before the compaction. */
   readonly after: string | undefined
-  /** Who wrote the summary. */
-  readonly by: 'client' | 'everlong'
 }
 
 /** What a compaction of the client leaves. Its first message, the summary, hangs on it. */

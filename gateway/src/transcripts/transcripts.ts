@@ -5,12 +5,15 @@ import type { StoredRecord } from 'everlong/stores'
 import type { Answered, Asked } from '../dialects/dialect.ts'
 import { nextLink } from '../identify/chain.ts'
 import type { Conversation } from '../identify/identify.ts'
-import { type Appending, append, type CompactedBy, type Hold, type Holding, knowAll } from './held.ts'
-import { answerRecord, boundaryRecord, messageRecord, type RecordFrame, recordId } from './records.ts'
+import type { Notes } from '../state/state.ts'
+import { append, type Hold, type Holding, knowAll } from './held.ts'
+import { answerRecord, boundaryRecord, type CompactedBy, messageRecord, type RecordFrame, recordId } from './records.ts'
 import { isClientSummary } from './summaries.ts'
 
 export type Exchange = {
   readonly conversation: Conversation
+  /** Whose it is, if the request says so. */
+  readonly user: string | undefined
   readonly asked: Asked
   /** Undefined if the answer broke off. */
   readonly answer: Answered | undefined
@@ -20,27 +23,37 @@ export type Exchange = {
   readonly facts: JsonObject
 }
 
-export type Written = Appending & {
+export type Written = {
   /** The digest of the conversation with its answer. */
   readonly digest: string
 }
 
 export type Transcripts = {
+  /** Throws a StoreError if it cannot be stored. */
   readonly write: (exchange: Exchange) => Promise<Written>
 }
 
-export function createTranscripts(hold: Hold, now: () => number): Transcripts {
+export type TranscriptParts = { readonly hold: Hold; readonly notes: Notes; readonly now: () => number }
+
+export function createTranscripts({ hold, notes, now }: TranscriptParts): Transcripts {
   return {
-    write: (exchange) => {
+    write: async (exchange) => {
       const { tenant, session, parent } = exchange.conversation
-      return hold.use({ tenant, session, parent }, (holding) => write(exchange, holding, new Date(now()).toISOString()))
+      const { user, compaction } = exchange
+      // Noted first: whoever compacts again after a failure, a boundary without its author cannot be corrected.
+      if (compaction) await notes.put(tenant, session, 'compacted', JSON.stringify(compaction))
+      return hold.use({ tenant, session, parent, user }, (holding) =>
+        write(exchange, { holding, notes, time: new Date(now()).toISOString() }),
+      )
     },
   }
 }
 
-async function write(exchange: Exchange, holding: Holding, time: string): Promise<Written> {
+type Writing = { readonly holding: Holding; readonly notes: Notes; readonly time: string }
+
+async function write(exchange: Exchange, { holding, notes, time }: Writing): Promise<Written> {
   const { conversation, asked, answer, facts } = exchange
-  const { chain, session, strictness, parent: main } = conversation
+  const { chain, tenant, session, strictness, parent: main } = conversation
   if (!chain.some((digest) => holding.known.has(recordId(session, digest)))) await knowAll(holding)
   const frame = (id: string, parent: string | null): RecordFrame => ({
     id,
@@ -56,8 +69,9 @@ async function write(exchange: Exchange, holding: Holding, time: string): Promis
   const isCompacted = start === 0 && holding.newest !== undefined && isClientSummary(asked.messages)
   if (isCompacted) {
     const boundary = recordId(session, `boundary ${chain.at(0)}`)
-    const { trigger, by } = holding.compacted ?? { trigger: 'auto', by: 'client' }
-    const told = { trigger, by, preTokens: undefined, after: holding.newest }
+    const note = await notes.get(tenant, session, 'compacted')
+    const compacted: CompactedBy = note === undefined ? { trigger: 'auto', by: 'client' } : JSON.parse(note)
+    const told = { ...compacted, preTokens: undefined, after: holding.newest }
     records.push(boundaryRecord(frame(boundary, null), told))
     parent = boundary
   }
@@ -78,11 +92,9 @@ async function write(exchange: Exchange, holding: Holding, time: string): Promis
   const digest = answer ? nextLink(last, { role: 'assistant', content: answer.content }, strictness) : last
   if (answer && digest !== last)
     records.push(answerRecord(frame(recordId(session, digest), parent), answer, { gateway: facts }))
-  const stored = await append(holding, records)
-  if (stored.type === 'stored' && records.length > 0) holding.newest = records.at(-1)?.id
-  if (exchange.compaction) holding.compacted = exchange.compaction
-  else if (isCompacted) holding.compacted = undefined
-  return { ...stored, digest }
+  await append(holding, records)
+  if (isCompacted) await notes.remove(tenant, session, 'compacted')
+  return { digest }
 }
 
 /** The index after the last message that is stored already. Notes after it count as new if anything is new. */

@@ -1,14 +1,12 @@
-// `everlong gateway report`: what the books of a gateway say, from its data folder.
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+// `everlong gateway report`: what the books of a gateway say, from its data folder or its database.
 import { count, counted, dollars, percent, short } from '@everlong/agent/render'
-import { openState, type Report, reportOf } from '@everlong/gateway'
+import { type Report, reportOf } from '@everlong/gateway'
 import type { Io } from '../../io.ts'
-import { failed, gathered, type Outcome } from '../../outcome.ts'
+import { gathered, type Outcome } from '../../outcome.ts'
 import { facts, heading, type Screen, table } from '../../render/screen.ts'
+import { type StoreChoice, withStoresOf } from './stores.ts'
 
-export type ReportOptions = {
-  readonly data: string
+export type ReportOptions = StoreChoice & {
   readonly tenant?: string
   readonly days?: number
   readonly json?: boolean
@@ -16,15 +14,11 @@ export type ReportOptions = {
 
 const day = 86_400_000
 
-export async function gather({ data, tenant, days }: ReportOptions, io: Io): Promise<Outcome<Report>> {
-  const path = join(resolve(io.cwd, data), 'gateway.db')
-  if (!existsSync(path)) return failed(`There are no books of a gateway in ${data}. Name its folder with --data.`)
-  const state = openState(path)
-  try {
-    return gathered(reportOf(await state.books.sums({ tenant, since: days === undefined ? 0 : io.now() - days * day })))
-  } finally {
-    await state.close()
-  }
+export async function gather({ tenant, days, ...choice }: ReportOptions, io: Io): Promise<Outcome<Report>> {
+  return withStoresOf(choice, io, async ({ state }) => {
+    const since = days === undefined ? 0 : io.now() - days * day
+    return gathered(reportOf(await state.books.sums({ tenant, since })))
+  })
 }
 
 const outcomes = {

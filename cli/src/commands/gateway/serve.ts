@@ -1,6 +1,7 @@
 // `everlong gateway`: serves until it is stopped, and then lets running answers come to their end.
 import { join, resolve } from 'node:path'
 import { type Config, ConfigError, loadConfig, startGateway } from '@everlong/gateway'
+import { StoreError } from 'everlong'
 import type { Io } from '../../io.ts'
 import { failed, gathered, type Outcome, portTrouble, systemTrouble } from '../../outcome.ts'
 
@@ -34,14 +35,14 @@ export async function serve(options: GatewayOptions, io: Io): Promise<Outcome<ob
     }
     return gathered({})
   } catch (error) {
-    if (error instanceof ConfigError) return failed(error.message)
+    if (error instanceof ConfigError || error instanceof StoreError) return failed(error.message)
     const message = portTrouble(port, error) ?? systemTrouble(`port ${port}`, error)
     if (message === undefined) throw error
     return failed(message)
   }
 }
 
-function greeting(url: string, { data, level, keys }: Config): string {
+function greeting(url: string, { data, level, keys, store }: Config): string {
   return [
     `Listening on ${url} (level: ${level})`,
     '',
@@ -52,7 +53,9 @@ function greeting(url: string, { data, level, keys }: Config): string {
     `  Vercel AI SDK               ANTHROPIC_BASE_URL=${url}/v1`,
     `  OpenAI SDK                  OPENAI_BASE_URL=${url}/v1`,
     '',
-    `The transcripts are in ${join(data, 'sessions')}`,
+    store
+      ? `The sessions are in PostgreSQL, in the schema ${store.schema}`
+      : `The transcripts are in ${join(data, 'sessions')}`,
     '',
     'Press Ctrl-C to stop.',
     '',

@@ -37,6 +37,8 @@ export type OpenOptions = {
   readonly parent?: string | undefined
   /** The records come from another store and are taken as they are: twice the same uuid, parents that are not there. */
   readonly isCopy?: boolean
+  /** The writer only appends. A store that would have to read the records leaves `entries` empty. */
+  readonly isAppendOnly?: boolean
 }
 
 export type OpenResult =
@@ -69,6 +71,8 @@ export type HeldSession = {
   readonly sync?: () => StoreResult
   /** Everything, oldest first. */
   readonly all: () => Promise<readonly Entry[]>
+  /** The ids of the records after this version, oldest first, of stores whose versions count records. */
+  readonly idsAfter?: (version: number) => Promise<readonly string[]>
   /** A store that reads much text for a search may call `pause` now and then, so that the event loop is not held. */
   readonly recall: (words: string, limit: number, pause?: Pause) => Promise<Recalled>
   readonly read: (id: string) => Promise<string | undefined>

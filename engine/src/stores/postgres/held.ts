@@ -10,16 +10,17 @@ import {
 } from '../../core/ports/session-store.ts'
 import { isAlreadyStored } from '../rules.ts'
 import { codeOf, type SessionTables } from './connection.ts'
-import { entriesFrom, readIn, recallByIndex, windowOf } from './read.ts'
+import { entriesFrom, idsAfter, readIn, recallByIndex, windowOf } from './read.ts'
 import { rowOf, storedId } from './row.ts'
 
 export async function takeSession(tables: SessionTables, options: OpenOptions): Promise<OpenResult> {
   const { id } = tables
-  const { as, owner = 'everlong' } = options
+  const { as, owner = 'everlong', isAppendOnly = false } = options
   const [row] = as === 'new' ? await create(tables, options, owner) : await take(tables, owner)
   if (row) {
     const taken = { head: Number(row.head), fence: String(row.fence) }
     const held = holding(tables, taken)
+    if (isAppendOnly) return { type: 'opened', session: { ...held, entries: [], isWhole: taken.head === 0 } }
     try {
       const window = await windowOf(tables, taken.head)
       return { type: 'opened', session: { ...held, ...window } }
@@ -103,6 +104,7 @@ function holding(tables: SessionTables, { head, fence }: Taken): Holding {
       return { type: 'refused', why: `The session ${tables.id} is closed. Open it again to write.`, reason: 'closed' }
     },
     all: () => entriesFrom(tables),
+    idsAfter: (version) => idsAfter(tables, version),
     recall: (words, limit) => recallByIndex(tables, words, limit),
     read: (id) => readIn(tables, id),
     release: async () => {

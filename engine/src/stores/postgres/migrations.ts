@@ -1,9 +1,12 @@
 // The tables, and how an older database becomes a current one. Migrations are only ever added at the end.
+// The gateway creates its own tables in the same way.
 import { StoreError } from '../../core/ports/session-store.ts'
 import type { Connection, Query } from './connection.ts'
 
-/** `$schema` is replaced with the name of the schema. */
-const migrations: readonly (readonly string[])[] = [
+/** Statements for each version of the tables, oldest first. `$schema` is replaced with the name of the schema. */
+export type Migrations = readonly (readonly string[])[]
+
+const sessionMigrations: Migrations = [
   [
     `CREATE SEQUENCE $schema.fence`,
     `CREATE TABLE $schema.session (
@@ -49,12 +52,17 @@ const migrations: readonly (readonly string[])[] = [
 ]
 
 /** Creates or updates the tables. Workers that start together wait for one another. */
-export async function migrate(connection: Connection, schema: string): Promise<void> {
-  if ((await versionIn(connection.query, schema)) === migrations.length) return
+export async function migrate(
+  connection: Connection,
+  schema: string,
+  migrations: Migrations = sessionMigrations,
+): Promise<void> {
+  const latest = migrations.length
+  if ((await versionIn(connection.query, schema, latest)) === latest) return
   await connection.transaction(async (query) => {
     // Released at the end of the transaction, also behind a proxy.
     await query('SELECT pg_advisory_xact_lock(hashtext($1))', [`everlong ${schema}`])
-    const from = await versionIn(query, schema)
+    const from = await versionIn(query, schema, latest)
     if (from === 0) await createSchema(query, schema)
     for (const [at, statements] of migrations.entries()) {
       if (at < from) continue
@@ -65,7 +73,7 @@ export async function migrate(connection: Connection, schema: string): Promise<v
 }
 
 /** 0 when there are no tables yet. */
-async function versionIn(query: Query, schema: string): Promise<number> {
+async function versionIn(query: Query, schema: string, latest: number): Promise<number> {
   // Not to_regclass: in a transaction it may still answer from what the connection knew before.
   const [table] = await query(`SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'migration'`, [
     schema,
@@ -73,9 +81,9 @@ async function versionIn(query: Query, schema: string): Promise<number> {
   if (!table) return 0
   const [newest] = await query(`SELECT coalesce(max(version), 0) AS version FROM "${schema}".migration`, [])
   const version = Number(newest?.version)
-  if (version <= migrations.length) return version
+  if (version <= latest) return version
   throw new StoreError(
-    `The tables in the schema ${schema} have version ${version}; this version of Everlong knows ${migrations.length}. Update Everlong.`,
+    `The tables in the schema ${schema} have version ${version}; this version of Everlong knows ${latest}. Update Everlong.`,
     { reason: 'newer' },
   )
 }

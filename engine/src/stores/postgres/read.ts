@@ -54,6 +54,14 @@ export async function entriesFrom(tables: SessionTables, from = 1, upTo?: number
   return entries
 }
 
+export async function idsAfter({ schema, run }: SessionTables, version: number): Promise<readonly string[]> {
+  const rows = await run(
+    `SELECT id FROM ${schema}.entry WHERE tenant = $1 AND session = $2 AND seq > $3 ORDER BY seq`,
+    [version],
+  )
+  return rows.map(({ id }) => String(id))
+}
+
 /** The entries of one answer lie close together: with this many before the window, none of them is cut off. */
 const margin = 100
 

@@ -1,0 +1,109 @@
+// Where a gateway keeps things: in a folder, for one process, or in PostgreSQL, for several.
+import { join } from 'node:path'
+import { connect } from 'everlong/internal/node'
+import { jsonlSessions } from 'everlong/node'
+import { postgres } from 'everlong/postgres'
+import type { SessionStore } from 'everlong/stores'
+import pg from 'pg'
+import { ConfigError } from './config/load.ts'
+import type { Config } from './config/schema.ts'
+import type { Log } from './log.ts'
+import { alwaysThere, type StoreHealth, watchStore } from './state/health.ts'
+import { postgresState } from './state/postgres.ts'
+import { openState } from './state/sqlite.ts'
+import type { State } from './state/state.ts'
+
+export type StoreOf = (tenant: string) => SessionStore
+
+export type Stores = {
+  /** The sessions of a tenant. */
+  readonly storeOf: StoreOf
+  /** The engine's sessions of level 3. */
+  readonly managedStoreOf: StoreOf
+  readonly state: State
+  readonly health: StoreHealth
+  /** Other processes write the same sessions. */
+  readonly isShared: boolean
+  /** Connects, and creates what is missing. Throws if that is not possible. */
+  readonly ready: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export function openStores(config: Pick<Config, 'data' | 'store'>, log: Log): Stores {
+  return config.store ? inPostgres(config.store, log) : inFolder(config.data)
+}
+
+function inFolder(data: string): Stores {
+  const state = stateIn(data)
+  const folder = (name: string) => perTenant((tenant) => jsonlSessions({ folder: join(data, name, tenant) }))
+  return {
+    ...{ storeOf: folder('sessions'), managedStoreOf: folder('managed'), state, health: alwaysThere, isShared: false },
+    ready: async () => undefined,
+    close: () => state.close(),
+  }
+}
+
+function stateIn(data: string): State {
+  try {
+    return openState(join(data, 'gateway.db'))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(`data: ${data} cannot be the folder of the gateway: ${why}`)
+  }
+}
+
+/**
+ * How long a session stays taken when the process that writes it is killed. Every write takes a session for itself, so it is taken
+ * for milliseconds, and this bounds how long a pause of a process may be.
+ */
+const leaseMs = 10_000
+
+function inPostgres({ postgres: url, schema, connections }: NonNullable<Config['store']>, log: Log): Stores {
+  const pool = poolFor(url, connections)
+  // Not one of the others, which may all be busy.
+  const probing = poolFor(url, 1)
+  const state = postgresState(connect({ pool }, 0), `${schema}_gateway`)
+  const sessionsIn = (name: string) => perTenant((tenant) => postgres({ pool, tenant, schema: name, leaseMs }))
+  const [storeOf, managedStoreOf] = [sessionsIn(schema), sessionsIn(`${schema}_managed`)]
+  const health = watchStore({ log, probe: () => probe(probing) })
+  return {
+    ...{ storeOf, managedStoreOf, state, health, isShared: true },
+    ready: async () => {
+      await state.ready()
+      await postgres({ pool, schema }).ready()
+      await postgres({ pool, schema: `${schema}_managed` }).ready()
+    },
+    close: async () => {
+      health.close()
+      await Promise.all([pool.end(), probing.end()])
+    },
+  }
+}
+
+const probeMs = 3_000
+
+async function probe(pool: pg.Pool): Promise<void> {
+  // Not only whether it answers: a standby that was promoted to nothing cannot be written.
+  const answer = { text: 'SELECT pg_is_in_recovery() AS "isReadOnly"', query_timeout: probeMs } as pg.QueryConfig
+  const { rows } = await pool.query<{ readonly isReadOnly: boolean }>(answer)
+  if (rows[0]?.isReadOnly) throw new Error('The database is read-only.')
+}
+
+function poolFor(url: string, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    ...{ connectionString: url, max, connectionTimeoutMillis: 3_000, query_timeout: 30_000 },
+    ...{ application_name: 'everlong gateway', allowExitOnIdle: true },
+  })
+  // An idle connection that breaks is replaced; the next statement tells if there is none.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+function perTenant(make: StoreOf): StoreOf {
+  const stores = new Map<string, SessionStore>()
+  return (tenant) => {
+    const store = stores.get(tenant) ?? make(tenant)
+    stores.set(tenant, store)
+    return store
+  }
+}

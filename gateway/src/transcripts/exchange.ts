@@ -1,0 +1,115 @@
+// One exchange, written: which conversation it belongs to, its rows in the books, its messages in the transcript. Everything may be
+// repeated after a failure: rows and records have ids of their own, so that each is stored once.
+import type { JsonObject } from 'everlong/internal'
+import type { Usage } from 'everlong/internal/wire'
+import type { Books } from '../books/book.ts'
+import { watchCache } from '../books/cache-watch.ts'
+import { rowOf } from '../books/rows.ts'
+import type { Config } from '../config/schema.ts'
+import type { Answered, Asked } from '../dialects/dialect.ts'
+import { eventsOf } from '../dialects/events.ts'
+import { bodyObject, decoded } from '../http/body.ts'
+import type { Forwarded } from '../http/forward.ts'
+import { clientIdsOf } from '../identify/client-ids.ts'
+import type { Conversation, Identify } from '../identify/identify.ts'
+import { userOf } from '../identify/user.ts'
+import { type CompactionRequest, compactionIn, conversationBefore } from '../levels/compaction-request.ts'
+import type { Notes } from '../state/state.ts'
+import type { Passed } from './passed.ts'
+import type { Transcripts } from './transcripts.ts'
+
+export type RecordParts = {
+  readonly config: Pick<Config, 'limits'>
+  readonly identify: Identify
+  readonly transcripts: Transcripts
+  readonly books: Books
+  readonly notes: Notes
+}
+
+/** Throws a StoreError if something cannot be stored. */
+export async function writeExchange(passed: Passed, parts: RecordParts): Promise<void> {
+  const read = await readExchange(passed, parts)
+  if (!read) return
+  const isAnswered = passed.forwarded.status >= 200 && passed.forwarded.status <= 299
+  await book(passed, read, { ...parts, isAnswered })
+  // Whoever was refused has said nothing yet.
+  if (isAnswered) await write(passed, read, parts)
+}
+
+type Booking = Pick<RecordParts, 'books' | 'notes'> & { readonly isAnswered: boolean }
+
+async function book(passed: Passed, read: Read, { books, notes, isAnswered }: Booking): Promise<void> {
+  const { asked, conversation, usage, raw, user } = read
+  const { tenant, session } = conversation
+  const { id, isHandover, time, own } = passed
+  const watched =
+    isAnswered && usage && !isHandover
+      ? await watchCache(notes, { tenant, session, asked, usage, raw, time })
+      : undefined
+  const billed = isHandover ? noUsage : usage
+  const told = { model: asked.model, session, user }
+  await books.add(rowOf(passed, { ...told, id, kind: 'client', usage: billed, watched }))
+  for (const [at, answer] of own.entries()) {
+    await books.add(rowOf(passed, { ...told, id: `${id}-${at}`, kind: 'own', usage: answer.usage, watched: undefined }))
+  }
+  await watched?.remember()
+}
+
+const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
+
+type Read = {
+  readonly asked: Asked
+  readonly user: string | undefined
+  /** If it is the client's compaction. Its request and its answer are no part of what was said. */
+  readonly compaction: CompactionRequest | undefined
+  readonly conversation: Conversation
+  readonly answer: Answered | undefined
+  readonly usage: Answered['usage'] | undefined
+  readonly raw: JsonObject
+}
+
+async function readExchange(passed: Passed, { config, identify }: RecordParts): Promise<Read | undefined> {
+  const { caller, dialect, forwarded, bytes, headers } = passed
+  const { limits } = config
+  const body = await bodyObject(bytes, { encoding: headers['content-encoding'], maxBytes: limits.maxBodyBytes })
+  const asked = body && dialect.readRequest(body)
+  if (!asked) return undefined
+  const events = await eventsIn(forwarded, limits.maxStoredAnswerBytes)
+  const answer = dialect.readAnswer(events)
+  const ids = clientIdsOf(headers, body)
+  const compaction = compactionIn(asked, headers)
+  const said = compaction ? conversationBefore(asked, compaction) : asked
+  const conversation =
+    passed.conversation ?? (await identify.conversationOf({ tenant: caller.tenant, ids, asked: said }))
+  return {
+    ...{ asked, compaction, conversation, answer, user: userOf(headers, body) },
+    usage: answer?.usage ?? dialect.readUsage(events),
+    raw: answer?.raw ?? {},
+  }
+}
+
+async function write(
+  { caller, upstream, dialect, isHandover }: Passed,
+  { asked, conversation, answer, compaction, user }: Read,
+  { transcripts, identify }: RecordParts,
+): Promise<void> {
+  const { forkedFrom } = conversation
+  const fork = forkedFrom === undefined ? {} : { forkedFrom }
+  const facts = { upstream, api: dialect.name, key: caller.key, ...fork }
+  const { digest } = await transcripts.write({
+    ...{ conversation, facts, user },
+    ...(compaction
+      ? {
+          asked: conversationBefore(asked, compaction),
+          answer: undefined,
+          compaction: { trigger: compaction.trigger, by: isHandover ? 'everlong' : 'client' },
+        }
+      : { asked, answer, compaction: undefined }),
+  })
+  await identify.ended(conversation, answer && !compaction ? digest : (conversation.chain.at(-1) ?? ''))
+}
+
+async function eventsIn({ bytes, headers }: Forwarded, maxBytes: number): Promise<readonly unknown[]> {
+  const plain = bytes && (await decoded(bytes, headers['content-encoding'], maxBytes))
+  return plain ? eventsOf(plain, headers['content-type']) : []
+}
