@@ -6,7 +6,7 @@ import type { Connection, Query } from './connection.ts'
 /** Statements for each version of the tables, oldest first. `$schema` is replaced with the name of the schema. */
 export type Migrations = readonly (readonly string[])[]
 
-const sessionMigrations: Migrations = [
+export const sessionMigrations: Migrations = [
   [
     `CREATE SEQUENCE $schema.fence`,
     `CREATE TABLE $schema.session (
