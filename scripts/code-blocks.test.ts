@@ -12,6 +12,7 @@ const folder = join(root, 'examples', '.code-blocks')
 const pages = [
   'README.md',
   'engine/README.md',
+  'skills/everlong/SKILL.md',
   ...readdirSync(join(root, 'docs')).map((name) => join('docs', name)),
 ].filter((path) => path.endsWith('.md'))
 

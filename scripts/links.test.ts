@@ -4,10 +4,13 @@ import { expect, test } from 'vitest'
 import { anchorsIn, linksIn } from './package/pages.ts'
 import { root } from './steps.ts'
 
-const pages = globSync(['*.md', 'docs/**/*.md', '*/README.md', 'plugins/*/README.md', 'bench/results/*.md'], {
-  cwd: root,
-  exclude: (name) => name === 'node_modules',
-})
+const pages = globSync(
+  ['*.md', 'docs/**/*.md', '*/README.md', 'plugins/*/README.md', 'bench/results/*.md', 'skills/*/*.md'],
+  {
+    cwd: root,
+    exclude: (name) => name === 'node_modules',
+  },
+)
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 test('every link of a page leads to a file that is there', () => {

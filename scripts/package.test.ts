@@ -1,11 +1,11 @@
 // The packages as somebody gets them: packed, installed into an empty folder without a network, imported by every subpath
 // and run. `npm run test:package` does the same with the registry, on every Node we promise.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { session } from 'everlong/internal/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { manifestOf, packageFolders, publishedExports } from './package/manifest.ts'
+import { manifestOf, packageFolders, publishedExports, repositoryFields } from './package/manifest.ts'
 import { linksIn } from './package/pages.ts'
 import { emptyProject, output, packInto, run, type Tarballs, temporaryFolder } from './package/testing.ts'
 import { root } from './steps.ts'
@@ -73,11 +73,28 @@ test.each(packageFolders(root))('%s has the script that refuses npm pack', (room
 test('the library holds built files, declarations, docs, examples, README and license, and no tests', () => {
   const files = filesIn(library)
   const usual =
-    /^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md|docs\/(contexts|pictures)\/.*|examples\/src\/[\w-]+\.ts)$/
+    /^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md|docs\/(contexts|pictures)\/.*|skills\/[\w-]+\/SKILL\.md|examples\/src\/[\w-]+\.ts)$/
   expect(files.filter((name) => !usual.test(name))).toEqual(['LICENSE', 'README.md', 'package.json'])
   const built = files.filter((name) => name.startsWith('dist/')).length
   // Each entry and what it shares with others, as code and declarations. The internal entries share much with the public ones.
   expect(built).toBeLessThan(8 * subpaths.length)
+})
+
+test('the tarballs stay small', () => {
+  const megabytes = (path: string) => statSync(path).size / 1e6
+  // Pictures of the docs take a third of the library, the page of the viewer and the agent most of the command.
+  expect(megabytes(tarballs.library)).toBeLessThan(1.6)
+  expect(megabytes(tarballs.command)).toBeLessThan(4.5)
+})
+
+test('a package names the repository whose workflow publishes it, and none if it is packed by hand', () => {
+  const env = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'team/everlong' }
+  expect(repositoryFields('cli', env)).toEqual({
+    repository: { type: 'git', url: 'git+https://git.example/team/everlong.git', directory: 'cli' },
+    homepage: 'https://git.example/team/everlong#readme',
+    bugs: 'https://git.example/team/everlong/issues',
+  })
+  expect(repositoryFields('cli', {})).toEqual({})
 })
 
 test('the README of the library lists every entry', () => {

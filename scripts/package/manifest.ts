@@ -47,6 +47,21 @@ export function publishedExports({ exports = {} }: Manifest): Versions {
   return Object.fromEntries(Object.entries(exports).filter(([subpath]) => subpath !== './internal/testing'))
 }
 
+/**
+ * `repository`, `homepage` and `bugs` of a published package. npm compares them with the repository whose workflow publishes, so
+ * they are taken from that workflow; a package that is packed by hand has none.
+ */
+export function repositoryFields(room: string, env: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = env
+  if (!server || !name) return {}
+  const url = `${server}/${name}`
+  return {
+    repository: { type: 'git', url: `git+${url}.git`, directory: room },
+    homepage: `${url}#readme`,
+    bugs: `${url}/issues`,
+  }
+}
+
 /** The library: every published export as JavaScript and declarations. */
 export function publishedLibrary(manifest: Manifest): Manifest {
   const { exports: ___, bin = {}, scripts: _, devDependencies: __, ...rest } = manifest

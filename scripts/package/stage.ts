@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { buildPage, pagePackages } from '@everlong/viewer/build'
 import { root } from '../steps.ts'
 import { buildCommand, buildLibrary } from './build.ts'
-import { type Manifest, manifestOf, publishedCommand, publishedLibrary } from './manifest.ts'
+import { type Manifest, manifestOf, publishedCommand, publishedLibrary, repositoryFields } from './manifest.ts'
 import { packagedPage } from './pages.ts'
 
 export type Staged = { readonly name: string; readonly version: string; readonly folder: string }
@@ -14,9 +14,9 @@ export type Staged = { readonly name: string; readonly version: string; readonly
 export async function stageLibrary(folder: string): Promise<Staged> {
   await buildLibrary(join(folder, 'dist'))
   const examples = filesOf('examples/src/*.ts').filter((path) => !path.endsWith('.test.ts'))
-  copy(['LICENSE', ...examples, ...filesOf('docs/{contexts,pictures}/*')], folder)
+  copy(['LICENSE', ...examples, ...filesOf('docs/{contexts,pictures}/*', 'skills/*/SKILL.md')], folder)
   copyPages('engine/README.md', filesOf('docs/*.md', 'docs/api/*.md'), folder)
-  return finish(folder, publishedLibrary(manifestOf('engine')))
+  return finish(folder, 'engine', publishedLibrary(manifestOf('engine')))
 }
 
 /** `@everlong/cli`: the command with agent, simulator and plug-ins inside, and its docs. */
@@ -29,7 +29,7 @@ export async function stageCommand(folder: string): Promise<Staged> {
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licensesOf(inside))
   copy(filesOf('docs/pictures/viewer-*'), folder)
   copyPages('cli/README.md', ['docs/command-line.md', 'docs/viewer.md'], folder)
-  return finish(folder, publishedCommand(manifestOf('cli'), imported))
+  return finish(folder, 'cli', publishedCommand(manifestOf('cli'), imported))
 }
 
 /** What `everlong install` puts into agents. */
@@ -78,7 +78,8 @@ function copyPages(readme: string, pages: readonly string[], folder: string): vo
   }
 }
 
-function finish(folder: string, manifest: Manifest): Staged {
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+function finish(folder: string, room: string, manifest: Manifest): Staged {
+  const whole = { ...manifest, ...repositoryFields(room, process.env) }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`)
   return { name: manifest.name, version: manifest.version, folder }
 }

@@ -14,7 +14,21 @@ export const outline: readonly Section[] = [
   { title: 'Start', pages: docs('getting-started', 'demo', 'command-line', 'viewer', 'examples') },
   {
     title: 'Guides',
-    pages: docs('common-problems', 'migrating', 'comparison', 'built-ins', 'cost', 'stores', 'gateway'),
+    pages: docs(
+      'agent-forgets',
+      'bill-too-high',
+      'session-does-not-open',
+      'continue-elsewhere',
+      'for-a-team',
+      'migrating',
+      'common-problems',
+      'comparison',
+      'built-ins',
+      'cost',
+      'stores',
+      'gateway',
+      'stability',
+    ),
   },
   {
     title: 'SDKs',
