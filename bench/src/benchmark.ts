@@ -60,7 +60,7 @@ export function defineBenchmark<Figures>({ name, run, page, targets }: Definitio
 
 const pathOf = (name: string, ending: 'json' | 'md') => join(root, 'bench', 'results', `${name}.${ending}`)
 
-const isMeasured = (name: string) => existsSync(pathOf(name, 'json'))
+export const isMeasured = (name: string) => existsSync(pathOf(name, 'json'))
 
 export function readFigures<Figures>(name: string): Figures {
   return JSON.parse(readFileSync(pathOf(name, 'json'), 'utf8')) as Figures

@@ -133,7 +133,9 @@ export async function measureList(first: Opened): Promise<ListFigures> {
   const { page } = viewer
   const filterMs = await timed(async () => {
     await page.getByLabel('Filter by title, project or path').fill('9999.jsonl')
-    await page.waitForFunction('document.querySelectorAll("a.line").length === 1')
+    // Not waitForFunction(), whose eval() the content policy of the page refuses.
+    await page.locator('a.line').nth(1).waitFor({ state: 'detached' })
+    await page.locator('a.line').waitFor()
   })
   await page.getByLabel('Filter by title, project or path').fill('')
   const { frames } = await scrolling(page, '.talk')

@@ -1,10 +1,11 @@
 // `npm run bench -- viewer`: the page of `everlong view` in the system's Chromium, with sessions of 1, 10 and 100 MB and with 10,000
 // sessions: how soon it shows something, how long a search takes, how smoothly it scrolls, and how much memory it needs. Next to it
-// in the same run: a plain loop that parses the same file, and a page that only scrolls.
+// in the same run: a plain loop that parses the same file, and a page that only scrolls. `-- viewer 100` or `-- viewer list` measures only
+// that part and keeps the stored figures of the others.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { browserPath } from '@everlong/viewer/testing'
-import { defineBenchmark } from '../benchmark.ts'
+import { defineBenchmark, isMeasured, readFigures } from '../benchmark.ts'
 import { median } from '../median.ts'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { writeSession } from '../write-session.ts'
@@ -16,15 +17,26 @@ const sessionCount = 10_000
 
 export const benchmark = defineBenchmark({ name: 'viewer', run, page, targets: viewerTargets })
 
-async function run(): Promise<ViewerReport | undefined> {
+const parts = [...sizes.map(String), 'list']
+
+async function run(args: readonly string[]): Promise<ViewerReport | undefined> {
+  const unknown = args.find((word) => !parts.includes(word))
+  if (unknown !== undefined) {
+    console.log(`There is no part "${unknown}". Parts: ${parts.join(', ')}.`)
+    return undefined
+  }
   if (browserPath === undefined) {
     console.log('There is no Chromium on this machine: install it, or name it in CHROMIUM.')
     return undefined
   }
+  const isWanted = (part: string | number) => args.length === 0 || args.includes(String(part))
+  const known = isMeasured('viewer') ? readFigures<ViewerReport>('viewer') : { sessions: [], list: undefined }
   return inTemporaryFolder(async (folder) => {
-    const sessions = []
-    for (const megabytes of sizes) sessions.push({ megabytes, ...(await sessionOf(folder, megabytes)) })
-    return { node: process.versions.node, sessions, list: { count: sessionCount, ...(await listOf(folder)) } }
+    const sessions = known.sessions.filter(({ megabytes }) => !isWanted(megabytes))
+    for (const megabytes of sizes.filter(isWanted))
+      sessions.push({ megabytes, ...(await sessionOf(folder, megabytes)) })
+    const list = isWanted('list') ? { count: sessionCount, ...(await listOf(folder)) } : known.list
+    return { node: process.versions.node, sessions: sessions.toSorted((a, b) => a.megabytes - b.megabytes), list }
   })
 }
 
