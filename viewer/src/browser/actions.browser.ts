@@ -44,7 +44,10 @@ describe.skipIf(browserPath === undefined)('actions (skipped: there is no Chromi
     await page.goto(place.viewer.url)
     await page.locator('a.line', { hasText: 'project/lossy' }).click()
     await page.getByRole('link', { name: 'Compaction 1', exact: true }).click()
-    const gone = page.getByLabel('What became of it').locator('li', { hasText: 'checkpoint refused' }).first()
+    const gone = page
+      .getByLabel('What is gone and what is left')
+      .locator('li', { hasText: 'checkpoint refused' })
+      .first()
     await gone.getByRole('button', { name: 'Show the original' }).click()
     await gone.getByText('Exit code 2').waitFor()
     await gone.getByRole('button', { name: 'Copy', exact: true }).click()
@@ -98,7 +101,7 @@ describe.skipIf(browserPath === undefined)('actions (skipped: there is no Chromi
     await page.locator('a.line', { hasText: 'project/lossy.jsonl' }).click()
     await page.getByRole('heading', { name: '2 sub-agents' }).waitFor()
     expect(await page.locator('.chart .lane').count()).toBe(2)
-    await page.getByText(/and \$\d+\.\d\d by sub-agents/).waitFor()
+    await page.getByText(/\+ \$\d+\.\d\d sub-agents/).waitFor()
     await page.locator('section[aria-label="Sub-agents"] a').first().click()
     await page.getByRole('heading', { name: /Look at (one|two)\./ }).waitFor()
     await page.close()
@@ -135,7 +138,7 @@ describe.skipIf(browserPath === undefined)('actions (skipped: there is no Chromi
     await expect.poll(rows).toEqual(before)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Save the numbers' }).click(),
+      page.getByRole('button', { name: 'Download CSV' }).click(),
     ])
     const [head = '', ...lines] = readFileSync(await download.path(), 'utf8')
       .trim()

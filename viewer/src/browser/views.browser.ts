@@ -8,10 +8,10 @@ import { session } from 'everlong/internal/testing'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage, buildPlayground } from '../../build.ts'
-import { builtPage, exportSession } from '../server/start.ts'
+import { builtPage, exportSession, startViewer } from '../server/start.ts'
 import { browserPath } from '../testing/browser.ts'
 import { type OpenedPlace, openPlace } from '../testing/place.ts'
-import { lossySession } from '../testing/sessions.ts'
+import { lossySession, temporaryFolder } from '../testing/sessions.ts'
 
 describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no Chromium on this machine)', () => {
   let place: OpenedPlace
@@ -48,6 +48,60 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
     await page.getByRole('heading', { name: 'Compaction 1 of 1' }).waitFor()
     expect(seen.problems).toEqual([])
     await page.close()
+  })
+
+  test('the first screen of a session and of a compaction shows what is gone', async () => {
+    const { page } = await place.browser.open({ width: 1280 })
+    await page.setViewportSize({ width: 1280, height: 720 })
+    const [, session] = await place.paths(page)
+    for (const [path, part] of [
+      [`${session}`, 'Lost'],
+      [`${session}/compaction/1`, 'What is gone and what is left'],
+    ] as const) {
+      await page.goto(at(path))
+      const fact = page.getByLabel(part, { exact: true }).getByText('Never drop the table orders_2019.')
+      await fact.waitFor()
+      const box = await fact.boundingBox()
+      expect([part, (box?.y ?? 720) + (box?.height ?? 0) < 720]).toEqual([part, true])
+    }
+    await page.close()
+  })
+
+  test('a long list begins short, and is shown whole and short again', async () => {
+    const { page } = await place.browser.open()
+    const [, session] = await place.paths(page)
+    await page.goto(at(`${session}/compaction/1`))
+    const list = page.getByLabel('What is gone and what is left')
+    const facts = () => list.getByText(/^line \d+$/).count()
+    await list.getByRole('button', { name: 'Show all 7' }).click()
+    expect(await facts()).toBe(7)
+    await list.getByRole('button', { name: 'Show only 5' }).click()
+    expect(await facts()).toBe(5)
+    await page.close()
+  })
+
+  test('a compaction names doubtful claims, and shows the whole text of the new context', async () => {
+    const { page } = await place.browser.open()
+    const [, session] = await place.paths(page)
+    await page.goto(at(session ?? ''))
+    await page.getByRole('link', { name: 'The last summary' }).click()
+    await page.getByRole('button', { name: 'Doubtful claims (1)', pressed: true }).waitFor()
+    await page.getByText('no such approval on record').waitFor()
+    const out = page.getByLabel('What came out')
+    await out.getByRole('button', { name: 'Show the whole text' }).first().click()
+    await out.locator('pre', { hasText: 'The user approved deleting the staging bucket.' }).waitFor()
+    await page.close()
+  })
+
+  test('a folder without sessions says so', async () => {
+    const empty = temporaryFolder()
+    const viewer = await startViewer({ paths: [empty.path], port: 0, env: {}, page: builtPage(await buildPage()) })
+    const { page } = await place.browser.open()
+    await page.goto(viewer.url)
+    await page.getByText(`No sessions were found in ${empty.path}.`).waitFor()
+    await page.close()
+    await viewer.close()
+    empty.remove()
   })
 
   test.each([

@@ -73,8 +73,9 @@ function ThemeButton() {
   }, [theme])
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system'
   return (
-    <button type="button" onClick={() => setTheme(next)} title={`Switch to ${next}`}>
-      Theme: {theme}
+    <button type="button" onClick={() => setTheme(next)} title={`Switch to ${next}`} aria-label={`Theme: ${theme}`}>
+      <span className="theme-word">Theme: </span>
+      {theme}
     </button>
   )
 }

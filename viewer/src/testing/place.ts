@@ -50,6 +50,7 @@ export async function openPlace(): Promise<OpenedPlace> {
         path,
         `${path}/compaction/1`,
         `${path}/compaction/1?tab=words`,
+        `${path}/compaction/1?tab=doubts`,
         `${path}/compaction/1?tab=restored`,
         `${path}/compaction/1?tab=everlong`,
         `${path}?find=table&at=2`,

@@ -2,37 +2,40 @@
 import type { CompactionData } from '../../data/api.ts'
 import { count, dateTime, oneLine, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
-import { lostNames } from '../parts/names.ts'
+import { doubtNames, lostNames } from '../parts/names.ts'
 import { Original } from '../parts/original.tsx'
+import { ShortList } from '../parts/short-list.tsx'
+import { nothingGone, unknownInWords } from '../session/side.tsx'
+
+/** So that what went in and what came out begin on the same screen. */
+const maxShown = 5
 
 type ListProps = { readonly id: string; readonly data: CompactionData }
 
 export function Gone({ id, data }: ListProps) {
-  if (data.gone.length === 0) return <p className="message">Nothing that code can tell.</p>
+  if (data.gone.length === 0)
+    return <p className="message">{data.unknown === null ? nothingGone : unknownInWords[data.unknown]}</p>
   return (
-    <ul className="list">
-      {data.gone.map((fact, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the list keeps its order, and without content texts are equal
+    <ShortList of={data.gone} max={maxShown}>
+      {(fact, at) => (
         <li key={at}>
           <span className={fact.isBack ? 'chip' : 'chip bad'}>{lostNames[fact.type]}</span>{' '}
           {fact.isBack ? <span className="chip good">said again later</span> : null}{' '}
           <Link to={sessionLink(id, { at: fact.item ?? undefined })} className="quote quiet">
             {oneLine(fact.text).slice(0, 600)}
           </Link>
-          <div className="soft quote">
-            {[
-              fact.about === null ? '' : `about: ${oneLine(fact.about).slice(0, 300)}`,
-              fact.cause === null ? '' : `found out: ${oneLine(fact.cause).slice(0, 300)}`,
-              `line ${count(fact.line)}`,
-              dateTime(fact.time),
-            ]
-              .filter((part) => part !== '')
-              .join(' · ')}
+          {fact.about === null ? null : <div className="soft quote">About: {oneLine(fact.about).slice(0, 300)}</div>}
+          {fact.cause === null ? null : (
+            <div className="soft quote">Found out: {oneLine(fact.cause).slice(0, 300)}</div>
+          )}
+          <div className="remarks soft">
+            <span>line {count(fact.line)}</span>
+            <span>{dateTime(fact.time)}</span>
+            {fact.item === null ? null : <Original id={id} item={fact.item} />}
           </div>
-          {fact.item === null ? null : <Original id={id} item={fact.item} />}
         </li>
-      ))}
-    </ul>
+      )}
+    </ShortList>
   )
 }
 
@@ -45,31 +48,44 @@ const foundNames = {
 export function Words({ id, data }: ListProps) {
   if (data.words.length === 0) return <p className="message">The user said nothing in this context.</p>
   return (
-    <ul className="list">
-      {data.words.map(({ item, text, found }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the list keeps its order, and without content texts are equal
+    <ShortList of={data.words} max={maxShown}>
+      {({ item, text, found }, at) => (
         <li key={at}>
           <span className={foundNames[found].style}>{foundNames[found].text}</span>{' '}
           <Link to={sessionLink(id, { at: item ?? undefined })} className="quote quiet">
             {oneLine(text).slice(0, 600)}
           </Link>
         </li>
-      ))}
-    </ul>
+      )}
+    </ShortList>
+  )
+}
+
+export function Doubts({ data }: Pick<ListProps, 'data'>) {
+  if (data.doubts.length === 0)
+    return <p className="message">Code found no claim in the summary that the conversation contradicts.</p>
+  return (
+    <ShortList of={data.doubts} max={maxShown}>
+      {({ type, text }, at) => (
+        <li key={at} className="quote">
+          <span className="chip bad">{doubtNames[type]}</span> {oneLine(text).slice(0, 600)}
+        </li>
+      )}
+    </ShortList>
   )
 }
 
 export function RestoredList({ id, data }: ListProps) {
   if (data.restored.length === 0) return <p className="message">The client restored nothing next to the summary.</p>
   return (
-    <ul className="list">
-      {data.restored.map(({ item, kind, title, tokens }) => (
+    <ShortList of={data.restored} max={maxShown}>
+      {({ item, kind, title, tokens }) => (
         <li key={item} className="quote quiet">
           <span className="chip">{oneLine(kind)}</span>{' '}
           <Link to={sessionLink(id, { at: item })}>{oneLine(title) || kind}</Link>{' '}
           <span className="soft">{short(tokens)} tokens</span>
         </li>
-      ))}
-    </ul>
+      )}
+    </ShortList>
   )
 }

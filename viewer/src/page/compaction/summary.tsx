@@ -14,8 +14,8 @@ export function Summary({ id, data }: { readonly id: string; readonly data: Comp
   return (
     <>
       <p className="soft">
-        Code found where the conversation says {count(found)} of {count(checked.length)} sentences. Click one to see it.
-        Dotted: no source was found, which proves nothing. Red: a claim that does not hold up.
+        Click a sentence to see its sources: code found some for {count(found)} of {count(checked.length)}. Dotted: no
+        source found, which proves nothing. Red: a claim that the conversation does not support.
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls must be reachable by keyboard */}
       <section className="summary-text tall" tabIndex={0} aria-label="The summary">
@@ -49,7 +49,7 @@ type SentenceProps = {
 }
 
 function Sentence({ id, sentence: { text, sources, doubts }, isOpen, onToggle }: SentenceProps) {
-  if (sources === null && doubts.length === 0) return visible(text)
+  if (sources === null && doubts.length === 0) return <Inline text={visible(text)} />
   const state = doubts.length > 0 ? 'doubtful' : sources && sources.length > 0 ? 'found' : 'unfound'
   return (
     <>
@@ -66,7 +66,7 @@ function Sentence({ id, sentence: { text, sources, doubts }, isOpen, onToggle }:
           onToggle()
         }}
       >
-        {visible(text)}
+        <Inline text={visible(text)} />
       </span>
       {isOpen ? (
         <span className="sources">
@@ -88,4 +88,14 @@ function Sentence({ id, sentence: { text, sources, doubts }, isOpen, onToggle }:
       ) : null}
     </>
   )
+}
+
+/** Bold and code of Markdown, as elements. Everything else stays as it is. */
+function Inline({ text }: { readonly text: string }) {
+  return text.split(/(\*\*[^*\n]+\*\*|`[^`\n]+`)/).map((part, at) => {
+    // Every second part is a match.
+    if (at % 2 === 0) return part
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order
+    return part.startsWith('*') ? <b key={at}>{part.slice(2, -2)}</b> : <code key={at}>{part.slice(1, -1)}</code>
+  })
 }

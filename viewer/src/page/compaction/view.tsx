@@ -1,4 +1,4 @@
-// One compaction: what went in on the left, what came out on the right, and below what became of the user's words and facts.
+// One compaction: what is gone, found and restored; below it what went in on the left and what came out on the right.
 import type { ReactNode } from 'react'
 import type { CompactionData } from '../../data/api.ts'
 import { go, linkTo, withQuery } from '../address.ts'
@@ -6,12 +6,13 @@ import { count, counted, dateTime, dollars, duration, oneLine, short } from '../
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Link, sessionLink } from '../parts/link.tsx'
 import { Place } from '../parts/place.tsx'
-import { Figures, Status } from '../parts/status.tsx'
+import { Remarks } from '../parts/remarks.tsx'
+import { type Figure, Figures, Status } from '../parts/status.tsx'
 import { unknownInWords } from '../session/side.tsx'
 import { useData, useSource, useVersion } from '../use-data.ts'
 import { AlternativeView } from './alternative.tsx'
-import { Gone, RestoredList, Words } from './lists.tsx'
-import { PartKinds, WentIn } from './parts.tsx'
+import { Doubts, Gone, RestoredList, Words } from './lists.tsx'
+import { CameOut, PartKinds, WentIn } from './parts.tsx'
 import { Summary } from './summary.tsx'
 import { UndoButton } from './undo.tsx'
 
@@ -62,70 +63,94 @@ function Shown({
   const missing = data.words.filter(({ found }) => found === 'missing').length
   return (
     <>
-      <p className="soft">
-        {[row.trigger === 'unknown' ? '' : oneLine(row.trigger), dateTime(row.time)]
-          .filter((part) => part !== '')
-          .join(' · ')}{' '}
-        · <Link to={sessionLink(id, { at: row.item })}>show in the conversation</Link>
-        {row.isUndone ? <span className="chip">undone</span> : null}
-      </p>
+      <Remarks
+        of={[
+          row.isUndone ? (
+            <span key="undone" className="chip warn">
+              undone
+            </span>
+          ) : (
+            ''
+          ),
+          row.trigger === 'unknown' ? '' : oneLine(row.trigger),
+          dateTime(row.time),
+          <Link key="place" to={sessionLink(id, { at: row.item })}>
+            show in the conversation
+          </Link>,
+        ]}
+      />
       <UndoButton id={id} row={row} />
       <Figures
         of={[
           ['Before', ...sizeOf(row.tokensBefore, before.tokens)],
           ['After', ...sizeOf(row.tokensAfter, after.tokens)],
-          ['Gone', count(data.gone.length), 'that may still matter: listed below'],
-          ['User’s words', `${count(data.words.length - missing)} of ${count(data.words.length)}`, 'found again'],
-          ['Doubtful claims', count(data.doubts.length)],
+          goneFigure(data),
+          ['User’s words', `${count(data.words.length - missing)} of ${count(data.words.length)}`, 'found'],
+          ['Doubtful claims', count(data.doubts.length), undefined, data.doubts.length > 0 ? 'bad' : undefined],
           [
-            'Asking for it',
+            'Summary request',
             dollars(price.asking),
             price.isEstimated && price.asking !== null ? 'estimated' : undefined,
           ],
-          ['Caching it', dollars(price.rewriting)],
-          ['Time', row.milliseconds === null ? 'unknown' : duration(row.milliseconds)],
+          ['Cache rewrite', dollars(price.rewriting)],
+          ['Duration', row.milliseconds === null ? 'unknown' : duration(row.milliseconds)],
         ]}
       />
-      {data.unknown === null ? null : <p className="warn">{unknownInWords[data.unknown]}</p>}
+      {data.unknown === null || data.gone.length === 0 ? null : <p className="warn">{unknownInWords[data.unknown]}</p>}
+      <Tabs id={id} data={data} chosen={query.get('tab') ?? 'gone'} />
       <div className="pair">
         <WentIn id={id} data={data} />
         <section className="card" aria-label="What came out">
           <header>
             <h2>What came out</h2>
             <span className="soft">
-              {counted(after.messages, 'message')} with {count(after.tokens)} tokens
+              {counted(after.messages, 'message')}, {count(after.tokens)} tokens without system and tools
             </span>
           </header>
           <div className="body stack">
             <PartKinds part={after} />
             <Summary id={id} data={data} />
           </div>
+          <CameOut id={id} data={data} />
         </section>
       </div>
-      <Tabs id={id} data={data} chosen={query.get('tab') ?? 'gone'} />
     </>
   )
 }
 
+function goneFigure({ gone, unknown }: CompactionData): Figure {
+  if (unknown === 'unreadable-summary') return ['Gone', 'unknown']
+  const back = gone.filter(({ isBack }) => isBack).length
+  return [
+    'Gone',
+    count(gone.length),
+    back === 0 ? undefined : `${count(back)} said again`,
+    gone.length > back ? 'bad' : undefined,
+  ]
+}
+
 /** What the client recorded includes its system prompt and tools. */
 function sizeOf(recorded: number | null, estimated: number): readonly [value: string, remark: string] {
-  return recorded === null
-    ? [short(estimated), 'tokens, estimated']
-    : [short(recorded), 'tokens, with system and tools']
+  return recorded === null ? [short(estimated), 'tokens, estimated'] : [short(recorded), 'tokens']
 }
 
 type TabsProps = { readonly id: string; readonly data: CompactionData; readonly chosen: string }
 
 function Tabs({ id, data, chosen }: TabsProps) {
   const tabs: readonly (readonly [name: string, label: string, content: () => ReactNode])[] = [
-    ['gone', `Gone (${count(data.gone.length)})`, () => <Gone id={id} data={data} />],
+    [
+      'gone',
+      data.unknown === 'unreadable-summary' ? 'Gone' : `Gone (${count(data.gone.length)})`,
+      () => <Gone id={id} data={data} />,
+    ],
     ['words', `The user’s words (${count(data.words.length)})`, () => <Words id={id} data={data} />],
+    ['doubts', `Doubtful claims (${count(data.doubts.length)})`, () => <Doubts data={data} />],
     ['restored', `Restored (${count(data.restored.length)})`, () => <RestoredList id={id} data={data} />],
     ['everlong', 'What Everlong would have left', () => <AlternativeView id={id} data={data} />],
   ]
   const [, , content] = tabs.find(([name]) => name === chosen) ?? tabs[0] ?? ['', '', () => null]
   return (
-    <section className="card" aria-label="What became of it">
+    <section className="card" aria-label="What is gone and what is left">
       <header>
         <fieldset className="tabs" aria-label="What to show">
           {tabs.map(([name, label]) => (

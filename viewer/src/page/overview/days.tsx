@@ -35,7 +35,7 @@ const series: readonly Series[] = [
     fill: 'fill-summaries',
   },
   {
-    name: 'Read from the cache',
+    name: 'Cached',
     value: ({ cachedShare }) => cachedShare ?? 0,
     all: (days) => percent(shareOf(days)),
     shown: percent,

@@ -126,3 +126,9 @@ function sumOf(time: number, rows: readonly SessionRow[]): Period {
     cachedShare: prompt === 0 ? null : cacheRead / prompt,
   }
 }
+
+/** Without the folder that was looked at, which is the same for all. */
+export function pathBelow(roots: readonly string[], path: string): string {
+  const root = roots.find((one) => path.startsWith(`${one}/`))
+  return root === undefined ? path : path.slice(root.length + 1)
+}

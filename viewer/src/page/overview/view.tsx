@@ -1,17 +1,20 @@
 // All sessions: charts over time, filters, and a list that is quick with thousands of them.
 import { useVirtualizer } from '@tanstack/react-virtual'
+import { clippedAtWord } from 'everlong/internal'
 import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import type { SearchMatch, SessionRow } from '../../data/api.ts'
 import { go, withQuery } from '../address.ts'
 import { bytes, counted, dateTime, dollars, oneLine, percent, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
+import { Remarks } from '../parts/remarks.tsx'
 import { rowTitle } from '../parts/row-title.ts'
 import { save } from '../parts/save.ts'
 import { Status, WholeStatus } from '../parts/status.tsx'
+import { Marked } from '../parts/text.tsx'
 import { useData, useSource } from '../use-data.ts'
 import { csvOf } from './csv.ts'
 import { Days } from './days.tsx'
-import { chosenRows, type Filter, filterOf, periodsOf, type SortKey, tokensOf } from './rows.ts'
+import { chosenRows, type Filter, filterOf, pathBelow, periodsOf, type SortKey, tokensOf } from './rows.ts'
 import { useOverview } from './use-overview.ts'
 
 export function Overview({ query }: { readonly query: URLSearchParams }) {
@@ -26,9 +29,9 @@ export function Overview({ query }: { readonly query: URLSearchParams }) {
   const { read } = loaded.data
   return (
     <>
-      <div className="row spread">
+      <div className="row">
         <h1>Sessions</h1>
-        <span className="soft" role="status">
+        <span className="soft grow" role="status">
           {read < sessions.length
             ? `${counted(sessions.length, 'session')}, ${counted(read, 'session')} read so far …`
             : counted(sessions.length, 'session')}
@@ -38,7 +41,7 @@ export function Overview({ query }: { readonly query: URLSearchParams }) {
           title="Of the sessions in the list: numbers, agents and models, no texts, titles or paths"
           onClick={() => save('sessions.csv', csvOf(rows))}
         >
-          Save the numbers
+          Download CSV
         </button>
       </div>
       <Days of={periods} />
@@ -47,7 +50,11 @@ export function Overview({ query }: { readonly query: URLSearchParams }) {
           <Filters filter={filter} sessions={sessions} />
           <SearchEverywhere words={everywhere} />
         </header>
-        {everywhere === '' ? <Rows rows={rows} filter={filter} /> : <Matches words={everywhere} sessions={sessions} />}
+        {everywhere === '' ? (
+          <Rows rows={rows} filter={filter} roots={loaded.data.paths} isEmpty={sessions.length === 0} />
+        ) : (
+          <Matches words={everywhere} sessions={sessions} />
+        )}
       </section>
     </>
   )
@@ -148,11 +155,13 @@ function Matches({ words, sessions }: { readonly words: string; readonly session
     <ul className="list" aria-label="Matches">
       {matches.map((match) => (
         <li key={`${match.session} ${match.line} ${match.snippet}`}>
-          <Link to={sessionLink(match.session, { uuid: match.uuid ?? undefined, find: words })}>{titleOf(match)}</Link>{' '}
-          <span className="soft">
-            {match.kind}, line {match.line}, {dateTime(match.time)}
-          </span>
-          <p className="quote">{oneLine(match.snippet)}</p>
+          <Link to={sessionLink(match.session, { uuid: match.uuid ?? undefined, find: words })}>
+            {clippedAtWord(titleOf(match), 90)}
+          </Link>
+          <p className="quote">
+            <Marked text={oneLine(match.snippet)} words={words} />
+          </p>
+          <Remarks of={[match.kind === 'human' ? 'user' : match.kind, `line ${match.line}`, dateTime(match.time)]} />
         </li>
       ))}
       {more ? <li className="soft">There are more. Add a word to narrow the search.</li> : null}
@@ -174,7 +183,20 @@ const columns: readonly (readonly [key: SortKey, name: string, isNumber: boolean
 
 const lineHeight = 48
 
-function Rows({ rows, filter }: { readonly rows: readonly SessionRow[]; readonly filter: Filter }) {
+type RowsProps = {
+  readonly rows: readonly SessionRow[]
+  readonly filter: Filter
+  readonly roots: readonly string[]
+  /** There are no sessions at all. */
+  readonly isEmpty: boolean
+}
+
+function noneFound(roots: readonly string[]): string {
+  if (roots.length === 0) return 'No sessions were found.'
+  return `No sessions were found in ${roots.map(oneLine).join(', ')}. They appear here when an agent starts one.`
+}
+
+function Rows({ rows, filter, roots, isEmpty }: RowsProps) {
   const scroll = useRef<HTMLDivElement>(null)
   const isNarrow = matchMedia('(max-width: 900px)').matches
   const list = useVirtualizer({
@@ -197,7 +219,9 @@ function Rows({ rows, filter }: { readonly rows: readonly SessionRow[]; readonly
           </div>
         ))}
       </div>
-      {rows.length === 0 ? <p className="message">No session fits these filters.</p> : null}
+      {rows.length === 0 ? (
+        <p className="message">{isEmpty ? noneFound(roots) : 'No session fits these filters.'}</p>
+      ) : null}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable by keyboard */}
       <section className="scroll talk" ref={scroll} tabIndex={0} aria-label="Sessions">
         <div className="virtual" style={{ height: list.getTotalSize() }}>
@@ -205,7 +229,7 @@ function Rows({ rows, filter }: { readonly rows: readonly SessionRow[]; readonly
             const row = rows[index]
             return row ? (
               <div key={key} style={{ transform: `translateY(${start}px)`, height: size }}>
-                <Row row={row} />
+                <Row row={row} roots={roots} />
               </div>
             ) : null
           })}
@@ -215,16 +239,16 @@ function Rows({ rows, filter }: { readonly rows: readonly SessionRow[]; readonly
   )
 }
 
-function Row({ row }: { readonly row: SessionRow }) {
+function Row({ row, roots }: { readonly row: SessionRow; readonly roots: readonly string[] }) {
   const { facts, path, trouble } = row
   const project = oneLine(facts?.project ?? '')
     .split('/')
     .slice(-1)[0]
   return (
-    <Link to={sessionLink(row.id)} className="line">
+    <Link to={sessionLink(row.id)} className="line" title={oneLine(path)}>
       <div className="one-line">
         <div className="one-line">{rowTitle(row)}</div>
-        <small className={trouble === null ? 'soft' : 'bad'}>{oneLine(trouble ?? path)}</small>
+        <small className={trouble === null ? 'soft' : 'bad'}>{oneLine(trouble ?? pathBelow(roots, path))}</small>
       </div>
       <div className="one-line wide">
         <div className="one-line">{project}</div>

@@ -1,4 +1,4 @@
-// The original of something that a compaction left out: the whole message, from the transcript, where the person needs it.
+// A whole message from the transcript where the person needs it, such as the original of something that a compaction left out.
 import { useState } from 'react'
 import type { Item } from '../../data/api.ts'
 import { visible } from '../format.ts'
@@ -6,7 +6,14 @@ import { troubleOf, useSource } from '../use-data.ts'
 import { CopyButton } from './copy-button.tsx'
 import { markdownOf } from './save.ts'
 
-export function Original({ id, item }: { readonly id: string; readonly item: number }) {
+type OriginalProps = {
+  readonly id: string
+  readonly item: number
+  /** Default: the original. */
+  readonly what?: string
+}
+
+export function Original({ id, item, what = 'the original' }: OriginalProps) {
   const source = useSource()
   const [shown, setShown] = useState<{ readonly item: Item } | { readonly error: string }>()
   const load = () =>
@@ -22,7 +29,7 @@ export function Original({ id, item }: { readonly id: string; readonly item: num
         aria-expanded={shown !== undefined}
         onClick={() => (shown ? setShown(undefined) : load())}
       >
-        {shown ? 'Hide the original' : 'Show the original'}
+        {`${shown ? 'Hide' : 'Show'} ${what}`}
       </button>
       {shown && 'error' in shown ? (
         <p className="bad" role="alert">

@@ -30,19 +30,17 @@ export function WholeStatus({ of, what }: { readonly of: Loaded<unknown>; readon
   )
 }
 
+export type Figure = readonly [name: string, value: string, remark?: string | undefined, tone?: 'bad' | undefined]
+
 /** Figures in a row, each with its name and a remark. */
-export function Figures({
-  of,
-}: {
-  readonly of: readonly (readonly [name: string, value: string, more?: string | undefined])[]
-}) {
+export function Figures({ of }: { readonly of: readonly Figure[] }) {
   return (
     <dl className="figures">
-      {of.map(([name, value, more]) => (
+      {of.map(([name, value, remark, tone]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            {value} {more === undefined ? null : <small>{more}</small>}
+            <span className={tone}>{value}</span> {remark === undefined ? null : <small>{remark}</small>}
           </dd>
         </div>
       ))}

@@ -230,7 +230,13 @@ function Marks({ data, range, frame, compactions }: MarksProps) {
       {data.misses
         .filter(({ point }) => isShown(point))
         .map(({ point }) => (
-          <circle key={`miss ${point}`} className="miss" cx={xOf(point, range, frame.width)} cy={6} r={4} />
+          <circle
+            key={`miss ${point}`}
+            className="miss"
+            cx={Math.min(frame.width - 5, xOf(point, range, frame.width))}
+            cy={6}
+            r={4}
+          />
         ))}
     </>
   )
@@ -269,26 +275,34 @@ function Reading({ data, point, above }: ReadingProps) {
   const higher = above.map(({ name, tokens }) => `${name} ${short(tokens)}`).join(', ')
   return (
     <p className="reading soft">
-      Point at the chart to read it, click to jump to the answer, drag to zoom. Lines with a number: compactions. Dots:
-      cache misses. Dotted: pauses. Bars below: sub-agents.
+      Hover to read the chart, click to jump to an answer, drag to zoom.
       {higher === '' ? '' : ` Above the chart: ${higher}.`}
     </p>
   )
 }
 
-export function Legend() {
+type LegendProps = { readonly data: WindowData | undefined; readonly compactions: number }
+
+/** Names what the chart shows, and nothing else. */
+export function Legend({ data, compactions }: LegendProps) {
+  if (!data) return null
+  const marks: readonly (readonly [isShown: boolean, style: string, name: string])[] = [
+    ...bands.map((band) => [data.bands[band].some((tokens) => tokens > 0), `fill-${band}`, bandNames[band]] as const),
+    [data.cleared.some((tokens) => tokens > 0), 'mark-cleared', 'cleared'],
+    [compactions > 0, 'mark-compaction', 'compaction'],
+    [data.misses.length > 0, 'mark-miss', 'cache miss'],
+    [data.gaps.length > 0, 'mark-gap', 'pause'],
+  ]
   return (
     <div className="legend">
-      {bands.map((band) => (
-        <span key={band}>
-          <i className={`fill-${band}`} />
-          {bandNames[band]}
-        </span>
-      ))}
-      <span>
-        <i className="fill-cleared" />
-        cleared (dashed line)
-      </span>
+      {marks
+        .filter(([isShown]) => isShown)
+        .map(([, style, name]) => (
+          <span key={name} className="whole">
+            <i className={style} />
+            {name}
+          </span>
+        ))}
     </div>
   )
 }

@@ -14,8 +14,8 @@ export const kindFilters: readonly {
   readonly label: string
   readonly types: readonly Item['type'][]
 }[] = [
-  { name: '', label: 'Everything', types: [] },
-  { name: 'talk', label: 'Talk', types: ['user', 'assistant', 'summary', 'compaction', 'agent'] },
+  { name: '', label: 'All', types: [] },
+  { name: 'talk', label: 'Messages', types: ['user', 'assistant', 'summary', 'compaction', 'agent'] },
   { name: 'user', label: 'User', types: ['user', 'agent'] },
   { name: 'results', label: 'Results', types: ['result'] },
   { name: 'compactions', label: 'Compactions', types: ['compaction', 'summary', 'edit'] },
@@ -59,7 +59,7 @@ export function Conversation({ id, session, query, version }: ConversationProps)
   useLastSeen(id, here, shown[rows[0]?.index ?? 0])
   const selection = useSelection(shown)
   return (
-    <section className="card" aria-label="Conversation">
+    <section className="card talk-area" aria-label="Conversation">
       <header>
         <Kinds kind={kind} />
         <Find id={id} words={words} here={here} />

@@ -41,7 +41,7 @@ export function ItemView({ session, item, words, isHere, selection }: ItemProps)
         <b>{itemNames[item.type]}</b>
         {item.isLive ? <span className="chip good">in the context</span> : null}
         <span className="end">
-          {item.tokens > 0 ? `${short(item.tokens)} tokens · ` : ''}
+          {item.tokens > 0 ? `${short(item.tokens)} ${item.tokens === 1 ? 'token' : 'tokens'} · ` : ''}
           {dateTime(item.time)} · line {count(item.line)}
         </span>
       </header>
@@ -102,6 +102,7 @@ type BlockProps = { readonly block: ItemBlock; readonly words: string; readonly 
 function Block({ block, words, isLong }: BlockProps) {
   const { type, text } = block
   if (type === 'image') return <p className="soft">[image]</p>
+  if (type === 'text' && text.trim() === '') return <p className="soft">(empty)</p>
   if (type === 'text' && !isLong)
     return (
       <pre>

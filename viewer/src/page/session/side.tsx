@@ -4,6 +4,8 @@ import { linkTo, withQuery } from '../address.ts'
 import { count, counted, dateTime, dollars, duration, oneLine, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
 import { lostNames } from '../parts/names.ts'
+import { Remarks } from '../parts/remarks.tsx'
+import { ShortList } from '../parts/short-list.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Loaded } from '../use-data.ts'
 
@@ -21,8 +23,8 @@ export function Compactions({ id, rows, lost }: CompactionsProps) {
       <header>
         <h2>{counted(rows.length, 'compaction')}</h2>
       </header>
-      <ul className="list">
-        {rows.map((row) => (
+      <ShortList of={rows} max={maxShown}>
+        {(row) => (
           <li key={row.uuid}>
             <div className="row spread">
               <Link to={linkTo({ name: 'compaction', id, number: row.number })}>Compaction {row.number}</Link>
@@ -32,14 +34,19 @@ export function Compactions({ id, rows, lost }: CompactionsProps) {
                 {row.trigger === 'unknown' ? null : <span className="chip">{oneLine(row.trigger)}</span>}
               </span>
             </div>
-            <div className="soft">
-              {sizes(row)} · {dateTime(row.time)}
-              {row.milliseconds === null ? '' : ` · ${duration(row.milliseconds)}`} ·{' '}
-              <Link to={withQuery({ at: row.item })}>show in the conversation</Link>
-            </div>
+            <Remarks
+              of={[
+                sizes(row),
+                row.milliseconds === null ? '' : duration(row.milliseconds),
+                dateTime(row.time),
+                <Link key="place" to={withQuery({ at: row.item })}>
+                  show in the conversation
+                </Link>,
+              ]}
+            />
           </li>
-        ))}
-      </ul>
+        )}
+      </ShortList>
     </section>
   )
 }
@@ -50,48 +57,67 @@ export function sizes({ tokensBefore, tokensAfter }: CompactionRow): string {
   return `${text(tokensBefore)} → ${text(tokensAfter)} tokens`
 }
 
-const maxShown = 12
+/** As many as fit next to the chart. */
+const maxShown = 6
 
-export function Lost({ loaded }: { readonly loaded: Loaded<LostData> }) {
+type LostProps = { readonly id: string; readonly loaded: Loaded<LostData>; readonly compactions: number }
+
+export function Lost({ id, loaded, compactions }: LostProps) {
   const { data } = loaded
   return (
     <section className="card" aria-label="Lost">
       <header>
         <h2>Lost</h2>
-        {data ? <span className={data.facts.length > 0 ? 'bad' : 'good'}>{count(data.facts.length)}</span> : null}
+        {data && data.facts.length > 0 ? <span className="chip bad">{count(data.facts.length)}</span> : null}
       </header>
-      {data ? <LostList data={data} /> : <Status of={loaded} what="what was lost" />}
+      {compactions === 0 ? (
+        <p className="empty">Nothing: this session was never compacted.</p>
+      ) : data ? (
+        <LostList id={id} data={data} last={compactions} />
+      ) : (
+        <Status of={loaded} what="what was lost" />
+      )}
     </section>
   )
 }
 
-function LostList({ data: { facts, doubts, unknown } }: { readonly data: LostData }) {
+type LostListProps = { readonly id: string; readonly data: LostData; readonly last: number }
+
+function LostList({ id, data: { facts, doubts, unknown }, last }: LostListProps) {
   return (
-    <ul className="list">
-      {unknown === null ? null : <li className="warn">{unknownInWords[unknown]}</li>}
-      {facts.length === 0 && unknown === null ? <li className="soft">Nothing that code can tell.</li> : null}
-      {facts.slice(0, maxShown).map((fact, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the list keeps its order, and without content texts are equal
-        <li key={at}>
-          <span className="chip">{lostNames[fact.type]}</span>{' '}
-          <Link to={withQuery({ at: fact.item ?? undefined, kind: undefined })} className="quote quiet">
-            {oneLine(fact.text).slice(0, 200)}
-          </Link>
-          <div className="soft">
-            {fact.about === null ? '' : `${oneLine(fact.about).slice(0, 120)} · `}
-            line {count(fact.line)}, lost by compaction {fact.compaction}
-          </div>
-        </li>
-      ))}
-      {facts.length > maxShown ? <li className="soft">… and {count(facts.length - maxShown)} more</li> : null}
+    <>
+      {unknown === null ? null : <p className="empty warn">{unknownInWords[unknown]}</p>}
+      {facts.length === 0 && unknown === null ? <p className="empty">{nothingGone}</p> : null}
+      <ShortList of={facts} max={maxShown}>
+        {(fact, at) => (
+          <li key={at}>
+            <span className="chip">{lostNames[fact.type]}</span>{' '}
+            <Link to={withQuery({ at: fact.item ?? undefined, kind: undefined })} className="quote quiet">
+              {oneLine(fact.text).slice(0, 200)}
+            </Link>
+            {fact.about === null ? null : <div className="soft quote">{oneLine(fact.about).slice(0, 120)}</div>}
+            <Remarks
+              of={[
+                `line ${count(fact.line)}`,
+                <Link key="compaction" to={linkTo({ name: 'compaction', id, number: fact.compaction })}>
+                  lost by compaction {fact.compaction}
+                </Link>,
+              ]}
+            />
+          </li>
+        )}
+      </ShortList>
       {doubts.length > 0 ? (
-        <li className="warn">
-          The last summary makes {counted(doubts.length, 'claim')} that the session does not show.
-        </li>
+        <p className="empty warn">
+          <Link to={linkTo({ name: 'compaction', id, number: last }, { tab: 'doubts' })}>The last summary</Link> makes{' '}
+          {counted(doubts.length, 'claim')} that the session does not support.
+        </p>
       ) : null}
-    </ul>
+    </>
   )
 }
+
+export const nothingGone = 'Nothing that code can find: every rule, decision, request, failure and file is still there.'
 
 export const unknownInWords = {
   'unreadable-summary': 'The summary is encrypted or not recorded, so nobody can know what was lost.',
@@ -112,8 +138,8 @@ export function Agents({ lanes }: { readonly lanes: readonly AgentLane[] }) {
         <h2>{counted(lanes.length, 'sub-agent')}</h2>
         <span className="soft">{all}</span>
       </header>
-      <ul className="list">
-        {lanes.map((lane) => (
+      <ShortList of={lanes} max={maxShown}>
+        {(lane) => (
           <li key={lane.id}>
             <div className="row spread">
               <span className="one-line">
@@ -126,15 +152,20 @@ export function Agents({ lanes }: { readonly lanes: readonly AgentLane[] }) {
               <span className="soft">{lane.cost === null ? '' : dollars(lane.cost)}</span>
             </div>
             <Lane lane={lane} first={first} last={last} />
-            <div className="soft">
-              {lane.kind === 'compaction' ? 'the run of a compaction, ' : ''}
-              {counted(lane.entries, 'record')}
-              {lane.item === null ? '' : ' · '}
-              {lane.item === null ? null : <Link to={withQuery({ at: lane.item })}>started here</Link>}
-            </div>
+            <Remarks
+              of={[
+                lane.kind === 'compaction' ? 'the run of a compaction' : '',
+                counted(lane.entries, 'record'),
+                lane.item === null ? null : (
+                  <Link key="place" to={withQuery({ at: lane.item })}>
+                    started here
+                  </Link>
+                ),
+              ]}
+            />
           </li>
-        ))}
-      </ul>
+        )}
+      </ShortList>
     </section>
   )
 }
@@ -164,8 +195,8 @@ export function Misses({ window }: { readonly window: WindowData | undefined }) 
         <h2>{counted(window.misses.length, 'cache miss', 'cache misses')}</h2>
         <span className="soft">{dollars(cost)}</span>
       </header>
-      <ul className="list">
-        {window.misses.map((miss) => (
+      <ShortList of={window.misses} max={maxShown}>
+        {(miss) => (
           <li key={miss.point}>
             <div className="row spread">
               <Link to={withQuery({ at: window.items[miss.point] })}>{short(miss.tokens)} tokens written again</Link>
@@ -173,8 +204,8 @@ export function Misses({ window }: { readonly window: WindowData | undefined }) 
             </div>
             <div className="soft">{miss.reasons.map(oneLine).join('; ')}</div>
           </li>
-        ))}
-      </ul>
+        )}
+      </ShortList>
     </section>
   )
 }

@@ -1,12 +1,12 @@
 // One session: the gauge, the window over time, the conversation, and what happened to it.
 import { useEffect } from 'react'
-import type { AgentLane, Gauge, SessionData, SessionFacts, WindowData } from '../../data/api.ts'
+import type { AgentLane, Gauge, LostData, SessionData, SessionFacts, WindowData } from '../../data/api.ts'
 import { go, withQuery } from '../address.ts'
 import { bytes, count, counted, dateTime, dollars, oneLine, percent, short } from '../format.ts'
 import { Link, sessionLink } from '../parts/link.tsx'
 import { Place } from '../parts/place.tsx'
 import { rowTitle } from '../parts/row-title.ts'
-import { Figures, Status, WholeStatus } from '../parts/status.tsx'
+import { type Figure, Figures, Status, WholeStatus } from '../parts/status.tsx'
 import { type Loaded, useData, useSource, useVersion } from '../use-data.ts'
 import { Legend, WindowChart } from './chart.tsx'
 import { rangeOf } from './chart-shape.ts'
@@ -19,17 +19,22 @@ export function SessionView({ id, query }: SessionViewProps) {
   const source = useSource()
   const version = useVersion(id)
   const session = useData(`session ${id}`, () => source.session(id), version)
+  // Another thread of the server computes it, so the messages do not wait for it.
+  const window = useData(`window ${id}`, () => source.window(id), version)
   useUuid(id, query)
   if (!session.data) return <WholeStatus of={session} what="the session" />
-  return <Opened id={id} query={query} data={session.data} version={version} />
+  return <Opened id={id} query={query} data={session.data} window={window} version={version} />
 }
 
-type OpenedProps = SessionViewProps & { readonly data: SessionData; readonly version: number }
+type OpenedProps = SessionViewProps & {
+  readonly data: SessionData
+  readonly window: Loaded<WindowData>
+  readonly version: number
+}
 
 /** Asks for the rest once the session is there, so that its messages come first. */
-function Opened({ id, query, data, version }: OpenedProps) {
+function Opened({ id, query, data, window, version }: OpenedProps) {
   const source = useSource()
-  const window = useData(`window ${id}`, () => source.window(id), version)
   const lost = useData(`lost ${id}`, () => source.lost(id), version)
   const agents = useData(`agents ${id}`, () => source.agents(id), version)
   return (
@@ -37,17 +42,17 @@ function Opened({ id, query, data, version }: OpenedProps) {
       <Place>
         <span className="one-line">{titleOf(data)}</span>
       </Place>
-      <Head data={data} lanes={agents.data ?? []} />
-      <ContextCard data={data} window={window} lanes={agents.data ?? []} query={query} />
+      <Head data={data} lanes={agents.data ?? []} lost={lost.data} />
       <div className="columns">
-        <Conversation id={id} session={data} query={query} version={version} />
-        <div className="stack">
+        <ContextCard data={data} window={window} lanes={agents.data ?? []} query={query} />
+        <div className="side stack">
           <Seen id={id} data={data} query={query} />
+          <Lost id={id} loaded={lost} compactions={data.compactions.length} />
           <Compactions id={id} rows={data.compactions} lost={lost.data} />
-          {data.compactions.length > 0 ? <Lost loaded={lost} /> : null}
           <Misses window={window.data} />
           <Agents lanes={agents.data ?? []} />
         </div>
+        <Conversation id={id} session={data} query={query} version={version} />
       </div>
     </>
   )
@@ -65,7 +70,7 @@ function ContextCard({ data, window, lanes, query }: ContextCardProps) {
     <section className="card" aria-label="The context over time">
       <header>
         <h2>Context over time</h2>
-        <Legend />
+        <Legend data={window.data} compactions={data.compactions.length} />
       </header>
       <div className="body context">
         {window.data && window.data.totals.length > 0 ? (
@@ -109,14 +114,22 @@ function useUuid(id: string, query: URLSearchParams): void {
   }, [source, id, uuid])
 }
 
-function Head({ data, lanes }: { readonly data: SessionData; readonly lanes: readonly AgentLane[] }) {
+type HeadProps = {
+  readonly data: SessionData
+  readonly lanes: readonly AgentLane[]
+  readonly lost: LostData | undefined
+}
+
+function Head({ data, lanes, lost }: HeadProps) {
   const { row, gauge, trouble, items } = data
   const { facts } = row
   const models = facts?.models.map(({ model }) => model).join(', ') ?? ''
   return (
     <>
       <div className="stack">
-        <h1 className="quote">{titleOf(data)}</h1>
+        <h1 className="quote two-lines" title={titleOf(data)}>
+          {titleOf(data)}
+        </h1>
         <p className="soft quote">
           {[facts?.agent, facts?.project, models, `${dateTime(facts?.from ?? null)} to ${dateTime(facts?.to ?? null)}`]
             .filter((part) => part)
@@ -130,6 +143,7 @@ function Head({ data, lanes }: { readonly data: SessionData; readonly lanes: rea
           of={[
             ['Price', dollars(facts.cost), priceRemark(facts, lanes)],
             ['Compactions', count(facts.compactions)],
+            ...(facts.compactions === 0 ? [] : [lostFigure(lost)]),
             ['Messages', count(facts.messages), counted(facts.turns, 'turn')],
             ['Output', short(facts.tokens.output), 'tokens'],
             ['Read from cache', percent(facts.cachedShare)],
@@ -142,13 +156,20 @@ function Head({ data, lanes }: { readonly data: SessionData; readonly lanes: rea
   )
 }
 
+function lostFigure(lost: LostData | undefined): Figure {
+  if (lost === undefined) return ['Lost', '…']
+  if (lost.unknown === 'unreadable-summary') return ['Lost', 'unknown']
+  const { length } = lost.facts
+  return ['Lost', count(length), length === 1 ? 'fact' : 'facts', length > 0 ? 'bad' : undefined]
+}
+
 function priceRemark({ withoutPrice }: SessionFacts, lanes: readonly AgentLane[]): string | undefined {
   const outside = lanes
     .filter(({ place, kind }) => place !== 'inside' && kind === 'agent')
     .flatMap(({ cost }) => cost ?? [])
   const remarks = [
     ...(withoutPrice.length > 0 ? ['in part'] : []),
-    ...(outside.length > 0 ? [`and ${dollars(outside.reduce((sum, cost) => sum + cost, 0))} by sub-agents`] : []),
+    ...(outside.length > 0 ? [`+ ${dollars(outside.reduce((sum, cost) => sum + cost, 0))} sub-agents`] : []),
   ]
   return remarks.length === 0 ? undefined : remarks.join(', ')
 }
