@@ -54,7 +54,7 @@ export function gather(path: string, words: readonly string[], options: Asked): 
 /** Nothing can be found where there is no conversation. */
 function whyNothing(path: string, isFolder: boolean): Outcome<RecallReport> | undefined {
   if (isFolder) return findTranscripts([path]).files.length === 0 ? failed(noTranscripts([path])) : undefined
-  return readTranscript(path).entries.length === 0 ? failed(noTranscript(path)) : undefined
+  return readTranscript(path).lastUuid === undefined ? failed(noTranscript(path)) : undefined
 }
 
 function inArchive<T>(path: string, { io }: Asked, look: (archive: Archive) => T): T {
