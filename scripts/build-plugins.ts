@@ -10,7 +10,10 @@ const plugins: Readonly<Record<string, Bundle & { readonly later?: readonly Bund
   'claude-code': {
     entry: 'src/main.ts',
     out: 'dist/everlong.js',
-    later: [{ entry: 'src/engine.ts', out: 'dist/engine.js' }],
+    later: [
+      { entry: 'src/compare.ts', out: 'dist/compare.js' },
+      { entry: 'src/engine.ts', out: 'dist/engine.js' },
+    ],
   },
   codex: {
     entry: 'src/main.ts',

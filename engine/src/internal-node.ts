@@ -1,5 +1,6 @@
 // everlong/internal/node: as everlong/internal, unstable. Reads, repairs, searches and writes transcripts on disk.
 
+export { countGivenBack, type GivenBack } from './core/compaction/given-back.ts'
 export type { LostFact, LostType } from './core/compaction/lost/candidates.ts'
 export { missingFromSummary, type SummarySource, summarySource } from './core/compaction/missing.ts'
 export { cardLine, parseSearch, type SearchQuery } from './core/session/recall-text.ts'
@@ -8,7 +9,7 @@ export {
   type Transcript,
   transcriptOfRecords,
 } from './core/session/transcript.ts'
-export { leftOutBy, leftOutNote, rulesText } from './node/after-compaction.ts'
+export { leftOutNote, leftOutText, rulesText, sourceIn } from './node/after-compaction.ts'
 export type { Match, SearchResult } from './node/archive/archive.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
 export type { Reading } from './node/archive/originals.ts'

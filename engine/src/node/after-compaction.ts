@@ -1,12 +1,12 @@
 // What to tell an agent after it compacted by itself: the user's standing rules, and what its summary leaves out. Texts for
 // the model, short enough for a hook of Claude Code.
-import { missingFromSummary } from '../core/compaction/missing.ts'
+import { missingFromSummary, type SummarySource, summarySource } from '../core/compaction/missing.ts'
 import type { Ledger } from '../core/ledger/facts.ts'
 import { textOf } from '../core/message/block.ts'
 import { stringAt } from '../core/message/json.ts'
+import { standingRulesLead } from '../core/prompts/page.ts'
 import { compactionJobAt } from '../core/session/transcript.ts'
 import { readBoundary } from '../core/transcript/format/compaction-records.ts'
-import type { Entry } from '../core/transcript/format/entry.ts'
 import { messageOf } from '../core/transcript/format/messages.ts'
 import { forEachEntry } from './read/entries.ts'
 import { readTranscript } from './read/transcript.ts'
@@ -18,25 +18,23 @@ const maxLength = 9_500
 export function rulesText({ rules }: Pick<Ledger, 'rules'>): string {
   if (rules.length === 0) return ''
   const lines = rules.map(({ text }) => `- ${JSON.stringify(text)}`)
-  return cut(['What the user asked for once and for all in this session, word for word:', ...lines].join('\n'))
+  return cut([standingRulesLead, ...lines].join('\n'))
 }
 
 /** What a summary leaves out, as a text for the agent that wrote it. Empty when nothing is missing. Throws if the transcript cannot be read. */
 export function leftOutBy(transcript: string, compacted: Compacted): string {
-  const { bytes } = compacted
-  const written = withoutScratchpad(compacted.summary)
-  const before = bytes === undefined ? boundaryOf(transcript, written) : boundaryAfter(transcript, bytes)
-  const session = readTranscript(transcript, { before, whole: true, withFacts: true })
-  const summary = `${written}\n${compacted.given ?? ''}`
-  const missing = missingFromSummary(compactionJobAt(session), { summary, maxTokens })
-  return missing === '' ? '' : cut(leftOutNote(missing, compacted))
+  const before = boundaryOf(transcript, withoutScratchpad(compacted.summary))
+  return leftOutText(sourceIn(transcript, before), compacted)
+}
+
+/** The conversation of a transcript up to a boundary, or all of it. Throws if the transcript cannot be read. */
+export function sourceIn(transcript: string, before: string | undefined): SummarySource {
+  return summarySource(compactionJobAt(readTranscript(transcript, { before, whole: true, withFacts: true })))
 }
 
 export type Compacted = {
   /** As the model wrote it. */
   readonly summary: string
-  /** Of the transcript when the summary was written: its boundary is the first one after them. Default: found by the summary. */
-  readonly bytes?: number
   /** What else the new context starts with. */
   readonly given?: string
   /** False if only the model can read the summary, so that nobody knows what it says. */
@@ -47,6 +45,16 @@ export type Compacted = {
 
 /** The text is cut by characters in any case. */
 const maxTokens = 2_500
+
+/**
+ * What a summary leaves out, as a text for the agent that wrote it. Empty when nothing is missing. The source is the
+ * conversation before the compaction.
+ */
+export function leftOutText(source: SummarySource, compacted: Compacted): string {
+  const summary = `${withoutScratchpad(compacted.summary)}\n${compacted.given ?? ''}`
+  const missing = missingFromSummary(source, { summary, maxTokens })
+  return missing === '' ? '' : cut(leftOutNote(missing, compacted))
+}
 
 /** What is missing, with a sentence before it that says what it is. */
 export function leftOutNote(
@@ -78,15 +86,6 @@ function boundaryOf(transcript: string, summary: string): string | undefined {
     const text = record.isCompactSummary === true ? textOf(messageOf(record)?.content ?? '') : ''
     if (start !== '' && text.includes(start)) found = boundary
   })
-  return found
-}
-
-function boundaryAfter(transcript: string, bytes: number): string | undefined {
-  let found: string | undefined
-  const visit = ({ record }: Entry) => {
-    if (readBoundary(record)) found ??= stringAt(record, 'uuid')
-  }
-  forEachEntry(transcript, visit, { from: bytes })
   return found
 }
 

@@ -16,7 +16,7 @@ export function appendPlanned({ session, transcript }: HookEvent, { atEnd }: Mem
   const planned = atEnd.get(session)
   if (planned === undefined) return
   atEnd.remove(session)
-  const { bytes, text } = JSON.parse(planned) as Planned
+  const { bytes, text } = planned
   const since = tailOf(transcript, bytes)
   if (since === undefined || since.split('\n').some(isSpoken)) return
   appendFileSync(transcript, since === '' || since.endsWith('\n') ? text : `\n${text}`)

@@ -1,35 +1,45 @@
-// What hooks do while the agent works: reading a large transcript before a compaction, and comparing the summary with it
-// afterwards. Nothing is printed. What is killed halfway is done again when it is needed.
-import { readdirSync, rmSync, statSync } from 'node:fs'
+// Reads a large conversation while the agent works, so that the next prompt does not have to wait for it. Nothing is printed.
+// If it is killed or comes too late, the next prompt reads the conversation itself.
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { readEvent } from './event.ts'
-import { compare } from './lost.ts'
-import { memoryIn } from './notes.ts'
-import { readRules } from './rules.ts'
+import { sourceBefore } from './lost.ts'
+import { type Memory, memoryIn, type Pending } from './notes.ts'
 
-export function inBackground(input: unknown, dataFolder: string): void {
+/** Reading less than this takes no longer than starting a second process. */
+const minBytes = 1 << 20
+
+export async function inBackground(input: unknown, dataFolder: string): Promise<void> {
   const event = readEvent(input)
-  if (!event) return
+  if (event?.name !== 'SessionStart') return
   const { session, transcript } = event
   const memory = memoryIn(dataFolder)
-  if (event.name === 'PreCompact') {
-    readRules(transcript, session, memory)
-    removeOld(join(dataFolder, 'marks'))
+  const pending = await pendingFor(session, memory)
+  removeOld(join(dataFolder, 'marks'))
+  if (pending === undefined || pending.bytes < minBytes) return
+  const source = sourceBefore(transcript, pending.bytes)
+  // Unless the agent got it meanwhile, or another compaction followed.
+  if (memory.pending.get(session)?.bytes === pending.bytes) {
+    memory.prepared.put(session, { bytes: pending.bytes, source })
   }
-  if (event.name === 'PostCompact') {
-    const summary = typeof event.input.compact_summary === 'string' ? event.input.compact_summary : ''
-    const given = memory.given.get(session) ?? ''
-    const text = compare(transcript, { summary, bytes: statSync(transcript).size, given })
-    // Unless the agent got it meanwhile, or another compaction followed.
-    if (memory.pending.get(session)?.includes(JSON.stringify(summary))) memory.note.put(session, text)
+}
+
+/** The hook that writes it starts at the same time. */
+async function pendingFor(session: string, { pending }: Memory): Promise<Pending | undefined> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const found = pending.get(session)
+    if (found !== undefined) return found
+    await setTimeout(50)
   }
+  return undefined
 }
 
 /** Claude Code removes transcripts after this time, too. */
 const oldAfterMs = 30 * 24 * 60 * 60 * 1000
 
 function removeOld(folder: string): void {
-  for (const name of readdirSync(folder)) {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const path = join(folder, name)
     if (Date.now() - statSync(path).mtimeMs > oldAfterMs) rmSync(path, { force: true })
   }

@@ -73,12 +73,14 @@ function createPerson(name: string, more: Readonly<Record<string, string>> = {})
 }
 type Person = ReturnType<typeof createPerson>
 
-async function talk({ say }: Person): Promise<void> {
+/** What Claude Code shows for the first prompt after the compaction. */
+async function talk({ say }: Person): Promise<string> {
   await say(`Read the reports. ${rule}`)
   await say(wish, '--continue')
   await say('/compact', '--continue')
-  await say('Go on.', '--continue')
+  const shown = await say('Go on.', '--continue', '--output-format', 'stream-json', '--verbose')
   await say('Look it up.', '--continue')
+  return shown
 }
 
 /** Names of files, without what differs from run to run. */
@@ -97,7 +99,7 @@ inClaudeCode('installed, used and removed: what was lost comes back, and no trac
   const before = everythingIn(person.home)
   expect(person.everlong('install', 'claude-code')).toMatchObject({ status: 0, stderr: '' })
   sinceLast()
-  await talk(person)
+  const shown = await talk(person)
   const all = sinceLast()
 
   const compaction = all.find((request) => said(request)?.includes('<analysis>'))
@@ -111,6 +113,16 @@ inClaudeCode('installed, used and removed: what was lost comes back, and no trac
   expect(context).toContain('This session was compacted. The summary leaves out what follows')
   expect(context).toContain(wish)
   expect(context).toMatch(/approved/)
+
+  const [, given = ''] = context.split('This session was compacted.')
+  const items = given.split('</system-reminder>')[0]?.match(/^- /gm)?.length ?? 0
+  expect(shown).toContain(
+    `UserPromptSubmit says: Everlong gave back 1 rule and ${items - 1} facts; 1 doubtful claim: /everlong:lost`,
+  )
+  // Claude Code writes here what it shows after /compact, with the output of hooks.
+  const compacted = readFileSync(person.transcript(), 'utf8')
+  expect(compacted).toMatch(/<local-command-stdout>[^<]*Compacted/)
+  expect(compacted).not.toContain('completed successfully')
 
   expect(resultsIn(all)).toContain(wish)
   expect(processesOf(person.home)).toEqual([])
@@ -133,7 +145,9 @@ inClaudeCode('/everlong:compact, and resuming from it; undo, and resuming from b
   await person.say(wish, '--continue')
   sinceLast()
   expect(await person.say('/everlong:context', '--continue')).toContain('By kind')
-  expect(await person.say('/everlong:lost', '--continue')).toContain('this session was never compacted')
+  const lost = await person.say('/everlong:lost', '--continue')
+  expect(lost).toContain('this session was never compacted')
+  expect(lost).not.toContain('Original prompt')
   expect(await person.say('/everlong:compact', '--continue')).toContain('claude --resume')
   // No request was made for any of these.
   expect(sinceLast()).toEqual([])
@@ -211,7 +225,7 @@ inClaudeCode('the plug-in passes the checks of the plug-in directory', async () 
 })
 
 /** Reading the engine takes longer than all else that a hook does. */
-test.each(['PreCompact', 'PostCompact', 'UserPromptSubmit', 'PostToolBatch', 'PostToolUse', 'SessionEnd'])(
+test.each(['UserPromptSubmit', 'PostToolBatch', 'PostToolUse', 'SessionEnd'])(
   '%s does not load the engine',
   (event) => {
     const alone = mkdtempSync(join(folder, 'alone-'))

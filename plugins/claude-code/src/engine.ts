@@ -1,9 +1,6 @@
 // Everything of the plug-in that needs the engine. A file of its own when built, because hooks that need none of it would
 // otherwise spend most of their time on reading it. The server's packages are loaded only by the server.
-export { inBackground } from './background.ts'
 export { answerAbout, answerTo, commandNames } from './commands.ts'
-export { compare } from './lost.ts'
-export { readRules } from './rules.ts'
 export { shortened } from './shorten.ts'
 
 export const loadServer = () => import('@everlong/cli/mcp')

@@ -1,10 +1,20 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from 'everlong/internal'
 import { serialize, session, toolUseBlock } from 'everlong/internal/testing'
 import { openArchive } from 'everlong/node'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { compactInstructions } from '../../shared/instructions.ts'
 import { inBackground } from './background.ts'
 import { onHook } from './hook.ts'
 import { projectFolder, sessionName } from './project.ts'
@@ -43,49 +53,66 @@ const event = (name: string, more: object = {}) => ({
 const hook = (name: string, more: object = {}) => onHook(event(name, more), data)
 const contextOf = (output: string | undefined) => JSON.parse(output ?? '{}').hookSpecificOutput?.additionalContext
 
-test('before a compaction the summarizer is asked to keep what matters, however often', async () => {
-  const once = await hook('PreCompact', { trigger: 'auto', custom_instructions: null })
-  expect(once).toMatch(/^Instructions of Everlong for the summary: .*word for word/)
-  expect(await hook('PreCompact', { trigger: 'auto', custom_instructions: null })).toBe(once)
+test('the summarizer is asked to keep what matters, from the first context on', () => {
+  const path = join(import.meta.dirname, '../hooks/session-start.json')
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+    hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: compactInstructions },
+  })
+})
+
+/** Claude Code prints a line, and the output, of every hook for these events. */
+test('no hook runs where Claude Code would show it to the person', () => {
+  const { hooks } = JSON.parse(readFileSync(join(import.meta.dirname, '../hooks/hooks.json'), 'utf8'))
+  expect(Object.keys(hooks)).not.toContain('PreCompact')
+  expect(Object.keys(hooks)).not.toContain('PostCompact')
 })
 
 describe('the new context starts with the rules of the user', () => {
   const given = `What the user asked for once and for all in this session, word for word:\n- "${rule}"`
 
-  test('read off the transcript', async () => {
+  test('before the instructions for the next summary', async () => {
     expect(JSON.parse((await hook('SessionStart', { source: 'compact' })) ?? '')).toEqual({
-      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: given },
+      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: `${given}\n\n${compactInstructions}` },
     })
   })
 
-  test('with what was said since the background read it', async () => {
-    inBackground(event('PreCompact'), data)
-    appendFileSync(
-      transcript,
-      serialize(session().user('Always answer in French.', { uuid: 'later' }).records[0] ?? {}),
-    )
-    expect(contextOf(await hook('SessionStart'))).toBe(`${given}\n- "Always answer in French."`)
+  test('or with the instructions alone, where there are none', async () => {
+    write(session().user('Read the reports.').assistant('Done.').records)
+    expect(contextOf(await hook('SessionStart'))).toBe(compactInstructions)
+  })
+
+  test('never longer than Claude Code lets a hook say', async () => {
+    write(session().user(Array.from({ length: 400 }, (_, at) => `Never touch file number ${at}.`).join(' ')).records)
+    const text = contextOf(await hook('SessionStart'))
+    expect([text.includes('Never touch file number'), text.length <= 10_000]).toEqual([true, true])
+  })
+
+  test('with what was said since they were read last', async () => {
+    await hook('SessionStart')
+    const later = session().user('Always answer in French.', { uuid: 'later' })
+    appendFileSync(transcript, serialize(later.records[0] ?? {}))
+    expect(contextOf(await hook('SessionStart'))).toContain(`${given}\n- "Always answer in French."\n`)
   })
 
   test.each([
     ['was rewritten since', () => write(session().user('Never use tabs.').records), '- "Never use tabs."'],
     ['has notes that nobody can read', () => writeFileSync(join(data, 'marks/s1.json'), '{"bytes":'), `- "${rule}"`],
   ])('also if it %s', async (_, change, expected) => {
-    inBackground(event('PreCompact'), data)
+    await hook('SessionStart')
     change()
     expect(contextOf(await hook('SessionStart'))).toContain(expected)
   })
 })
 
 describe('what the summary leaves out reaches the agent once', () => {
-  /** As Claude Code does it: the boundary is written after the hooks. */
-  async function compacted(): Promise<void> {
+  /** As Claude Code does it: boundary and summary are written after the hook. */
+  async function compacted(written = summary, talk = conversation()): Promise<void> {
+    write(talk.records)
     await hook('SessionStart', { source: 'compact' })
-    expect(await hook('PostCompact', { compact_summary: summary })).toBeUndefined()
-    write(conversation().boundary({ uuid: 'b1' }).summary(summary).records)
+    write(talk.boundary({ uuid: 'b1' }).summary(written).records)
   }
 
-  test('with rules, statements, state and claims, but no rule twice', async () => {
+  test('with statements, state and claims, but no rule twice', async () => {
     await compacted()
     const text = contextOf(await hook('PostToolBatch'))
     expect(text).toContain(wish)
@@ -94,32 +121,87 @@ describe('what the summary leaves out reaches the agent once', () => {
     expect(text).not.toContain('## Rules')
     expect(text.length).toBeLessThan(10_000)
     expect(await hook('UserPromptSubmit')).toBeUndefined()
-    for (const name of ['waiting', 'given']) expect(existsSync(join(data, name))).toBe(false)
+    for (const name of ['waiting', 'prepared']) expect(existsSync(join(data, name))).toBe(false)
+  })
+
+  test('and the person is told how much it is, in one line', async () => {
+    await compacted()
+    const output = JSON.parse((await hook('UserPromptSubmit')) ?? '{}')
+    const items = output.hookSpecificOutput.additionalContext.match(/^- /gm).length
+    expect(output.systemMessage).toBe(
+      `Everlong gave back 1 rule and ${items - 1} facts; 1 doubtful claim: /everlong:lost`,
+    )
+  })
+
+  test('a person whose agent got only the rules is told that', async () => {
+    const talk = session().user(`${rule}`).assistant('I will not touch it.')
+    await compacted(`1. "${rule}" 2. I will not touch it.`, talk)
+    const { systemMessage } = JSON.parse((await hook('UserPromptSubmit')) ?? '{}')
+    expect(systemMessage).toBe('Everlong gave back 1 rule: /everlong:lost')
+  })
+
+  test('nobody is told anything where nothing was given back', async () => {
+    const talk = session().user('What is two and two?').assistant('Four.')
+    await compacted('1. The user asked: "What is two and two?" The answer was: Four.', talk)
+    expect(JSON.parse((await hook('UserPromptSubmit')) ?? '{}').systemMessage).toBeUndefined()
   })
 
   test('what the model wrote only on its scratchpad is missing', async () => {
-    await hook('PostCompact', { compact_summary: `<analysis>"${wish}"</analysis>${summary}` })
+    await compacted(`<analysis>"${wish}"</analysis>${summary}`)
     const text = contextOf(await hook('UserPromptSubmit'))
     expect(text).toContain(wish)
     expect(text).not.toContain('</summary>')
   })
 
-  test('the same if the background found it', async () => {
-    await compacted()
-    const expected = contextOf(await hook('UserPromptSubmit'))
-    write(conversation().records)
+  test('nothing, if the compaction failed after all', async () => {
     await hook('SessionStart', { source: 'compact' })
-    await hook('PostCompact', { compact_summary: summary })
-    inBackground(event('PostCompact', { compact_summary: summary }), data)
-    expect(readFileSync(join(data, 'waiting/s1.txt'), 'utf8')).toBe(expected)
-    expect(contextOf(await hook('UserPromptSubmit'))).toBe(expected)
+    appendFileSync(transcript, serialize(session().user('Go on.', { uuid: 'later' }).records[0] ?? {}))
+    expect(JSON.parse((await hook('UserPromptSubmit')) ?? '{}').hookSpecificOutput).toBeUndefined()
+    expect(await hook('UserPromptSubmit')).toBeUndefined()
   })
 
-  test('the background leaves nothing behind for an agent that has it already', async () => {
+  describe('in a large transcript', () => {
+    const large = () => conversation().user('Look at all of it.').assistant('It says total. '.repeat(100_000))
+
+    test('the same if the background has read it', async () => {
+      await compacted(summary, large())
+      const expected = await hook('UserPromptSubmit')
+      await compacted(summary, large())
+      await inBackground(event('SessionStart'), data)
+      expect(await hook('UserPromptSubmit')).toBe(expected)
+      expect(existsSync(join(data, 'prepared'))).toBe(false)
+    })
+
+    test('from what the background has read, without reading it again', async () => {
+      await compacted(summary, large())
+      await inBackground(event('SessionStart'), data)
+      const path = join(data, 'prepared/s1.json')
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('in every report', 'in each report'))
+      expect(contextOf(await hook('UserPromptSubmit'))).toContain('in each report')
+    })
+
+    test('what was read for an earlier compaction is not used', async () => {
+      await compacted(summary, large())
+      const expected = await hook('UserPromptSubmit')
+      await compacted(summary, large())
+      const stale = { bytes: 17, source: { messages: [], ledger: {}, since: 0, recall: false } }
+      mkdirSync(join(data, 'prepared'), { recursive: true })
+      writeFileSync(join(data, 'prepared/s1.json'), JSON.stringify(stale))
+      expect(await hook('UserPromptSubmit')).toBe(expected)
+    })
+
+    test('the background leaves nothing behind for an agent that has it already', async () => {
+      await compacted(summary, large())
+      await hook('UserPromptSubmit')
+      await inBackground(event('SessionStart'), data)
+      expect(existsSync(join(data, 'prepared'))).toBe(false)
+    })
+  })
+
+  test('a small transcript is not read in advance', async () => {
     await compacted()
-    await hook('UserPromptSubmit')
-    inBackground(event('PostCompact', { compact_summary: summary }), data)
-    expect(existsSync(join(data, 'waiting'))).toBe(false)
+    await inBackground(event('SessionStart'), data)
+    expect(existsSync(join(data, 'prepared'))).toBe(false)
   })
 
   test('and no other session', async () => {
@@ -135,8 +217,9 @@ describe('what the summary leaves out reaches the agent once', () => {
   })
 
   test('what the summary quotes is not said again', async () => {
-    const quoting = `<summary>\n- "Read the reports first. ${rule}"\n- "${wish}"\n- \`npm test\` failed: reports.test.ts: expected 3, got 2\n</summary>`
-    await hook('PostCompact', { compact_summary: quoting })
+    await compacted(
+      `<summary>\n- "Read the reports first. ${rule}"\n- "${wish}"\n- \`npm test\` failed: reports.test.ts: expected 3, got 2\n</summary>`,
+    )
     expect(contextOf(await hook('UserPromptSubmit')) ?? '').not.toContain('What the user said')
   })
 
@@ -148,10 +231,11 @@ describe('what the summary leaves out reaches the agent once', () => {
   })
 })
 
-test('what was read of old sessions is forgotten', () => {
-  inBackground(event('PreCompact', { session_id: 's0' }), data)
+test('what was read of old sessions is forgotten', async () => {
+  await hook('SessionStart', { session_id: 's0' })
   utimesSync(join(data, 'marks/s0.json'), 0, 0)
-  inBackground(event('PreCompact'), data)
+  await hook('SessionStart')
+  await inBackground(event('SessionStart'), data)
   expect([existsSync(join(data, 'marks/s0.json')), existsSync(join(data, 'marks/s1.json'))]).toEqual([false, true])
 })
 
@@ -159,9 +243,12 @@ describe('commands are answered without the agent', () => {
   const ask = async (name: string) => JSON.parse((await hook('UserPromptExpansion', { command_name: name })) ?? '{}')
 
   test('lost', async () => {
-    const title = 'This is the answer of Everlong, not an error. Nothing was sent to the model.'
-    const reason = `${title}\n\nNothing was lost: this session was never compacted.`
-    expect(await ask('everlong:lost')).toEqual({ decision: 'block', reason })
+    expect(await ask('everlong:lost')).toEqual({
+      decision: 'block',
+      reason:
+        'Everlong answered. Nothing was sent to the model.\n\nNothing was lost: this session was never compacted.',
+      hookSpecificOutput: { hookEventName: 'UserPromptExpansion', suppressOriginalPrompt: true },
+    })
     write(conversation().boundary({ uuid: 'b1' }).summary(summary).records)
     const lost = (await ask('everlong:lost')).reason.replace(/\s+/g, ' ')
     expect(lost).toContain('This session lost 3 things that may still matter: 1 instruction, 1 request, 1 command.')
@@ -281,7 +368,7 @@ describe('long tool results', () => {
 
 test.each([
   ['no object', () => 'text'],
-  ['a session that names a path', () => event('PreCompact', { session_id: '../../x' })],
+  ['a session that names a path', () => event('SessionStart', { session_id: '../../x' })],
   ['an unknown event', () => event('Other')],
 ])('%s prints nothing', async (_, input) => {
   expect(await onHook(input(), data)).toBeUndefined()

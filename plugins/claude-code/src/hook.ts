@@ -1,7 +1,7 @@
 // What each hook event prints. The agent waits for these, so whatever takes long is left to background.ts, and the engine is
 // loaded only where a transcript must be read.
 import { statSync } from 'node:fs'
-import { summaryInstructions } from '../../shared/instructions.ts'
+import { compactInstructions } from '../../shared/instructions.ts'
 import { appendPlanned } from './at-end.ts'
 import { type HookEvent, readEvent } from './event.ts'
 import { type Memory, memoryIn } from './notes.ts'
@@ -12,13 +12,8 @@ export async function onHook(input: unknown, dataFolder: string): Promise<string
   if (!event) return undefined
   const memory = memoryIn(dataFolder)
   switch (event.name) {
-    case 'PreCompact':
-      memory.given.remove(event.session)
-      return `${instructionsTitle} ${summaryInstructions}`
     case 'SessionStart':
       return startOfContext(event, memory)
-    case 'PostCompact':
-      return rememberSummary(event, memory)
     case 'UserPromptSubmit':
     case 'PostToolBatch':
       return waitingNote(event, memory)
@@ -34,11 +29,8 @@ export async function onHook(input: unknown, dataFolder: string): Promise<string
   }
 }
 
-/** Claude Code shows the person whatever this hook prints, and has no option to hide it. So it says what it is. */
-const instructionsTitle = 'Instructions of Everlong for the summary:'
-
-/** Claude Code puts "operation blocked by hook" before an answer that is not for the model. This is no error. */
-const answerTitle = 'This is the answer of Everlong, not an error. Nothing was sent to the model.'
+/** Claude Code puts "operation blocked by hook" before an answer that is not for the model. */
+const answerTitle = 'Everlong answered. Nothing was sent to the model.'
 
 /** Off unless the person set a length: as an option of the plug-in, or in the environment. */
 function longestResult({ CLAUDE_PLUGIN_OPTION_SHORTEN_RESULTS, EVERLONG_SHORTEN_RESULTS }: NodeJS.ProcessEnv): number {
@@ -61,49 +53,54 @@ async function shortResult(event: HookEvent): Promise<string | undefined> {
 }
 
 /** Shows a command's answer to the person and nobody else: it costs no request and leaves nothing in the context. */
-async function answerAtOnce({ session, transcript, input }: HookEvent, memory: Memory): Promise<string | undefined> {
+async function answerAtOnce(event: HookEvent, memory: Memory): Promise<string | undefined> {
+  const { session, transcript, input } = event
   const { answerAbout, commandNames } = await import('./engine.ts')
   const name = commandNames.find((known) => input.command_name === `everlong:${known}`)
   if (name === undefined) return undefined
   const { text, planned } = await answerAbout(name, transcript, process.env)
-  if (planned) memory.atEnd.put(session, JSON.stringify(planned))
-  return JSON.stringify({ decision: 'block', reason: `${answerTitle}\n\n${text}` })
+  if (planned) memory.atEnd.put(session, planned)
+  return JSON.stringify({
+    ...{ decision: 'block', reason: `${answerTitle}\n\n${text}` },
+    hookSpecificOutput: { hookEventName: event.name, suppressOriginalPrompt: true },
+  })
 }
 
-/** The rules come at once; what else the summary lacks can be found only when the summary is known. */
-async function startOfContext({ name, session, transcript }: HookEvent, memory: Memory): Promise<string | undefined> {
-  const { readRules } = await import('./engine.ts')
-  const text = readRules(transcript, session, memory)
-  if (text === '') return undefined
-  memory.given.put(session, text)
-  return contextOutput(name, text)
-}
-
-/** The comparison itself runs in the background. If that is killed, the next prompt makes up for it. */
-function rememberSummary({ session, transcript, input }: HookEvent, { note, pending }: Memory): undefined {
-  const summary = typeof input.compact_summary === 'string' ? input.compact_summary : ''
-  note.remove(session)
-  pending.put(session, JSON.stringify({ summary, bytes: statSync(transcript).size }))
+/**
+ * The rules come at once. What else the summary lacks can be found only when the summary is in the transcript, so it comes with
+ * the next prompt or tool results.
+ */
+async function startOfContext({ name, session, transcript }: HookEvent, memory: Memory): Promise<string> {
+  const { size: bytes } = statSync(transcript)
+  // First of all: the background waits for it.
+  memory.pending.put(session, { bytes, given: '' })
+  const { readRules } = await import('./compare.ts')
+  const given = readRules(transcript, session, memory)
+  memory.pending.put(session, { bytes, given })
+  return contextOutput(name, [given, compactInstructions].filter((part) => part !== '').join('\n\n'))
 }
 
 async function waitingNote({ name, session, transcript }: HookEvent, memory: Memory): Promise<string | undefined> {
-  const { note, pending, given } = memory
+  const { pending, prepared } = memory
   const waiting = pending.get(session)
   if (waiting === undefined) return undefined
+  const { bytes, given } = waiting
   try {
-    const text = note.get(session) ?? (await compareNow(transcript, waiting, given.get(session)))
-    return text === '' ? undefined : contextOutput(name, text)
+    const read = prepared.get(session)
+    const { compare, countGivenBack, givenBackLine } = await import('./compare.ts')
+    const text = compare(transcript, { bytes, given, source: read?.bytes === bytes ? read.source : undefined })
+    const systemMessage = givenBackLine(countGivenBack(`${given}\n\n${text}`), '/everlong:lost')
+    return text === '' && systemMessage === undefined ? undefined : contextOutput(name, text, systemMessage)
   } finally {
     // Also where it failed: the next prompt would only fail again.
-    for (const kept of [note, pending, given]) kept.remove(session)
+    for (const kept of [pending, prepared]) kept.remove(session)
   }
 }
 
-async function compareNow(transcript: string, waiting: string, given = ''): Promise<string> {
-  const { compare } = await import('./engine.ts')
-  return compare(transcript, { ...JSON.parse(waiting), given })
-}
-
-function contextOutput(event: string, text: string): string {
-  return JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } })
+/** `systemMessage` is for the person alone. */
+function contextOutput(event: string, text: string, systemMessage?: string): string {
+  return JSON.stringify({
+    ...(systemMessage === undefined ? {} : { systemMessage }),
+    ...(text === '' ? {} : { hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
+  })
 }

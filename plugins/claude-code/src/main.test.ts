@@ -13,7 +13,7 @@ function run(words: readonly string[], input: string) {
 }
 
 test('a transcript that is missing is named, without the words of the system', () => {
-  const event = { hook_event_name: 'PostCompact', session_id: 'abc', transcript_path: '/nowhere/abc.jsonl' }
+  const event = { hook_event_name: 'SessionStart', session_id: 'abc', transcript_path: '/nowhere/abc.jsonl' }
   const { status, stderr } = run(['hook', import.meta.dirname], JSON.stringify(event))
   const why = 'There is no transcript at /nowhere/abc.jsonl, so nothing can be compared with it.'
   expect([status, stderr]).toEqual([1, `everlong: ${why}\n`])

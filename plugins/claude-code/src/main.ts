@@ -36,8 +36,8 @@ function print(text: string | undefined): void {
 }
 
 async function background(): Promise<void> {
-  const { inBackground } = await import('./engine.ts')
-  inBackground(input(), words[0] ?? '')
+  const { inBackground } = await import('./compare.ts')
+  await inBackground(input(), words[0] ?? '')
 }
 
 async function answer(): Promise<string> {

@@ -1,30 +1,52 @@
-// Small texts kept for a session between two hooks, one file each, in a folder that exists only while something is in it:
-// so hooks can tell that there is nothing without starting Node.
+// Values kept for a session between two hooks, one JSON file each, in a folder that exists only while something is in it: so
+// hooks can tell that there is nothing without starting Node.
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { SummarySource } from 'everlong/internal/node'
+import type { Planned } from './at-end.ts'
 
-export type Notes = {
-  readonly put: (session: string, text: string) => void
-  readonly get: (session: string) => string | undefined
+export type Notes<T> = {
+  readonly put: (session: string, value: T) => void
+  /** Undefined also if the file cannot be understood: all of it can be made again. */
+  readonly get: (session: string) => T | undefined
   readonly remove: (session: string) => void
 }
 
-export function notesIn(folder: string, ending: string): Notes {
-  const fileOf = (session: string) => join(folder, `${session}.${ending}`)
+/** A compaction whose summary is still to be compared with the transcript. */
+export type Pending = {
+  /** The size of the transcript when the new context started. */
+  readonly bytes: number
+  /** What the new context started with. */
+  readonly given: string
+}
+
+/** A conversation that was read before anyone asked for it; `bytes` as in the compaction it is for. */
+export type Prepared = { readonly bytes: number; readonly source: SummarySource }
+
+export function notesIn<T>(folder: string): Notes<T> {
+  const fileOf = (session: string) => join(folder, `${session}.json`)
   return {
-    put: (session, text) => {
+    put: (session, value) => {
       const path = fileOf(session)
       // Another hook may read it at the same time, or the machine may go down.
       const temporary = `${path}.${process.pid}`
       mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(temporary, text)
+      writeFileSync(temporary, JSON.stringify(value))
       renameSync(temporary, path)
     },
-    get: (session) => unlessMissing(() => readFileSync(fileOf(session), 'utf8')),
+    get: (session) => parsed(unlessMissing(() => readFileSync(fileOf(session), 'utf8'))),
     remove: (session) => {
       rmSync(fileOf(session), { force: true })
       unlessMissing(() => rmdirSync(folder))
     },
+  }
+}
+
+function parsed<T>(text: string | undefined): T | undefined {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
@@ -41,16 +63,12 @@ function unlessMissing<T>(run: () => T): T | undefined {
 /** What the plug-in keeps for a session. */
 export function memoryIn(dataFolder: string) {
   return {
-    /** What the agent is to read next. */
-    note: notesIn(join(dataFolder, 'waiting'), 'txt'),
-    /** A summary that is still to be compared with the transcript. */
-    pending: notesIn(join(dataFolder, 'waiting'), 'json'),
-    /** The rules that the new context started with. */
-    given: notesIn(join(dataFolder, 'given'), 'txt'),
+    pending: notesIn<Pending>(join(dataFolder, 'waiting')),
+    prepared: notesIn<Prepared>(join(dataFolder, 'prepared')),
     /** How far the transcript was read for its rules. */
-    mark: notesIn(join(dataFolder, 'marks'), 'json'),
+    mark: notesIn<unknown>(join(dataFolder, 'marks')),
     /** What is appended to the transcript when the session ends. */
-    atEnd: notesIn(join(dataFolder, 'at-end'), 'json'),
+    atEnd: notesIn<Planned>(join(dataFolder, 'at-end')),
   }
 }
 

@@ -4,16 +4,7 @@ import type { Memory } from './notes.ts'
 
 /** Empty if there are none. */
 export function readRules(transcript: string, session: string, { mark }: Memory): string {
-  const { ledger, mark: next } = readLedger(transcript, parsed(mark.get(session)))
-  mark.put(session, JSON.stringify(next))
+  const { ledger, mark: next } = readLedger(transcript, mark.get(session))
+  mark.put(session, next)
   return rulesText(ledger)
-}
-
-/** A mark that cannot be read counts as none. */
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -56,9 +56,11 @@ const hook = (path: string, more: object = {}) =>
 
 test('the agent is told what neither the summary nor the kept messages say', async () => {
   const path = rollout('once.jsonl', [...start, compacted('The reports were read.', [wish])])
-  const { hookSpecificOutput } = JSON.parse((await hook(path)) ?? '')
+  const { systemMessage, hookSpecificOutput } = JSON.parse((await hook(path)) ?? '')
   const { hookEventName, additionalContext } = hookSpecificOutput
   expect(hookEventName).toBe('SessionStart')
+  const items = additionalContext.match(/^- /gm).length
+  expect(systemMessage).toBe(`Everlong gave back ${items} facts: everlong lost`)
   expect(additionalContext).toContain(rule)
   expect(additionalContext).toContain('`npm test` failed')
   expect(additionalContext).not.toContain(`- "${wish}"`)

@@ -2,7 +2,8 @@
 // compaction to the rollout and before it sends the next request.
 
 import { isObject, stringAt } from 'everlong/internal'
-import { leftOutNote, missingFromSummary, type SummarySource } from 'everlong/internal/node'
+import { countGivenBack, leftOutNote, missingFromSummary, type SummarySource } from 'everlong/internal/node'
+import { givenBackLine } from '../../shared/given-back.ts'
 import { cutToBytes } from '../../shared/lost.ts'
 import { type LastCompaction, lastCompaction } from './last-compaction.ts'
 import { takePrepared } from './prepared.ts'
@@ -22,7 +23,12 @@ export async function onHook(input: unknown, folder: string): Promise<string | u
   const { isReadable } = last
   const note = leftOutNote(missing, { isReadable, search: 'the search tool of the everlong server' })
   const additionalContext = cutToBytes(note, longest)
-  return JSON.stringify({ hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext } })
+  const systemMessage = givenBackLine(countGivenBack(additionalContext), 'everlong lost')
+  return JSON.stringify({
+    // For the person alone.
+    ...(systemMessage === undefined ? {} : { systemMessage }),
+    hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext },
+  })
 }
 
 /** What the last compaction of a rollout lost. */

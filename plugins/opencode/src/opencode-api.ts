@@ -19,6 +19,12 @@ export type Client = {
     readonly list: () => Answer<readonly SessionInfo[]>
     readonly messages: (of: ById) => Answer<readonly SessionMessage[]>
   }
+  readonly tui: {
+    /** Resolves also where there is no screen. */
+    readonly showToast: (toast: {
+      readonly body: { readonly message: string; readonly variant: 'info'; readonly duration: number }
+    }) => Promise<unknown>
+  }
   readonly app: {
     readonly log: (entry: {
       readonly body: { readonly service: string; readonly level: 'error'; readonly message: string }

@@ -92,7 +92,7 @@ describe.skipIf(opencode === '')('opencode', () => {
     const [compaction, next] = host.sinceLast()
     expect(said(compaction)).toContain('Write down word for word what the user asked')
     expect(said(next)).toContain('The reports were read.\n\n---\nThe summary above leaves out what follows')
-    expect(said(next)).toContain(rule)
+    expect(said(next)).toContain(`- "Read the reports. ${rule}"\n`)
     expect(said(next)).toContain(wish)
     expect(said(next)).toMatch(/`npm test` failed \(exit 1\).*expected 3, got 2/)
 

@@ -17,9 +17,11 @@ const talk = [
 
 let home: string
 let logged: string[]
+let toasts: string[]
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'everlong-opencode-'))
   logged = []
+  toasts = []
   for (const name of ['XDG_DATA_HOME', 'XDG_CONFIG_HOME', 'OPENCODE_CONFIG_DIR']) vi.stubEnv(name, undefined)
   vi.stubEnv('HOME', home)
 })
@@ -44,6 +46,7 @@ function host(sessions: Sessions, more: Partial<SessionInfo> = {}): PluginInput 
         list: async () => ({ data: infos }),
         messages: async ({ path }) => ({ data: sessions[path.id] }),
       },
+      tui: { showToast: async ({ body }) => toasts.push(body.message) },
       app: { log: async ({ body }) => logged.push(body.message) },
     },
   }
@@ -62,6 +65,31 @@ test('the summary is asked to keep what matters', async () => {
   const output = { context: ['of another plug-in'] }
   await hooks['experimental.session.compacting']({ sessionID: session }, output)
   expect(output.context).toEqual(['of another plug-in', expect.stringContaining('word for word')])
+})
+
+test('the person is told in one line how much was given back, and nothing where nothing was', async () => {
+  const messages = [...talk, compaction('x1'), summary('s1', '')]
+  const text = await completed(messages, 'The user approved the release.')
+  const items = text.match(/^- /gm)?.length ?? 0
+  expect(toasts).toEqual([`Everlong gave back ${items - 1} facts; 1 doubtful claim: see the end of the summary`])
+  toasts = []
+  await completed(
+    [user('u1', 'Hi.'), assistant('a1', [{ type: 'text', text: 'Hello.' }]), summary('s1', '')],
+    '"Hi." Hello.',
+  )
+  expect(toasts).toEqual([])
+})
+
+test('what was lost is given back also where it cannot be announced', async () => {
+  const input = host({ [session]: [...talk, compaction('x1'), summary('s1', '')] })
+  const showToast = async () => {
+    throw new Error('There is no screen.')
+  }
+  const hooks = await Everlong({ ...input, client: { ...input.client, tui: { showToast } } })
+  await hooks['experimental.session.compacting']({ sessionID: session }, { context: [] })
+  const output = { text: 'The reports were read.' }
+  await hooks['experimental.text.complete']({ sessionID: session, messageID: 's1' }, output)
+  expect([output.text.includes(rule), logged]).toEqual([true, ['everlong: There is no screen.']])
 })
 
 test('what a summary lost is written behind it', async () => {

@@ -1,6 +1,8 @@
 // The plug-in as opencode loads it: every export is taken for a plug-in, so there is one. Nothing here may throw: opencode
 // would end the session.
 import { objectAt, stringAt } from 'everlong/internal'
+import { countGivenBack } from 'everlong/internal/node'
+import { givenBackLine } from '../../shared/given-back.ts'
 import { summaryInstructions } from '../../shared/instructions.ts'
 import { createCopies, isRepository } from './copies.ts'
 import { shortened } from './large-results.ts'
@@ -20,6 +22,9 @@ export async function Everlong(input: PluginInput, options?: unknown): Promise<H
     settings ??= guarded((): Settings => readSettings(options, process.env), { largeResults: undefined })
     return settings
   }
+  const show = async (message: string | undefined) => {
+    if (message !== undefined) await client.tui.showToast({ body: { message, variant: 'info', duration: toastMs } })
+  }
   /** Sessions whose summary is being written. */
   const compacting = new Set<string>()
   return {
@@ -31,7 +36,10 @@ export async function Everlong(input: PluginInput, options?: unknown): Promise<H
       if (!compacting.delete(sessionID)) return
       output.text = await guarded(async () => {
         const { data: messages = [] } = await client.session.messages({ path: { id: sessionID } })
-        return withLost({ messageID, text: output.text }, messages, copies.pathOf(sessionID))
+        const text = withLost({ messageID, text: output.text }, messages, copies.pathOf(sessionID))
+        const given = countGivenBack(text.slice(output.text.length))
+        await guarded(() => show(givenBackLine(given, 'see the end of the summary')), undefined)
+        return text
       }, output.text)
     },
     'tool.execute.after': async ({ tool, sessionID, callID }, result) => {
@@ -51,6 +59,9 @@ export async function Everlong(input: PluginInput, options?: unknown): Promise<H
     tool: { recall: recall.tool },
   }
 }
+
+/** Long enough to read one line. */
+const toastMs = 8_000
 
 function sessionIn(properties: unknown): string | undefined {
   return stringAt(objectAt(properties, 'info'), 'id') ?? stringAt(properties, 'sessionID')

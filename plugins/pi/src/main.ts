@@ -1,7 +1,9 @@
 // The extension: what pi calls, and when. pi keeps deciding when to compact; nothing runs in the background.
 
-import { numberAt, objectAt, stringAt } from 'everlong/internal'
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from 'everlong/internal'
 import { compactionOff } from 'everlong/internal/compaction'
+import { countGivenBack } from 'everlong/internal/node'
+import { givenBackLine } from '../../shared/given-back.ts'
 import type { Sent } from './cached-prompt.ts'
 import { completionsOf, usageText } from './command-words.ts'
 import { compactForPi } from './compaction.ts'
@@ -40,7 +42,8 @@ export default function everlong(pi: Pi): void {
   pi.on('session_compact', (event, context) => {
     sent = undefined
     showGauge(event, context)
-    if (event.fromExtension && context.hasUI) context.ui.notify(compactedText(event))
+    // pi draws the conversation again right after this, which would remove it.
+    if (event.fromExtension && context.hasUI) setTimeout(() => context.ui.notify(compactedText(event)), drawnMs)
   })
   pi.on('turn_end', (event, context) => {
     const { model } = context
@@ -73,11 +76,13 @@ function registerCommands(pi: Pi, search: (words: string, context: Context) => s
       return gaugeText(context, compactionSettings(pi.getSettings(), context.model)) ?? 'No model is chosen yet.'
     }
     if (command === 'lost') return lostText(context)
-    if (command === 'undo') return undoLast(context)
+    if (command === 'undo') return undoLast(context, () => pi.appendEntry('everlong-undo'))
     if (command === 'recall' && rest.length > 0) return search(rest.join(' '), context)
     return usageText
   }
 }
+
+const drawnMs = 200
 
 /** Sizes as pi counts them; of the size after, only its share is known. */
 function compactedText({ compactionEntry }: CompactEvent): string {
@@ -85,7 +90,16 @@ function compactedText({ compactionEntry }: CompactEvent): string {
   const compaction = objectAt(everlong, 'compaction')
   const { before = 1, after = 1 } = (objectAt(compaction, 'tokens') ?? {}) as { before?: number; after?: number }
   const size = numberAt(compactionEntry, 'tokensBefore') ?? before
-  const by = stringAt(compaction, 'mechanism') === 'offline' ? 'written by code' : 'written by the model and checked'
-  const sizes = `${short(size)} → ${short((size * after) / before)} tokens`
-  return `Everlong compacted the context (${sizes}; the summary was ${by}). /everlong lost shows what it left out.`
+  const sizes = `Compacted: ${short(size)} → ${short((size * after) / before)} tokens`
+  // Then all of it is what code found.
+  if (stringAt(compaction, 'mechanism') === 'offline')
+    return `${sizes}. The summary was written by code: /everlong lost`
+  const given = countGivenBack(stringAt(compactionEntry, 'summary') ?? '')
+  const line = givenBackLine({ ...given, doubts: doubtsIn(objectAt(compaction, 'fidelity')) }, '/everlong lost')
+  return `${sizes}. ${line ?? 'The summary was checked, and nothing had to be added: /everlong lost'}`
+}
+
+/** They are marked where they are said. */
+function doubtsIn(fidelity: JsonObject | undefined): number {
+  return ['falseQuotes', 'inferredApprovals', 'contradicted'].flatMap((key) => arrayAt(fidelity, key)).length
 }

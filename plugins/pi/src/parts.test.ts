@@ -119,24 +119,27 @@ test('undo goes back to before the compaction, and asks where messages followed'
       return { cancelled: false }
     },
   })
+  let kept = 0
+  const keep = () => void kept++
   const branch = branchOf(user('a'), assistant('b'), compaction, user('c'))
-  expect(await undoLast(command(branch))).toContain('The compaction is undone')
-  expect(await undoLast({ ...command(branch), hasUI: false })).toContain('Use /tree')
+  expect(await undoLast(command(branch), keep)).toContain('The compaction is undone')
+  expect(await undoLast({ ...command(branch), hasUI: false }, keep)).toContain('Use /tree')
   const retried = branchOf(user('a'), assistant('b'), { type: 'context_edit', targetId: 'e1', replacement: null })
-  expect(await undoLast(command(retried))).toContain('nothing to undo')
+  expect(await undoLast(command(retried), keep)).toContain('nothing to undo')
   expect(targets).toEqual(['e1'])
   const refused = { ...command(branch), navigateTree: async () => ({ cancelled: true }) }
-  expect(await undoLast(refused)).toBe('Nothing was changed.')
+  expect(await undoLast(refused, keep)).toBe('Nothing was changed.')
   const declined = { ...command(branch), ui: { ...command(branch).ui, confirm: async () => false } }
-  expect(await undoLast(declined)).toBe('Nothing was changed.')
-  expect(targets).toEqual(['e1'])
+  expect(await undoLast(declined, keep)).toBe('Nothing was changed.')
+  // Only what was undone is kept for the next start of pi.
+  expect([targets, kept]).toEqual([['e1'], 1])
 })
 
 test('undo says so where nothing is before the compaction', async () => {
   const branch = branchOf({ type: 'compaction', summary: 's', firstKeptEntryId: 'e0', tokensBefore: 9 })
   const navigateTree = async () => Promise.reject(new Error('nowhere to go'))
   const context = { ...testContext({ branch }).context, waitForIdle: async () => undefined, navigateTree }
-  expect(await undoLast(context)).toBe('There is nothing before the compaction to go back to.')
+  expect(await undoLast(context, () => undefined)).toBe('There is nothing before the compaction to go back to.')
 })
 
 test('undo brings back all results that were cleared together, and no older ones', async () => {
@@ -144,14 +147,12 @@ test('undo brings back all results that were cleared together, and no older ones
   const clear = (targetId: string) => ({ type: 'context_edit', targetId, replacement: { content } })
   const targets: string[] = []
   const branch = branchOf(user('a'), clear('e0'), assistant('b'), clear('e0'), clear('e0'))
-  const said = await undoLast({
-    ...testContext({ branch }).context,
-    waitForIdle: async () => undefined,
-    navigateTree: async (target: string) => {
-      targets.push(target)
-      return { cancelled: false }
-    },
-  })
+  const navigateTree = async (target: string) => {
+    targets.push(target)
+    return { cancelled: false }
+  }
+  const context = { ...testContext({ branch }).context, waitForIdle: async () => undefined, navigateTree }
+  const said = await undoLast(context, () => undefined)
   expect([said, targets]).toEqual(['The cleared tool results are back.', ['e2']])
 })
 

@@ -172,6 +172,8 @@ export type Pi = {
       readonly handler: (words: string, context: CommandContext) => Promise<void>
     },
   ) => void
+  /** Adds an entry that no model sees after the newest one of the branch. */
+  readonly appendEntry: (customType: string, data?: JsonObject) => void
   readonly getActiveTools: () => readonly string[]
   readonly getSettings: () => JsonObject
 }

@@ -143,15 +143,17 @@ inPi('the summary is one call, and the conversation in it is read from the promp
   })
 })
 
-inPi('the commands search the session and take a compaction back', async () => {
+inPi('the commands search the session and take a compaction back, also for the next start of pi', async () => {
   await withCompaction(async (pi) => {
     expect(await pi.command('/everlong lost')).toContain('Nothing was lost')
     expect(await pi.command('/everlong recall schema.sql')).toContain(rule)
     expect(await pi.command('/everlong undo')).toContain('The compaction is undone')
-    sinceLast()
-    await pi.prompt('Go on.')
   })
-  expect(said(sinceLast()[0])).not.toContain(summary)
+  sinceLast()
+  await say('Go on.', '--continue')
+  const [next] = sinceLast()
+  expect(said(next)).not.toContain(summary)
+  expect(said(next)).toContain(wish)
 })
 
 inPi('a compaction that is not worth it is left to pi, and what its summary lost is shown', async () => {

@@ -4,7 +4,8 @@
 import type { CommandContext, SessionEntry } from './pi-api.ts'
 import { isClearing, isMessage } from './session.ts'
 
-export async function undoLast(context: CommandContext): Promise<string> {
+/** pi opens a session at its newest entry, so going back is lost when pi ends unless `keep` adds an entry there. */
+export async function undoLast(context: CommandContext, keep: () => void): Promise<string> {
   await context.waitForIdle()
   const branch = context.sessionManager.getBranch()
   const last = lastChange(branch)
@@ -20,6 +21,7 @@ export async function undoLast(context: CommandContext): Promise<string> {
   }
   const { cancelled } = await context.navigateTree(target.id, { summarize: false })
   if (cancelled) return 'Nothing was changed.'
+  keep()
   return what === 'compaction'
     ? 'The compaction is undone. The context is as full as it was: pi may compact again with the next prompt.'
     : 'The cleared tool results are back.'

@@ -13,9 +13,11 @@ const files = [
   'commands/lost.md',
   'commands/recall.md',
   'commands/undo.md',
+  'dist/compare.js',
   'dist/engine.js',
   'dist/everlong.js',
   'hooks/hooks.json',
+  'hooks/session-start.json',
 ]
 
 export const claudeCode: InstallTarget = {

@@ -4,6 +4,7 @@ import type { Exchange, Ledger } from '../ledger/facts.ts'
 import type { FidelityReport } from '../ports/hooks.ts'
 import {
   cautionLine,
+  doubtLeads,
   newerRequestLine,
   pageTitles,
   recordLead,
@@ -286,23 +287,34 @@ function earlierWords({ ledger, since, recall, countTokens }: ComposeInput, show
 
 function cautionLines(harmful: readonly string[]): readonly string[] {
   if (harmful.length === 0) return []
-  return [[cautionLine, ...harmful.map((claim) => `- ${claim.replace(/^\s*[-*]\s+/, '')}`)].join('\n')]
+  return [[cautionLine, ...harmful.map((claim) => `- ${onOneLine(claim)}`)].join('\n')]
 }
 
-/** Nobody may change a summary of the provider, so doubts are listed next to it instead of marked in it. */
-function correctionLines({ falseQuotes, inferredApprovals, contradicted, text }: Checked): readonly string[] {
+/**
+ * Nobody may change a summary of the provider, so doubts are listed next to it instead of marked in it. Harmful approvals are
+ * not repeated: the caution names them.
+ */
+function correctionLines({ falseQuotes, inferredApprovals, harmful, contradicted, text }: Checked): readonly string[] {
   // The check marked each of them with the state that was last seen.
   const marked = text.split('\n').filter((line) => contradicted.some((claim) => line.trim().startsWith(`${claim} (`)))
-  const line = (lead: string, texts: readonly string[]) =>
-    texts.length === 0 ? [] : [`${lead}: ${texts.map((text) => `"${text}"`).join(', ')}`]
+  const list = (lead: string, claims: readonly string[]) =>
+    claims.length === 0 ? [] : [[lead, ...claims.map((claim) => `- "${onOneLine(claim)}"`)].join('\n')]
   return [
-    ...line('Quoted in the summary, and not found in the user’s messages', falseQuotes),
-    ...line('Claimed in the summary, with no such approval on record', inferredApprovals),
-    ...line(
-      'Claimed in the summary, and not so when it was last seen',
-      marked.map((claim) => claim.trim()),
+    ...list(doubtLeads.quotes, falseQuotes),
+    ...list(
+      doubtLeads.approvals,
+      inferredApprovals.filter((claim) => !harmful.includes(claim)),
     ),
+    ...list(doubtLeads.state, marked),
   ]
+}
+
+/** A claim as an item of a list, which it can neither end nor add to. */
+function onOneLine(claim: string): string {
+  return claim
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replace(/^[-*]\s+/, '')
 }
 
 function doubtLine(names: readonly string[], text: string): readonly string[] {

@@ -59,5 +59,5 @@ test('a claim that was not so when it was last seen is named, with what was seen
     .toolResult('t1', 'FAIL reports.test.ts: expected 3, got 2', { isError: true })
     .assistant('One test fails.')
   const missing = missingFromSummary(jobOf(tested.records), { summary: `- "${wish}"\n- \`npm test\` passes.` })
-  expect(missing).toMatch(/not so when it was last seen: "- `npm test` passes\. \(last seen: .*failed/)
+  expect(missing).toMatch(/not so when it was last seen:\n- "`npm test` passes\. \(last seen: .*failed/)
 })

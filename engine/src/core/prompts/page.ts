@@ -25,6 +25,16 @@ export const recordLead =
 export const cautionLine =
   'Caution: the summary claims approvals that the user’s messages do not show. Ask before acting on them:'
 
+/** Before the rules of the user, for an agent whose own summary is not known yet. */
+export const standingRulesLead = 'What the user asked for once and for all in this session, word for word:'
+
+/** Lines before lists of claims in a summary that the conversation does not support. */
+export const doubtLeads = {
+  quotes: 'Quoted in the summary, and not found in the user’s messages:',
+  approvals: 'Claimed in the summary, with no such approval on record:',
+  state: 'Claimed in the summary, and not so when it was last seen:',
+} as const
+
 export const unverifiedStart = 'Unverified (not found in the conversation):'
 
 /** A request that the author of the summary has not seen follows the summary, or ends the context. */

@@ -326,3 +326,16 @@ describe('Codex rollouts', () => {
     expect(origins({})).toEqual(['agent', 'agent', 'meta', 'meta', 'meta'])
   })
 })
+
+describe('opencode sessions', () => {
+  test.each([
+    ['a prompt of opencode run', '"Read the \\"old\\" reports."', 'Read the "old" reports.'],
+    ['a prompt that was typed', 'Read the reports.', 'Read the reports.'],
+    ['one word in quotation marks, which opencode run would not add', '"reports"', '"reports"'],
+    ['two quotations', '"Read" the "reports"', '"Read" the "reports"'],
+  ])('%s is read as the person typed it', (_, text, typed) => {
+    const info = { id: 'm1', sessionID: 'ses_1', role: 'user', time: { created: 0 } }
+    const { entries } = read([{ info: { id: 'ses_1' }, messages: [{ info, parts: [{ type: 'text', text }] }] }])
+    expect(entries.at(-1)?.record).toMatchObject({ message: { content: [{ type: 'text', text: typed }] } })
+  })
+})

@@ -68,10 +68,18 @@ function userRecords(parts: readonly JsonObject[]): readonly JsonObject[] {
     const own = parts.filter(({ synthetic, ignored }) => ignored !== true && (synthetic === true) === isMeta)
     const content = own.flatMap((part): readonly JsonObject[] => {
       if (part.type === 'file') return [{ type: 'text', text: `[file ${String(part.filename ?? part.mime)}]` }]
-      return part.type === 'text' ? [{ type: 'text', text: String(part.text) }] : []
+      return part.type === 'text' ? [{ type: 'text', text: asTyped(String(part.text)) }] : []
     })
     return content.length === 0 ? [] : [userRecord(content, isMeta)]
   })
+}
+
+/** `opencode run` puts a prompt with spaces in quotation marks, which the person did not type. */
+function asTyped(text: string): string {
+  const inner = text.slice(1, -1)
+  const isQuoted = text.startsWith('"') && text.endsWith('"') && inner.includes(' ')
+  // opencode escapes those inside.
+  return isQuoted && !inner.replaceAll('\\"', '').includes('"') ? inner.replaceAll('\\"', '"') : text
 }
 
 function textsOf(parts: readonly JsonObject[]): readonly string[] {
