@@ -1,4 +1,5 @@
 import { text } from '@everlong/simulator'
+import type { Session } from 'everlong/node'
 import { expect, test } from 'vitest'
 import { forecastOf } from './forecast.ts'
 import { agentStages } from './testing/agent-stage.ts'
@@ -15,4 +16,16 @@ test('there is no forecast before the first compaction, and afterwards that of t
   await agent.command('/compact')
   for (const words of ['Four.', 'Five.', 'Six.']) await agent.submit({ text: words })
   expect(forecastOf(agent.session())).toEqual(agent.session().explain().prediction)
+})
+
+test('there is none of more than 50 turns', () => {
+  const at = (turns: number) => {
+    const prediction = { turns, growth: 10 }
+    const session = {
+      explain: () => ({ prediction, autoCompact: { mode: 'auto' } }),
+      tracking: () => ({ previous: {} }),
+    }
+    return forecastOf(session as unknown as Session)?.turns
+  }
+  expect([at(50), at(51), at(5_387)]).toEqual([50, undefined, undefined])
 })

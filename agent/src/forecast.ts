@@ -8,5 +8,9 @@ import type { Session } from 'everlong/node'
  */
 export function forecastOf(session: Session): Prediction | undefined {
   const { prediction, autoCompact } = session.explain()
-  return session.tracking().previous === undefined || autoCompact.mode === false ? undefined : prediction
+  if (session.tracking().previous === undefined || autoCompact.mode === false) return undefined
+  return prediction && prediction.turns <= maxTurns ? prediction : undefined
 }
+
+/** Nobody plans further ahead, and no session stays the same for so long. The plug-in for pi shows as many. */
+const maxTurns = 50

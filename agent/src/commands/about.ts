@@ -4,6 +4,7 @@ import type { CommandResult } from '../app.ts'
 import { memoryFiles } from '../context/memory-files.ts'
 import type { Server } from '../mcp/servers.ts'
 import { count, counted } from '../render/numbers.ts'
+import { sandboxLine } from '../sandbox/modes.ts'
 import { settingsFiles } from '../settings/load.ts'
 import { isTrusted } from '../settings/trust.ts'
 import { clipped, error, type SlashCommand, text } from './command.ts'
@@ -12,7 +13,7 @@ export const status: SlashCommand = {
   name: 'status',
   help: 'shows the session, the model, the mode and what is loaded',
   run: (_, given) => {
-    const { session, folder, home, model, mode, settings, toolSet, name, ownCommands } = given
+    const { session, folder, home, model, mode, settings, sandbox, toolSet, name, ownCommands } = given
     const { id, path } = session()
     const { size, percentLeft } = session().explain()
     const { servers = [], skills = [], agents = [] } = toolSet
@@ -22,7 +23,8 @@ export const status: SlashCommand = {
       ['transcript', path ?? 'only in memory'],
       ['folder', `${folder} (${isTrusted({ home, folder }) ? 'trusted' : 'not trusted'})`],
       ['model', model().words],
-      ['mode', mode()],
+      ['mode', `${mode()} (/permissions)`],
+      ['sandbox', sandboxLine(sandbox()).replace(/^Sandbox: /, '')],
       ['context', `${count(size.tokens)} tokens, ${percentLeft} % left`],
       ['instructions', `${counted(memoryFiles({ home, folder, deny }).length, 'file')} (/memory)`],
       ['commands', `${ownCommands().length} of your own, ${skills.length} of them skills (/skills)`],

@@ -1,7 +1,8 @@
 // For people who come from other agents: commands and agents of their own, names of sessions, the editor, a status line.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { keys } from './testing/keys.ts'
 import { type Program, type ProgramOptions, programs } from './testing/program.ts'
 
@@ -33,6 +34,31 @@ test('a command of the project is offered, completed, and sent as a prompt', asy
   expect(program.screen()).not.toContain('› say Hello')
 })
 
+const hasClipboard = ['Xvfb', 'xclip'].every((name) => spawnSync('which', [name]).status === 0)
+
+test.skipIf(!hasClipboard)('Ctrl+V attaches the image of the clipboard, and the model gets it', async () => {
+  const display = `:${90 + (process.pid % 1_000)}`
+  const server = spawn('Xvfb', [display, '-screen', '0', '100x100x8'], { stdio: 'ignore' })
+  onTestFinished(() => void server.kill())
+  const picture = join(import.meta.dirname, '../../../docs/pictures/viewer-session.png')
+  const copy = ['-selection', 'clipboard', '-target', 'image/png', '-in', picture]
+  await vi.waitFor(
+    () => expect(spawnSync('xclip', copy, { env: { ...process.env, DISPLAY: display } }).status).toBe(0),
+    {
+      timeout: 10_000,
+      interval: 200,
+    },
+  )
+  const program = await ready({ env: { DISPLAY: display } })
+  program.type(keys.ctrlV)
+  await program.shows('[Image #1: clipboard]')
+  program.type('say Seen.\r')
+  await program.shows(/^Seen\.$/m)
+  const [path = ''] = globSync(join(program.home, '**/*.jsonl'))
+  const sent = readFileSync(path, 'utf8')
+  expect(sent).toContain(readFileSync(picture).toString('base64'))
+})
+
 test('/status, /mcp, /skills, /hooks and /config say what is loaded', async () => {
   const program = await ready({
     rows: 50,
@@ -44,6 +70,7 @@ test('/status, /mcp, /skills, /hooks and /config say what is loaded', async () =
   })
   program.type('/status\r')
   await program.shows(/session {7}nothing was said yet \([-0-9a-f]{36}\)/)
+  await program.shows(/mode {10}ask \(\/permissions\)\nsandbox {7}\S/)
   await program.shows(/agents {8}reviewer\nMCP servers {3}files \(\/mcp\)\nhooks {9}0 commands \(\/hooks\)/)
   program.type('/mcp\r')
   await program.shows(/› files\n {4}starts when it is needed/)

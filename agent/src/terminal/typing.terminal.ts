@@ -197,6 +197,35 @@ test('it works at 40 columns, without colors, and after a resize', async () => {
   ).toHaveLength(1)
 })
 
+test('no resize leaves an old frame, while nothing happens and while an answer comes', async () => {
+  const program = await ready(start({ columns: 110, rows: 40 }))
+  const sizes: readonly (readonly [number, number])[] = [
+    [80, 24],
+    [100, 30],
+    [60, 20],
+    [40, 15],
+    [110, 40],
+  ]
+  const resizeAll = async () => {
+    for (const [columns, rows] of sizes) {
+      program.resize(columns, rows)
+      await program.shows(new RegExp(`^─{${columns}}$`, 'm'))
+    }
+  }
+  program.type('say one\r')
+  await program.shows(/^one$/m)
+  await resizeAll()
+  program.type('say two\r')
+  await resizeAll()
+  await program.shows(/^two$/m)
+  await program.shows('› Ask something')
+  const gauges = program
+    .everything()
+    .split('\n')
+    .filter((line) => line.includes('% left'))
+  expect(gauges).toHaveLength(1)
+})
+
 test('history is there in the next run', async () => {
   const first = await ready(start())
   first.type('say remembered\r')

@@ -102,6 +102,9 @@ test('a plan is shown as Markdown, and stays on the screen once it is approved',
   program.type(`use ExitPlanMode ${JSON.stringify({ plan })}\r`)
   await program.shows('carry out this plan')
   expect(program.screen()).toContain('  The plan\n\n  1. Read it\n  2. Change it')
+  expect(program.screen()).toContain('› 1. Carry it out, and ask before each edit (y)')
+  // The agent waits for the person, and does not claim to work.
+  expect(program.screen()).not.toContain('Working')
   program.type('y')
   await program.shows(/● ExitPlanMode .*\n {4}The plan\n\s*\n {4}1\. Read it/)
 })

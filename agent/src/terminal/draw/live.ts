@@ -116,7 +116,8 @@ export function statusOf(state: TerminalState, now: number): Status | undefined 
   }
   const move = canMove(state) ? ' · Ctrl+B to background' : ''
   if (command !== undefined) return { text: `Running ${oneLine(command)}`, keys: `Esc to stop${move}`, style: 'cyan' }
-  if (!agent?.isBusy) return undefined
+  // While a question is open, the agent waits for the person, and the question says which keys there are.
+  if (!agent?.isBusy || state.asks.length > 0) return undefined
   const what = state.isThinking ? 'Thinking' : running.length > 0 ? 'Working' : 'Waiting for the model'
   const text = `${state.answer === '' ? what : 'Answering'}, ${secondsSince(busySince ?? now, now)}`
   return { text, keys: `Esc to interrupt${move}`, style: 'cyan' }

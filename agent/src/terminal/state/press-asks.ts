@@ -9,6 +9,7 @@ import { type AskDialog, type PermissionDialog, type QuestionsDialog, type Termi
 export type PermissionOption = { readonly label: string; readonly key: string; readonly answer: PermissionAnswer }
 
 export function permissionOptions({
+  tool,
   rules = [],
   places = [],
   offersEdits,
@@ -20,9 +21,10 @@ export function permissionOptions({
       { label: answers.no, key: 'n', answer: { type: 'deny' } },
     ]
   }
+  const { once, edits, no } = tool === 'ExitPlanMode' ? planWords : words
   return [
-    { label: 'Allow once', key: 'y', answer: { type: 'allow' } },
-    ...(offersEdits ? [{ label: acceptEdits, key: 'e', answer: { type: 'accept-edits' } } as const] : []),
+    { label: once, key: 'y', answer: { type: 'allow' } },
+    ...(offersEdits ? [{ label: edits, key: 'e', answer: { type: 'accept-edits' } } as const] : []),
     // A rule for one file of many helps nobody who can accept all edits.
     ...(rules.length === 0 || offersEdits
       ? []
@@ -30,11 +32,20 @@ export function permissionOptions({
           { label: `Always allow ${rules.join(', ')} in this session`, key: 'a', answer: { type: 'always' } } as const,
           ...places.map((place) => ({ ...keptIn[place], answer: { type: 'always', place } }) as const),
         ]),
-    { label: 'Deny, and say why', key: 'n', answer: { type: 'deny' } },
+    { label: no, key: 'n', answer: { type: 'deny' } },
   ]
 }
 
-const acceptEdits = 'Allow, and accept all edits in the workspace from now on'
+const words = {
+  once: 'Allow once',
+  edits: 'Allow, and accept all edits in the workspace from now on',
+  no: 'Deny, and say why',
+}
+const planWords = {
+  once: 'Carry it out, and ask before each edit',
+  edits: 'Carry it out, and accept all edits in the workspace',
+  no: 'Keep planning, and say what to change',
+}
 const keptIn = {
   project: { label: '… always in this project', key: 'p' },
   user: { label: '… always in all projects', key: 'u' },
