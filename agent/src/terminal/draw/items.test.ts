@@ -31,3 +31,20 @@ test('a list that was refused is not shown as if it were there', () => {
   const refused = { ...call, todos, isError: true, outcome: 'wrong' }
   expect(itemLines({ type: 'call', call: refused, hasGap: false }, sheet)).toHaveLength(1)
 })
+
+test.each([
+  [
+    'a failed command ends with its last lines',
+    { output: 'Exit code 1\n\n1\n2\n3\n4\n5\n6: a line that is longer than the screen\n', isError: true },
+    [
+      '    … 1 line before, Ctrl+O sho…',
+      ...['2', '3', '4', '5'].map((line) => `    ${line}`),
+      '    6: a line that is longer th…',
+    ],
+  ],
+  ['one that printed nothing has none', { output: 'Exit code 1', isError: true }, []],
+  ['and one that succeeded has none either', { output: '1\n2\n3', isError: false }, []],
+])('%s', (_, shown, lines) => {
+  const failed = { ...call, name: 'Bash', subject: 'npm test', outcome: 'Exit code 1', ...shown }
+  expect(itemLines({ type: 'call', call: failed, hasGap: false }, sheet).slice(1)).toEqual(lines)
+})

@@ -121,9 +121,22 @@ function callLines(call: FinishedCall, sheet: Sheet): readonly string[] {
   if (call.plan !== undefined && !call.isError) return [line, ...indented(markdownLines(call.plan, inside))]
   if (call.name === '!')
     return [line, ...folded(wrapText(safeText(call.output).trimEnd(), width - 4), mostShellLines, sheet)]
+  if (call.name === 'Bash' && call.isError) return [line, ...failedLines(call, inside)]
   return call.diff === undefined ? [line] : [line, ...folded(diffLines(call.diff, inside), mostDiffLines, sheet)]
 }
 
+/** How a failed or interrupted command ended: the reason is mostly in its last lines. The first is the outcome. */
+function failedLines({ output }: FinishedCall, { paint, width }: Sheet): readonly string[] {
+  const lines = safeText(output)
+    .split('\n')
+    .slice(1)
+    .filter((line) => line.trim() !== '')
+  const left = lines.length - mostFailedLines
+  const before = left > 0 ? [`… ${counted(left, 'line')} before, Ctrl+O shows them`] : []
+  return indented([...before, ...lines.slice(-mostFailedLines)].map((line) => paint('dim', cut(line, width))))
+}
+
+const mostFailedLines = 5
 const mostDiffLines = 12
 const mostShellLines = 20
 
