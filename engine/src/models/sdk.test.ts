@@ -113,3 +113,22 @@ test('what the host says comes before what the provider said, and that before th
   expect([client.capabilities('m'), client.capabilities('another')]).toEqual([known, before])
   expect(await client.describe?.('another')).toMatchObject({ type: 'failed', message: 'the server lists no another' })
 })
+
+describe('counting the tokens of a request', () => {
+  test('says what the server counted, or why it did not', async () => {
+    const counts: (number | undefined)[] = [1_234, undefined]
+    const count = async () => {
+      if (counts.length === 0) throw Object.assign(new Error('no such address'), { status: 404 })
+      return counts.shift()
+    }
+    const client = sdkClient({ count })
+    expect(await client.count?.(hello)).toEqual({ type: 'counted', inputTokens: 1_234 })
+    const refusal = { type: 'failed', reason: 'refused', message: 'the server does not count', tries: 1 }
+    expect(await client.count?.(hello)).toEqual(refusal)
+    expect(await client.count?.(hello)).toMatchObject({ type: 'failed', message: 'no such address' })
+  })
+
+  test('is not offered where the SDK has no way to', () => {
+    expect(sdkClient({}).count).toBeUndefined()
+  })
+})

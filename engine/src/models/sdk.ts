@@ -1,7 +1,7 @@
 // What the clients on an SDK share: loading it with the first request, sending with retries, and knowing what its models
 // can do. The SDK's own retries are off, so that every retry is reported.
 import { defined, type JsonObject } from '../core/message/json.ts'
-import type { ModelCapabilities, ModelClient, SendOptions } from '../core/ports/model.ts'
+import type { ModelCapabilities, ModelClient, ModelFailure, SendOptions } from '../core/ports/model.ts'
 import { type Fetch, keepingFetch } from './http.ts'
 import { type ModelPorts, systemPorts } from './ports.ts'
 import { defaultRetries, type FailedTry, type RetryPolicy, withRetries } from './retry.ts'
@@ -54,6 +54,8 @@ type Sdk<Client> = {
   readonly catalog: (model: string) => ModelCapabilities
   /** What the provider says about a model; undefined when it has none of this name. */
   readonly describe: (client: Client, model: string, per: PerRequest) => Promise<Partial<ModelCapabilities> | undefined>
+  /** The input tokens of a request; undefined when the server does not say. */
+  readonly count?: (client: Client, body: JsonObject, per: PerRequest) => Promise<number | undefined>
 }
 
 export function createSdkClient<Client>(
@@ -66,6 +68,15 @@ export function createSdkClient<Client>(
   const setup = { ...defined({ apiKey, baseURL }), fetch, maxRetries: 0, logLevel: 'off' } as const
   const load = loadedOnce(sdk.name, async () => options.client ?? sdk.make(setup))
   const call = createCaller(options, ports)
+  /** One value from the server; an error becomes a failure. */
+  const ask = <T>(send: SendOptions, question: (client: Client, per: PerRequest) => Promise<T>) =>
+    call(send, async (per) => {
+      try {
+        return { type: 'asked', value: await question(await load(), per) } as const
+      } catch (error) {
+        return failedTry(error, { now: ports.now(), endpoint })
+      }
+    })
   const learned = new Map<string, Partial<ModelCapabilities>>()
   const capabilities = (named: string): ModelCapabilities => {
     const model = named || options.model
@@ -91,21 +102,28 @@ export function createSdkClient<Client>(
     describe: async (named, send = {}) => {
       const model = named || options.model
       if (!learned.has(model)) {
-        const asked = await call(send, async (per) => {
-          try {
-            return { type: 'asked', about: await sdk.describe(await load(), model, per) } as const
-          } catch (error) {
-            return failedTry(error, { now: ports.now(), endpoint })
-          }
-        })
+        const asked = await ask(send, (client, per) => sdk.describe(client, model, per))
         if (asked.type === 'failed') return asked
-        const { about } = asked
-        if (!about) return { type: 'failed', reason: 'refused', message: `the server lists no ${model}`, tries: 1 }
-        learned.set(model, about)
+        if (!asked.value) return refused(`the server lists no ${model}`)
+        learned.set(model, asked.value)
       }
       return { type: 'described', model, capabilities: capabilities(model) }
     },
+    ...(sdk.count && {
+      count: async (request, send = {}) => {
+        const body = sdk.bodyOf(request, endpoint)
+        const asked = await ask(send, async (client, per) => sdk.count?.(client, body, per))
+        if (asked.type === 'failed') return asked
+        return asked.value === undefined
+          ? refused('the server does not count')
+          : { type: 'counted', inputTokens: asked.value }
+      },
+    }),
   }
+}
+
+function refused(message: string): ModelFailure {
+  return { type: 'failed', reason: 'refused', message, tries: 1 }
 }
 
 /** Sends with retries. The signal of core is not an AbortSignal, so each request gets one that follows it. */

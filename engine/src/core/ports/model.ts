@@ -120,7 +120,11 @@ export type ModelClient = {
   readonly send: (request: ModelRequest, options?: SendOptions) => Promise<ModelAnswer | ModelFailure>
   /** Asks the provider about a model, once; from then on `capabilities` knows it better than the catalog. */
   readonly describe?: (model: string, options?: SendOptions) => Promise<DescribedModel | ModelFailure>
+  /** Has the provider count the tokens of a request without answering it. */
+  readonly count?: (request: ModelRequest, options?: SendOptions) => Promise<CountedTokens | ModelFailure>
 }
+
+export type CountedTokens = { readonly type: 'counted'; readonly inputTokens: number }
 
 export type DescribedModel = {
   readonly type: 'described'

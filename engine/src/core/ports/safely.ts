@@ -231,7 +231,7 @@ export function safeModel(client: ModelClient, guard: Guard): ModelClient {
       if (called.type === 'broke') return failure('invalid', `The model client failed: ${called.why}`)
       return readResult(called.value, report)
     },
-    ...defined({ endpoint, describe: client.describe?.bind(client) }),
+    ...defined({ endpoint, describe: client.describe?.bind(client), count: client.count?.bind(client) }),
   }
 }
 

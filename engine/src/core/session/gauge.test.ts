@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { ModelRequest } from '../ports/model.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
@@ -150,5 +151,103 @@ describe('a limit that the provider named', () => {
     }
     const { gauge, client } = learnedBy(90_000, 80_000)
     expect(gauge.limit(client, 'claude-a')).toBe(80_000)
+  })
+})
+
+describe('a history that no answer has counted', () => {
+  const counting = (reply: () => Promise<number | undefined>, reports = 0) => {
+    const asked: ModelRequest[] = []
+    const model = scripted(() => answerOf('Done.', { usage: usage(Math.max(100, reports)) }))
+    const count = async (request: ModelRequest) => {
+      asked.push(request)
+      const inputTokens = await reply()
+      if (inputTokens !== undefined) return { type: 'counted', inputTokens } as const
+      return { type: 'failed', reason: 'refused', message: 'no such address', tries: 1 } as const
+    }
+    return { asked, model: { ...model, count } }
+  }
+  const long = { role: 'user', content: words(10_000) } as const
+  /** As an adapter imports it: nobody knows what the answer cost. */
+  const imported = ({ session }: World) => {
+    session.add(long)
+    session.record({ content: 'ok' })
+    session.add({ role: 'user', content: 'Go on.' })
+  }
+  const settled = () => new Promise((resolve) => setTimeout(resolve))
+  const factorOf = ({ learned }: World) => learned.calibrations['claude-opus-4-5']?.factor
+
+  test('is counted by the provider once, and the next request is sized with the result', async () => {
+    const { asked, model } = counting(async () => 12_000)
+    const world = createTestWorld({ model, settings: { contextWindow: 200_000 } })
+    imported(world)
+    const first = await world.session.prepare()
+    const estimated = world.runtime.gauge.estimate(world.runtime.conversation.view())
+    await settled()
+    expect(asked.map(({ messages }) => messages)).toEqual([first.type === 'ready' ? first.messages : []])
+    await world.session.prepare()
+    const factor = 12_000 / estimated
+    expect(factorOf(world)).toBeCloseTo(factor)
+    expect(factor).toBeGreaterThan(1.2)
+    expect(world.runtime.gauge.estimate(world.runtime.conversation.view())).toBeCloseTo(12_000, -2)
+    expect(asked).toHaveLength(1)
+  })
+
+  test('is not counted while it is one question, when it is short, or when an answer of this model has counted it', async () => {
+    const { asked, model } = counting(async () => 30_000)
+    const other = createTestWorld({ model, settings: { contextWindow: 200_000 } })
+    other.session.add(long)
+    await other.session.prepare()
+    const world = createTestWorld({ model, settings: { contextWindow: 200_000 } })
+    world.session.add({ role: 'user', content: words(1_900 / 2) })
+    await world.session.prepare()
+    world.session.record({ content: 'ok' })
+    world.session.add({ role: 'user', content: 'Go on.' })
+    await world.session.prepare()
+    world.session.record(answerOf('ok', { usage: usage(1_500) }))
+    world.session.add(long)
+    await world.session.prepare()
+    await settled()
+    expect(asked).toEqual([])
+  })
+
+  test('is counted for a model that the session changes to', async () => {
+    const world = createTestWorld({ settings: { contextWindow: 200_000 } })
+    world.session.add(long)
+    world.session.record(answerOf('ok', { usage: usage(12_000) }))
+    const { asked, model } = counting(async () => 40_000)
+    await world.session.useModel({ client: { ...model, model: 'other' }, name: 'other' })
+    world.session.add({ role: 'user', content: 'Go on.' })
+    await world.session.prepare()
+    await settled()
+    expect([asked.map((request) => request.model), Object.keys(world.learned.calibrations)]).toEqual([
+      ['other'],
+      ['other'],
+    ])
+  })
+
+  test('keeps its estimate if the provider cannot count, and nobody waits for it', async () => {
+    const unable = counting(async () => undefined)
+    const silent = counting(() => new Promise<never>(() => undefined))
+    for (const { asked, model } of [unable, silent]) {
+      const world = createTestWorld({ model, settings: { contextWindow: 200_000 } })
+      imported(world)
+      expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
+      await settled()
+      await world.session.prepare()
+      expect([asked.length, factorOf(world)]).toEqual([1, undefined])
+    }
+  })
+
+  test('an answer that comes first counts for more', async () => {
+    let finish: (tokens: number) => void = () => undefined
+    const { model } = counting(() => new Promise((resolve) => (finish = resolve)))
+    const world = createTestWorld({ model, settings: { contextWindow: 200_000 } })
+    imported(world)
+    await world.session.prepare()
+    world.session.record(answerOf('ok', { usage: usage(13_000) }))
+    const learned = factorOf(world)
+    finish(30_000)
+    await settled()
+    expect([learned !== undefined, factorOf(world)]).toEqual([true, learned])
   })
 })

@@ -8,7 +8,7 @@ import { lengthOf } from '../message/block.ts'
 import { defined, numberAt } from '../message/json.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
-import type { ModelClient } from '../ports/model.ts'
+import type { AbortSignalPort, ModelClient, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Guard } from '../ports/safely.ts'
 import { type Environment, resolveSettings, sizeSettingsIn } from '../settings/resolve.ts'
@@ -19,9 +19,11 @@ import {
   type Calibration,
   type Calibrations,
   type Counting,
+  calibratedBy,
   calibrationOf,
   convertedTokens,
   countTokens,
+  minCompared,
   recalibrateModel,
   type Tokenizer,
   withoutMargin,
@@ -44,10 +46,12 @@ export type Learned = {
   readonly limits: Map<string, number>
   /** Models that the provider was asked about. */
   readonly described: Set<string>
+  /** Models that the provider was asked to count for. */
+  readonly counted: Set<string>
 }
 
 export function nothingLearned(): Learned {
-  return { calibrations: {}, limits: new Map(), described: new Set() }
+  return { calibrations: {}, limits: new Map(), described: new Set(), counted: new Set() }
 }
 
 export type GaugeInput = {
@@ -297,6 +301,32 @@ export class Gauge {
     const counted = source === 'estimate' ? this.estimate(view) : withoutMargin(guess)
     const estimated = counted / (this.counting().calibration?.factor ?? 1)
     learned.calibrations = recalibrateModel(learned.calibrations, this.choice.name, { estimated, reported })
+  }
+
+  /**
+   * Seeds the calibration: has the provider count a history that no answer of this model has counted yet. It is asked once for
+   * each model, and nobody waits for it: the next request uses the result.
+   */
+  async askForCount(request: ModelRequest, signal: AbortSignalPort): Promise<void> {
+    const { conversation, guard, learned } = this.input
+    const { client, name } = this.choice
+    const key = keyOf(client, name)
+    if (!client.count || learned.counted.has(key) || Object.hasOwn(learned.calibrations, name)) return
+    const view = conversation.view()
+    // A first question is counted by its answer.
+    const answers = view.messages.filter(({ role }) => role === 'assistant')
+    const isCounted = answers.some(({ usage, model }) => usage !== undefined && model === name)
+    if (answers.length === 0 || isCounted) return
+    const estimated = this.estimate(view) / (this.counting().calibration?.factor ?? 1)
+    if (this.weights.tokens(view.messages, this.counting()) < minCompared) return
+    learned.counted.add(key)
+    const ask = () => client.count?.(request, { signal })
+    const counted = await guard.call('model', ask, { signal })
+    if (counted.type !== 'returned' || counted.value?.type !== 'counted') return
+    // An answer in the meantime knows as much.
+    if (Object.hasOwn(learned.calibrations, name)) return
+    const calibration = calibratedBy({ estimated, reported: counted.value.inputTokens })
+    if (calibration) learned.calibrations = { ...learned.calibrations, [name]: calibration }
   }
 
   /** An answer that ended because the window was full is as long as the window. */

@@ -95,6 +95,7 @@ export async function prepareTurn(
     const { model } = request
     return nothingToSend(`The last message is the assistant's, and ${model} does not continue it: add a message first.`)
   }
+  if (source === 'turn') void gauge.askForCount(request, runtime.closing.signal)
   const body = messagesBody(request, explanation.reserve.value)
   return { type: 'ready', ...request, source, body, ...done, repairs }
 }

@@ -1,4 +1,4 @@
-// A model of the Messages API, through the official SDK: streams, and asks about models. The SDK is an optional
+// A model of the Messages API, through the official SDK: streams, counts, and asks about models. The SDK is an optional
 // peer. The same request gives the same bytes: keys in one order, nothing added that was not asked for.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { defined, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
@@ -25,7 +25,10 @@ export type AnthropicOptions = SdkOptions & {
 export type AnthropicLike = {
   readonly baseURL?: string
   readonly beta: {
-    readonly messages: { readonly create: (body: never, options?: never) => PromiseLike<unknown> }
+    readonly messages: {
+      readonly create: (body: never, options?: never) => PromiseLike<unknown>
+      readonly countTokens?: (body: never, options?: never) => PromiseLike<unknown>
+    }
     readonly models?: { readonly retrieve: (id: string, params?: never, options?: never) => PromiseLike<unknown> }
   }
 }
@@ -42,6 +45,8 @@ export function anthropic(options: AnthropicOptions): ModelClient {
     catalog: fromCatalog,
     describe: async ({ beta }, model, per) =>
       fromModelInfo(await beta.models?.retrieve(model, {} as never, per as never)),
+    count: async ({ beta }, body, per) =>
+      numberAt(await beta.messages.countTokens?.(countedPart(body) as never, per as never), 'input_tokens'),
   })
 }
 
@@ -68,6 +73,13 @@ export function messageBody(given: ModelRequest, defaults: BodyDefaults): JsonOb
     stream: true,
     ...(betas.length === 0 ? {} : { betas: [...new Set(betas)] }),
   }
+}
+
+/** What the API takes when it counts; it refuses the other fields. */
+const countedFields = ['model', 'system', 'tools', 'messages', 'thinking', 'tool_choice', 'context_management', 'betas']
+
+function countedPart(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => countedFields.includes(name)))
 }
 
 /** A model that the catalog does not know may be one of a gateway: it is asked for nothing special. */

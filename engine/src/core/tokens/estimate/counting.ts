@@ -187,13 +187,19 @@ const maxStep = 0.15
 const lowest = 0.5
 const highest = 2
 /** Small turns mislead: text that the client injects unrecorded outweighs theirs. Measured on eleven real sessions. */
-const minTokens = 2_000
+export const minCompared = 2_000
 
 export function recalibrate(calibration: Calibration, { estimated, reported }: Comparison): Calibration {
-  if (!isUsable(estimated) || !isUsable(reported) || estimated < minTokens) return calibration
+  if (!isUsable(estimated) || !isUsable(reported) || estimated < minCompared) return calibration
   const step = rate * (reported / estimated - calibration.factor)
   const factor = calibration.factor + clamp(step, -maxStep, maxStep)
   return { factor: clamp(factor, lowest, highest) }
+}
+
+/** By one true count of a whole context. Undefined if it says nothing. */
+export function calibratedBy({ estimated, reported }: Comparison): Calibration | undefined {
+  if (!isUsable(estimated) || !isUsable(reported) || estimated < minCompared) return undefined
+  return { factor: clamp(reported / estimated, lowest, highest) }
 }
 
 export function calibrationOf(calibrations: Calibrations, model: string | undefined): Calibration {
