@@ -17,6 +17,7 @@ import { lostCommand } from './commands/lost.ts'
 import { mcpCommand } from './commands/mcp.ts'
 import { memoryCommand } from './commands/memory.ts'
 import { microCommand } from './commands/micro.ts'
+import { pruneCommand } from './commands/prune.ts'
 import { recallCommand } from './commands/recall.ts'
 import { repairCommand } from './commands/repair.ts'
 import { simulateCommand } from './commands/simulate.ts'
@@ -36,6 +37,7 @@ const groups: Readonly<Record<string, readonly ((cli: Cli) => Command)[]>> = {
     undoCommand,
     repairCommand,
     copyCommand,
+    pruneCommand,
   ],
   'Run:': [agentCommand, gatewayCommand, demoCommand, simulateCommand, mcpCommand],
   'Install:': [initCommand, installCommand, uninstallCommand],

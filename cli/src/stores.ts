@@ -1,15 +1,18 @@
 // Sessions in a database, for commands that take a path: postgres://HOST/DATABASE?tenant=NAME#SESSION. The session is copied
 // into a temporary folder, the command works there, and what it appended is appended to the session in the database.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { StoreError } from 'everlong'
+import { isTranscript } from 'everlong/internal'
+import { scanFile } from 'everlong/internal/node'
 import { jsonlSessions } from 'everlong/node'
 import { postgres } from 'everlong/postgres'
 import { copySessions, type SessionStore, type StoredRecord } from 'everlong/stores'
 import { followStore } from './commands/view/follow-store.ts'
 import type { Io, Output } from './io.ts'
+import { expecting, failed, gathered, noTranscript, type Outcome } from './outcome.ts'
 
 export type StorePlace = {
   readonly store: SessionStore
@@ -42,12 +45,21 @@ export function placeOf(argument: string): StorePlace {
   return { store: postgres({ url: url.href, ...options }), session, name }
 }
 
+/** Fails if a path is missing, or a file has no conversation: it would count as an empty session. */
+export function checkedPlace(argument: string): Outcome<undefined> {
+  if (isStoreUrl(argument)) return gathered(undefined)
+  return expecting(argument, () => {
+    const isConversation = !statSync(argument).isFile() || isTranscript(scanFile(argument))
+    return isConversation ? gathered(undefined) : failed(noTranscript(argument))
+  })
+}
+
 type Run = (argv: readonly string[], io: Io) => Promise<number>
 
 /** Runs a command with files in place of store URLs. Throws a StoreError when a store cannot be used. */
 export async function withStores(argv: readonly string[], io: Io, run: Run): Promise<number> {
   const url = argv.find(isStoreUrl)
-  if (url === undefined || argv[0] === 'copy') return run(argv, io)
+  if (url === undefined || argv[0] === 'copy' || argv[0] === 'prune') return run(argv, io)
   if (argv.filter(isStoreUrl).length > 1)
     throw new StoreError('Only one store URL at a time: run the command for each.')
   if (argv[0] === 'memory' && argv.includes('--write')) {

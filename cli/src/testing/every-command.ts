@@ -60,6 +60,7 @@ export const commandRows: readonly CommandRow[] = [
   { line: 'repair FILE', input: 'file' },
   { line: 'repair FILE --out NEW', input: 'file', writes: 'new', again: exists },
   { line: 'copy FILE NEW', input: 'path', writes: 'new' },
+  { line: 'prune FILE --days 30', input: 'path' },
   { line: 'mcp FILE', input: 'path', hasJson: false },
   { line: 'view FILE --no-open --out NEW', input: 'path', writes: 'new', again: exists, hasJson: false },
   { line: 'gateway report', input: 'none' },

@@ -1,27 +1,16 @@
 // `everlong copy`: copies sessions between folders and databases. What is there already is never changed.
-import { statSync } from 'node:fs'
 import { count, visible } from '@everlong/agent/render'
 import { StoreError } from 'everlong'
-import { isTranscript } from 'everlong/internal'
-import { scanFile } from 'everlong/internal/node'
 import { copySessions } from 'everlong/stores'
-import { expecting, failed, gathered, noTranscript, type Outcome } from '../../outcome.ts'
+import { failed, gathered, type Outcome } from '../../outcome.ts'
 import { facts, heading, type Screen } from '../../render/screen.ts'
-import { isStoreUrl, placeOf, type StorePlace } from '../../stores.ts'
+import { checkedPlace, placeOf, type StorePlace } from '../../stores.ts'
 
 export type CopyReport = Awaited<ReturnType<typeof copySessions>> & { readonly from: string; readonly to: string }
 
 export async function gather(from: string, to: string): Promise<Outcome<CopyReport>> {
-  const readable = isStoreUrl(from) ? gathered(undefined) : checked(from)
+  const readable = checkedPlace(from)
   return readable.type === 'failed' ? readable : copied(from, to)
-}
-
-/** A file without a conversation would become an empty session. */
-function checked(path: string): Outcome<undefined> {
-  return expecting(path, () => {
-    const isConversation = !statSync(path).isFile() || isTranscript(scanFile(path))
-    return isConversation ? gathered(undefined) : failed(noTranscript(path))
-  })
 }
 
 async function copied(from: string, to: string): Promise<Outcome<CopyReport>> {

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
+import { confirm } from '../../confirm.ts'
 import { ChangedMeanwhile, writeAll } from '../../disk.ts'
 import type { Io } from '../../io.ts'
 import { failed, gathered, type Outcome, systemTrouble } from '../../outcome.ts'
@@ -62,16 +62,6 @@ function noSdk(asked: string | undefined): string {
   if (asked !== undefined) return `package.json has no dependency for ${asked}. Leave --sdk out to use what is there.`
   const known = sdks.flatMap(({ packages }) => packages).join(', ')
   return `package.json has none of the SDKs that Everlong knows: ${known}. In a monorepo, name the folder of the package that calls the model. For other clients, see the library: npm install everlong.`
-}
-
-async function confirm(question: string, { stdin, stdout }: Io): Promise<'yes' | 'no' | 'cannot-ask'> {
-  if (stdout.isTTY !== true || (stdin as { readonly isTTY?: boolean }).isTTY !== true) return 'cannot-ask'
-  const lines = createInterface({ input: stdin, output: stdout })
-  try {
-    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim()) ? 'yes' : 'no'
-  } finally {
-    lines.close()
-  }
 }
 
 /** Returns why it failed. What the package manager prints goes to standard error. */
