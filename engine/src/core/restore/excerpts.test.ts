@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { call, type Said, shell } from '../../testing/talk.ts'
 import { restoreContext } from './restore.ts'
-import { emptyState } from './restorer.ts'
 import { createSeenFiles, seenFileStore } from './seen-files.ts'
+import { emptyState } from './state-book.ts'
 import { touchedFiles } from './touched.ts'
 
 async function restored(said: readonly (readonly Said[])[], next = '') {

@@ -12,7 +12,8 @@ import {
 } from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
 import { pathKey } from '../tools/call.ts'
-import { fitted, type RestoreInput, type Restorer, type SessionState, type Titled } from './restorer.ts'
+import { fitted, type RestoreInput, type Restorer, type Titled } from './restorer.ts'
+import type { SessionState } from './state-book.ts'
 import type { TouchedFile } from './touched.ts'
 
 type Plan = NonNullable<SessionState['plan']>

@@ -6,18 +6,15 @@ import { groupBy } from '../message/maps.ts'
 import type { NotRestored, Restored, RestoredPiece } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
-import {
-  type BackgroundAgent,
-  fitted,
-  pinnedTitle,
-  type RestoreInput,
-  type Restorer,
-  type Skill,
-  type Titled,
-} from './restorer.ts'
+import { fitted, pinnedTitle, type RestoreInput, type Restorer, type Titled } from './restorer.ts'
+import type { BackgroundAgent, Skill } from './state-book.ts'
 
 /** A restorer for texts that need not be read from anywhere. */
-function restorerOf(kind: string, budget: number, itemsOf: (input: RestoreInput) => readonly Titled[]): Restorer {
+function restorerOf(
+  kind: Restorer['kind'],
+  budget: number,
+  itemsOf: (input: RestoreInput) => readonly Titled[],
+): Restorer {
   return {
     kind,
     budget,

@@ -4,8 +4,8 @@ import { type FilePart, type FileRead, type FileStore, missingText, pieceText } 
 import { contextFrame } from '../text/neutralize.ts'
 import { restoreAgents } from './listed.ts'
 import { defaultRestorers, restoreContext } from './restore.ts'
-import { emptyState, type RestoreInput, type Restorer, type SessionState } from './restorer.ts'
-import { createStateBook } from './state-book.ts'
+import type { RestoreInput, Restorer } from './restorer.ts'
+import { createStateBook, emptyState, type SessionState } from './state-book.ts'
 import type { TouchedFile } from './touched.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)

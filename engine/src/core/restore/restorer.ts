@@ -2,70 +2,12 @@
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore, NotRestored, Restored, RestoredPiece } from '../ports/restore.ts'
-import type { NamedKinds, Todo } from '../tools/call.ts'
+import type { PieceKind } from '../text/neutralize.ts'
+import type { NamedKinds } from '../tools/call.ts'
+import type { SessionState } from './state-book.ts'
 import type { TouchedFile } from './touched.ts'
 
-/** A skill or, if its name starts with a slash, a slash command. */
-export type Skill = {
-  readonly name: string
-  readonly path?: string
-  readonly text: string
-  /** It was invoked recently and is probably still in use. */
-  readonly isRunning?: boolean
-}
-
-export type BackgroundAgent = {
-  readonly id: string
-  readonly type: string
-  readonly description: string
-  readonly state: 'running' | 'finished-unreported' | 'finished'
-  /** The first line of what a finished one reported. */
-  readonly result?: string
-}
-
-/** What a host knows about its session besides the conversation, and a compaction must not lose. */
-export type SessionState = {
-  /** Only a list of the host's own: the summary has the conversation's list. */
-  readonly todos: readonly Todo[]
-  readonly plan?: {
-    readonly path?: string
-    readonly text?: string
-    readonly isOn: boolean
-    /** How many times the user has spoken since it last changed. */
-    readonly requestsSince?: number
-  }
-  /** Invoked in this session, latest first. */
-  readonly skills: readonly Skill[]
-  /** Running, not yet reported, or finished since the last compaction. */
-  readonly agents: readonly BackgroundAgent[]
-  /** Deferred tools as they were announced. */
-  readonly deferredTools: readonly string[]
-  readonly mcpInstructions: readonly {
-    readonly name: string
-    readonly text: string
-    /** One of its tools was called in this session. */
-    readonly isUsed?: boolean
-  }[]
-  /** Paths of rule files: AGENTS.md, CLAUDE.md and the like of touched folders. Read again from the store. */
-  readonly memoryFiles: readonly string[]
-  /** Whatever else the host offers: an editor's selection, open files. */
-  readonly host: readonly { readonly title: string; readonly text: string; readonly budget: number }[]
-  /** Pinned messages that the compaction takes out of the view. */
-  readonly pinned: readonly { readonly uuid: string; readonly text: string }[]
-}
-
 export const pinnedTitle = 'Pinned message'
-
-export const emptyState: SessionState = {
-  todos: [],
-  skills: [],
-  agents: [],
-  deferredTools: [],
-  mcpInstructions: [],
-  memoryFiles: [],
-  host: [],
-  pinned: [],
-}
 
 export type RestoreInput = {
   readonly files: FileStore
@@ -87,7 +29,8 @@ export type RestoreInput = {
 }
 
 export type Restorer = {
-  readonly kind: string
+  /** Also the heading of its pieces. */
+  readonly kind: PieceKind
   /** In tokens, for all of its pieces together. */
   readonly budget: number
   /** Restores no more than `room` tokens. */

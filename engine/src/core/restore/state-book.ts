@@ -1,11 +1,70 @@
-// Reads a session's state from Claude Code records: plan, skills and commands, background agents, announced tools, rule
+// A session's state, and how it is read from Claude Code records: plan, skills and commands, background agents, announced tools, rule
 // files, and what an earlier compaction of ours restored. The ledger has the todo list, the view has the pins.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import { dropOldest } from '../message/maps.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import { pathsOf, type ToolCall, toolCall } from '../tools/call.ts'
-import { type BackgroundAgent, emptyState, type SessionState, type Skill } from './restorer.ts'
+import { pathsOf, type Todo, type ToolCall, toolCall } from '../tools/call.ts'
+
+/** A skill or, if its name starts with a slash, a slash command. */
+export type Skill = {
+  readonly name: string
+  readonly path?: string
+  readonly text: string
+  /** It was invoked recently and is probably still in use. */
+  readonly isRunning?: boolean
+}
+
+export type BackgroundAgent = {
+  readonly id: string
+  readonly type: string
+  readonly description: string
+  readonly state: 'running' | 'finished-unreported' | 'finished'
+  /** The first line of what a finished one reported. */
+  readonly result?: string
+}
+
+/** What a host knows about its session besides the conversation, and a compaction must not lose. */
+export type SessionState = {
+  /** Only a list of the host's own: the summary has the conversation's list. */
+  readonly todos: readonly Todo[]
+  readonly plan?: {
+    readonly path?: string
+    readonly text?: string
+    readonly isOn: boolean
+    /** How many times the user has spoken since it last changed. */
+    readonly requestsSince?: number
+  }
+  /** Invoked in this session, latest first. */
+  readonly skills: readonly Skill[]
+  /** Running, not yet reported, or finished since the last compaction. */
+  readonly agents: readonly BackgroundAgent[]
+  /** Deferred tools as they were announced. */
+  readonly deferredTools: readonly string[]
+  readonly mcpInstructions: readonly {
+    readonly name: string
+    readonly text: string
+    /** One of its tools was called in this session. */
+    readonly isUsed?: boolean
+  }[]
+  /** Paths of rule files: AGENTS.md, CLAUDE.md and the like of touched folders. Read again from the store. */
+  readonly memoryFiles: readonly string[]
+  /** Whatever else the host offers: an editor's selection, open files. */
+  readonly host: readonly { readonly title: string; readonly text: string; readonly budget: number }[]
+  /** Pinned messages that the compaction takes out of the view. */
+  readonly pinned: readonly { readonly uuid: string; readonly text: string }[]
+}
+
+export const emptyState: SessionState = {
+  todos: [],
+  skills: [],
+  agents: [],
+  deferredTools: [],
+  mcpInstructions: [],
+  memoryFiles: [],
+  host: [],
+  pinned: [],
+}
 
 export type StateBook = {
   /** In the order of the transcript. */

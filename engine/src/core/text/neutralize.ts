@@ -204,9 +204,16 @@ export function contextFrame(pieces: readonly string[]): string {
   return `<system-reminder>\nContext that may or may not be relevant:\n\n${inside}\n</system-reminder>`
 }
 
+/** What restorers put into the context: the heading of each piece is its kind. */
+const pieceKinds = ['files', 'todos', 'plan', 'agents', 'memory-files', 'skills', 'tools', 'pinned', 'host'] as const
+
+export type PieceKind = (typeof pieceKinds)[number]
+
 /** After its first line, a line that reads as the heading of another piece becomes a quotation. */
-const headings =
-  /(?<=[\n\r\u2028\u2029])# ?(?:files?|todos?|plan|agents|memory-files|skills|tools|pinned|host|context|not_restored|hook[\w-]*)(?=[ \t]{0,20}(?:[\n\r]|$))/g
+const headings = new RegExp(
+  `(?<=[\\n\\r\\u2028\\u2029])# ?(?:${pieceKinds.join('|')}|file|todo|context|not_restored|hook[\\w-]*)(?=[ \\t]{0,20}(?:[\\n\\r]|$))`,
+  'g',
+)
 
 function insideReminder(text: string): string {
   return neutralizePiece(text).replace(headings, '> $&')
