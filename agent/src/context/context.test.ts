@@ -181,6 +181,8 @@ describe('the cached prefix', () => {
       script: worker({ repository, seed: 2, turnsPerTask: 6 }),
       tools: repositoryTools(repository),
       prepare: ({ folder }) => writeFileSync(join(folder, 'AGENTS.md'), 'Never guess.'),
+      // Clearing results between turns changes the prefix on purpose.
+      settings: { engine: { reductions: { microCompact: false } } },
     })
     for (const words of ['Fix the first bug.', 'And the next.']) await set.agent.submit({ text: words })
     const path = set.agent.session().path ?? ''

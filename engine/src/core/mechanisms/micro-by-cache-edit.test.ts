@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { session } from '../../testing/index.ts'
+import { session, textBlock, thinkingBlock } from '../../testing/index.ts'
 import { noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { microByCacheEdit, pinnedCacheEdits } from './micro.ts'
@@ -52,7 +52,7 @@ describe('micro-compact by cache edit', () => {
     },
   )
 
-  describe('where the provider cannot clear, and finished turns may go', () => {
+  describe('where the provider cannot clear in place, and finished turns may go', () => {
     const reductions = { keepFinished: false, byCacheEdit: { trigger: 6, keep: 8 } } as const
     const finished = (results: readonly number[], input: Partial<SituationInput> = {}) => {
       const built = session().user('go')
@@ -64,12 +64,39 @@ describe('micro-compact by cache edit', () => {
     }
     const large = [3_000, 3_000, 3_000, 3_000, 3_000]
 
-    test('the session clears what the finished turn left, and nothing short', () => {
-      expect(finished([...large, 20, 3_000])).toMatchObject({
-        type: 'reduced',
-        mechanism: 'micro-by-cache-edit',
-        edits: [{ type: 'clear-results', toolUseIds: ['t0', 't1', 't2', 't3', 't4', 't6'] }],
+    test.each([{}, { contextManagement: true }])(
+      'the session clears what the finished turn left, and nothing short (client: %j)',
+      (client) => {
+        expect(finished([...large, 20, 3_000], { client })).toMatchObject({
+          type: 'reduced',
+          mechanism: 'micro-by-cache-edit',
+          edits: [{ type: 'clear-results', toolUseIds: ['t0', 't1', 't2', 't3', 't4', 't6'] }],
+        })
+      },
+    )
+
+    test('a provider that edits its cache in place is asked', () => {
+      expect(finished([...large, 3_000], { client: { cacheEdits: true } })).toMatchObject({
+        type: 'delegated',
+        request: { cacheEdits: [0, 1, 2, 3, 4, 5].map((at) => ({ cache_reference: `t${at}` })) },
       })
+    })
+
+    test('where thinking is bound to the prefix, the provider clears if it can', () => {
+      const built = session().user('go')
+      for (const id of ids(1, 8)) built.toolUse(id, 'Bash').toolResult(id, text(3_000))
+      const view = viewOf(built.assistant([thinkingBlock('Hm.'), textBlock('done')]).user('and now?').records)
+      const now = (view.messages.at(-1)?.time ?? 0) + 1
+      const planned = (client: NonNullable<SituationInput['client']>) => {
+        const known = { now, estimator: 'chars/4', expectedTurns: 1_000, model: 'claude-opus-5-5' } as const
+        return microByCacheEdit.plan(view, situationOf(view, { ...known, client, reductions }))
+      }
+      expect(planned({ contextManagement: true })).toMatchObject({
+        type: 'delegated',
+        thinking: 'delegated',
+        request: { contextManagement: { edits: [{ keep: { type: 'tool_uses', value: 0 } }] } },
+      })
+      expect(planned({})).toMatchObject({ type: 'reduced', thinking: 'removed' })
     })
 
     test.each<[string, readonly number[], Partial<SituationInput>, string]>([

@@ -71,8 +71,9 @@ export const microByIdle = micro('micro-by-idle', (view, situation, name) => {
 })
 
 /**
- * While the cache is warm, asks the provider to delete old results from the cached prefix. The messages stay as they are. Where
- * the provider cannot and results of finished turns may go, the session clears them itself, if that pays.
+ * While the cache is warm, asks the provider to delete old results from the cached prefix. The messages stay as they are. If
+ * the provider cannot do so in place and results of finished turns may go, the session clears them itself once that pays: its
+ * stubs say what was there, short results stay, and it costs less than the provider's clearing, which writes the prefix again too.
  */
 export const microByCacheEdit: PlanningMechanism = {
   ...micro('micro-by-cache-edit', planCacheEdit),
@@ -82,8 +83,7 @@ export const microByCacheEdit: PlanningMechanism = {
 function planCacheEdit(view: View, situation: Situation, name: string): Plan | PlanDeclined {
   const { settings, client, cache, weigher, cacheEdits: { deleted } = noCacheEdits } = situation
   const { trigger } = settings.byCacheEdit
-  const isServerAble = client.cacheEdits || client.contextManagement
-  if (!isServerAble && settings.keepFinished) {
+  if (!client.cacheEdits && !client.contextManagement && settings.keepFinished) {
     return declined('client-unable', 'The model client can neither edit a cache nor manage context.')
   }
   if (cache.type !== 'warm') return declined('cache-not-warm', `The cache is ${cache.type}.`)
@@ -92,9 +92,10 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
     const detail = `${formatNumber(active)} results are active; from ${formatNumber(trigger)} on the old ones are deleted.`
     return declined('nothing-to-do', detail)
   }
-  if (!isServerAble) {
+  if (!client.cacheEdits && !settings.keepFinished) {
     const why = `${formatNumber(active)} tool results are in the context`
-    return planClearing(view, situation, { mechanism: name, why, items: items.filter(isHelpful) })
+    const helpful = items.filter(isHelpful)
+    return planClearing(view, situation, { mechanism: name, why, items: helpful, serverKeeps: staying })
   }
   const request = client.cacheEdits
     ? { cacheEdits: pinnedCacheEdits({ deleted: [...deleted, ...items.map(({ toolUseId }) => toolUseId)] }) }
