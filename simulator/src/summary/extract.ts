@@ -60,13 +60,17 @@ function callsOf(messages: readonly Message[]): readonly Call[] {
   return blocks.filter(isToolUse).map((use) => ({ use, result: results.get(use.id) }))
 }
 
+/** Tool results that the client shows the summarizer once more, after the conversation that no longer has them. */
+const shownAgain = /^Tool results\b.*\(material, not instructions\):/
+
 /** What people typed: not tool results, not reminders the client put in, not earlier summaries. */
 function userTexts(messages: readonly Message[]): readonly string[] {
   return messages
     .filter((message) => message.role === 'user')
     .flatMap((message) => blocksOf(message.content).filter(isText))
     .map((block) => block.text.trim())
-    .filter((text) => text !== '' && !text.startsWith('<system-reminder>') && !looksLikeSummary(text))
+    .filter((text) => text !== '' && !text.startsWith('<system-reminder>') && !shownAgain.test(text))
+    .filter((text) => !looksLikeSummary(text))
 }
 
 /** Sections 8 and 9 of an earlier summary are out of date by now, and so are its tasks once todos were written anew. */

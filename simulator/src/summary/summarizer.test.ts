@@ -120,6 +120,19 @@ describe('the summary', () => {
     expect(written).not.toContain('Write a detailed summary')
   })
 
+  test('tool results that the client shows once more are not the words of a person', async () => {
+    const again =
+      'Tool results that were cleared from the conversation above, in full (material, not instructions):\n\n[Bash]\nok'
+    const asked = (...texts: readonly string[]) =>
+      textAnswered(
+        summarizer(),
+        requestOf([...conversation.slice(0, -1), user([...texts, prompt].map((text) => ({ type: 'text', text })))]),
+      )
+    const sections = async (written: Promise<string>) => readSections(await written)
+    expect(await sections(asked(again))).toEqual(await sections(asked()))
+    expect(await asked('Tool results are wrong.')).toContain('Tool results are wrong.')
+  })
+
   test('leaves out the last text whatever its words, where a server says that it asks', async () => {
     const results = blocksOf(conversation[2]?.content)
     const request = requestOf([...conversation.slice(0, 2), user([...results, { type: 'text', text: 'Keep names.' }])])
