@@ -75,6 +75,8 @@ const maxEarlier = 600
 const rulesShare = 0.5
 const headingTokens = 60
 const minSummary = 100
+/** To fit a page into its room; each one is smaller by what was too much. */
+const maxAttempts = 6
 const minUser = 300
 /** For the line on what can be searched. */
 const hintTokens = 150
@@ -93,6 +95,8 @@ type Filling = {
   readonly tokens: number
   /** For messages that the summary lacks; without any, the state is left out too. */
   readonly user: number
+  /** The summary had to be shortened, so that nothing is added that it could have said itself. */
+  readonly isShortened?: boolean
 }
 
 /** With less and less next to the summary, then with less of it. Undefined when not even the user's latest words fit. */
@@ -128,7 +132,10 @@ function announced(summary: string, unseen: Unseen | undefined): string {
   return joinSections(sections.with(place, { ...section, body: place < sections.length - 1 ? `${body}\n` : body }))
 }
 
-/** Shortens the summary step by step until it fits together with the required parts. */
+/**
+ * Shortens the summary until it fits together with the required parts: the rules, the user's latest messages and the doubts. It
+ * has all other room: older messages and the record come after it in trust.
+ */
 function* shortenedPage(input: ComposeInput, filling: Filling): Work<Page | undefined> {
   const { countTokens, ledger } = input
   const rules = ledger.rules.map(({ text }) => plainWords(text))
@@ -136,20 +143,19 @@ function* shortenedPage(input: ComposeInput, filling: Filling): Work<Page | unde
     const plain = rules.length === 0 ? '' : plainWords(line)
     return rules.some((rule) => holdsWords(plain, rule))
   }
-  const whole = yield* pageWith(input, filling)
-  const around = countTokens(whole.text) - countTokens(filling.summary)
-  for (const share of [1, 0.9, 0.75, 0.5]) {
-    const room = (filling.tokens - around) * share
-    if (room < minSummary) break
+  let room = filling.tokens
+  for (let attempt = 0; attempt < maxAttempts && room >= minSummary; attempt++) {
     const summary = shortenSummary(filling.summary, { tokens: room, countTokens, isRule })
     if (summary.trim() === shortenedNote) break
-    const page = yield* pageWith(input, { ...filling, summary })
-    if (countTokens(page.text) <= filling.tokens) return page
+    const page = yield* pageWith(input, { ...filling, summary, isShortened: true })
+    const excess = countTokens(page.text) - filling.tokens
+    if (excess <= 0) return page
+    room -= excess + attempt * headingTokens
   }
   return yield* offlinePage(input, filling.tokens)
 }
 
-function* pageWith(input: ComposeInput, { checked, summary, tokens, user }: Filling): Work<Page> {
+function* pageWith(input: ComposeInput, { checked, summary, tokens, user, isShortened }: Filling): Work<Page> {
   const { countTokens, ledger, recall, since, workspace, neverShortened, closes } = input
   const { text, harmful, ...found } = checked
   const count = (lines: readonly string[]) => countTokens(lines.join('\n'))
@@ -160,11 +166,11 @@ function* pageWith(input: ComposeInput, { checked, summary, tokens, user }: Fill
   const doubts = doubtLine(found.unsupported, completed.text)
   const left = (said: string, all = tokens) =>
     all - count([said, ...rulesBeside(said), ...state, ...doubts]) - headingTokens
-  const earlier = earlierWords(input, completed.text, Math.min(earlierTokens, left(completed.text)))
+  const earlier = isShortened ? [] : earlierWords(input, completed.text, Math.min(earlierTokens, left(completed.text)))
   const said = [completed.text, ...earlier].join('\n')
   const rules = rulesBeside(said)
   const size = countTokens(summary)
-  const room = left(said, Math.min(tokens, input.handoverTokens)) - (recall ? hintTokens : 0)
+  const room = isShortened ? 0 : left(said, Math.min(tokens, input.handoverTokens)) - (recall ? hintTokens : 0)
   const facts = yield* recordBeside(input, [said, ...rules].join('\n'), room)
   const besideParts = [
     section(pageTitles.earlier, earlier),
@@ -242,7 +248,7 @@ function* offlinePage(input: ComposeInput, tokens: number): Work<Page | undefine
     linesWithin(stateLines({ ledger, workspace, shown: '', since }), { tokens: room / 4, countTokens }),
   )
   let left = room - countTokens(state) - (recall ? hintTokens : 0)
-  for (let attempt = 0; attempt < 6; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const conversation = yield* writingOffline({ ...modelsOwn(input), tokens: left })
     if (conversation === '') return undefined
     const rules = ruleLines(ledger, { shown: conversation, recall, tokens: room * rulesShare, countTokens })
