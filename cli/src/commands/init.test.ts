@@ -127,6 +127,22 @@ describe('an edit', () => {
     ])
   })
 
+  test.each([
+    ['a model that is wrapped already', "const model = wrapLanguageModel({ model: openai('gpt-5'), middleware })"],
+    ['a name that stands for two models', "{ const model = openai('a') }\n{ const model = openai('b') }"],
+  ])('does not wrap %s', (_, declared) => {
+    const imports = "import { generateText, wrapLanguageModel } from 'ai'"
+    const result = edited('ai-sdk', `${imports}\n${declared}\ngenerateText({ model, messages })\n`)
+    expect(JSON.stringify(result)).not.toContain('wrapLanguageModel({ model, ')
+  })
+
+  test('imports a name once', () => {
+    const before = "import { generateText, wrapLanguageModel } from 'ai'\ngenerateText({ model: openai('a') })\n"
+    expect(edited('ai-sdk', before)).toMatchObject({
+      text: expect.stringMatching(/^import \{ generateText, wrapLanguageModel \} from 'ai'\n/),
+    })
+  })
+
   test('puts the processor of Mastra last in both lists', () => {
     const before = "import { Agent } from '@mastra/core/agent'\nnew Agent({ id, inputProcessors: [other] })\n"
     expect(edited('mastra', before)).toMatchObject({
@@ -215,6 +231,11 @@ describe('everlong init', () => {
     expect(stderr).toContain('pnpm ended with 7. Nothing was changed. Run pnpm add everlong yourself, then try again.')
     expect(readFileSync(join(folder, 'called'), 'utf8')).toBe('add everlong\n')
     expect(readFileSync(join(folder, 'app.ts'), 'utf8')).toBe(app)
+  })
+
+  test('declares the library in a project that only happens to find it', async () => {
+    const folder = project({ 'package.json': manifest('@anthropic-ai/sdk'), 'app.ts': app })
+    expect((await init(folder)).report).toMatchObject({ state: 'not-asked', install: 'npm install everlong' })
   })
 
   test('names what a person must change, with the place', async () => {
