@@ -14,28 +14,35 @@ export function askBox(ask: AskDialog, state: TerminalState, sheet: Sheet): Draw
   const rule = sheet.paint('yellow', '─'.repeat(sheet.width))
   const waiting = state.asks.length - 1
   const more = waiting > 0 ? [sheet.paint('dim', `${counted(waiting, 'more question')} after this`)] : []
-  const room = Math.max(3, state.size.rows - 14)
-  const inside = ask.type === 'permission' ? permissionBox(ask, sheet, room) : questionBox(ask, sheet)
+  // Above and below the dialog are empty lines, its rule, the keys, the hint and the footer.
+  const room = state.size.rows - 7 - more.length - (state.hint === undefined ? 0 : 1)
+  const inside = ask.type === 'permission' ? permissionBox(ask, sheet, room) : questionBox(ask, sheet, room)
   return {
     lines: [rule, ...inside.lines, ...more],
     ...(inside.cursor ? { cursor: { x: inside.cursor.x, y: inside.cursor.y + 1 } } : {}),
   }
 }
 
-function permissionBox(dialog: PermissionDialog, sheet: Sheet, room: number): Drawing {
+/** At most `max` lines. Whatever a request says, its options must stay on the screen. */
+function first(lines: readonly string[], max: number): readonly string[] {
+  return lines.length <= max ? lines : max < 1 ? [] : [...lines.slice(0, max - 1), '…']
+}
+
+const maxTitle = 4
+const maxReason = 3
+
+function permissionBox(dialog: PermissionDialog, sheet: Sheet, rows: number): Drawing {
   const { request, reason, selected } = dialog
-  const why = request.reason === undefined ? [] : wrapSpans([{ text: oneLine(request.reason), style: 'yellow' }], sheet)
-  const head = [
-    ...wrapSpans([{ text: oneLine(request.title), style: 'bold' }], sheet),
-    ...why,
-    ...requestDetail(dialog, sheet, room),
-    '',
-  ]
+  const choices = permissionOptions(request)
+  const room = Math.max(1, rows - choices.length)
+  const title = first(wrapSpans([{ text: oneLine(request.title), style: 'bold' }], sheet), Math.min(maxTitle, room))
+  const whyLines =
+    request.reason === undefined ? [] : wrapSpans([{ text: oneLine(request.reason), style: 'yellow' }], sheet)
+  const why = first(whyLines, Math.min(maxReason, room - title.length))
+  const head = [...title, ...why, ...requestDetail(dialog, sheet, room - title.length - why.length - 1), '']
   if (reason)
     return withEditor(head, 'Why not? Enter sends it, Esc goes back.', editorLines(reason, sheet, look), sheet)
-  const options = permissionOptions(request).map(({ label, key }, at) =>
-    optionLine(`${oneLine(label)} (${key})`, { at, selected }, sheet),
-  )
+  const options = choices.map(({ label, key }, at) => optionLine(`${oneLine(label)} (${key})`, { at, selected }, sheet))
   return {
     lines: [
       ...head,
@@ -53,7 +60,7 @@ export function requestDetail(
 ): readonly string[] {
   const { detail } = request
   // A short command is in the title already.
-  if (!detail || (detail.type === 'text' && request.title === `Run ${detail.text}`)) return []
+  if (!detail || room < 1 || (detail.type === 'text' && request.title === `Run ${detail.text}`)) return []
   const lines = detailLines(detail, { ...sheet, width: sheet.width - 2 })
   const left = lines.length - room
   const shown = lines.slice(0, room).map((line) => `  ${line}`)
@@ -64,13 +71,17 @@ export function requestDetail(
 
 const look = { mark: '› ', most: 3, empty: '' }
 
-function questionBox(dialog: QuestionsDialog, sheet: Sheet): Drawing {
+function questionBox(dialog: QuestionsDialog, sheet: Sheet, rows: number): Drawing {
   const { questions, answers, selected, ticked, own } = dialog
   const question = questions[answers.length]
   const place = questions.length > 1 ? ` (${answers.length + 1} of ${questions.length})` : ''
-  const head = [...wrapSpans([{ text: `${oneLine(question?.question ?? '')}${place}`, style: 'bold' }], sheet), '']
+  const labels = questionRows(dialog)
+  const title = wrapSpans([{ text: `${oneLine(question?.question ?? '')}${place}`, style: 'bold' }], sheet)
+  const head = [...first(title, Math.max(1, Math.min(maxTitle, rows - labels.length))), '']
   if (own) return withEditor(head, 'Your answer. Enter sends it, Esc goes back.', editorLines(own, sheet, look), sheet)
-  const rows = questionRows(dialog).flatMap((label, at) => {
+  const described = question?.options.filter(({ description }) => description !== undefined).length ?? 0
+  const room = Math.floor((rows - labels.length - head.length + 1) / Math.max(1, described))
+  const options = labels.flatMap((label, at) => {
     const box =
       question?.isMultiple && at < (question?.options.length ?? 0) ? (ticked.includes(label) ? '[x] ' : '[ ] ') : ''
     const description = question?.options[at]?.description
@@ -78,10 +89,10 @@ function questionBox(dialog: QuestionsDialog, sheet: Sheet): Drawing {
       description === undefined
         ? []
         : wrapSpans([{ text: oneLine(description), style: 'dim' }], sheet, { first: '     ', rest: '     ' })
-    return [optionLine(`${box}${oneLine(label)}`, { at, selected }, sheet), ...about]
+    return [optionLine(`${box}${oneLine(label)}`, { at, selected }, sheet), ...first(about, room)]
   })
   const keys = question?.isMultiple ? 'Space ticks, Enter sends, Esc interrupts.' : 'Enter chooses, Esc interrupts.'
-  return { lines: [...head, ...rows, sheet.paint('dim', cut(keys, sheet.width))] }
+  return { lines: [...head, ...options, sheet.paint('dim', cut(keys, sheet.width))] }
 }
 
 function optionLine(

@@ -3,6 +3,7 @@ import { count, exactDollars, seconds } from '../../render/numbers.ts'
 import { oneLine, safeText } from '../../render/safe.ts'
 import type { Sheet } from '../../render/sheet.ts'
 import { wrapText } from '../../render/spans.ts'
+import { cut } from '../../render/width.ts'
 import type { OriginalMessage } from '../host/protocol.ts'
 import type { Detail } from '../state/state.ts'
 import { diffLines } from './diff.ts'
@@ -40,7 +41,11 @@ function receiptDetail({ receipt, original }: Extract<Detail, { type: 'receipt' 
   const bullets = (texts: readonly string[], none: string) =>
     texts.length === 0 ? [none] : texts.flatMap((text) => wrapText(oneLine(text), width, { first: '- ', rest: '  ' }))
   return [
-    ...section('What happened', priceLines(receipt), sheet),
+    ...section(
+      'What happened',
+      priceLines(receipt).flatMap((line) => wrapText(line, width)),
+      sheet,
+    ),
     ...(instructions === undefined ? [] : section('Your instructions', wrapText(safeText(instructions), width), sheet)),
     ...section('Summary', markdownLines(receipt.summary, sheet), sheet),
     ...section(
@@ -85,8 +90,8 @@ function originalLines(original: readonly OriginalMessage[] | undefined, { width
   if (original.length === 0) return ['The transcript does not say.']
   return original.flatMap(({ role, text, isCut }) => {
     const lines = wrapText(safeText(text).trimEnd(), width - 2, { first: '  ', rest: '  ' })
-    const more = isCut ? [paint('dim', '  … more in the transcript')] : []
-    return [paint('dim', oneLine(role)), ...lines, ...more]
+    const more = isCut ? [paint('dim', cut('  … more in the transcript', width))] : []
+    return [paint('dim', cut(oneLine(role), width)), ...lines, ...more]
   })
 }
 

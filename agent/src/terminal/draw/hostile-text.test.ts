@@ -1,6 +1,8 @@
-// Text from models, tools, files and servers, in every place where the screen shows it: nothing of it may steer the terminal.
+// Text from models, tools, files and servers, in every place where the screen shows it: nothing of it may steer the terminal, and
+// every place fits every width.
 import { expect, test } from 'vitest'
 import type { AgentState } from '../../app.ts'
+import { columnsOf } from '../../render/width.ts'
 import type { FinishedCall } from '../host/protocol.ts'
 import { editorWith } from '../input/editor.ts'
 import { asked, hear } from '../state/hear.ts'
@@ -63,7 +65,7 @@ const viewing = (detail: Detail): TerminalState => ({
 })
 const retrying = { type: 'retrying', attempt: 1, waitMs: 1, why: hostile('why') } as const
 
-test.each<[string, TerminalState]>([
+const places: readonly (readonly [string, TerminalState])[] = [
   ['the prompt, what runs and what is queued', state],
   ['a completion menu', { ...state, editor: editorWith('@a'), found: { typed: 'a', files: [hostile('file')] } }],
   ['the status of a command', { ...state, command: hostile('/command') }],
@@ -76,7 +78,9 @@ test.each<[string, TerminalState]>([
   ['a list to choose from', { ...state, overlay: picker }],
   ['a call in full', viewing({ type: 'call', call })],
   ['a receipt in full', viewing({ type: 'receipt', receipt, line: hostile('line'), original })],
-])('%s', (_, shown) => {
+]
+
+test.each(places)('%s', (_, shown) => {
   const { lines } = drawLive(shown, 0)
   expect(lines.join('')).toContain('end')
   expect(lines.filter((line) => /[\p{Cc}\u2028\u202e]/u.test(line))).toEqual([])
@@ -103,3 +107,39 @@ test.each(contents.map((content) => [content.type, content] as const))('in the s
   expect(lines.join('')).toContain('end')
   expect(lines.filter((line) => /[\p{Cc}\u2028\u202e]/u.test(line))).toEqual([])
 })
+
+const widths = [20, 40, 80, 200]
+/** Characters of two columns, of none and of several code points, in words that are longer than any line. */
+const wide = (name: string) => `${name} ${'会話の要約👩‍💻e\u0301한국어'.repeat(30)} ${'long '.repeat(60)}end`
+
+/** The same value with wide text in place of hostile text. */
+function widened<T>(value: T): T {
+  const texts = JSON.stringify(value).replaceAll(/"([^"\\]*) \\u001b\[2J[^"]*"/g, (_, name) =>
+    JSON.stringify(wide(name)),
+  )
+  return JSON.parse(texts)
+}
+
+test.each(places)('fits every width: %s', (_, shown) => {
+  const large = widened(shown)
+  expect(JSON.stringify(large)).toContain('会話')
+  for (const columns of widths) {
+    for (const rows of [16, 60]) {
+      const { lines } = drawLive({ ...large, size: { columns, rows } }, 0)
+      expect({ columns, tooWide: lines.filter((line) => columnsOf(line) > columns) }).toEqual({ columns, tooWide: [] })
+      expect(lines.length).toBeLessThan(rows)
+    }
+  }
+})
+
+test.each(contents.map((content) => [content.type, content] as const))(
+  'fits every width in the scrollback: %s',
+  (_, content) => {
+    for (const columns of widths) {
+      const sheet = sheetOf({ ...state, size: { columns, rows: 40 } })
+      // Commands to be copied stay whole.
+      const lines = itemLines({ ...widened(content), hasGap: false }, sheet).filter((line) => !/^ +command/.test(line))
+      expect({ columns, tooWide: lines.filter((line) => columnsOf(line) > columns) }).toEqual({ columns, tooWide: [] })
+    }
+  },
+)

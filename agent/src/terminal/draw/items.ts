@@ -35,7 +35,10 @@ function contentLines(item: Item, sheet: Sheet): readonly string[] {
           first: `${paint('magenta', '●')} `,
           rest: '  ',
         }),
-        paint('dim', '  Ctrl+O shows all of it. /undo takes it back.'),
+        ...wrapSpans([{ text: 'Ctrl+O shows all of it. /undo takes it back.', style: 'dim' }], sheet, {
+          first: '  ',
+          rest: '  ',
+        }),
       ]
     case 'notice':
       return wrapSpans([{ text: safeText(item.text), style: 'dim' }], sheet, {
@@ -140,9 +143,9 @@ const mostFailedLines = 5
 const mostDiffLines = 12
 const mostShellLines = 20
 
-function folded(lines: readonly string[], most: number, { paint }: Sheet): readonly string[] {
+function folded(lines: readonly string[], most: number, { paint, width }: Sheet): readonly string[] {
   const left = lines.length - most
-  const more = left > 0 ? [paint('dim', `    … ${counted(left, 'more line')}, Ctrl+O shows them`)] : []
+  const more = left > 0 ? [paint('dim', cut(`    … ${counted(left, 'more line')}, Ctrl+O shows them`, width))] : []
   return [...indented(lines.slice(0, most)), ...more]
 }
 

@@ -64,8 +64,8 @@ function secondsSince(start: number, now: number): string {
 function runningLines({ running }: TerminalState, { width, paint }: Sheet, now: number): readonly string[] {
   const shown = running.slice(0, mostRunning).flatMap(({ call, startedAt, steps, step, spent, output }) => {
     const done = steps > 0 || spent ? `${workLine({ calls: steps, ...spent })}, ` : ''
-    const end = ` · ${done}${secondsSince(startedAt, now)}`
-    const title = cut(titleOf(call), Math.max(8, width - 2 - columnsOf(end)))
+    const end = cut(` · ${done}${secondsSince(startedAt, now)}`, width - 2 - minTitle)
+    const title = cut(titleOf(call), width - 2 - columnsOf(end))
     const below = [...(step ? [titleOf(step)] : []), ...outputLines(output)]
     return [
       `${paint('yellow', '○')} ${title}${paint('dim', end)}`,
@@ -77,6 +77,7 @@ function runningLines({ running }: TerminalState, { width, paint }: Sheet, now: 
 }
 
 const mostRunning = 5
+const minTitle = 8
 
 function titleOf(call: Call): string {
   return `${nameOf(call)} ${subjectOf(call)}`.trimEnd()
