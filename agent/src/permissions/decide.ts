@@ -13,6 +13,7 @@ import { isProtected } from './protected.ts'
 import { isReadOnly, type Looking, readOnlyCommands } from './read-only.ts'
 import { formatRule, parseRule, type Rule, type RuleSet, ruleWords } from './rule.ts'
 import type { Script } from './script.ts'
+import { isSecretFile } from './secrets.ts'
 
 /** What a call wants to do. */
 export type Access =
@@ -71,7 +72,7 @@ export function decide(access: Access, options: DecideOptions): Decision {
     if (isInside && rule.type === 'path') continue
     if (coverage.type === 'maybe') return inDoubt(access, options, `${formatRule(rule)} may forbid it: ${coverage.why}`)
   }
-  if (access.type === 'read') {
+  if (access.type === 'read' && !namesSecret(access, looking)) {
     const { place } = access
     if (place.isInside || ownFolders.some((folder) => isWithin(folder, place.real))) return { type: 'allow' }
   }
@@ -80,6 +81,13 @@ export function decide(access: Access, options: DecideOptions): Decision {
   if (mode === 'allow') return { type: 'allow' }
   if (mode === 'accept-edits' && isOrdinaryEdit(access, root)) return { type: 'allow' }
   return { type: 'ask', ...reasonFor(access, root), rules: offered(access, options, looking) }
+}
+
+/** Files with secrets may be in the workspace, and looking at one asks like looking outside of it. */
+function namesSecret(access: Access, where: Where): boolean {
+  if (access.type === 'read') return [access.place.path, access.place.real].some(isSecretFile)
+  if (access.type !== 'run') return false
+  return pathCoverage({ pattern: '.env', covers: isSecretFile }, access.script, where).type === 'yes'
 }
 
 function changes(access: Access, looking: Looking): boolean {
@@ -122,6 +130,7 @@ function reasonFor(access: Access, root: string): { readonly reason?: string } {
   const { place } = access
   if (place.leadsOut) return { reason: `a link leads out of the workspace, to ${place.real}` }
   if (!place.isInside) return { reason: 'outside the workspace' }
+  if (access.type === 'read') return { reason: 'it may hold secrets' }
   return access.type === 'write' && isProtected(place.real, root)
     ? { reason: 'changing it can change what runs later' }
     : {}
@@ -135,14 +144,13 @@ export function isOrdinaryEdit(access: Access, root: string): boolean {
 function rulesFor(access: Exclude<Access, { readonly type: 'run' }>, root: string): readonly Rule[] {
   switch (access.type) {
     case 'read': {
-      const { real } = access.place
+      const { path, real } = access.place
+      if ([path, real].some(isSecretFile)) return [{ tool: 'Read', type: 'path', pattern: patternFor(real, root) }]
       const folder = dirname(real)
       return folder === sep ? [] : [{ tool: 'Read', type: 'path', pattern: `/${escapeGlob(folder)}/**` }]
     }
     case 'write': {
-      const { real } = access.place
-      const pattern = isWithin(root, real) ? `/${escapeGlob(relative(root, real))}` : `/${escapeGlob(real)}`
-      return [{ tool: 'Edit', type: 'path', pattern }]
+      return [{ tool: 'Edit', type: 'path', pattern: patternFor(access.place.real, root) }]
     }
     case 'fetch':
       return [{ tool: 'WebFetch', type: 'domain', domain: access.host }]
@@ -153,6 +161,11 @@ function rulesFor(access: Exclude<Access, { readonly type: 'run' }>, root: strin
       return [argument === undefined ? { tool, type: 'any' } : { tool, type: 'argument', value: argument }]
     }
   }
+}
+
+/** Of this very file. */
+function patternFor(real: string, root: string): string {
+  return isWithin(root, real) ? `/${escapeGlob(relative(root, real))}` : `/${escapeGlob(real)}`
 }
 
 function isAllowed(allow: readonly Rule[], access: Access, looking: Looking): boolean {
@@ -185,8 +198,20 @@ function isCommandAllowed(allow: readonly Rule[], script: Script, looking: Looki
 /** Which commands of the script only look, or are covered by some rule. */
 function allowedCommands(allow: readonly Rule[], script: Script, looking: Looking) {
   const rules = allow.filter(({ tool }) => tool === 'Bash')
-  const looks = readOnlyCommands(script, looking)
+  const isHarmless = !namesSecret({ type: 'run', script }, looking) || readsSecrets(allow, script, looking)
+  const looks = isHarmless ? readOnlyCommands(script, looking) : () => false
   return (words: readonly string[]) => looks(words) || rules.some((rule) => allowsCommand(rule, words))
+}
+
+/** A rule allows reading every secret that the script names. */
+function readsSecrets(allow: readonly Rule[], script: Script, where: Where): boolean {
+  const covers = (path: string) => isSecretFile(path) && !isOpened(allow, path, where.root)
+  return pathCoverage({ pattern: '.env', covers }, script, where).type !== 'yes'
+}
+
+/** Whether a rule allows reading this path. */
+export function isOpened(allow: readonly Rule[], path: string, root: string): boolean {
+  return allow.some((rule) => rule.tool === 'Read' && coversPath(rule, path, root))
 }
 
 function allowsCommand(rule: Rule, words: readonly string[]): boolean {

@@ -390,3 +390,65 @@ test('rules know every tool and the network, and nothing else', async () => {
 test('rules that cannot be read are named before anything runs', async () => {
   await expect(setBench({ permissions: { allow: ['Bash()'] } })).rejects.toThrow('permissions.allow[0] "Bash()"')
 })
+
+describe('files with secrets in the workspace', () => {
+  const secrets = ['.env', '.env.local', 'app/.env.production', '.netrc', 'keys/id_ed25519']
+  const open = ['.env.example', '.env.sample', '.envrc.md', 'environment.ts']
+  const stage = async (options: Parameters<typeof setBench>[0] = {}) => {
+    const bench = await setBench(options)
+    for (const path of [...secrets, ...open]) bench.write(path, 'MARZIPAN=1\n')
+    return bench
+  }
+  const reasons = ({ asked }: Bench) => asked.map(({ reason }) => reason)
+
+  test('ask before they are read, and say why; a denial reads nothing', async () => {
+    const bench = await stage({ answer: never })
+    for (const file_path of secrets) {
+      expect(await bench.say('Read', { file_path })).toContain('Permission was denied by the user')
+    }
+    expect(reasons(bench)).toEqual(secrets.map(() => 'it may hold secrets'))
+    for (const file_path of open) expect(await bench.say('Read', { file_path })).toBe('1\tMARZIPAN=1')
+    expect(bench.asked).toHaveLength(secrets.length)
+  })
+
+  test('ask in accept-edits and plan mode too, and not in the mode that asks nothing', async () => {
+    const asked = async (mode: 'accept-edits' | 'plan' | 'allow') => {
+      const bench = await stage({ startMode: mode })
+      await bench.call('Read', { file_path: '.env' })
+      return bench.asked.length
+    }
+    expect([await asked('accept-edits'), await asked('plan'), await asked('allow')]).toEqual([1, 1, 0])
+  })
+
+  test('"always" opens this file only, for every tool that reads', async () => {
+    const bench = await stage({ answer: () => ({ type: 'always' }) })
+    for (const file_path of ['.env', '.env', '.env.local']) await bench.call('Read', { file_path })
+    await bench.call('Grep', { pattern: 'MARZIPAN', path: '.env' })
+    await bench.call('Bash', { command: 'cat .env' })
+    expect(bench.asked.map(({ rules }) => rules)).toEqual([['Read(/.env)'], ['Read(/.env.local)']])
+  })
+
+  test('a rule of the settings opens them', async () => {
+    const bench = await stage({ permissions: { allow: ['Read(.env)'] } })
+    expect(await bench.say('Read', { file_path: 'app/../.env' })).toBe('1\tMARZIPAN=1')
+    expect(bench.asked).toEqual([])
+  })
+
+  test('are left out by searches of a folder, unless a rule opens them', async () => {
+    const found = async (options: Parameters<typeof setBench>[0]) =>
+      (await (await stage(options)).say('Grep', { pattern: 'MARZIPAN' })).split('\n').toSorted()
+    expect(await found({})).toEqual(open.toSorted())
+    expect(await found({ permissions: { allow: ['Read(.env)'] } })).toEqual([...open, '.env'].toSorted())
+    expect(await found({ startMode: 'allow' })).toEqual([...open, ...secrets].toSorted())
+  })
+
+  test.each(['cat .env', 'head -1 app/.env.production', 'cd keys && cat id_ed25519', 'cat .e*'])(
+    'ask before a command outside the sandbox looks at one: %s',
+    async (command) => {
+      const bench = await stage({ answer: never })
+      expect(await bench.say('Bash', { command })).toContain('Permission was denied by the user')
+      await bench.call('Bash', { command: 'cat .env.example' })
+      expect(bench.asked).toHaveLength(1)
+    },
+  )
+})

@@ -2,9 +2,10 @@
 // is always allowed.
 import type { Session } from 'everlong/node'
 import type { Denial, KeptPlace, PermissionAnswer, PermissionMode, PermissionRequest, Person } from '../app.ts'
-import { type Access, type Decision, decide, hiddenBy, isOrdinaryEdit } from './decide.ts'
+import { type Access, type Decision, decide, hiddenBy, isOpened, isOrdinaryEdit } from './decide.ts'
 import { disk } from './disk.ts'
 import { formatRule, type Rule, type RuleSet } from './rule.ts'
+import { isSecretFile } from './secrets.ts'
 
 /** The mode as it is now, and how to change it. */
 export type Mode = { readonly get: () => PermissionMode; readonly set: (mode: PermissionMode) => void }
@@ -39,6 +40,8 @@ export type Permissions = {
   readonly rules: () => RuleSet
   /** Searches leave such files and folders out. */
   readonly isHidden: (path: string) => boolean
+  /** A search of a folder does not read such files. To read one by its name asks. */
+  readonly isSecret: (path: string) => boolean
 }
 
 export function createPermissions(options: PermissionOptions): Permissions {
@@ -86,6 +89,7 @@ export function createPermissions(options: PermissionOptions): Permissions {
     },
     rules: rulesNow,
     isHidden: hiddenBy(rules.deny, root),
+    isSecret: (path) => mode.get() !== 'allow' && isSecretFile(path) && !isOpened(rulesNow().allow, path, root),
   }
 }
 

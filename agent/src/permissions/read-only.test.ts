@@ -58,7 +58,7 @@ echo /etc/passwd
 node --version
 npm -v
 wc -l src/a.js
-diff src/a.js .env
+diff src/a.js .env.example
 which node
 stat src
 du -sh src

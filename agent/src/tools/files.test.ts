@@ -121,7 +121,8 @@ describe('Read', () => {
     expect(await bench.say('Read', { file_path: '.env' })).toBe(
       '1\tA=[redacted: the API key]\n2\tB=[redacted: GITHUB_TOKEN]\n3\tC=abc',
     )
-    expect(await bench.say('Grep', { pattern: 'A=', output_mode: 'content' })).toBe('.env:1:A=[redacted: the API key]')
+    const search = { pattern: 'A=', path: '.env', output_mode: 'content' }
+    expect(await bench.say('Grep', search)).toBe('.env:1:A=[redacted: the API key]')
   })
 })
 

@@ -63,7 +63,9 @@ async function filesIn(kit: Kit, place: Place, signal: AbortSignal) {
   const found = await statOrProblem(place)
   if (typeof found === 'string') return found
   if (!found.isFolder) return { files: [place.real], isCut: false }
-  return walk(place.real, { root: kit.workspace.realRoot, signal, isHidden: kit.permissions.isHidden })
+  const { isHidden, isSecret } = kit.permissions
+  const isLeftOut = (path: string) => isHidden(path) || isSecret(path)
+  return walk(place.real, { root: kit.workspace.realRoot, signal, isHidden: isLeftOut })
 }
 
 /** A glob without a slash is about names, one with a slash about paths. */

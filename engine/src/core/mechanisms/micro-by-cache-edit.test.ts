@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { session, textBlock, thinkingBlock } from '../../testing/index.ts'
 import { noCacheEdits, withDeleted } from '../cache/cache-watch.ts'
+import { completeSettings } from '../settings/resolve.ts'
 import { editRecord } from '../transcript/format/edits.ts'
 import { microByCacheEdit, pinnedCacheEdits } from './micro.ts'
 import { type SituationInput, situationOf } from './situation.ts'
@@ -53,6 +54,7 @@ describe('micro-compact by cache edit', () => {
   )
 
   describe('where the provider cannot clear in place, and finished turns may go', () => {
+    // The defaults: six results are enough to clear, because `keep` is about the current turn only.
     const reductions = { keepFinished: false, byCacheEdit: { trigger: 6, keep: 8 } } as const
     const finished = (results: readonly number[], input: Partial<SituationInput> = {}) => {
       const built = session().user('go')
@@ -97,6 +99,22 @@ describe('micro-compact by cache edit', () => {
         request: { contextManagement: { edits: [{ keep: { type: 'tool_uses', value: 0 } }] } },
       })
       expect(planned({})).toMatchObject({ type: 'reduced', thinking: 'removed' })
+    })
+
+    test('the defaults clear six results of finished turns, and keep the newest eight of the current one', () => {
+      const { keepFinished, byCacheEdit } = completeSettings({}).reductions
+      expect({ keepFinished, byCacheEdit }).toEqual(reductions)
+      expect(finished([...large, 3_000])).toMatchObject({ type: 'reduced' })
+      const current = session().user('go')
+      for (let at = 0; at < 9; at++) current.toolUse(`c${at}`, 'Bash').toolResult(`c${at}`, text(3_000))
+      const view = viewOf(current.assistant('so far').records)
+      const now = (view.messages.at(-1)?.time ?? 0) + 1
+      const free = { ...reductions, weigh: false }
+      const plan = microByCacheEdit.plan(
+        view,
+        situationOf(view, { now, estimator: 'chars/4', client: {}, reductions: free }),
+      )
+      expect(plan).toMatchObject({ edits: [{ toolUseIds: ['c0'] }] })
     })
 
     test.each<[string, readonly number[], Partial<SituationInput>, string]>([

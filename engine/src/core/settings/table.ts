@@ -149,7 +149,7 @@ export const settingsTable = {
            * cannot too.
            */
           trigger: setting(rules.wholeNumber(), 6, { late: 12 }),
-          /** The newest results, which stay. */
+          /** The newest results, which stay; without `keepFinished` those of the current turn only. */
           keep: setting(rules.wholeNumber(), 8, { late: 5 }),
         },
       },
