@@ -15,7 +15,9 @@ export const rewind: SlashCommand = {
   run: async (words, context) => {
     const { session, checkpoints } = context
     if (words === '') return choices('rewind', 'Go back to before which message?', await yourMessages(session()))
-    const [uuid = '', what = ''] = words.split(/\s+/)
+    const [uuid = '', what = '', ...more] = words.split(/\s+/)
+    if (!['', 'both', 'conversation', 'files'].includes(what) || more.length > 0)
+      return error(`${[what, ...more].join(' ')} cannot be rewound. Say both, conversation or files.`)
     const message = await messageWith(session(), uuid)
     if (!message) return error(`There is no message ${uuid} in this session.`)
     const point = message.time === undefined ? undefined : await checkpoints?.before(message.time)

@@ -61,8 +61,10 @@ export async function runCommand(line: string, context: CommandContext): Promise
     const guess = close.length > 0 && name.length > 1 ? ` Did you mean ${close.join(' or ')}?` : ''
     return error(`There is no command ${name}.${guess} /help lists all.`)
   }
+  const words = line.trim().replace(/^\S+\s*/, '')
+  if (words !== '' && command.arguments === undefined) return error(`/${command.name} takes no arguments.`)
   try {
-    return await command.run(line.trim().replace(/^\S+\s*/, ''), context)
+    return await command.run(words, context)
   } catch (thrown) {
     return error(`/${command.name} failed: ${reasonOf(thrown)}`)
   }

@@ -66,6 +66,7 @@ describe('by hand', () => {
   test.each(['pin', 'unpin'])('how to take back a %s is a command that works', async (name) => {
     const file = talk()
     const uuid = uuidAt(file, 2)
+    if (name === 'unpin') await report('pin', file, uuid)
     const { stdout } = await everlong([name, file, uuid])
     const [, command = ''] = /To undo it: everlong (.*)/s.exec(stdout.replaceAll(/\n\s*/g, ' ')) ?? []
     expect(command.trim().split(' ')).toEqual(['edit', name === 'pin' ? 'unpin' : 'pin', file, uuid])

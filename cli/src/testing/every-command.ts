@@ -54,8 +54,11 @@ export const commandRows: readonly CommandRow[] = [
   },
   { line: 'edit snip FILE FIRST MIDDLE', input: 'file', writes: 'session', again: nothingToDo },
   { line: 'edit rewind FILE MIDDLE', input: 'file', writes: 'session' },
-  { line: 'edit pin FILE FIRST', input: 'file', writes: 'session' },
-  { line: 'edit unpin FILE FIRST', input: 'file', writes: 'session', after: ['edit pin FILE FIRST'] },
+  { line: 'edit pin FILE FIRST', input: 'file', writes: 'session', again: nothingToDo },
+  {
+    line: 'edit unpin FILE FIRST',
+    ...{ input: 'file', writes: 'session', after: ['edit pin FILE FIRST'], again: nothingToDo },
+  },
   { line: 'undo FILE', input: 'file', writes: 'session', after: ['edit pin FILE FIRST'] },
   { line: 'repair FILE', input: 'file' },
   { line: 'repair FILE --out NEW', input: 'file', writes: 'new', again: exists },

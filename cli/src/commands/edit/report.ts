@@ -2,6 +2,7 @@
 // back.
 
 import { count, visible } from '@everlong/agent/render'
+import { pinProblem } from 'everlong/internal'
 import { type ContextSize, type Explanation, situationOf } from 'everlong/internal/compaction'
 import { applyEdits, type Transcript } from 'everlong/internal/node'
 import { type Edit, snip } from 'everlong/mechanisms'
@@ -55,7 +56,9 @@ function editsFor(file: Transcript, requested: RequestedEdit, moment: Moment): r
   const uuid = requested.command === 'rewind' ? requested.to : requested.uuid
   if (!file.entry(uuid))
     return `There is no entry ${visible(uuid)} in ${visible(file.path)}. See everlong inspect --tree --json.`
-  return [requested.command === 'rewind' ? { type: 'rewind', to: uuid } : { type: requested.command, uuid }]
+  const edit: Edit = requested.command === 'rewind' ? { type: 'rewind', to: uuid } : { type: requested.command, uuid }
+  const problem = pinProblem(file.view, edit)
+  return problem === undefined ? [edit] : visible(problem)
 }
 
 function snipped(

@@ -5,6 +5,7 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import type { Compacted, Failed } from '../ports/outcome.ts'
 import { type Edit, readEdit } from '../transcript/format/edits.ts'
 import type { Undoable } from '../transcript/tree/changes.ts'
+import { pinProblem } from '../transcript/view/pins.ts'
 import { compactNow } from './compact.ts'
 import type { ModelChoice } from './gauge.ts'
 import { boundaryBody } from './input.ts'
@@ -48,6 +49,8 @@ export function snipRange(runtime: Runtime, input: SnipInput): EditOutcome {
 export async function editEntry({ conversation, tracker }: Runtime, uuid: string, edit: Edit): Promise<EditOutcome> {
   if (edit.type === 'rewind' || !conversation.record(uuid)) await conversation.loadOlderEntries()
   if (!conversation.record(uuid)) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
+  const why = pinProblem(conversation.view(), edit)
+  if (why !== undefined) return { type: 'declined', why }
   conversation.edit([edit])
   if (edit.type === 'rewind') {
     tracker.viewChange()
