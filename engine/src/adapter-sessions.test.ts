@@ -321,3 +321,29 @@ test('the functions of the host reach every session of an adapter, also the one 
   expect(compactions).toBeGreaterThan(1)
   expect(sent).toContain(decision)
 })
+
+test('calls share an engine only if client, model, marks and cache are the same', async () => {
+  const made: string[] = []
+  const { historyOf, sessions } = adapterSessions<Plain, unknown>(
+    {
+      createEngine: (options) => {
+        made.push(`${options.model.provider} ${options.model.model}`)
+        return createEngine({ ...options, environment: {} })
+      },
+    },
+    { converter: plainConverter, howToName: '' },
+  )
+  const client = offline()
+  const base = { host: {}, client: () => client, model: 'm', asksCalled: true, hasMarks: false, sharesCache: true }
+  const others = [
+    { client: () => ({ ...client, provider: 'other' }) },
+    { client: () => ({ ...client, model: 'other' }) },
+    { model: 'other' },
+    { hasMarks: true },
+    { sharesCache: false },
+  ]
+  const start = (id: string, more: object) => historyOf({ ...base, ...more, id, messages: [] })
+  for (const [at, more] of [{}, {}, ...others, ...others].entries()) await start(`chat-${at}`, more)
+  expect(made).toHaveLength(1 + others.length)
+  await sessions.close()
+})

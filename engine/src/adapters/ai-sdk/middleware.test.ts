@@ -177,3 +177,45 @@ describe('prepareStep', () => {
     await expect(own.prepareStep({ ...step, model: 'anthropic/claude', messages })).rejects.toThrow(/Pass `model`/)
   })
 })
+
+test('a reader that stops after a recovery cancels the second stream', async () => {
+  let cancelled: unknown
+  const fake = fakeModel((_, count) => (count === 1 ? tooLong() : 'fine'), { inStream: true })
+  const open: LanguageModelV4 = {
+    ...fake,
+    doStream: async (call) => {
+      const { stream } = await fake.doStream(call)
+      if (fake.calls.length === 1) return { stream }
+      const parts = new ReadableStream({
+        start: (controller) => controller.enqueue({ type: 'text-start', id: '1' }),
+        cancel: (reason) => {
+          cancelled = reason
+        },
+      })
+      return { stream: parts }
+    },
+  }
+  const { model } = managed(open)
+  const { stream } = await model.doStream({
+    prompt: messages.map(({ role, content }) => ({
+      role,
+      content: [{ type: 'text', text: String(content) }],
+    })) as never,
+  })
+  const reader = stream.getReader()
+  for (let part = await reader.read(); part.value?.type !== 'text-start'; ) part = await reader.read()
+  await reader.cancel('enough')
+  expect([fake.calls.length, cancelled]).toEqual([2, 'enough'])
+})
+
+test('everything else of a call reaches the provider as it was given, before and after a recovery', async () => {
+  const fake = fakeModel((_, count) => (count === 1 ? tooLong() : 'fine'))
+  const { model } = managed(fake)
+  const providerOptions = { everlong: { sessionId: 'a' }, fake: { mood: 'calm' } }
+  const given = { temperature: 0.3, topK: 7, seed: 4, maxOutputTokens: 900, stopSequences: ['END'] }
+  await generateText({ model, messages, maxRetries: 0, headers: { 'x-trace': '1' }, providerOptions, ...given })
+  expect(fake.calls).toHaveLength(2)
+  for (const call of fake.calls) {
+    expect(call).toMatchObject({ ...given, headers: { 'x-trace': '1' }, providerOptions: { fake: { mood: 'calm' } } })
+  }
+})

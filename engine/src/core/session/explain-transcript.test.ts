@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
 import { contextNoteRecord } from './context-note.ts'
-import { explainTranscript } from './explain-transcript.ts'
+import { answeredBy, explainTranscript } from './explain-transcript.ts'
 import { transcriptOfRecords } from './transcript.ts'
 
 const note = {
@@ -37,4 +37,15 @@ test('a system prompt that is given replaces the size that the session noted', (
   const [, , given] = explained({ overhead: 5_000 })
   expect(bare).toBeLessThan(1_000)
   expect(given).toBeGreaterThan(5_000)
+})
+
+test('a notice that a client wrote as an answer is of no model', () => {
+  const built = session()
+    .user('Hello.')
+    .assistant('Hi.', { model: 'claude-opus-4-5', tokens: { input: 900 } })
+    .user('Again.')
+    .assistant('You have reached your limit.', { model: '<synthetic>' })
+  expect(explained({}, built.records)[0]).toBe('claude-opus-4-5')
+  const only = session().user('Hello.').assistant('No.', { model: '<synthetic>' }).records
+  expect(answeredBy(transcriptOfRecords(only, ''))).toBe(undefined)
 })

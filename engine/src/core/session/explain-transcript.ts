@@ -5,6 +5,7 @@ import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Environment, SizeSettings } from '../settings/resolve.ts'
+import { modelOf } from '../tokens/context-size.ts'
 import { type ExplainInput, type Explanation, explain } from '../tokens/explain.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import type { Transcript } from './transcript.ts'
@@ -75,12 +76,7 @@ function emptyAnswers({ entries, view }: Transcript): readonly ViewMessage[] {
 export function answeredBy({ entries, view }: Transcript): string | undefined {
   for (const { record } of entries.toReversed()) {
     const answer = record.isSidechain === true ? undefined : messageOf(record)
-    if (answer?.role === 'assistant' && isModel(answer.model)) return answer.model
+    if (answer?.role === 'assistant' && answer.model !== undefined) return answer.model
   }
-  return view.messages.findLast(({ model }) => isModel(model))?.model
-}
-
-/** Claude Code writes notices as answers of a model with this name. */
-function isModel(name: string | undefined): boolean {
-  return name !== undefined && name !== '<synthetic>'
+  return modelOf(view.messages)
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../ports/model.ts'
 import type { EngineSettings } from '../settings/table.ts'
+import { nothingLearned } from './gauge.ts'
 import { plainMechanism, summarizing } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
@@ -250,4 +251,14 @@ describe('a history that no answer has counted', () => {
     await settled()
     expect([learned !== undefined, factorOf(world)]).toEqual([true, learned])
   })
+})
+
+test('another model is counted by its own calibration, not by that of the model in use', () => {
+  const { name: inUse } = createTestWorld().runtime.gauge.model()
+  const calibrations = { [inUse]: { factor: 1.4 }, 'claude-other': { factor: 0.8 } }
+  const { gauge } = createTestWorld({ learned: { ...nothingLearned(), calibrations } }).runtime
+  const factors = [undefined, inUse, 'claude-other', 'claude-third'].map(
+    (model) => gauge.counting(model).calibration?.factor,
+  )
+  expect(factors).toEqual([1.4, 1.4, 0.8, 1])
 })

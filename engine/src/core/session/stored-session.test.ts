@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { growth } from '../../testing/growth.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { Appended, HeldSession, StoredRecord } from '../ports/session-store.ts'
-import { StoredSession } from './stored-session.ts'
+import { openSession, StoredSession } from './stored-session.ts'
 
 type Call = { readonly ids: readonly string[]; readonly expected: number }
 
@@ -181,4 +181,21 @@ test.each([
       'or "refused" or "unavailable" and why. Not stored: user a.',
     reason: 'invalid',
   })
+})
+
+test('a session whose half compaction cannot be undone is released, and the error says why', async () => {
+  let released = 0
+  const boundary = { type: 'system', subtype: 'compact_boundary', uuid: 'b', parentUuid: null, logicalParentUuid: 'u' }
+  const own = { ...boundary, everlong: { compaction: { last: 'never-written' } } }
+  const torn = [{ ...user('u'), parentUuid: null, message: { role: 'user', content: 'Hi.' } }, own]
+  const held: HeldSession = {
+    ...heldSession([{ type: 'refused', why: 'It is read-only.' }]),
+    entries: torn.map((record) => ({ record, position: { line: 0, offset: 0, length: 0, nth: 0 } })),
+    release: async () => {
+      released++
+    },
+  }
+  const store = { open: async () => ({ type: 'opened', session: held }) as const }
+  await expect(openSession(store, 's', { as: 'existing', ...ports() })).rejects.toThrow('It is read-only.')
+  expect(released).toBe(1)
 })

@@ -5,7 +5,7 @@ import type { Transcript } from '../../core/session/transcript.ts'
 import { editRecord } from '../../core/transcript/format/edits.ts'
 import { generateSession, keptLayouts, session } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
-import { readTranscript } from './transcript.ts'
+import { readTranscript, windowEntries } from './transcript.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -113,4 +113,30 @@ test('a pinned message that a compaction took out of the view is whole, however 
   expect(file.view.pins).toEqual(['u1'])
   expect(JSON.stringify(file.view.messages)).not.toContain('Never touch')
   expect(JSON.stringify(file.entry('u1')?.record)).toContain(long)
+})
+
+test('an undo in the window makes all entries be read, because it may bring back earlier ones', () => {
+  const build = session()
+  for (let at = 0; at < 60; at++) build.user(`${at} ${long}`).assistant('ok')
+  build.boundary().summary('One.')
+  for (let at = 0; at < 120; at++) build.user(`short ${at}`).assistant('ok')
+  build.boundary().summary('Two.').user('new')
+  const path = written(build)
+  expect(windowEntries(path).isWhole).toBe(false)
+  const boundary = build.records.findLast(({ subtype }) => subtype === 'compact_boundary')
+  const place = { uuid: 'undo', timestamp: '2026-11-02T00:00:00.000Z', sessionId: 's' }
+  const parentUuid = String(build.records.at(-1)?.uuid)
+  const undo = editRecord({ type: 'undo', uuid: String(boundary?.uuid) }, { ...place, parentUuid })
+  writeFileSync(path, `${build.text}${JSON.stringify(undo)}\n`)
+  expect(windowEntries(path).isWhole).toBe(true)
+  expect(readTranscript(path).view.messages).toEqual(readTranscript(path, { whole: true }).view.messages)
+})
+
+test('what was known before the last compaction is all that came before it, with several of them', () => {
+  const build = session().user('From now on never push.').assistant('ok').boundary().summary('One.')
+  build.user('From now on always test first.').assistant('ok').boundary().summary('Two.').user('From now on be brief.')
+  const { carried, ledger } = readTranscript(written(build)).facts()
+  const rules = (found: typeof ledger) => found.rules.map(({ text }) => text)
+  expect(rules(carried)).toEqual(['From now on never push.', 'From now on always test first.'])
+  expect(rules(ledger)).toEqual([...rules(carried), 'From now on be brief.'])
 })
