@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelClient, ModelRequest } from '../core/ports/model.ts'
 import { anthropic } from './anthropic/client.ts'
-import type { Fetch } from './http.ts'
+import { type Fetch, keepingFetch } from './http.ts'
 import { openai } from './openai/client.ts'
 import type { SdkOptions } from './sdk.ts'
 
@@ -76,4 +76,18 @@ describe.each(clients)('the %s client', (_, make) => {
 test('asking about a model does not wait for ever either', async () => {
   const client = anthropic({ ...base, fetch: stallingServer(200, 'application/json').fetch })
   expect(await client.describe?.('m')).toMatchObject(silent)
+})
+
+test('an answer of JSON in several lines is read as one event', async () => {
+  const body = JSON.stringify({ type: 'message', content: [{ type: 'text', text: 'Hi' }] }, null, 2)
+  const headers = { 'content-type': 'application/json' }
+  const ports = { now: () => 0, wait: () => new Promise<void>(() => undefined), random: () => 0 }
+  const fetch = keepingFetch(async () => new Response(body, { headers }), { ports: ports as never, silenceMs: 1_000 })
+  const text = await (await fetch('http://127.0.0.1:9/v1/messages', { method: 'POST' })).text()
+  const [event, data, ...rest] = text.split('\n')
+  expect([event, JSON.parse(data?.replace(/^data: /, '') ?? ''), rest]).toEqual([
+    'event: message',
+    JSON.parse(body),
+    ['', ''],
+  ])
 })

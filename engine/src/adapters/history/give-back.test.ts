@@ -35,3 +35,25 @@ test('whatever repeats itself, each message comes back as the one it is', () => 
     }),
   )
 })
+
+test('a mark for the cache is put on a message that had none, and a mark of the host stays as it is', () => {
+  const marked: unknown[] = []
+  const converter = {
+    ...plainConverter,
+    withMark: (foreign: Plain, mark: unknown) => {
+      marked.push([foreign.text, mark])
+      return foreign
+    },
+  }
+  const known = ['one', 'two'].map((text) => knownOf({ role: 'user', text } as Plain))
+  const hosts = { type: 'ephemeral', ttl: '1h' } as const
+  const ours = { type: 'ephemeral' } as const
+  const [first, second] = known
+  const before = {
+    ...(first as Known<Plain>),
+    content: (first?.content ?? []).map((block) => ({ ...block, cache_control: hosts })),
+  }
+  const content = [...before.content, ...(second?.content ?? []).map((block) => ({ ...block, cache_control: ours }))]
+  giveBack([{ role: 'user', content }], [before, second as Known<Plain>], converter as never)
+  expect(marked).toEqual([['two', ours]])
+})

@@ -126,3 +126,10 @@ test('a valid conversation cut at any legal point is valid on both sides, withou
     }),
   )
 })
+
+test('the first and the last place count when the nearest cut is looked for', () => {
+  const ends = (at: number) => at === 0 || at === 5
+  expect([0, 3, 5].map((index) => cutAfter(ends, { index, length: 5 }))).toEqual([0, 5, 5])
+  expect([0, 4, 5].map((index) => cutBefore(ends, index))).toEqual([0, 0, 5])
+  expect([cutAfter(() => false, { index: 0, length: 5 }), cutBefore(() => false, 5)]).toEqual([undefined, undefined])
+})

@@ -197,3 +197,14 @@ test('an answer that a copy of the session repeats is read once', () => {
   expect(archive.message('msg-1')).toHaveLength(1)
   archive.close()
 })
+
+test('each text of a message with several has an id of its own, which brings this very text', () => {
+  const blocks = ['the heron', 'the crane', 'the stork'].map((text) => ({ type: 'text', text }))
+  const archive = openArchive(written(session({ style: '2.0' }).user(blocks).text), { folder: false })
+  const found = ['crane', 'stork'].map((words) => archive.search({ words }).matches[0]?.id ?? '')
+  expect(found.map((id) => [id.replace(/^[^#]*/, ''), archive.read(id)?.text])).toEqual([
+    ['#2', 'the crane'],
+    ['#3', 'the stork'],
+  ])
+  archive.close()
+})
