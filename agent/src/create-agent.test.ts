@@ -260,3 +260,14 @@ test('a session that another agent writes is refused, with who writes it and how
   const copy = await set.again({ session: { type: 'fork', path } })
   expect(await said(copy)).toEqual(await said(set))
 })
+
+test('the tools are closed if the agent cannot start', async () => {
+  let closed = 0
+  const close = async () => {
+    closed++
+  }
+  const nowhere = { type: 'open', path: '/nowhere/at/all.jsonl' } as const
+  const agent = { session: nowhere, createTools: async () => ({ tools: [], close }) }
+  await expect(stage({ script: () => text('x'), agent })).rejects.toThrow()
+  expect(closed).toBe(1)
+})

@@ -67,3 +67,14 @@ test('start({ path }) of an engine with a store is refused, and writes nothing',
     'start() needs the path of a transcript; it got null.',
   )
 })
+
+test.each([undefined, 'refuse'] as const)(
+  'a session that is not there is not opened with ifMissing %s',
+  async (ifMissing) => {
+    const engine = createEngine({ model: offline(), environment: {}, store: memorySessions() })
+    await expect(engine.open('nobody', ifMissing ? { ifMissing } : {})).rejects.toThrow(/There is no session nobody/)
+    const started = await engine.open('nobody', { ifMissing: 'start' })
+    expect(started.id).toBe('nobody')
+    await started.close()
+  },
+)

@@ -112,7 +112,7 @@ function predictionText(session: Session): string {
   const prediction = forecastOf(session)
   if (!prediction) return 'Nothing can be said about when the next compaction comes.'
   if (prediction.turns === 0) return 'The next compaction is due now.'
-  return `The next compaction comes in about ${prediction.turns} turns; the median turn adds ${count(prediction.growth)} tokens.`
+  return `The next compaction comes in about ${counted(prediction.turns, 'turn')}; the median turn adds ${count(prediction.growth)} tokens.`
 }
 
 export const cost: SlashCommand = {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { mistakeFor } from './mistakes.ts'
 import { syntheticRepository } from './repository.ts'
 import { toolsOf } from './tools.ts'
 
@@ -173,5 +174,26 @@ describe('its tools', () => {
       ),
       { numRuns: 500 },
     )
+  })
+})
+
+describe('planted mistakes', () => {
+  test('are of four kinds, each with code that differs in one place, and a result that shows it', () => {
+    const kinds = [0, 1, 2, 3].map((kind) => mistakeFor('rate-limit', kind))
+    expect(kinds.map(({ symbol }) => symbol)).toEqual([
+      'countRateLimits',
+      'latestRateLimit',
+      'limitRateLimit',
+      'loadRateLimit',
+    ])
+    for (const { wrong, right, expected, received } of kinds) {
+      expect([wrong === right, expected === received]).toEqual([false, false])
+    }
+    expect(mistakeFor('rate-limit', 9)).toEqual(kinds[0])
+  })
+
+  test('of a repository are not all of one kind', () => {
+    const { bugs } = syntheticRepository({ seed: 'many', files: 200 })
+    expect(new Set(bugs.map(({ symbol }) => symbol.replace(/[A-Z].*/, ''))).size).toBeGreaterThan(2)
   })
 })

@@ -130,3 +130,25 @@ describe('lines of a summary', () => {
     ])
   })
 })
+
+test.each([
+  [3, 5, 1],
+  [2, 5, 0],
+  [6, 10, 1],
+  [5, 10, 0],
+])('a passage with %i of the %i words of a sentence is %i source: 60 percent are enough', (found, all, sources) => {
+  const names = ['heron', 'crane', 'stork', 'robin', 'finch', 'raven', 'swift', 'eagle', 'goose', 'snipe'].slice(0, all)
+  const finder = createSourceFinder([{ item: 1, text: names.slice(0, found).join(' ') }])
+  expect(finder(names.join(' '))).toHaveLength(sources)
+})
+
+test('a price that the transcript states is no estimate', () => {
+  const stated = lossySession().replace(
+    '"subtype":"compact_boundary"',
+    '"subtype":"compact_boundary","everlong":{"compaction":{"cost":0.5,"model":"m"}}',
+  )
+  const recorded = viewOf(stated).compaction(1)?.price
+  const estimated = viewOf(lossySession()).compaction(1)?.price
+  expect(recorded).toMatchObject({ isEstimated: false, asking: 0.5, model: 'm' })
+  expect(estimated?.isEstimated).toBe(true)
+})

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Bench } from '../../testing/tool-bench.ts'
 import { benches } from '../../testing/with-bench.ts'
+import { searchFiles } from './matching.ts'
 import { findRipgrep, search } from './search.ts'
 
 const setBench = benches()
@@ -192,4 +193,15 @@ test('a search that would take for ever is given up when it is stopped, and bloc
   await new Promise((resolve) => setTimeout(resolve, 300))
   controller.abort()
   expect(await searching).toEqual({ content: 'The search failed: It was stopped.', isError: true })
+})
+
+test('the search without ripgrep stops after the file in which the limit of lines is reached', async () => {
+  const bench = await setBench()
+  const files = ['a.txt', 'b.txt', 'c.txt'].map((name) => {
+    bench.write(name, 'TODO\nTODO\n')
+    return join(bench.folder, name)
+  })
+  const found = (most: number) =>
+    searchFiles({ files, pattern: 'TODO', ignoreCase: false, multiline: false, most }).map(({ lines }) => lines.length)
+  expect([1, 2, 3, 4, 5, 9].map(found)).toEqual([[2], [2], [2, 2], [2, 2], [2, 2, 2], [2, 2, 2]])
 })

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChangedMeanwhile, writeAll } from '../../disk.ts'
 import { installInto, removeFrom } from './install.ts'
 import { planInstall } from './plan.ts'
-import { recordPath } from './record.ts'
+import { DamagedRecord, type InstallRecord, readRecord, recordPath, recordText } from './record.ts'
 import type { InstallTarget, Place } from './target.ts'
 
 let home: string
@@ -264,4 +264,15 @@ test.each([1, 2, 3, 4])('killed after %i writes, it can still be removed or repe
 
 test('what is not installed cannot be removed', () => {
   expect(uninstall()).toBeUndefined()
+})
+
+test('a record that names another agent is damaged, and nothing is made of it', () => {
+  const record: InstallRecord = { format: 1, target: 'other', version: '1', folders: [], files: [] }
+  const path = recordPath(home, 'agent')
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, recordText(record))
+  expect(() => readRecord(home, 'agent')).toThrow(DamagedRecord)
+  writeFileSync(path, recordText({ ...record, target: 'agent' }))
+  expect(readRecord(home, 'agent')).toEqual({ ...record, target: 'agent' })
+  expect(readRecord(home, 'third')).toBe(undefined)
 })

@@ -140,3 +140,11 @@ test('no timer runs in the middle of a turn, or if nothing is cached', async () 
   expect(open()).toEqual([])
   await world.session.close()
 })
+
+test('an idle session is not compacted if the summary could not use its cache', async () => {
+  for (const summary of [{ shareCache: false }, { model: 'claude-haiku-4-5' }]) {
+    const { fire, compactions } = await idle({ settings: { summary } })
+    await fire()
+    expect([summary, compactions()]).toEqual([summary, 0])
+  }
+})

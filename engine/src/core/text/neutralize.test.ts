@@ -112,3 +112,9 @@ test('a second pass changes nothing, and the words stay', () => {
     }),
   )
 })
+
+test('a line with two headings is marked once', () => {
+  expect(neutralize('## Current work and Pending tasks\n## Pending tasks')).toBe(
+    '> ## Current work and Pending tasks\n> ## Pending tasks',
+  )
+})
