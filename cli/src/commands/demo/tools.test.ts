@@ -14,7 +14,7 @@ const nowhere = {} as never
 test('recall says whether a call failed', async () => {
   const path = join(folder, 'session.jsonl')
   writeFileSync(path, session().user('The heron nests in March.').text)
-  const archive = openArchive(path, { cacheDir: folder })
+  const archive = openArchive(path, { folder: false })
   const { call } = recallTool(archive)
   expect(await call({ query: 'heron' }, nowhere)).toMatchObject({
     isError: false,

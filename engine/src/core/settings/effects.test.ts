@@ -196,7 +196,7 @@ const full: Observer = async (settings) => {
   const { live, seen } = await engineSession({ contextWindow: 12_000, maxOutputTokens: 1_000, ...settings })
   live.add({ role: 'user', content: 'And now?' })
   const prepared = await live.prepare()
-  return [prepared.type, prepared.type === 'ready' ? prepared.request : undefined, seen()]
+  return [prepared.type, prepared.type === 'ready' ? prepared.body : undefined, seen()]
 }
 
 /** What the next request is, in a window with room. */
