@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { generateCodexRollout, type SessionBuilder, serialize, session, toolUseBlock } from 'everlong/internal/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { everlong, type RunOptions } from '../testing/harness.ts'
+import { recordPath, recordText } from './install/record.ts'
 
 let home: string
 beforeEach(() => {
@@ -286,4 +287,23 @@ test('a session that disappears before it is read is named, and is not one that 
   const { exitCode, stdout } = await lost([join(home, 'f')], { isTTY: true, columns: 200, now })
   expect([exitCode, stdout.includes(`Could not be read: ${old}`)]).toEqual([1, true])
   expect(stdout).not.toContain('Read: the newest')
+})
+
+test('installing is offered until it is installed, also if the record of it is damaged', async () => {
+  const path = write('one.jsonl', compacted(talk()))
+  expect((await json(path)).installable).toEqual(['claude-code'])
+  const record = { format: 1, target: 'claude-code', version: '1', folders: [], files: [] } as const
+  for (const text of [recordText(record), '{ damaged']) {
+    write(relative(home, recordPath(home, 'claude-code')), text)
+    expect((await json(path)).installable).toEqual([])
+  }
+})
+
+test('at least three of the lost things are shown, however long each of them is', async () => {
+  const rules = Array.from(
+    { length: 6 },
+    (_, at) => `Never touch folder ${at} of ${'the very old archive '.repeat(30)}.`,
+  )
+  const { stdout } = await lost([write('long.jsonl', compacted(talk(...rules)))], { isTTY: true, columns: 40 })
+  expect(stdout.split('\n').filter((line) => line.startsWith('  instruction')).length).toBeGreaterThanOrEqual(3)
 })

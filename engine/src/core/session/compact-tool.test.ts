@@ -152,3 +152,15 @@ describe('the tool `compact`', () => {
     expect(call(world).text).toMatch(/^No compaction: The context has only/)
   })
 })
+
+test('of instructions that are too long together, the first 2,000 characters are kept', async () => {
+  const world = await calling()
+  world.session.scheduleCompaction({ instructions: `first ${'a'.repeat(1_500)}` })
+  world.session.scheduleCompaction({ instructions: `second ${'b'.repeat(1_500)}` })
+  const { instructions = '' } = world.runtime.tracker.now().scheduled ?? {}
+  expect([instructions.length, instructions.startsWith('first a'), instructions.includes('\nsecond b')]).toEqual([
+    2_000,
+    true,
+    true,
+  ])
+})
