@@ -42,3 +42,41 @@ test('a request waits for the usage of the streamed answer before it, which is k
   const checked = events.filter((event) => event.type === 'threshold-checked').map(({ tokens }) => tokens)
   expect(checked.at(-1)).toBeGreaterThan(4_000)
 })
+
+test('after the host has changed the model, summaries are asked of the model that it calls now', async () => {
+  const asked: string[] = []
+  const { middleware, session } = everlong({ environment: {}, sessionId: 'chat' })
+  const message = (text: string) => ({
+    ...{ id: 'm', type: 'message', role: 'assistant', model: 'x', stop_reason: 'end_turn' },
+    ...{ content: [{ type: 'text', text }], usage: { input_tokens: 10, output_tokens: 5 } },
+  })
+  const next = async (request: { readonly body?: unknown }) => {
+    const { model } = JSON.parse(String(request.body)) as { readonly model: string }
+    asked.push(model)
+    return Response.json(message('<summary>\n1. Primary request and intent:\n- Talk.\n</summary>'))
+  }
+  const context = { parse: async () => message('Hi.'), logger: console } as never
+  const long = Array.from({ length: 8 }, (_, at) => [
+    { role: 'user', content: `Question ${at}: ${'why is that so? '.repeat(100)}` },
+    { role: 'assistant', content: `Answer ${at}: ${'because. '.repeat(100)}` },
+  ]).flat()
+  const call = (model: string, messages: readonly object[]) =>
+    middleware(
+      {
+        ...{ url: 'https://api.test/v1/messages', method: 'POST', headers: {} },
+        body: JSON.stringify({ model, max_tokens: 900, messages }),
+      } as never,
+      next as never,
+      context,
+    )
+  await call('claude-sonnet-4-6', [...long, first])
+  await call('claude-opus-4-5', [
+    ...long,
+    first,
+    { role: 'assistant', content: 'Hi.' },
+    { role: 'user', content: 'Go on.' },
+  ])
+  asked.length = 0
+  await session('chat')?.compact()
+  expect(new Set(asked)).toEqual(new Set(['claude-opus-4-5']))
+})
