@@ -26,6 +26,29 @@ describe('everlong handoff', () => {
     expect(readFileSync(file, 'utf8')).toBe(bytes)
   })
 
+  test.each(['restored', 'not restored'])('the latest request is there once, whole, with files %s', async (files) => {
+    const path = join(folder.path, 'gate.ts')
+    writeFileSync(path, 'export const gate = 1\n')
+    const paste = Array.from({ length: 90 }, (_, at) => `12:00:${at} WARN hinge ${at} creaks`).join('\n')
+    const talk = session()
+    for (let at = 0; at < 30; at++)
+      talk.user(`Look at hinge ${at}. ${'It creaks. '.repeat(60)}`).assistant(`Oiled ${at}.`)
+    if (files === 'restored') {
+      talk
+        .user('Read the gate.')
+        .toolUse('t1', 'Read', { file_path: path })
+        .toolResult('t1', '1\texport const gate = 1')
+      talk.assistant('It is 1.')
+    }
+    const request = `Fix these:\n${paste}`
+    const long = folder.write(`long-${files.length}.jsonl`, talk.user(request).records)
+    const { text } = await report<HandoffReport>('handoff', long)
+    expect(text.split(paste).length).toBe(2)
+    expect(text.split('\n\n').at(-2)).toBe(
+      `The user’s latest request, verbatim (nothing was done about it yet):\n${request}`,
+    )
+  })
+
   test('a short conversation is handed over as it is', async () => {
     const talk = session()
       .user('Add a test.')

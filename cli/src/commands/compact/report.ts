@@ -89,6 +89,8 @@ export type MadeCompaction = {
   readonly session: Transcript
   /** What to append to the session; empty where nothing was done. */
   readonly records: readonly JsonObject[]
+  /** The user's latest request as the new context ends with it. */
+  readonly request?: string | undefined
 }
 
 export async function compactSession(file: string, options: Asked): Promise<Outcome<MadeCompaction>> {
@@ -109,7 +111,8 @@ export async function compactSession(file: string, options: Asked): Promise<Outc
     const result = await session.compact({ ...draftOf(options), signal: progress.signal })
     if (result.type === 'failed') return notDone(opened.report, result)
     const records = recordsFor(transcript, result)
-    return gathered({ report: reportOf(transcript, result, options), session: transcript, records })
+    const { request } = result
+    return gathered({ report: reportOf(transcript, result, options), session: transcript, records, request })
   } finally {
     progress.end()
   }

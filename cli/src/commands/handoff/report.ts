@@ -61,9 +61,9 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Hand
 
 const tooShort: ReadonlySet<string> = new Set(['nothing-to-compact', 'no-progress'])
 
-function reportOf(file: string, { report, session }: MadeCompaction, to: HandoffOptions['to']): HandoffReport {
+function reportOf(file: string, { report, session, request }: MadeCompaction, to: HandoffOptions['to']): HandoffReport {
   const from = agentNames[session.format]
-  const text = handoverText(report.messages, { from, file: session.path })
+  const text = handoverText(report.messages, { from, file: session.path, request })
   return { file, to, from, text, tokens: estimateTokens(text), cost: report.cost }
 }
 
@@ -95,15 +95,25 @@ function written<Report extends HandoffReport & { readonly out: string }>(
   })
 }
 
+type Handover = {
+  readonly from: string
+  readonly file: string
+  /** The user's latest request as the context ends with it. */
+  readonly request: string | undefined
+}
+
 /**
- * The page of the compaction and the messages that it kept. Restored files, skills and tools are left out: the next agent has
- * its own tools and reads files as they are.
+ * The page of the compaction, the messages that it kept and the latest request. Restored files, skills and tools are left out:
+ * the next agent has its own tools and reads files as they are.
  */
-function handoverText(messages: readonly Message[], { from, file }: { readonly from: string; readonly file: string }) {
-  const texts = messages.flatMap(({ role, content }) => blocksOf(content).flatMap((block) => textOfBlock(block, role)))
+function handoverText(messages: readonly Message[], { from, file, request }: Handover) {
+  const texts = messages.flatMap(({ role, content }) =>
+    blocksOf(content).flatMap((block) => (isText(block) && block.text === request ? [] : textOfBlock(block, role))),
+  )
   const opening = `The work of another agent is handed over to you. This is what was asked, done, decided and left open.`
   const rest = `Nothing is lost: \`everlong recall ${shellWord(file)} WORDS\` searches everything that was said.`
-  return [`# Handover from a session of ${from}`, opening, ...texts, rest].join('\n\n')
+  const parts = [`# Handover from a session of ${from}`, opening, ...texts, request ?? '', rest]
+  return parts.filter((part) => part !== '').join('\n\n')
 }
 
 function textOfBlock(block: Block, role: Message['role']): readonly string[] {
@@ -111,9 +121,5 @@ function textOfBlock(block: Block, role: Message['role']): readonly string[] {
   if (isToolResult(block)) return [`Result: ${textOf(block.content)}`]
   if (!isText(block) || block.text.startsWith('<system-reminder>')) return []
   const { summary } = readContinuation(block.text) ?? {}
-  if (summary !== undefined) return [summary]
-  return [latestRequest.test(block.text) ? block.text : `${role === 'user' ? 'User' : 'Agent'}: ${block.text}`]
+  return [summary ?? `${role === 'user' ? 'User' : 'Agent'}: ${block.text}`]
 }
-
-/** The words of the compaction before the request; the text says itself whose it is. */
-const latestRequest = /^The user’s latest request, verbatim/

@@ -21,6 +21,8 @@ export type Assembled = {
   readonly summary: string
   readonly attachments: readonly AttachmentFacts[]
   readonly closing: string | undefined
+  /** The user's latest request as the context ends with it, in the summary or after it; undefined if a kept message has it. */
+  readonly request: string | undefined
   readonly messages: readonly ViewMessage[]
   readonly tokens: number
   /** Of the summary and the kept messages, without the parts after them. */
@@ -178,7 +180,17 @@ function assembledWith(
   const messages = frame.messagesWith(summary, rest)
   const tokens = frame.sizeWith(summary, rest)
   const now = { pieces, notRestored, tokens: pieces.reduce((sum, piece) => sum + piece.tokens, 0) }
-  return { summary, attachments, closing, messages, tokens, frontTokens: frame.sizeWith(summary), restored: now }
+  const request = frame.closes && frame.closing
+  return {
+    summary,
+    attachments,
+    closing,
+    request,
+    messages,
+    tokens,
+    frontTokens: frame.sizeWith(summary),
+    restored: now,
+  }
 }
 
 function attachmentOf(piece: RestoredPiece): AttachmentFacts {

@@ -82,6 +82,8 @@ export type Composition = {
 export type Compaction = Compacted & {
   readonly messages: readonly ViewMessage[]
   readonly summary: string
+  /** The user's latest request as the context ends with it; left out if a kept message has it. */
+  readonly request?: string
   readonly composition: Composition
   readonly boundaryUuid: string
   readonly summaryUuid: string

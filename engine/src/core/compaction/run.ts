@@ -295,6 +295,7 @@ function finish(run: CompactionRun, draft: Draft): Compaction | Failed {
     records,
     messages: assembled.messages,
     summary: assembled.summary,
+    ...defined({ request: assembled.request }),
     boundaryUuid: boundary,
     summaryUuid: summary,
     keptUuids: plan.parts.keptUuids,

@@ -161,6 +161,6 @@ export function withoutAnnouncement(text: string): string {
   return ''
 }
 
-function isAnnouncement(sentence: string): boolean {
+export function isAnnouncement(sentence: string): boolean {
   return announces.test(sentence) || /^[^|`]*[\p{L}\p{N})]:$/u.test(sentence)
 }

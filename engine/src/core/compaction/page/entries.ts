@@ -2,7 +2,7 @@
 // the agent said again later, and what another entry has already.
 import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { interrupted, withoutAnnouncement } from '../../ledger/steps.ts'
-import { annotateStateClaims } from './claims.ts'
+import { annotateStateClaims, isConsent } from './claims.ts'
 import { isInSummary, isSameWords, searchable } from './complete-words.ts'
 import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
 
@@ -43,7 +43,10 @@ export function recordEntries(ledger: Ledger, { alreadySaid, isSaid, closes }: E
     .toReversed()
   const mayContradict = (at: number) =>
     entries[at - 1]?.steps.some(({ type }) => type === 'reported') === true && at < entries.length - 1
-  return entries.filter(({ isQuoted, steps }, at) => !isQuoted || steps.length > 0 || mayContradict(at))
+  return entries.filter(
+    ({ exchange, isQuoted, steps }, at) =>
+      !isQuoted || steps.length > 0 || (mayContradict(at) && !isConsent(exchange.text)),
+  )
 }
 
 type StepsOptions = Pick<EntryOptions, 'isSaid'> & {
@@ -56,6 +59,8 @@ type StepsOptions = Pick<EntryOptions, 'isSaid'> & {
 }
 
 function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, ledger }: StepsOptions) {
+  // Of several edits of a file in one exchange, the last.
+  const edited = new Set<string>()
   const isReported = createIsSaid(exchange.report ?? '')
   // Old code is left out: the files have it as it is now.
   const unsaid = { isSaid, known, withoutCode: hasSummary && !isCurrent }
@@ -73,13 +78,15 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
       }
       case 'did':
         if (text === interrupted) return text
-        if (isRepeatedRun(text, known) || isFailure.test(text)) return ''
+        if (isRepeated(commandIn.exec(text)?.[0], known) || isRepeated(fileIn.exec(text)?.[0], edited)) return ''
+        if (isFailure.test(text)) return ''
         // Next to a summary, only what the agent ran for the current request: the files show what it edited.
         if (hasSummary && (!isCurrent || isEdit.test(text) || isSaid(text, 'step'))) return ''
         return hasSummary ? unsaidIn(text, unsaid) : text
       case 'saw':
         return hasSummary ? '' : text
       case 'read':
+        if (isRepeated(text.split(': ', 1)[0], known)) return ''
         return hasSummary ? unsaidIn(text, { known, isSaid }) : text
       case 'opened':
         // A file that was read is of interest only in `done`, if nothing else is left of an old exchange.
@@ -98,12 +105,15 @@ const isFailure = /^ran `[^`]*` → failed: /
 /** "edited gate.ts: `open = true`" */
 const isEdit = /^(?:edited|wrote) /
 
-/** "ran `npm test` → ok: 118 passed" is left out if the same command ran again later. A failure always stays. */
-function isRepeatedRun(text: string, known: Set<string>): boolean {
-  const [, run = '', end] = /^(ran `[^`]*`) → (ok|failed)/.exec(text) ?? []
-  const isRepeated = end === 'ok' && known.has(run)
-  if (end !== undefined) known.add(run)
-  return isRepeated
+/** "ran `npm test`" in "ran `npm test` → ok: 118 passed", and "edited gate.ts" in "edited gate.ts: `open = true`". */
+const commandIn = /^ran `[^`]*`(?= → (?:ok|failed))/
+const fileIn = /^edited [^:\n]*(?=: )/
+
+/** "ran `npm test`" and "plan.md" are known if the same command ran, or the same text was read, again later. */
+function isRepeated(what: string | undefined, known: Set<string>): boolean {
+  const isKnown = what !== undefined && known.has(what)
+  if (what !== undefined) known.add(what)
+  return isKnown
 }
 
 function stepsOf({ steps = [], report, done }: Exchange): readonly RecordStep[] {

@@ -1,6 +1,7 @@
 // The record: what the user and the agent said at the time, in order, as far as nothing else in the context says it.
 // Without a model nothing is said yet, so the record is the whole page. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
+import { isAnnouncement } from '../../ledger/steps.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { gap, sentenceEnd } from '../../text/condense.ts'
 import type { TokenLimit } from '../../text/cut.ts'
@@ -61,7 +62,7 @@ export function* writingRecord(conversation: Conversation, options: RecordOption
   const { tokens, countTokens, alreadySaid } = options
   const { ledger, since = 0, closes } = conversation
   const room = (parts: readonly string[]) => tokens - countTokens(`${parts.join('\n\n')}\n\n`)
-  const isSaid = alreadySaid === '' ? () => false : createIsSaid(alreadySaid)
+  const isSaid = alreadySaid === '' ? () => false : createIsNothingNew(alreadySaid)
   const errorRoom = Math.min(tokens * errorsShare, room([heading('errors')]))
   const errors = errorsWithin(ledger.errors, { isSaid, countTokens, tokens: errorRoom })
   const errorTexts = (shownWords: string) =>
@@ -87,6 +88,12 @@ export function* writingRecord(conversation: Conversation, options: RecordOption
     ...under('since', before.length === 0 ? [] : after),
   ]
   return [...earlier, ...conversationTexts, ...errorTexts(plainWords(conversationTexts.join('\n')))].join('\n\n')
+}
+
+/** Also true for what states nothing: "Shall I start?" was answered in the next entry, and "Let me look at the gate." was done. */
+function createIsNothingNew(alreadySaid: string): IsSaid {
+  const isSaid = createIsSaid(alreadySaid)
+  return (statement, as) => /[?？]\W{0,4}$/.test(statement) || isAnnouncement(statement.trim()) || isSaid(statement, as)
 }
 
 function heading(name: keyof typeof pageTitles): string {
