@@ -62,6 +62,18 @@ describe('of a stylesheet of 2,000 lines', () => {
   })
 })
 
+test('of a long list of comments, the one that is still open comes first, not those that were answered', async () => {
+  const comment = (at: number, state = 'open') =>
+    `## Comment ${2734900000 + at} (${state})\n${`The hinge number ${at} is checked twice. `.repeat(60)}\n`
+  const list = Array.from({ length: 100 }, (_, at) => comment(at)).join('\n')
+  const answered = Array.from({ length: 30 }, (_, at) =>
+    edit('/review.md', `Comment ${2734900000 + at} (open)`, `Comment ${2734900000 + at} (answered)`),
+  )
+  const { pieces } = await restored([read('/review.md', list), ...answered], 'Answer comment 2734900077.')
+  expect(pieces[0]?.text).toContain(comment(77).trim())
+  expect(pieces[0]?.text).not.toContain(comment(60).trim())
+})
+
 describe('of a file that has changed since it was read', () => {
   const text = 'export const gate = 1\n'
 

@@ -135,23 +135,23 @@ function whyNotWhole({ lines, differs }: FilePart, length: number): string {
 type FileText = { readonly text: string; readonly lines: readonly string[]; readonly next: string }
 
 /**
- * The inserted lines, newest first, in the block they belong to; blocks with a name that the next step mentions; lines that
- * were read by themselves, newest first. A read of the whole file points at no place. Without any place, the file from its
+ * Blocks with a name that the next step mentions, since that is still open; the inserted lines, newest first, in the block they
+ * belong to; lines that were read by themselves, newest first. A read of the whole file points at no place. Without any place, the file from its
  * start.
  */
 function placesIn({ inserted, seen }: TouchedFile, { text, lines, next }: FileText): readonly Lines[] {
   const { length } = lines
   const changed = inserted.flatMap((part) => linesOf(text, part)).toReversed()
   const read = seen.filter(([from, to]) => from <= length && (from > 1 || to < length))
-  const blocks = [...changed, ...discussedIn(lines, next)].map((place) => blockAround(lines, place))
+  const blocks = [...discussedIn(lines, next), ...changed].map((place) => blockAround(lines, place))
   const known = [...blocks, ...read.toReversed()].map(
     ([from, to]): Lines => [Math.max(1, from - around), Math.min(length, to + around)],
   )
   return known.length > 0 ? known : [[1, length]]
 }
 
-/** \`.nav-item\`, parseGate, gate_open: in marks of code, or spelled like an identifier. */
-const identifier = /`([^`\n]{3,80})`|\b([A-Za-z]\w*(?:_\w|[a-z][A-Z])\w*)\b/g
+/** \`.nav-item\`, parseGate, gate_open, 2734900755: in marks of code, spelled like an identifier, or the id of a comment or an issue. */
+const identifier = /`([^`\n]{3,80})`|\b([A-Za-z]\w*(?:_\w|[a-z][A-Z])\w*|\d{6,20})\b/g
 /** What occurs more often points at no place. */
 const maxPlaces = 4
 const maxNames = 12

@@ -179,6 +179,6 @@ function outlined(text: string, most: number): string {
 function stepLine({ type, text }: RecordStep, { report, step }: Detail): string {
   if (type === 'reported') return `Agent: ${reportText(text, report)}`
   const most = Math.max(step, shortStep) * (type === 'read' ? sourceFactor : 1)
-  const shown = type === 'said' || text.includes('\n') ? condensed(text, most) : oneLine(text, most)
-  return `- ${type}: ${neutralize(shown)}`
+  const shortened = type === 'read' ? outlined : type === 'said' || text.includes('\n') ? condensed : oneLine
+  return `- ${type}: ${neutralize(shortened(text, most))}`
 }
