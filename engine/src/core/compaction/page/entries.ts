@@ -1,7 +1,7 @@
 // The entries of the record: for each exchange the steps and the report of the agent, without what the summary says, what
 // the agent said again later, and what another entry has already.
 import type { Exchange, Ledger, Step } from '../../ledger/facts.ts'
-import { interrupted, withoutAnnouncement } from '../../ledger/steps.ts'
+import { interrupted, lastAction, withoutAnnouncement } from '../../ledger/steps.ts'
 import { annotateStateClaims, isConsent } from './claims.ts'
 import { isInSummary, isSameWords, searchable } from './complete-words.ts'
 import { createIsSaid, type IsSaid, unsaidIn } from './said.ts'
@@ -62,6 +62,7 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
   // Of several edits of a file in one exchange, the last.
   const edited = new Set<string>()
   const isReported = createIsSaid(exchange.report ?? '')
+  const last = lastAction(exchange)
   // Old code is left out: the files have it as it is now.
   const unsaid = { isSaid, known, withoutCode: hasSummary && !isCurrent }
   // "Now let me run the tests." is obsolete, except as the last words in the exchange that the agent was working on.
@@ -80,8 +81,8 @@ function newSteps(exchange: Exchange, { isSaid, known, hasSummary, isCurrent, le
         if (text === interrupted) return text
         if (isRepeated(commandIn.exec(text)?.[0], known) || isRepeated(fileIn.exec(text)?.[0], edited)) return ''
         if (isFailure.test(text)) return ''
-        // Next to a summary, only what the agent ran for the current request: the files show what it edited.
-        if (hasSummary && (!isCurrent || isEdit.test(text) || isSaid(text, 'step'))) return ''
+        // Next to a summary: of the current exchange what the agent ran, since the files show its edits; of older ones the last action.
+        if (hasSummary && ((isCurrent ? isEdit.test(text) : text !== last) || isSaid(text, 'step'))) return ''
         return hasSummary ? unsaidIn(text, unsaid) : text
       case 'saw':
         return hasSummary ? '' : text

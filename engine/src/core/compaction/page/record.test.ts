@@ -108,7 +108,7 @@ describe('the record next to a summary', () => {
     ])
   })
 
-  test('has of what the agent did only what nobody can look up: the commands of the current exchange', () => {
+  test('has of what the agent did the commands of the current exchange, the last action of older ones, and nothing that it looked up', () => {
     const door = [
       ...editing('door.ts', 'open = true'),
       ...shell('make door', 'made'),
@@ -127,6 +127,8 @@ describe('the record next to a summary', () => {
         .split('\n')
         .slice(1)
     expect(stepsIn('- "Fix the door."\n- "And the gate."')).toEqual([
+      '- On "Fix the door."',
+      '  - did: edited lock.ts: `shut = 1`',
       '- On "And the gate."',
       '  - did: ran `deploy harbor --now` → ok: live at 4711',
     ])
