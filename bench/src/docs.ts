@@ -9,6 +9,7 @@ import type { HandoverFigures, Row } from './handover/rows.ts'
 import { root } from './root.ts'
 import type { TokensReport } from './tokens/page.ts'
 import type { TranscriptReport } from './transcript/run.ts'
+import { type ViewerReport, viewerFigures } from './viewer/page.ts'
 
 const start = '<!-- figures: npm run bench -- docs -->'
 const end = '<!-- end of figures -->'
@@ -16,6 +17,7 @@ const end = '<!-- end of figures -->'
 /** Pages with figures, by their path. */
 export const pages: Readonly<Record<string, () => string>> = {
   'README.md': mainFigures,
+  'docs/viewer.md': () => viewerFigures(results<ViewerReport>('viewer')),
   'docs/built-ins.md': () => limitTables(results<BuiltInsReport>('built-ins')),
 }
 
