@@ -14,7 +14,11 @@ export type Staged = { readonly name: string; readonly version: string; readonly
 export async function stageLibrary(folder: string): Promise<Staged> {
   await buildLibrary(join(folder, 'dist'))
   const examples = filesOf('examples/src/*.ts').filter((path) => !path.endsWith('.test.ts'))
-  copy(['LICENSE', ...examples, ...filesOf('docs/{contexts,pictures}/*', 'skills/*/SKILL.md')], folder)
+  // The moving picture is only for the README of the repository.
+  copy(
+    ['LICENSE', ...examples, ...filesOf('docs/contexts/*', 'docs/pictures/*.{png,svg}', 'skills/*/SKILL.md')],
+    folder,
+  )
   copyPages('engine/README.md', filesOf('docs/*.md', 'docs/api/*.md'), folder)
   return finish(folder, 'engine', publishedLibrary(manifestOf('engine')))
 }

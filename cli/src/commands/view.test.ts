@@ -96,7 +96,9 @@ test.for([...made, ...realFiles.map((name) => [name, join(transcripts, name)] as
         asking += price.asking ?? 0
         // What is lost now was gone right after the compaction that lost it.
         const lostHere = facts.filter((fact) => fact.compaction === number).map(({ text }) => text)
-        expect(gone.filter(({ isBack }) => !isBack).map(({ text }) => text)).toEqual(expect.arrayContaining(lostHere))
+        expect(gone.filter(({ isSettled }) => !isSettled).map(({ text }) => text)).toEqual(
+          expect.arrayContaining(lostHere),
+        )
       }
       if (stats.compactionCost.recorded.compactions === 0)
         expect(asking).toBeCloseTo(stats.compactionCost.estimated.dollars, 8)

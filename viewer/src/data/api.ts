@@ -273,8 +273,8 @@ export type UserWords = {
   readonly found: 'verbatim' | 'similar' | 'missing'
 }
 
-/** `isBack`: the current context has it again. */
-export type GoneItem = LostItem & { readonly isBack: boolean }
+/** `isSettled`: the current context does not lack it: it was said or done again, or something later replaced it. */
+export type GoneItem = LostItem & { readonly isSettled: boolean }
 
 export type Restored = { readonly item: number; readonly kind: string; readonly title: string; readonly tokens: number }
 

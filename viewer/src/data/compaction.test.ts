@@ -43,13 +43,15 @@ describe('one compaction', () => {
       'command',
       'file',
     ])
-    expect(data?.gone.map(({ isBack: _, ...fact }) => fact)).toEqual(view.lost().facts)
+    expect(data?.gone.map(({ isSettled: _, ...fact }) => fact)).toEqual(view.lost().facts)
   })
 
-  test('what the user said again later is marked as back, and is not in the list of the session', () => {
+  test('what the user said again later is marked as settled, and is not in the list of the session', () => {
     const again = viewOf(`${lossySession()}${lineOf('Never drop the table orders_2019.')}`)
     const gone = again.compaction(1)?.gone ?? []
-    expect(gone.filter(({ isBack }) => isBack).map(({ text }) => text)).toEqual(['Never drop the table orders_2019.'])
+    expect(gone.filter(({ isSettled }) => isSettled).map(({ text }) => text)).toEqual([
+      'Never drop the table orders_2019.',
+    ])
     expect(again.lost().facts).toHaveLength(gone.length - 1)
   })
 

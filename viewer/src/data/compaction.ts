@@ -46,7 +46,7 @@ export function compactionData({ row, transcript, conversation, scan, lost }: Co
       const item = uuid === undefined ? null : (conversation.indexOf(uuid) ?? null)
       return { item, text, found: howFound(text, contexts.after) }
     }),
-    gone: gone.map((fact) => ({ ...lostItem(fact, conversation), isBack: !still.has(keyOf(fact)) })),
+    gone: gone.map((fact) => ({ ...lostItem(fact, conversation), isSettled: !still.has(keyOf(fact)) })),
     unknown: then.unknown ?? null,
     restored: restoredIn(entries.slice(moment.start, moment.end), conversation),
     price: priceOf({ row, entries, moment, scan }),

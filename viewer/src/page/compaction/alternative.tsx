@@ -17,8 +17,8 @@ export function AlternativeView({ id, data }: { readonly id: string; readonly da
     <div className="body stack">
       <p>
         Without a model: <b>{short(made.tokensBefore)}</b> → <b>{short(made.tokensAfter)}</b> tokens. Recorded:{' '}
-        {tokensBefore === null ? '?' : short(tokensBefore)} → {tokensAfter === null ? '?' : short(tokensAfter)}. Of{' '}
-        {count(words.all)} messages of the user, {count(words.here)} are in it word for word; in the recorded context{' '}
+        {tokensBefore === null ? '?' : short(tokensBefore)} → {tokensAfter === null ? '?' : short(tokensAfter)}. User
+        messages word for word: <b>{count(words.here)}</b> of {count(words.all)}; in the recorded context{' '}
         {count(words.recorded)}.
       </p>
       {made.restored.length > 0 ? (

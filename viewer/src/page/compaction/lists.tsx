@@ -19,8 +19,8 @@ export function Gone({ id, data }: ListProps) {
     <ShortList of={data.gone} max={maxShown}>
       {(fact, at) => (
         <li key={at}>
-          <span className={fact.isBack ? 'chip' : 'chip bad'}>{lostNames[fact.type]}</span>{' '}
-          {fact.isBack ? <span className="chip good">said again later</span> : null}{' '}
+          <span className={fact.isSettled ? 'chip' : 'chip bad'}>{lostNames[fact.type]}</span>{' '}
+          {fact.isSettled ? <span className="chip good">settled later</span> : null}{' '}
           <Link to={sessionLink(id, { at: fact.item ?? undefined })} className="quote quiet">
             {oneLine(fact.text).slice(0, 600)}
           </Link>
@@ -68,7 +68,10 @@ export function Doubts({ data }: Pick<ListProps, 'data'>) {
     <ShortList of={data.doubts} max={maxShown}>
       {({ type, text }, at) => (
         <li key={at} className="quote">
-          <span className="chip bad">{doubtNames[type]}</span> {oneLine(text).slice(0, 600)}
+          <span className="chip bad">{doubtNames[type]}</span>{' '}
+          {oneLine(text)
+            .replace(/^[-*] /, '')
+            .slice(0, 600)}
         </li>
       )}
     </ShortList>

@@ -120,12 +120,12 @@ function Shown({
 
 function goneFigure({ gone, unknown }: CompactionData): Figure {
   if (unknown === 'unreadable-summary') return ['Gone', 'unknown']
-  const back = gone.filter(({ isBack }) => isBack).length
+  const settled = gone.filter(({ isSettled }) => isSettled).length
   return [
     'Gone',
     count(gone.length),
-    back === 0 ? undefined : `${count(back)} said again`,
-    gone.length > back ? 'bad' : undefined,
+    settled === 0 ? undefined : `${count(settled)} settled later`,
+    gone.length > settled ? 'bad' : undefined,
   ]
 }
 

@@ -11,6 +11,7 @@ type ShortListProps<Entry> = {
 
 export function ShortList<Entry>({ of: entries, max, children }: ShortListProps<Entry>) {
   const [isWhole, setWhole] = useState(false)
+  if (entries.length === 0) return null
   const isShort = entries.length <= max
   return (
     <ul className="list">
