@@ -36,7 +36,7 @@ export const outline: readonly Section[] = [
   },
   {
     title: 'Agents',
-    pages: docs('claude-code', 'codex', 'pi', 'opencode', 'agent', 'agent-terminal', 'agent-tools', 'agent-security'),
+    pages: docs('claude-code', 'codex', 'pi', 'opencode', 'agent', 'agent-terminal', 'agent-tools', 'agent-security', 'agent-compared'),
   },
   {
     title: 'How it works',

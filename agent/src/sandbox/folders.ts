@@ -1,6 +1,6 @@
 // Which folders of the machine a sandboxed command may read and write, besides what rules say: the workspace, its repository,
 // temporary files, the system's programs, and the tools that the person has installed.
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { isWithin } from '../files/paths.ts'
@@ -52,7 +52,7 @@ export function foldersFor(options: FolderOptions): Folders {
     ]),
     writable: present([...roots, ...stores, ...temporary]),
     secret: present([...systemSecrets(), ...inHome(secretsInHome), agentHome]),
-    fixed: [...new Set(stores.flatMap(fixedInStore))],
+    fixed: [...new Set(stores.flatMap(withModules).flatMap(fixedInStore))],
     stores,
   }
 }
@@ -128,13 +128,18 @@ function repositoryOf(root: string, userHome: string): Repository {
     const dotGit = join(folder, '.git')
     // One look: a sandbox that ends takes its placeholder for .git away.
     const found = statSync(dotGit, { throwIfNoEntry: false })
-    if (found) {
+    if (found && !isPlaceholder(dotGit, found)) {
       if (isWithin(folder, userHome)) return noRepository
       const stores = found.isDirectory() ? [dotGit] : linkedStores(dotGit)
       return { readable: folder === root ? [] : [folder], stores }
     }
     if (folder === dirname(folder)) return noRepository
   }
+}
+
+/** What the sandbox puts where nothing may be made is empty, until its command has ended. */
+function isPlaceholder(path: string, found: Stats): boolean {
+  return found.isDirectory() ? readdirSync(path).length === 0 : found.size === 0
 }
 
 /** What is in `path` but in none of the writable folders: a readable folder around one of them would make it readable only. */
@@ -145,9 +150,24 @@ function outside(writable: readonly string[], path: string): readonly string[] {
 }
 
 /** Hooks and settings of a repository run programs. Those that are missing cannot be made. */
-function fixedInStore(store: string): readonly string[] {
+export function fixedInStore(store: string): readonly string[] {
   return ['hooks', 'config', 'config.worktree'].map((name) => join(store, name))
 }
+
+/** A store, and those of the submodules in it: they have hooks and settings of their own. A module's name may have slashes. */
+export function withModules(store: string): readonly string[] {
+  const modules = (folder: string, depth: number): readonly string[] => {
+    if (depth === maxModuleDepth || !existsSync(folder)) return []
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(folder, name))
+      .flatMap((path) => (existsSync(join(path, 'HEAD')) ? withModules(path) : modules(path, depth + 1)))
+  }
+  return [store, ...modules(join(store, 'modules'), 0)]
+}
+
+/** Parts of a module's name. */
+const maxModuleDepth = 8
 
 /**
  * The stores of a worktree or a submodule, which has a file `.git`. Anybody can write such a file, so the store must be one of git's

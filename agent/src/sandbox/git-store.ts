@@ -2,6 +2,8 @@
 // commands that do not use git, and commands that do ask, unless they print no contents.
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join, relative } from 'node:path'
 import { programOf } from '../permissions/programs.ts'
 import type { RuleSet } from '../permissions/rule.ts'
 import type { Script } from '../permissions/script.ts'
@@ -13,25 +15,37 @@ export type GitStore = {
 
 const patienceMs = 5_000
 
+/** `root` is the workspace's folder, which rules are relative to. */
 export function createGitStore(root: string): GitStore {
   let known: { readonly key: string; readonly has: boolean } | undefined
   return {
     hasDenied: async ({ deny }, stores) => {
-      const specs = deny.flatMap((rule) =>
-        rule.type === 'path' && /^(?:Read|Grep|Glob)$/.test(rule.tool) ? pathSpecs(rule.pattern) : [],
+      const patterns = deny.flatMap((rule) =>
+        rule.type === 'path' && /^(?:Read|Grep|Glob)$/.test(rule.tool) ? [rule.pattern] : [],
       )
-      if (specs.length === 0 || stores.length === 0) return false
-      const key = JSON.stringify([specs, stores.map(changedAt)])
+      if (patterns.length === 0 || stores.length === 0) return false
+      const key = JSON.stringify([patterns, stores, stores.map(changedAt)])
       if (known?.key === key) return known.has
-      const asked = [
-        ['ls-files', '--', ...specs],
-        ['log', '--all', '-1', '--format=%H', '--', ...specs],
-      ]
-      const printed = await Promise.all(asked.map((words) => printsSomething(root, words)))
-      known = { key, has: printed.includes(true) }
+      // The store of a worktree or a submodule is elsewhere.
+      const folders = new Set(stores.map((store) => (basename(store) === '.git' ? dirname(store) : root)))
+      const found = await Promise.all([...folders].map((folder) => isInHistory(patterns, root, folder)))
+      known = { key, has: found.includes(true) }
       return known.has
     },
   }
+}
+
+async function isInHistory(patterns: readonly string[], root: string, folder: string): Promise<boolean> {
+  const specs = new Set(patterns.map((pattern) => pathSpec(pattern, root, folder)))
+  // One by one: git refuses all of them if one is outside of the repository.
+  const asked = [...specs].flatMap((spec) => {
+    const paths = [`:(glob)${spec}`, `:(glob)${spec}/**`]
+    return [
+      ['ls-files', '--', ...paths],
+      ['log', '--all', '-1', '--format=%H', '--', ...paths],
+    ]
+  })
+  return (await Promise.all(asked.map((words) => printsSomething(folder, words)))).includes(true)
 }
 
 /** Every change of the index, of a branch or of a fetched one writes one of these. */
@@ -41,22 +55,38 @@ function changedAt(store: string): readonly number[] {
   )
 }
 
-function pathSpecs(pattern: string): readonly string[] {
-  if (pattern.startsWith('//') || pattern.startsWith('~/')) return []
-  const path = pattern.replace(/^\.?\//, '').replace(/\/+$/, '')
-  const start = pattern.includes('/') ? '' : '**/'
-  return [`:(glob)${start}${path}`, `:(glob)${start}${path}/**`]
+/** What a rule's pattern covers, from a folder of the repository. It may cover too much, never too little. */
+function pathSpec(pattern: string, root: string, folder: string): string {
+  const path = pattern.replace(/\/+$/, '')
+  if (!path.includes('/')) return `**/${path}`
+  const isWhole = path.startsWith('//') || path.startsWith('~/')
+  const place = path.startsWith('~/') ? homedir() + path.slice(1) : path.startsWith('//') ? path.slice(1) : ''
+  const whole = isWhole ? place : join(root, path.replace(/^\.?\//, ''))
+  const from = relative(folder, whole)
+  // The folder itself, or one around it: everything in it is covered. A pattern that leaves the folder may come back to it.
+  if (from === '' || /^[./]+(?:\/\*\*)?$/.test(from)) return '**'
+  return from.startsWith('../') && /[*?[{]/.test(from) ? `**/${basename(from)}` : from
 }
 
-/** A search that does not end in time may have found something. */
-function printsSomething(root: string, words: readonly string[]): Promise<boolean> {
-  const settings = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false']
+/**
+ * A command may have made the repository, so nothing in its settings may run a program: no fetching of missing objects, no monitor
+ * of files, no check of signatures.
+ */
+const settings = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false']
+const withoutNetwork = { GIT_ALLOW_PROTOCOL: '', GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' }
+
+/** A search that fails or does not end in time may have missed something, unless it was about a place outside. */
+function printsSomething(folder: string, words: readonly string[]): Promise<boolean> {
+  const env = { ...process.env, ...withoutNetwork, LC_ALL: 'C' }
   return new Promise((resolve) => {
-    execFile('git', [...settings, ...words], { cwd: root, timeout: patienceMs }, (error, output) => {
-      resolve(output.trim() !== '' || error?.killed === true)
+    execFile('git', [...settings, ...words], { cwd: folder, timeout: patienceMs, env }, (error, output, problem) => {
+      const hasFailed = error?.killed === true || (typeof error?.code === 'number' && !isOutside.test(problem))
+      resolve(output.trim() !== '' || hasFailed)
     })
   })
 }
+
+const isOutside = /is outside repository/
 
 export function runsGit({ commands }: Script): boolean {
   return commands.some(([program]) => /^git(?:k|-.*)?$/.test(programOf(program) ?? ''))

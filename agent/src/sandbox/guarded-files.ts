@@ -1,7 +1,7 @@
 // Finds the files of the workspace that a sandboxed command may not read or change. It looks before every command, so it lists
 // only the folders again that have changed since.
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { codeOf, isWithin } from '../files/paths.ts'
 
 export type Guard = {
@@ -13,7 +13,12 @@ export type Guard = {
   readonly looksIn: (path: string) => boolean
 }
 
-export type Guarded = { readonly hidden: readonly string[]; readonly fixed: readonly string[] }
+export type Guarded = {
+  readonly hidden: readonly string[]
+  readonly fixed: readonly string[]
+  /** Where git keeps repositories inside of the workspace. */
+  readonly stores: readonly string[]
+}
 
 type Listing = Guarded & {
   readonly changed: number
@@ -35,15 +40,17 @@ export class GuardedFiles {
   find(roots: readonly string[]): Guarded {
     const hidden: string[] = []
     const fixed: string[] = []
+    const stores: string[] = []
     const outermost = roots.filter((root) => !roots.some((other) => other !== root && isWithin(other, root)))
     const waiting = [...outermost]
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const listing = this.listing(folder)
       hidden.push(...listing.hidden)
       fixed.push(...listing.fixed)
+      if (!outermost.includes(folder)) stores.push(...listing.stores)
       waiting.push(...listing.folders)
     }
-    return { hidden: [...hidden, ...otherNames(outermost, hidden)], fixed }
+    return { hidden: [...hidden, ...otherNames(outermost, hidden)], fixed, stores }
   }
 
   private listing(folder: string): Listing {
@@ -67,6 +74,7 @@ export class GuardedFiles {
     return {
       hidden: hidden.map(({ path }) => path),
       fixed: seen.filter(({ path }) => fixes(path)).map(({ path }) => path),
+      stores: seen.filter(({ path, isFolder }) => isFolder && basename(path) === '.git').map(({ path }) => path),
       folders: seen.filter(({ path, isFolder }) => isFolder && looksIn(path)).map(({ path }) => path),
     }
   }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { KeeperAnswer, KeeperRequest, Policy } from './protocol.ts'
 
 export type Wrapped =
-  | { readonly type: 'wrapped'; readonly program: readonly string[] }
+  | { readonly type: 'wrapped'; readonly program: readonly string[]; readonly hasDenied: boolean }
   | { readonly type: 'not-wrapped'; readonly why: string }
 
 export type Keeper = {

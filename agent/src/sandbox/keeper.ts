@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { SandboxManager, type SandboxRuntimeConfig } from '@anthropic-ai/sandbox-runtime'
 import { codeOf } from '../files/paths.ts'
 import { reasonOf } from '../reason-of.ts'
+import { fixedInStore, withModules } from './folders.ts'
+import { createGitStore } from './git-store.ts'
 import { guardFor, placesIn } from './guard.ts'
 import { type Guarded, GuardedFiles } from './guarded-files.ts'
 import type { KeeperAnswer, KeeperRequest, Policy } from './protocol.ts'
@@ -74,17 +76,23 @@ function guardedFiles({ rules, root, folders }: Policy): Guarded {
 /** The system can take a few thousand places. */
 const maxPlaces = 2_000
 
-function filesystemFor(policy: Policy): SandboxRuntimeConfig['filesystem'] {
-  const { folders, rules, hidesGit } = policy
-  const { hidden, fixed } = guardedFiles(policy)
-  if (hidden.length + fixed.length > maxPlaces) {
-    throw new Error(`rules and names close ${hidden.length + fixed.length} files, which is more than ${maxPlaces}`)
-  }
+type Reach = { readonly filesystem: SandboxRuntimeConfig['filesystem']; readonly hasDenied: boolean }
+
+async function reachOf(policy: Policy): Promise<Reach> {
+  const { folders, rules, hidesGit, usesGit, root } = policy
+  const { hidden, fixed, stores: nested } = guardedFiles(policy)
+  const withDenied = await storesWithDenied(nested, policy)
+  const stores = new Set([...(hidesGit ? folders.stores : []), ...(usesGit ? [] : withDenied)])
+  const open = nested.filter((store) => !stores.has(store))
+  const inNested = open.flatMap(withModules).flatMap(fixedInStore)
+  const count = hidden.length + fixed.length + inNested.length
+  if (count > maxPlaces) throw new Error(`rules and names close ${count} files, which is more than ${maxPlaces}`)
   const byRules = placesIn(rules)
-  const stores = new Set(hidesGit ? folders.stores : [])
-  const writable = [...folders.writable, ...byRules.writable].filter((path) => !stores.has(path))
+  // Folders around a repository are mounted one by one: what is mounted cannot be renamed and replaced by a copy.
+  const around = open.flatMap((store) => foldersBetween(store, [root, ...folders.roots.map(({ path }) => path)]))
+  const writable = [...folders.writable, ...byRules.writable, ...around].filter((path) => !stores.has(path))
   const literal = (paths: readonly string[]) => [...new Set(paths)].map((path) => ({ path, literal: true }) as const)
-  return {
+  const filesystem = {
     denyRead: [...literal([...folders.closed, ...folders.secret, ...hidden, ...stores]), ...byRules.secret],
     // What can be written can be read. In both lists it could not be written.
     allowRead: literal(
@@ -92,10 +100,33 @@ function filesystemFor(policy: Policy): SandboxRuntimeConfig['filesystem'] {
     ),
     allowWrite: literal(writable),
     denyWrite: literal([
-      ...[...(hidesGit ? [] : folders.fixed), ...fixed, ...byRules.fixed, ...folders.secret, ...hidden],
+      ...[...(hidesGit ? [] : folders.fixed), ...inNested, ...fixed, ...byRules.fixed, ...folders.secret, ...hidden],
       ...missingFolders(folders),
     ]),
   }
+  return { filesystem, hasDenied: withDenied.length > 0 }
+}
+
+const gitStores = new Map<string, ReturnType<typeof createGitStore>>()
+
+async function storesWithDenied(stores: readonly string[], { rules, root }: Policy): Promise<readonly string[]> {
+  const found = await Promise.all(
+    stores.map((store) => {
+      const known = gitStores.get(store) ?? createGitStore(root)
+      gitStores.set(store, known)
+      return known.hasDenied(rules, [store])
+    }),
+  )
+  return stores.filter((_, at) => found[at])
+}
+
+/** A place and the folders around it, below the nearest of these roots. */
+function foldersBetween(place: string, roots: readonly string[]): readonly string[] {
+  const found: string[] = []
+  for (let folder = place; !roots.includes(folder) && folder !== dirname(folder); folder = dirname(folder)) {
+    found.unshift(folder)
+  }
+  return found
 }
 
 /** The agent and git read settings in these folders that run programs. A command cannot create them. */
@@ -110,7 +141,8 @@ function missingFolders({ roots }: Policy['folders']): readonly string[] {
 
 async function wrap({ id, command, policy }: KeeperRequest & { readonly type: 'wrap' }): Promise<void> {
   try {
-    say({ type: 'wrapped', id, program: await wrapped(command, filesystemFor(policy)) })
+    const { filesystem, hasDenied } = await reachOf(policy)
+    say({ type: 'wrapped', id, program: await wrapped(command, filesystem), hasDenied })
   } catch (error) {
     say({ type: 'not-wrapped', id, why: reasonOf(error) })
   }

@@ -10,6 +10,8 @@ export type Policy = {
   readonly rules: RuleSet
   /** The repository's store is closed as well. */
   readonly hidesGit: boolean
+  /** Whether the command runs git. */
+  readonly usesGit: boolean
 }
 
 export type KeeperRequest =
@@ -25,7 +27,13 @@ export type KeeperAnswer =
   | { readonly type: 'started' }
   /** No sandbox can be started here. */
   | { readonly type: 'unavailable'; readonly why: string }
-  | { readonly type: 'wrapped'; readonly id: number; readonly program: readonly string[] }
+  | {
+      readonly type: 'wrapped'
+      readonly id: number
+      readonly program: readonly string[]
+      /** Whether a repository inside of the workspace has, or had, a file that rules deny reading. */
+      readonly hasDenied: boolean
+    }
   | { readonly type: 'not-wrapped'; readonly id: number; readonly why: string }
   /** A command wants to connect to a host. */
   | { readonly type: 'connect'; readonly id: number; readonly host: string; readonly port: number | undefined }

@@ -121,6 +121,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
         folders: { ...folders, readable: [...folders.readable, ...request.readable] },
         rules,
         hidesGit: isInGit && !usesGit,
+        usesGit,
       }
       const wrapped = await ready.wrap(request.command, policy)
       // To run it outside is another question.
@@ -133,7 +134,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
         if (runs.delete(run)) ready.ended()
         return [...run.refused]
       }
-      const doubt = isInGit && usesGit && !printsNoContents(request.script) ? { doubt: inGit } : {}
+      const hasDenied = isInGit || wrapped.hasDenied
+      const doubt = hasDenied && usesGit && !printsNoContents(request.script) ? { doubt: inGit } : {}
       return { type: 'sandboxed', sheltered: { program: wrapped.program, environment, end }, ...doubt }
     },
     close: async () => {

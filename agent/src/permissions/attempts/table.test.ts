@@ -76,6 +76,11 @@ function fill({ folder, outside, write }: Bench, home: string): void {
   writeFileSync(join(home, '.aws/credentials'), `topsecret ${marker}\n`)
   write('.env', `KEY=topsecret ${marker}\n`)
   write('deep/.env', `KEY=topsecret ${marker}\n`)
+  write('nested/.env', `KEY=topsecret ${marker}\n`)
+  write('deep/inner/a.txt', 'a\n')
+  write('.git/modules/sub/HEAD', 'ref: refs/heads/main\n')
+  write('.git/modules/sub/config', '[core]\n')
+  write('.git/modules/sub/hooks/a.sample', '\n')
   write('src/a.js', '1\n')
   write('a.txt', 'a\n')
   write('leak.txt', 'nothing\n')
@@ -95,7 +100,8 @@ function fill({ folder, outside, write }: Bench, home: string): void {
   linkSync(join(folder, '.env'), join(folder, 'hard.txt'))
   symlinkSync('.env', join(folder, 'link-to-env'))
   const person = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
-  for (const cwd of [folder, other]) {
+  // Repositories in a workspace are added to it as links, so they come first.
+  for (const cwd of [join(folder, 'nested'), join(folder, 'deep/inner'), folder, other]) {
     for (const words of [
       ['init', '-q'],
       ['add', '-Af'],
@@ -106,8 +112,8 @@ function fill({ folder, outside, write }: Bench, home: string): void {
   }
 }
 
-const gitObjects = `import glob, zlib
-for p in glob.glob('.git/objects/??/*'):
+const gitObjects = `import glob, sys, zlib
+for p in glob.glob((sys.argv[1:] or ['.git'])[0] + '/objects/??/*'):
   try: print(zlib.decompress(open(p, 'rb').read()))
   except Exception: pass
 `
@@ -134,11 +140,16 @@ function hasReached({ kind, number }: Attempt, output: string, { bench, home, hi
   if (kind === 'read') return secrets.some((secret) => output.includes(secret))
   const places = [join(bench.outside, 'outside'), home, ...guarded.map((name) => join(bench.folder, name))]
   const isMade = places.some((place) => existsSync(place) && filesIn(place).some((path) => path.includes(number)))
-  const texts = ['.git/config', '.npmrc'].map((name) => readFileSync(join(bench.folder, name), 'utf8'))
+  const texts = ['.git/config', '.git/modules/sub/config', 'nested/.git/config', '.npmrc'].map((name) =>
+    readFileSync(join(bench.folder, name), 'utf8'),
+  )
   return isMade || texts.some((text) => text.includes(number))
 }
 
-const guarded = ['.git/hooks', '.everlong', '.claude', '.vscode', 'protected']
+const guarded = [
+  ...['.git/hooks', '.git/modules/sub/hooks', 'nested/.git/hooks', 'deep/inner/.git/hooks'],
+  ...['.everlong', '.claude', '.vscode', 'protected'],
+]
 const filesIn = (folder: string) => readdirSync(folder, { recursive: true }).map(String)
 
 /** The secrets, and as common programs print them: reversed, in Base64, hexadecimal and octal, letter by letter. */
