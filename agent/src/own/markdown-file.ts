@@ -1,6 +1,6 @@
 // Markdown files with a head between lines of `---`, as skills, commands and agents are written.
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { isWithin } from '../files/paths.ts'
 
 export type Head = Readonly<Record<string, string | undefined>>
@@ -41,10 +41,12 @@ export type MarkdownFile = {
 
 export type Found<T> = { readonly found: readonly T[]; readonly problems: readonly string[] }
 
-/** The `.md` files of a folder and the folders in it, by name. */
+/** The `.md` files of a folder and the folders in it, by name. Installed packages have files of their own kind. */
 export function markdownFiles(folder: string): Found<MarkdownFile> {
   if (!existsSync(folder)) return { found: [], problems: [] }
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.md') && !name.split(sep).includes('node_modules'),
+  )
   const read = names.toSorted().map((name) => readMarkdown(folder, name))
   return {
     found: read.flatMap((each) => (typeof each === 'string' ? [] : [each])),

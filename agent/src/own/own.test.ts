@@ -26,7 +26,12 @@ allowed-tools: Bash(rm:*)
 Review $1 against $2. All: $ARGUMENTS.`
 
 test('commands are Markdown files; those in folders have both names, and the first folder wins', () => {
-  const own = filesIn('own', { 'review.md': review, 'git/commit.md': 'Commit it.\nWith care.', 'notes.txt': 'no' })
+  const own = filesIn('own', {
+    'review.md': review,
+    'git/commit.md': 'Commit it.\nWith care.',
+    'notes.txt': 'no',
+    'node_modules/x/README.md': 'no',
+  })
   const other = filesIn('other', { 'review.md': 'Another one.', 'more.md': 'More.' })
   const { found, problems } = findOwnCommands([join(own, 'nowhere'), own, other])
   expect(problems).toEqual([])

@@ -215,3 +215,17 @@ test('the trigger that a transcript names cannot steer the terminal', async () =
   expect(stdout).toContain('by 1 compaction')
   expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
 })
+
+test('a session of Everlong is called that, although it has the format of Claude Code', async () => {
+  const { records } = session().user('Hello.').assistant('Hi.')
+  const ours = folder.write(
+    'ours.jsonl',
+    records.map(({ version: _, ...record }) => record),
+  )
+  const theirs = folder.write(
+    'theirs.jsonl',
+    records.map((record) => ({ ...record, version: '2.1.226' })),
+  )
+  const lines = await Promise.all([ours, theirs].map(async (path) => (await everlong(['inspect', path])).stdout))
+  expect(lines.map((text) => / records, (.*)/.exec(text)?.[1])).toEqual(['Everlong', 'Claude Code 2.1.226'])
+})

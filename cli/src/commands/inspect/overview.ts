@@ -216,7 +216,9 @@ function several(names: readonly string[]): string {
 }
 
 function fileLine(report: InspectReport): string {
-  const client = `${agentNames[report.format]} ${several(report.versions)}`.trimEnd()
+  // Everlong writes the format of Claude Code, which names its version in every record.
+  const isOurs = report.format === 'claude-code' && report.versions.length === 0
+  const client = isOurs ? 'Everlong' : `${agentNames[report.format]} ${several(report.versions)}`.trimEnd()
   return `${bytes(report.bytes)}, ${counted(report.lines, 'line')}, ${counted(report.records, 'record')}, ${client}`
 }
 
