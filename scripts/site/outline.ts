@@ -36,7 +36,17 @@ export const outline: readonly Section[] = [
   },
   {
     title: 'Agents',
-    pages: docs('claude-code', 'codex', 'pi', 'opencode', 'agent', 'agent-terminal', 'agent-tools', 'agent-security', 'agent-compared'),
+    pages: docs(
+      'claude-code',
+      'codex',
+      'pi',
+      'opencode',
+      'agent',
+      'agent-terminal',
+      'agent-tools',
+      'agent-security',
+      'agent-compared',
+    ),
   },
   {
     title: 'How it works',

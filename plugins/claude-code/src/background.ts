@@ -2,7 +2,6 @@
 // If it is killed or comes too late, the next prompt reads the conversation itself.
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { readEvent } from './event.ts'
 import { sourceBefore } from './lost.ts'
 import { type Memory, memoryIn, type Pending } from './notes.ts'
@@ -30,7 +29,8 @@ async function pendingFor(session: string, { pending }: Memory): Promise<Pending
   for (let attempt = 0; attempt < 20; attempt++) {
     const found = pending.get(session)
     if (found !== undefined) return found
-    await setTimeout(50)
+    // Not from node:timers/promises: the agent waits for a hook that is built into the same file, and would load that too.
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
   return undefined
 }
