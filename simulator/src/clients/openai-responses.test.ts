@@ -124,6 +124,12 @@ describe('the Responses API', () => {
     })
   })
 
+  test('a response is stored unless the request says otherwise', async () => {
+    const first = await client.responses.create({ model: 'gpt-large', input: 'Hello', tools: [read] })
+    const next = { model: 'gpt-large', tools: [read], previous_response_id: first.id, input: outputsOf(first.output) }
+    expect(await client.responses.create(next)).toMatchObject({ previous_response_id: first.id })
+  })
+
   test('goes on from a stored response, and only from a stored one', async () => {
     const first = await client.responses.create({ ...hello, store: true, tools: [read] })
     const next = { model: 'gpt-large', tools: [read], previous_response_id: first.id, input: outputsOf(first.output) }
