@@ -1,9 +1,11 @@
 // Compaction as a tool that a host can give its model: the model knows best when a part of the work is finished.
 import { isObject, stringAt } from '../message/json.ts'
-import { compactToolDescription } from '../prompts/compact-tool.ts'
 import { oneLine } from '../text/one-line.ts'
 import { type RecallTool, schemaOf, type ToolOutput } from './recall-tool.ts'
 import type { Session } from './session-api.ts'
+
+/** When a model should ask for a compaction, and when not. */
+const description = `Makes room in the context: before your next request, a summary replaces the older part of this conversation. Use it when a part of the work is finished and its details no longer matter, for example after a sub-task with long tool output, or before you begin something new. Do not use it in the middle of a derivation, while you compare results, while a command or an edit is half done, or to save a few thousand tokens. Give "reason" (what is finished), and in "keep" whatever the summary must not lose. It answers with what will happen, or why not. You need not ask because the context is full: that is handled for you.`
 
 /** Characters of what the model writes. */
 const maxReason = 300
@@ -23,7 +25,7 @@ export function compactTool(session: Pick<Session, 'scheduleCompaction'>): Omit<
 } {
   return {
     name: 'compact',
-    description: compactToolDescription,
+    description,
     input_schema: { ...schemaOf(properties), required: ['reason'] },
     run: (input) => {
       const reason = oneLine(stringAt(input, 'reason') ?? '', maxReason)

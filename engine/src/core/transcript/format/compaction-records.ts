@@ -252,3 +252,33 @@ function readKept(data: JsonObject): Kept | undefined {
   if (typeof anchor !== 'string' || typeof head !== 'string' || typeof tail !== 'string') return undefined
   return { type: 'segment', anchor, head, tail }
 }
+
+const clientOpening = /^This session is being continued/
+/** The text that Codex puts before a summary. */
+const codexIntroduction = /^Another language model started to solve this problem[^\n]*\n/
+const summaryHeading = /^Summary:[ \t]*$/m
+const firstSection = /^[ \t]*(?:#+[ \t]*|\*\*)?1\.[ \t]/m
+const clientClosing =
+  /\n(?:If you need specific details from before compaction|Please continue the conversation|Continue the conversation from where)/
+
+/** The model's text in a recorded summary, without its scratchpad and the client's opening and closing text. */
+export function recordedProse(recorded: string): string {
+  const whole = withoutScratchpads(recorded).replace(codexIntroduction, '')
+  const end = whole.search(clientClosing)
+  const text = end < 0 ? whole : whole.slice(0, end)
+  const [found] = summaryHeading.exec(text) ?? []
+  if (found !== undefined) return text.slice(text.search(summaryHeading) + found.length).trim()
+  return (clientOpening.test(text) ? text.slice(Math.max(0, text.search(firstSection))) : text).trim()
+}
+
+function withoutScratchpads(text: string): string {
+  const kept: string[] = []
+  let from = 0
+  for (;;) {
+    const start = text.indexOf('<analysis>', from)
+    const end = start < 0 ? -1 : text.indexOf('</analysis>', start)
+    if (end < 0) return `${kept.join('')}${text.slice(from)}`
+    kept.push(text.slice(from, start))
+    from = end + '</analysis>'.length
+  }
+}

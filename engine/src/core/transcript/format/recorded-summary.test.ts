@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { recordedProse } from './recorded-summary.ts'
+import { recordedProse } from './compaction-records.ts'
 
 const opening = 'This session is being continued from a previous conversation that ran out of context.'
 const closing = '\n\nPlease continue the conversation from where we left it off.'
