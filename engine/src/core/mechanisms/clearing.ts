@@ -151,7 +151,7 @@ export function boundThinking(view: View, { model, weigher }: Situation, changed
 }
 
 /** What becomes of it if the server clears. */
-export function thinkingBehind(view: View, situation: Situation, changed: number): Plan['thinking'] {
+export function thinkingAfter(view: View, situation: Situation, changed: number): Plan['thinking'] {
   return boundThinking(view, situation, changed).length > 0 ? 'delegated' : 'untouched'
 }
 

@@ -92,7 +92,7 @@ function pausesOf(messages: readonly ViewMessage[]): readonly number[] {
 export type MarkLifetime = '5m' | '1h'
 
 /**
- * The cheaper lifetime for the marks of so many tokens, those that are not kept for an hour anyway. An hour costs more for every
+ * The cheaper lifetime for the marks of the tokens that are not kept for an hour anyway. An hour costs more for every
  * token that is written: those of each request, and all of them after a pause of more than an hour. It saves writing them again
  * after a pause between five minutes and an hour.
  */

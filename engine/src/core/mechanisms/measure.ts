@@ -168,7 +168,7 @@ function createWeights<T extends object>(weigh: (thing: T) => number): (thing: T
 
 /**
  * The sizes of the turns of a conversation, across its compactions: each boundary of ours remembers those before it.
- * Undefined if somebody compacted the conversation who does not remember them.
+ * Undefined after a compaction by a client that does not record them.
  */
 export function turnsIn(
   { messages }: Pick<View, 'messages'>,

@@ -31,7 +31,7 @@ export type PlanningMechanism = {
   readonly name: string
   /** Pure: the same view and situation give the same plan, and neither is changed. */
   readonly plan: (view: View, situation: Situation) => Plan | PlanDeclined
-  /** Only asks the server for something, which goes with whatever another mechanism did: it is asked in addition. */
+  /** It only asks the server for something, so it runs in addition to the mechanism that acts. */
   readonly isAdditive?: true
   /** Asks the server to leave something out, so its plan depends on what the client can do. */
   readonly asksServer?: true

@@ -18,7 +18,7 @@ import {
   newestStaying,
   seenUpTo,
 } from './clearable.ts'
-import { firstMessage, planClearing, sums, thinkingBehind, weighed } from './clearing.ts'
+import { firstMessage, planClearing, sums, thinkingAfter, weighed } from './clearing.ts'
 import type { CacheEdit, Plan, PlanDeclined, PlannedItem, PlanningMechanism, Situation } from './mechanism.ts'
 import { clearToolUses } from './server-edits.ts'
 import { worthIn } from './situation.ts'
@@ -112,7 +112,7 @@ function planCacheEdit(view: View, situation: Situation, name: string): Plan | P
     mechanism: name,
     why,
     items,
-    thinking: thinkingBehind(view, situation, firstMessage(items)),
+    thinking: thinkingAfter(view, situation, firstMessage(items)),
     request,
   } as const
   // A server that clears writes the prefix anew, so then it has to pay. A cache edit leaves the prefix where it is.
@@ -154,7 +154,7 @@ type Choosing = {
   /** Tokens of results that may remain. */
   readonly target: number
   readonly stale: ReadonlyMap<string, WhyStale>
-  /** So many of the newest stay. */
+  /** The number of newest results that stay. */
   readonly staying: number
   /** Results of messages before this one have been seen. */
   readonly seen: number

@@ -4,7 +4,7 @@ import type { JsonObject } from '../message/json.ts'
 import { declined } from '../ports/outcome.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Clearable, clearableResults, deletedIn, isHelpful, itemOf } from './clearable.ts'
-import { firstMessage, thinkingBehind, thinkingIn } from './clearing.ts'
+import { firstMessage, thinkingAfter, thinkingIn } from './clearing.ts'
 import type { PlanningMechanism, Situation } from './mechanism.ts'
 import { managementOf, toolUsesEdit } from './server-edits.ts'
 import { worthIn } from './situation.ts'
@@ -48,7 +48,7 @@ export const native: PlanningMechanism = {
       why: isDue ? whyNow : whyLater,
       items: going.map((result) => itemOf(result, 'the server leaves it out')),
       freed,
-      thinking: thinkingBehind(view, situation, first),
+      thinking: thinkingAfter(view, situation, first),
       worth: worthIn(situation, {
         freed,
         suffix: isDue ? Math.round(weigher.from(view.messages, first)) - freed : 0,

@@ -1,6 +1,6 @@
 // Snip, and ranges of a view as entries of the transcript, with the plan that replaces them.
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
-import { type Stretch, widened } from '../message/cut-points.ts'
+import { type MessageRange, widened } from '../message/cut-points.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { declined } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/figure.ts'
@@ -72,7 +72,7 @@ export function partsOf({ sources, pins, edits }: View): readonly Part[] {
 }
 
 /** What lies between the pinned rounds: a pinned call keeps its result, and a pinned result its call. */
-function segmentsOf(parts: readonly Part[], { start, end }: Stretch): readonly (readonly Part[])[] {
+function segmentsOf(parts: readonly Part[], { start, end }: MessageRange): readonly (readonly Part[])[] {
   const kept = new Set<number>()
   for (let at = start; at < end; at++) {
     if (!parts[at]?.isPinned) continue

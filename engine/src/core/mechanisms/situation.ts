@@ -20,7 +20,7 @@ import { createWeigher, viewSize, type Weigher } from './measure.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
 
 export type SituationInput = ExplainInput & {
-  /** Of the view, if somebody has made it. */
+  /** Of the view, if there is one already. */
   readonly explanation?: Explanation
   readonly now: number
   readonly reductions?: ReductionChoices

@@ -70,9 +70,9 @@ function insideOf(ranges: readonly IndexRange[], length: number): Uint8Array {
 }
 
 /** Without `end`. */
-export type Stretch = { readonly start: number; readonly end: number }
+export type MessageRange = { readonly start: number; readonly end: number }
 
-export type Round = Stretch & {
+export type Round = MessageRange & {
   /** 'prompt': user messages that no answer asked for. 'answer': an answer and the results of its calls. */
   readonly type: 'prompt' | 'answer'
 }
@@ -97,13 +97,13 @@ function goesOn({ type }: Round, { role, content, messageId }: CutMessage, first
 export function turnsOf<M extends Message>(
   messages: readonly M[],
   isHuman: (message: M, index: number) => boolean,
-): readonly Stretch[] {
+): readonly MessageRange[] {
   const starts = messages.flatMap((message, index) => (index === 0 || isHuman(message, index) ? [index] : []))
   return starts.map((start, at) => ({ start, end: starts[at + 1] ?? messages.length }))
 }
 
 /** The smallest stretch around this one that splits no pair, answer or thinking. */
-export function widened(messages: readonly CutMessage[], { start, end }: Stretch): Stretch {
+export function widened(messages: readonly CutMessage[], { start, end }: MessageRange): MessageRange {
   const cuts = legalCuts(messages, { before: 'user-message' })
   return {
     start: cutBefore(cuts, start) ?? 0,

@@ -16,14 +16,14 @@ export type FailedReason =
   | 'nothing-to-compact'
   | 'write-failed'
 
-/** It was tried in vain: nothing has changed. */
+/** It did not work, and nothing has changed. */
 export type Failed = Partial<Spent> & {
   readonly type: 'failed'
   readonly reason: FailedReason
   /** What went wrong, and what can be done. */
   readonly why: string
   readonly tried: readonly Tried[]
-  /** What hooks want to tell the person. */
+  /** Messages of hooks for the person. */
   readonly notices?: readonly string[]
   /** If the request for a summary was too long: the numbers that the provider named. */
   readonly overflow?: Overflow | undefined
@@ -49,13 +49,13 @@ export type Compacted = Spent & {
   readonly durationMs: number
   readonly tried: readonly Tried[]
   readonly chain: ChainInfo
-  /** What hooks want to tell the person. */
+  /** Messages of hooks for the person. */
   readonly notices: readonly string[]
   readonly restored?: Restoration
   readonly summary?: string
   /** What code found when it checked the summary. */
   readonly fidelity?: FidelityReport
-  /** What PostCompact hooks want the model to see. */
+  /** Texts of PostCompact hooks for the model. */
   readonly contextAfter?: readonly string[]
 }
 
@@ -66,7 +66,7 @@ export type CompactedDraft = Pick<Compacted, 'type' | 'mechanism' | 'records'> &
 export type Tried = {
   readonly mechanism: string
   readonly outcome: 'declined' | 'failed' | 'done'
-  /** Of one that declined or failed. */
+  /** Why it declined or failed, for programs. */
   readonly reason?: string
   readonly why: string
 }

@@ -15,7 +15,7 @@ export type RestoreRequest = {
   readonly countTokens: (text: string) => number
   /** The compaction comes before the threshold, because carrying the context costs too much: restore little. */
   readonly isEarly?: boolean
-  /** What is to be done next, in the summary's and the user's words. */
+  /** The next step, in the words of the summary and the user. */
   readonly next?: string
 }
 

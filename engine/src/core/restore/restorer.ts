@@ -22,7 +22,7 @@ export type RestoreInput = {
   readonly recordOf?: ((uuid: string) => JsonObject | undefined) | undefined
   /** What the host says its tools are. */
   readonly named?: NamedKinds | undefined
-  /** What is to be done next, as the summary and the user say: files that it names come first. */
+  /** The next step, in the words of the summary and the user. Files that it names come first. */
   readonly next?: string | undefined
   /** Where the transcript itself is: a file that is never restored. */
   readonly transcriptPath?: string | undefined

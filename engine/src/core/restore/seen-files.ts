@@ -114,7 +114,7 @@ class Files {
     if (!lines) return
     const isWhole = recorded !== undefined || known?.isWhole === true
     this.put(path, edited(lines, edits), { isWhole, isSure: recorded !== undefined })
-    // Where nobody knows what was put in, or where.
+    // It is unknown what was inserted, or where.
     if (edits.length === 0 || edits.some(({ before }) => before === '')) this.mark(path, 'isStale')
   }
 

@@ -34,7 +34,7 @@ export type ConversationInput = {
   readonly envelope: JsonObject
   /** The entries at the time it was opened, in file order. */
   readonly entries: readonly Entry[]
-  /** The fold of these entries, if somebody has made it. */
+  /** The fold of these entries, if there is one already. */
   readonly fold?: Fold | undefined
   /** Whether that is everything. If not, it must include the live window. */
   readonly isWhole?: boolean | undefined

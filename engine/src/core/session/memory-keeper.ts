@@ -40,7 +40,7 @@ export class MemoryKeeper implements BackgroundWorker {
   private problem: string | undefined
 
   constructor(input: KeeperInput & { readonly store: SessionMemory }) {
-    // A keeper that somebody made takes notes.
+    // Without settings, a keeper takes notes.
     const { store, settings = { ...defaultSettings.sessionMemory, isOn: true }, isResumed } = input
     this.store = store
     this.settings = settings

@@ -92,7 +92,7 @@ function pays(runtime: Runtime): boolean {
   const view = conversation.view()
   const situation = gauge.situation(view)
   const { explanation } = situation
-  // Nobody is there who could be asked.
+  // The session is idle, so there is nobody to ask.
   if (explanation.autoCompact.mode !== true || whyNotCompact(runtime, explanation, { source: 'turn', pays: true }))
     return false
   // Only the session's own model reads the cached prefix.

@@ -58,7 +58,7 @@ export type Loaded = Pick<Transcript, 'path' | 'format' | 'bytes' | 'entries'> &
   readonly cutoff: Cutoff
   /** The entries with everything whole that these views show; the same list if nothing is missing. */
   readonly whole: (views: readonly View[]) => readonly Entry[]
-  /** Visits all entries whole, in order, for the facts; where somebody read these already, they are given. */
+  /** Visits all entries whole, in order, for the facts. Not called if `facts` is given. */
   readonly eachWhole: (visit: (entry: Entry) => void) => void
   readonly facts?: Facts | undefined
 }

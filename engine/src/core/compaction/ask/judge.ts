@@ -89,7 +89,7 @@ export type FormattedSummary = {
 /** The scratchpad and the tags are removed, runs of blank lines are folded. Tags that the text speaks of are left alone. */
 export function formatSummary(answer: string): FormattedSummary {
   const analysis = openingOf(answer, 'analysis')
-  const rest = analysis === undefined ? answer : behindAnalysis(answer, analysis)
+  const rest = analysis === undefined ? answer : withoutAnalysis(answer, analysis)
   const start = openingOf(rest, 'summary')
   if (start === undefined) {
     const isOpen = openingOf(rest, 'analysis') !== undefined
@@ -113,7 +113,7 @@ function openingOf(text: string, name: 'analysis' | 'summary'): number | undefin
 }
 
 /** Without the scratchpad; as it is where that never ends. */
-function behindAnalysis(answer: string, start: number): string {
+function withoutAnalysis(answer: string, start: number): string {
   const end = answer.toLowerCase().indexOf('</analysis>', start)
   return end < 0 ? answer : `${answer.slice(0, start)}${answer.slice(end + '</analysis>'.length)}`
 }
