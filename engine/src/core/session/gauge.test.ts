@@ -3,7 +3,7 @@ import type { ModelRequest } from '../ports/model.ts'
 import type { EngineSettings } from '../settings/table.ts'
 import { nothingLearned } from './gauge.ts'
 import { plainMechanism, summarizing } from './testing/mechanisms.ts'
-import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
+import { answerOf, createTestWorld, memoryStore, scripted, type World } from './testing/world.ts'
 
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
@@ -209,6 +209,19 @@ describe('a history that no answer has counted', () => {
     await world.session.prepare()
     await settled()
     expect(asked).toEqual([])
+  })
+
+  test('is not counted in a session that is opened again with the usage of an answer', async () => {
+    const store = memoryStore()
+    const first = createTestWorld({ store, settings: { contextWindow: 200_000 } })
+    first.session.add(long)
+    first.session.record(answerOf('ok', { usage: usage(12_000) }))
+    const { asked, model } = counting(async () => 30_000)
+    const world = createTestWorld({ store, model, settings: { contextWindow: 200_000 } })
+    world.session.add({ role: 'user', content: 'Go on.' })
+    await world.session.prepare()
+    await settled()
+    expect([world.session.messages().length, asked]).toEqual([3, []])
   })
 
   test('is counted for a model that the session changes to', async () => {
