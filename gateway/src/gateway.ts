@@ -1,6 +1,6 @@
 // The gateway behind a port: builds its parts from the configuration, listens, and stops without cutting answers short.
 import { randomUUID } from 'node:crypto'
-import type { Server } from 'node:http'
+import type { Server, ServerOptions } from 'node:http'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import { StoreError } from 'everlong'
@@ -85,8 +85,9 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     isStopping: () => isStopping,
     recallFolder: (tenant) => (stores.isShared || ports.storeOf ? undefined : recallFolder(config, tenant)),
   }
-  const server = createAdaptorServer({ fetch: createApp(parts).fetch, overrideGlobalObjects: false }) as Server
-  limitTimes(server, config)
+  const server = createAdaptorServer({
+    ...{ fetch: createApp(parts).fetch, overrideGlobalObjects: false, serverOptions: timesOf(config) },
+  }) as Server
   const port = await listen(server, config.listen)
   const stop = async (): Promise<void> => {
     await closed(server, config.limits.stopMs)
@@ -151,11 +152,15 @@ function counted(books: Books, tell: (row: Row) => void): Books {
   }
 }
 
-function limitTimes(server: Server, { limits }: Config): void {
-  server.requestTimeout = limits.requestMs
-  server.headersTimeout = Math.min(limits.requestMs, 30_000)
-  // Longer than the idle time of common load balancers, which otherwise reuse a connection that is being closed.
-  server.keepAliveTimeout = 75_000
+function timesOf({ limits }: Config): ServerOptions {
+  const headersTimeout = Math.min(limits.requestMs, 30_000)
+  return {
+    ...{ requestTimeout: limits.requestMs, headersTimeout },
+    // How often Node looks for connections that are over these limits: they last at most a quarter longer.
+    connectionsCheckingInterval: Math.ceil(headersTimeout / 4),
+    // Longer than the idle time of common load balancers, which otherwise reuse a connection that is being closed.
+    keepAliveTimeout: 75_000,
+  }
 }
 
 function listen(server: Server, { host, port }: Config['listen']): Promise<number> {

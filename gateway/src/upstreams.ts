@@ -57,13 +57,13 @@ function connectionTo(name: string, origin: URL): Upstream {
 }
 
 /**
- * Only a plain path: no host (`http://other/`, `//other/`), no way up (`..`, also encoded), no backslash. What it says must mean
- * the same here and at the upstream.
+ * Only a plain path: no host (`http://other/`, `//other/`, also after the name of an upstream), no way up (`..`, also encoded), no
+ * backslash. What it says must mean the same here and at the upstream.
  */
 function readTarget(target: string): { readonly pathname: string; readonly search: string } | undefined {
   const at = target.indexOf('?')
   const pathname = at < 0 ? target : target.slice(0, at)
-  const isPlain = /^\/(?!\/)[\w\-.~!$&'()*+,;=:@%/]*$/.test(pathname)
+  const isPlain = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/.test(pathname) && !pathname.includes('//')
   const hasWayUp = /(^|\/)(\.|%2e){1,2}(\/|$)/i.test(pathname) || /%(2f|5c|00)/i.test(pathname)
   return isPlain && !hasWayUp ? { pathname, search: at < 0 ? '' : target.slice(at) } : undefined
 }

@@ -1,7 +1,7 @@
 // Chat completions of OpenAI and of everybody who speaks like it.
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { ChatAccumulator, chatConverter, chatUsage, convert } from 'everlong/internal/wire'
-import type { Answered, Asked, Dialect } from './dialect.ts'
+import { type Answered, type Asked, type Dialect, maxMessages } from './dialect.ts'
 
 const converter = chatConverter()
 
@@ -18,8 +18,8 @@ export const chat: Dialect = {
 
 function readRequest(body: JsonObject): Asked | undefined {
   const list = arrayAt(body, 'messages')
-  if (list.length === 0 || !list.every((message) => isObject(message) && typeof message.role === 'string'))
-    return undefined
+  if (list.length === 0 || list.length > maxMessages) return undefined
+  if (!list.every((message) => isObject(message) && typeof message.role === 'string')) return undefined
   const { head, known } = convert(converter, list as never)
   return {
     model: stringAt(body, 'model') ?? '',

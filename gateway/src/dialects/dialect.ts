@@ -7,6 +7,9 @@ import type { Shape } from '../http/refusals.ts'
 
 export type DialectName = 'messages' | 'chat' | 'responses'
 
+/** The Messages API answers no request with more. Such a request passes unread, because reading it would hold up everybody. */
+export const maxMessages = 100_000
+
 /** What a request says. */
 export type Asked = {
   readonly model: string

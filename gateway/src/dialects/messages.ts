@@ -1,7 +1,7 @@
 // The Messages API. Threads and compactions by the server are not read: their history is not in the request.
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { MessageAccumulator, messageConversion, readUsage } from 'everlong/internal/wire'
-import type { Answered, Asked, Dialect } from './dialect.ts'
+import { type Answered, type Asked, type Dialect, maxMessages } from './dialect.ts'
 import { withoutReminders } from './reminders.ts'
 
 const { converter } = messageConversion()
@@ -25,7 +25,8 @@ export const messages: Dialect = {
 
 function readRequest(body: JsonObject): Asked | undefined {
   const list = arrayAt(body, 'messages')
-  if (isObject(body.thread) || list.length === 0 || !list.every(isMessage)) return undefined
+  if (isObject(body.thread) || list.length === 0 || list.length > maxMessages) return undefined
+  if (!list.every(isMessage)) return undefined
   return {
     model: stringAt(body, 'model') ?? '',
     system: body.system,

@@ -1,7 +1,7 @@
 // The Responses API. A conversation that the server holds (previous_response_id, conversation) is not in the request and not read.
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { convert, groupItems, itemConverter, responsesUsage } from 'everlong/internal/wire'
-import type { Answered, Asked, Dialect } from './dialect.ts'
+import { type Answered, type Asked, type Dialect, maxMessages } from './dialect.ts'
 
 const converter = itemConverter('responses')
 
@@ -33,7 +33,8 @@ function readRequest(body: JsonObject): Asked | undefined {
 /** Undefined if nothing was said, or in a shape that is not known. */
 function itemsOf(input: unknown): readonly object[] | undefined {
   if (typeof input === 'string') return [{ role: 'user', content: input }]
-  return Array.isArray(input) && input.length > 0 && input.every(isObject) ? input : undefined
+  const isReadable = Array.isArray(input) && input.length > 0 && input.length <= maxMessages && input.every(isObject)
+  return isReadable ? input : undefined
 }
 
 /** The last event of a stream has the whole response; a plain answer is the response. */

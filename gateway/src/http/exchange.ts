@@ -53,11 +53,18 @@ function admitted(
   const caller = parts.tenants.callerOf(incoming)
   const { maxBodyBytes } = parts.config.limits
   if (parts.isStopping()) return { refusal: refusals.stopping, shape }
+  if (!isWellFramed(incoming)) return { refusal: refusals.badFraming, shape }
   if (!caller) return { refusal: refusals.noKey, shape }
   if (!route) return { refusal: refusals.badPath, shape }
   if (parts.config.whenStoreIsAway === 'refuse' && parts.health.problem() !== undefined)
     return { refusal: refusals.storeAway, shape }
-  if (!hasCredential(incoming.headers)) return { refusal: refusals.noCredential, shape }
+  if (!hasCredential(incoming)) return { refusal: refusals.noCredential, shape }
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) return { refusal: tooLarge(maxBodyBytes), shape }
   return { incoming, outgoing, caller, route, dialect, shape, started }
+}
+
+/** Versions and framings that servers read differently are not passed on, although Node's parser accepts them. */
+function isWellFramed({ httpVersion, headers }: IncomingMessage): boolean {
+  if (httpVersion === '1.0') return headers['transfer-encoding'] === undefined
+  return httpVersion === '1.1'
 }

@@ -1,12 +1,12 @@
 // Passes a request to the upstream and its answer back, as they come: no byte is changed and none waits. What passes by is
 // collected for the transcript, which is written later. A client that goes away ends the request at the upstream.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Config } from '../config/schema.ts'
 import type { Upstream } from '../upstreams.ts'
 import { collect } from './body.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
-import { type Refusal, refuse, type Shape, tooSlow, unreachable } from './refusals.ts'
+import { type Refusal, refuse, type Shape, tooLarge, tooSlow, unreachable } from './refusals.ts'
 
 export type ForwardOptions = {
   readonly incoming: IncomingMessage
@@ -87,8 +87,25 @@ export function forward(options: ForwardOptions): Promise<Forwarded> {
       else response.pipe(outgoing)
     })
     if (Buffer.isBuffer(body)) request.end(body)
-    else body.pipe(request)
+    else stream(body, request, { maxBytes: limits.maxBodyBytes, onTooLarge: () => fail(tooLarge(limits.maxBodyBytes)) })
   })
+}
+
+type Streaming = { readonly maxBytes: number; readonly onTooLarge: () => void }
+
+/** What comes after the limit is read and dropped, so that the caller can read the answer. */
+function stream(body: Readable, request: ClientRequest, { maxBytes, onTooLarge }: Streaming): void {
+  let size = 0
+  const count = (chunk: Buffer): void => {
+    size += chunk.length
+    if (size <= maxBytes) return
+    body.off('data', count)
+    body.unpipe(request)
+    onTooLarge()
+    body.resume()
+  }
+  body.on('data', count)
+  body.pipe(request)
 }
 
 /** A stream that has begun with signs of life can only tell of a refusal with an event. */
@@ -97,6 +114,6 @@ export function errorEvent(body: Buffer | undefined): string {
   return `event: error\ndata: ${data}\n\n`
 }
 
-function reasonOf(error: Error): string {
+export function reasonOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'
 }

@@ -1,6 +1,6 @@
 // Which headers pass. Everything does, in the order and spelling in which it came, except what concerns one connection only and
 // what is ours.
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 /** RFC 9110, 7.6.1, and what Node sets itself. */
 const ofConnection = new Set([
@@ -71,10 +71,11 @@ function namedByConnection(raw: readonly string[]): ReadonlySet<string> {
   return names
 }
 
-/** Whether the caller brings a credential of its own for the upstream. */
-export function hasCredential(headers: IncomingHttpHeaders): boolean {
+/** Whether the caller brings a credential of its own that the upstream will get. */
+export function hasCredential({ headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): boolean {
+  const notPassed = namedByConnection(rawHeaders)
   return ['authorization', 'x-api-key', 'api-key'].some((name) => {
-    const value = headers[name]
+    const value = notPassed.has(name) ? undefined : headers[name]
     return typeof value === 'string' && value.replace(/^bearer\b/i, '').trim() !== ''
   })
 }

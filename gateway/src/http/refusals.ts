@@ -23,6 +23,11 @@ export const refusals = {
     message: 'The gateway has no credential of its own. Send yours for the API in x-api-key or authorization.',
   },
   badPath: { status: 400, type: 'invalid_request_error', message: 'The gateway does not forward this path.' },
+  badFraming: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The gateway takes HTTP 1.1, and HTTP 1.0 without chunks.',
+  },
   stopping: { status: 503, type: 'api_error', message: 'The gateway is stopping. Try again.', retryAfterSeconds: 1 },
   storeAway: {
     status: 503,

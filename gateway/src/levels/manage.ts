@@ -3,6 +3,7 @@
 import { countTokens } from 'everlong'
 import { arrayAt, type JsonObject } from 'everlong/internal'
 import { bodyObject } from '../http/body.ts'
+import { refuse } from '../http/refusals.ts'
 import { clientIdsOf } from '../identify/client-ids.ts'
 import type { Parts } from '../parts.ts'
 import { answerOr } from './answer.ts'
@@ -56,6 +57,13 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
     response = await middleware({ ...given, signal: wire.signal } as never, wire.next as never, wire.context as never)
   } catch (error) {
     stopSigns()
+    const refusal = wire.refusal()
+    if (refusal) {
+      refuse(outgoing, refusal, call.shape)
+      const forwarded = { type: 'refused', status: refusal.status, headers: {}, bytes: undefined } as const
+      const ended = { ...forwarded, isWhole: false, firstByteMs: undefined }
+      return recordExchange(call, { forwarded: ended, bytes, own: wire.own(), isHandover: false, conversation }, parts)
+    }
     const why = error instanceof Error ? error.message : String(error)
     parts.log('error', 'not-managed', { tenant: caller.tenant, session: conversation.session, why })
     // Nothing was answered yet, so the request can still pass as it came.

@@ -11,12 +11,7 @@ export async function observe(call: Call, parts: Parts): Promise<void> {
   const { incoming, dialect } = call
   const { maxBodyBytes } = parts.config.limits
   const kept = collect(dialect ? maxBodyBytes : 0)
-  let size = 0
-  incoming.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    kept.add(chunk)
-    if (size > maxBodyBytes) incoming.destroy()
-  })
+  incoming.on('data', kept.add)
   const forwarded = await passOn(call, incoming, parts)
   const bytes = kept.bytes()
   if (bytes) recordExchange(call, { forwarded, bytes, own: [], isHandover: false }, parts)

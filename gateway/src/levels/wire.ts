@@ -7,8 +7,9 @@ import type { ModelAnswer } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import { eventsOf } from '../dialects/events.ts'
 import { collect } from '../http/body.ts'
-import { errorEvent, type Forwarded } from '../http/forward.ts'
+import { errorEvent, type Forwarded, reasonOf } from '../http/forward.ts'
 import { requestHeaders, responseHeaders } from '../http/headers.ts'
+import { type Refusal, tooSlow, unreachable } from '../http/refusals.ts'
 import type { Parts } from '../parts.ts'
 import type { ReadableCall } from './call.ts'
 
@@ -30,6 +31,8 @@ export type Wire = {
   readonly sentFor: (response: Response) => JsonObject | undefined
   /** Answers that the gateway asked for by itself. */
   readonly own: () => readonly ModelAnswer[]
+  /** Why the upstream could not be asked, if that is why there is no answer. */
+  readonly refusal: () => Refusal | undefined
 }
 
 export type WireOptions = { readonly bytes: Buffer; readonly body: JsonObject; readonly parts: Parts }
@@ -42,13 +45,17 @@ export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptio
   const sent = new WeakMap<Response, Sent>()
   const own: ModelAnswer[] = []
   const told = Promise.withResolvers<unknown>()
+  let refusal: Refusal | undefined
   const next = async (request: WireRequest): Promise<Response> => {
     const isOwn = request.signal !== gone.signal
     const started = parts.now()
     const message = await open(call, request.body === unchanged ? bytes : Buffer.from(request.body), {
-      signal: gone.signal,
+      ...{ signal: gone.signal, limits: parts.config.limits },
       // The gateway reads these itself.
       isPlain: isOwn,
+    }).catch((error: unknown) => {
+      if (!isOwn && error instanceof NotAsked) refusal = error.refusal
+      throw error
     })
     const made = {
       status: message.statusCode ?? 502,
@@ -65,7 +72,7 @@ export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptio
     return new Response(read, made)
   }
   return {
-    ...{ signal: gone.signal, next, own: () => own },
+    ...{ signal: gone.signal, next, own: () => own, refusal: () => refusal },
     context: {
       logger: { debug: () => undefined },
       parse: (response) => (response.ok ? told.promise : errorIn(response)),
@@ -98,9 +105,24 @@ async function errorIn(response: Response): Promise<unknown> {
   }
 }
 
-type Opening = { readonly signal: AbortSignal; readonly isPlain: boolean }
+/** The upstream could not be asked. */
+class NotAsked extends Error {
+  readonly refusal: Refusal
 
-function open({ incoming, route }: ReadableCall, body: Buffer, { signal, isPlain }: Opening): Promise<IncomingMessage> {
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+type Opening = {
+  readonly signal: AbortSignal
+  readonly isPlain: boolean
+  readonly limits: Parts['config']['limits']
+}
+
+function open(call: ReadableCall, body: Buffer, { signal, isPlain, limits }: Opening): Promise<IncomingMessage> {
+  const { incoming, outgoing, route } = call
   const { upstream, path } = route
   const { origin, agent } = upstream
   const raw = isPlain
@@ -114,8 +136,19 @@ function open({ incoming, route }: ReadableCall, body: Buffer, { signal, isPlain
       ...{ protocol: origin.protocol, hostname: origin.hostname.replace(/^\[|\]$/g, ''), port: origin.port, signal },
       ...{ method: 'POST', path, headers, agent, setDefaultHeaders: false },
     })
-    request.on('error', reject)
-    request.on('response', resolve)
+    let isAnswered = false
+    request.setTimeout(limits.firstByteMs, () => {
+      reject(new NotAsked(tooSlow(upstream.name)))
+      request.destroy()
+      // In the middle of an answer: the upstream is silent, or the client has stopped reading.
+      if (isAnswered && !isPlain) outgoing.destroy()
+    })
+    request.on('error', (error) => reject(new NotAsked(unreachable(upstream.name, reasonOf(error)))))
+    request.on('response', (response) => {
+      isAnswered = true
+      request.setTimeout(limits.idleMs)
+      resolve(response)
+    })
     request.end(body)
   })
 }

@@ -14,7 +14,8 @@ export function giveBack<Foreign>(
   converter: Converter<Foreign>,
 ): readonly GivenBack<Foreign>[] {
   const writer: Writer<Foreign> = { converter, originOf: originsIn(known) }
-  const byEnd = groupBy([...known.keys()], (index) => endOf(known[index]))
+  const groups = groupBy([...known.keys()], (index) => endOf(known[index]))
+  const byEnd = new Map([...groups].map(([key, group]) => [key, [...group]]))
   // From the end, because the newest messages are the ones that stay: of equal messages the right one is found.
   const out: GivenBack<Foreign>[] = []
   let limit = known.length
@@ -28,9 +29,10 @@ export function giveBack<Foreign>(
       changed = []
     }
     for (let end = blocks.length; end > 0; ) {
-      const index = byEnd
-        .get(keys[end - 1] ?? '')
-        ?.findLast((at) => at < limit && isEndOf({ role, keys: keys.slice(0, end) }, known[at]))
+      const candidates = byEnd.get(keys[end - 1] ?? '') ?? []
+      // The limit only falls, so these are never looked at again.
+      while ((candidates.at(-1) ?? -1) >= limit) candidates.pop()
+      const index = candidates.findLast((at) => isEndOf({ role, keys, end }, known[at]))
       const same = index === undefined ? undefined : known[index]
       if (index === undefined || !same) {
         changed.unshift(blocks[--end] as Block)
@@ -52,12 +54,12 @@ function endOf(known: Known<unknown> | undefined): string {
   return last ? keyOf(last) : ''
 }
 
-type Keyed = { readonly role: Message['role']; readonly keys: readonly string[] }
+type Keyed = { readonly role: Message['role']; readonly keys: readonly string[]; readonly end: number }
 
-/** Whether a message ends with a known one. */
-function isEndOf({ role, keys }: Keyed, known: Known<unknown> | undefined): boolean {
-  if (!known || known.role !== role || known.content.length > keys.length) return false
-  const start = keys.length - known.content.length
+/** Whether the blocks of a message before `end` end with a known message. */
+function isEndOf({ role, keys, end }: Keyed, known: Known<unknown> | undefined): boolean {
+  if (!known || known.role !== role || known.content.length > end) return false
+  const start = end - known.content.length
   return known.content.every((block, at) => keyOf(block) === keys[start + at])
 }
 

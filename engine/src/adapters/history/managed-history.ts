@@ -269,13 +269,16 @@ export class ManagedHistory<Foreign> {
   }
 
   private writeAll(fresh: readonly Known<Foreign>[]): void {
+    // One copy, whatever the length of the history.
+    const known = [...this.known]
+    this.known = known
     let isWaiting = false
     for (const message of fresh) {
       const isAnswer = message.role === 'assistant'
       // The awaited answer was lost. What the user said instead must come before the next answer.
       if (isAnswer && isWaiting) this.current.abandonRequest()
       const uuid = this.write(message)
-      this.known = [...this.known, { ...message, uuid }]
+      known.push({ ...message, uuid })
       isWaiting = !isAnswer && this.isAwaited
     }
   }
