@@ -67,11 +67,14 @@ describe('slow clients', () => {
       )
       const setup = await started({ config: { keys, level, limits, upstreams: { simulator: { url } } } })
       const body = requestBody([{ role: 'user', content: 'Hello.' }])
-      const { socket } = openWire(setup.url)
+      const { socket, received } = openWire(setup.url)
       socket.pause()
       socket.write(`POST /v1/messages HTTP/1.1\r\n${own}Content-Length: ${body.length}\r\n\r\n${body}`)
       await closed.promise
-      socket.destroy()
+      // Its connection is closed too, which it notices when it reads again.
+      socket.resume()
+      socket.once('end', () => socket.destroy())
+      await received
       await expect
         .poll(() => setup.lines.filter(({ event }) => event === 'request'))
         .toMatchObject([{ end: 'aborted', whole: false }])

@@ -93,7 +93,7 @@ export function forward(options: ForwardOptions): Promise<Forwarded> {
 
 type Streaming = { readonly maxBytes: number; readonly onTooLarge: () => void }
 
-/** What comes after the limit is read and dropped, so that the caller can read the answer. */
+/** After the limit the caller gets an answer; Node reads and drops the rest of the body. */
 function stream(body: Readable, request: ClientRequest, { maxBytes, onTooLarge }: Streaming): void {
   let size = 0
   const count = (chunk: Buffer): void => {
@@ -102,7 +102,6 @@ function stream(body: Readable, request: ClientRequest, { maxBytes, onTooLarge }
     body.off('data', count)
     body.unpipe(request)
     onTooLarge()
-    body.resume()
   }
   body.on('data', count)
   body.pipe(request)

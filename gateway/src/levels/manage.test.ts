@@ -197,3 +197,20 @@ test('summaries are in the books as calls of the gateway, and everything togethe
   expect(report.own.requests).toBe(summaries.length)
   expect(report.cost + report.own.cost).toBeCloseTo(server.simulator.meter.totals().cost, 9)
 })
+
+test.each([
+  ['many', 30, 60],
+  ['long', 300, 20],
+  ['longer than half of the window', 500, 12],
+])('a conversation of %s user messages goes on, also if the model writes no summary', async (_, lines, count) => {
+  const { url } = await started({ script: () => text('Noted.') })
+  const client = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+  const messages: Anthropic.MessageParam[] = []
+  for (let at = 0; at < count; at++) {
+    const said = Array.from({ length: lines }, (_, line) => `Line ${at}.${line} says that heron ${at + line} was seen.`)
+    messages.push({ role: 'user', content: said.join(' ') })
+    const { content } = await client.messages.create({ model, max_tokens: 1_000, messages })
+    messages.push({ role: 'assistant', content })
+  }
+  expect(messages).toHaveLength(2 * count)
+})

@@ -1,7 +1,7 @@
 // Level 3: requests are reduced on the wire. What the engine leaves out stays out, in the same bytes, until it decides that another
-// change pays. A request that it leaves as it is passes as it came. Only the Messages API; other requests pass as on level 2.
+// change pays. A request that it leaves as it is passes as it came.
 import { countTokens } from 'everlong'
-import { arrayAt, type JsonObject } from 'everlong/internal'
+import type { JsonObject } from 'everlong/internal'
 import { bodyObject } from '../http/body.ts'
 import { refuse } from '../http/refusals.ts'
 import { clientIdsOf } from '../identify/client-ids.ts'
@@ -14,7 +14,7 @@ import { createWire } from './wire.ts'
 
 export function manage(call: ReadableCall, parts: Parts): Promise<void> {
   return answerOr(call, parts, async (bytes, own) => {
-    const body = call.dialect.name === 'messages' ? await manageableBody(call, bytes, parts) : undefined
+    const body = await manageableBody(call, bytes, parts)
     if (body) return send({ call, bytes, body, parts })
     const forwarded = await passOn(call, bytes, parts)
     recordExchange(call, { forwarded, bytes, own, isHandover: false }, parts)
@@ -31,7 +31,9 @@ async function manageableBody(call: ReadableCall, bytes: Buffer, parts: Parts): 
   // In an encoding the body could not be sent changed.
   if (headers['content-encoding'] !== undefined) return undefined
   const body = await bodyObject(bytes, { encoding: undefined, maxBytes: parts.config.limits.maxBodyBytes })
-  return body && call.dialect.readRequest(body) ? body : undefined
+  // A text alone, which the Responses API takes for a list, has nothing that could be left out.
+  const isList = Array.isArray(body?.messages) || Array.isArray(body?.input)
+  return body && isList && call.dialect.readRequest(body) ? body : undefined
 }
 
 type Sending = { readonly call: ReadableCall; readonly bytes: Buffer; readonly body: JsonObject; readonly parts: Parts }
@@ -50,15 +52,15 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
     { outgoing, dialect: dialect.name, isStreamed: asked.isStreamed },
     parts.config.limits.pingMs,
   )
-  const { middleware, release } = parts.managed.use(conversation)
-  const given = { url: 'http://upstream/v1/messages', method: 'POST', headers: {}, body: JSON.stringify(body) }
+  const { run, release } = parts.managed.use({ ...conversation, dialect: dialect.name })
   let response: Response
   try {
-    response = await middleware({ ...given, signal: wire.signal } as never, wire.next as never, wire.context as never)
+    response = await run({ body, wire })
   } catch (error) {
     stopSigns()
     const refusal = wire.refusal()
     if (refusal) {
+      await release()
       refuse(outgoing, refusal, call.shape)
       const forwarded = { type: 'refused', status: refusal.status, headers: {}, bytes: undefined } as const
       const ended = { ...forwarded, isWhole: false, firstByteMs: undefined }
@@ -75,10 +77,7 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
   const forwarded = await wire.answer(response)
   await release()
   const sent = wire.sentFor(response)
+  const tokensIn = (one: JsonObject) => countTokens(dialect.readRequest(one)?.messages as never)
   const removed = sent === undefined ? 0 : Math.max(0, tokensIn(body) - tokensIn(sent))
   recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation, removed }, parts)
-}
-
-function tokensIn(body: JsonObject): number {
-  return countTokens(arrayAt(body, 'messages') as never)
 }

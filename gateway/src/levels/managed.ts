@@ -1,26 +1,24 @@
 // The sessions of level 3: each conversation has an engine session of its own, whose edits say what its requests leave out. They are
 // stored, so that what was left out once is left out again in the same bytes, also after a restart.
 import type { EngineEvent } from 'everlong'
-import { type AnthropicSdk, everlong } from 'everlong/anthropic'
+import { everlong } from 'everlong/anthropic'
 import type { SessionStore } from 'everlong/stores'
+import type { DialectName } from '../dialects/dialect.ts'
 import { plainId } from '../identify/client-ids.ts'
 import type { Conversation } from '../identify/identify.ts'
 import { whenFree } from '../transcripts/held.ts'
+import { openAiSdk } from './managed-openai.ts'
+import type { ManagedSdk } from './managed-sdk.ts'
 
 export type Managed = {
   /** Whoever uses a conversation calls `release` when its answer has ended. */
-  readonly use: (conversation: Pick<Conversation, 'tenant' | 'session'>) => Using
+  readonly use: (conversation: ManagedConversation) => Using
   readonly close: () => Promise<void>
 }
 
-export type Using = {
-  /**
-   * The part that stands between a request and the upstream, for this conversation only: a summary is asked for with the
-   * credential of the conversation's own newest request.
-   */
-  readonly middleware: AnthropicSdk['middleware']
-  readonly release: () => Promise<void>
-}
+export type ManagedConversation = Pick<Conversation, 'tenant' | 'session'> & { readonly dialect: DialectName }
+
+export type Using = Pick<ManagedSdk, 'run'> & { readonly release: () => Promise<void> }
 
 export type ManagedOptions = {
   readonly storeOf: (tenant: string) => SessionStore
@@ -44,21 +42,21 @@ const settings = {
   summary: { boundThinking: 'decline', offline: 'overflow' },
 } as const
 
-type Opened = { readonly sdk: AnthropicSdk; users: number }
+type Opened = { readonly sdk: ManagedSdk; users: number }
 
 export function createManaged({ storeOf, max, isShared, onEvent }: ManagedOptions): Managed {
   const open = new Map<string, Opened>()
-  const opened = ({ tenant, session }: Pick<Conversation, 'tenant' | 'session'>): Opened => {
+  const opened = ({ tenant, session, dialect }: ManagedConversation): Opened => {
     const store = isShared ? whenFree(storeOf(tenant), waitMs) : storeOf(tenant)
-    const sdk = everlong({
+    const options = {
       ...{ settings, environment: {}, store, sessionId: plainId(session), maxConversations: 1 },
-      onEvent: (event) => onEvent(tenant, event),
-    })
-    return { sdk, users: 0 }
+      onEvent: (event: EngineEvent) => onEvent(tenant, event),
+    }
+    return { sdk: dialect === 'messages' ? messagesSdk(options) : openAiSdk(dialect, options), users: 0 }
   }
   return {
     use: (conversation) => {
-      const name = JSON.stringify([conversation.tenant, conversation.session])
+      const name = JSON.stringify([conversation.tenant, conversation.session, conversation.dialect])
       const found = open.get(name) ?? opened(conversation)
       found.users++
       open.delete(name)
@@ -69,7 +67,7 @@ export function createManaged({ storeOf, max, isShared, onEvent }: ManagedOption
         void oldest[1].sdk.close()
       }
       return {
-        middleware: found.sdk.middleware,
+        run: found.sdk.run,
         release: async () => {
           if (--found.users > 0 || !isShared) return
           if (open.get(name) === found) open.delete(name)
@@ -80,6 +78,17 @@ export function createManaged({ storeOf, max, isShared, onEvent }: ManagedOption
     close: async () => {
       for (const { sdk } of open.values()) await sdk.close()
       open.clear()
+    },
+  }
+}
+
+function messagesSdk(options: NonNullable<Parameters<typeof everlong>[0]>): ManagedSdk {
+  const { middleware, close } = everlong(options)
+  return {
+    close,
+    run: ({ body, wire }) => {
+      const given = { url: 'http://upstream/v1/messages', method: 'POST', headers: {}, body: JSON.stringify(body) }
+      return middleware({ ...given, signal: wire.signal } as never, wire.next as never, wire.context as never)
     },
   }
 }

@@ -132,7 +132,7 @@ test('a conversation that nobody has used for long makes room for others', async
   const managed = createManaged({
     ...{ storeOf: () => memorySessions(), max: 2, isShared: false, onEvent: () => undefined },
   })
-  const open = (session: string) => managed.use({ tenant: 'a', session }).middleware
+  const open = (session: string) => managed.use({ tenant: 'a', session, dialect: 'messages' }).run
   const [one, two] = [open('one'), open('two')]
   expect(open('one')).toBe(one)
   open('three')

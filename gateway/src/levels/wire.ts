@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ModelAnswer } from 'everlong'
-import type { JsonObject } from 'everlong/internal'
+import { isObject, type JsonObject, objectAt, stringAt } from 'everlong/internal'
 import { eventsOf } from '../dialects/events.ts'
 import { collect } from '../http/body.ts'
 import { errorEvent, type Forwarded, reasonOf } from '../http/forward.ts'
@@ -12,19 +12,17 @@ import { requestHeaders, responseHeaders } from '../http/headers.ts'
 import { type Refusal, tooSlow, unreachable } from '../http/refusals.ts'
 import type { Parts } from '../parts.ts'
 import type { ReadableCall } from './call.ts'
+import type { Way, WireRequest } from './managed-sdk.ts'
 
-/** As much of a request of the official client as its middleware changes. */
-type WireRequest = { readonly body: string; readonly signal?: unknown }
+type Sent = {
+  readonly message: IncomingMessage
+  readonly body: string
+  readonly firstByteMs: number
+  /** The stream has begun, and said at once that it failed. */
+  readonly failure: JsonObject | undefined
+}
 
-type Sent = { readonly message: IncomingMessage; readonly body: string; readonly firstByteMs: number }
-
-export type Wire = {
-  readonly signal: AbortSignal
-  readonly next: (request: WireRequest) => Promise<Response>
-  readonly context: {
-    readonly parse: (response: Response) => Promise<unknown>
-    readonly logger: Pick<Console, 'debug'>
-  }
+export type Wire = Way & {
   /** Passes the answer to the client, to its end. */
   readonly answer: (response: Response) => Promise<Forwarded>
   /** The body that was sent for this answer; undefined if it was the client's own. */
@@ -62,8 +60,10 @@ export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptio
       headers: { 'content-type': message.headers['content-type'] ?? '' },
     }
     if (!isOwn) {
-      const response = new Response(Readable.toWeb(message) as ReadableStream, made)
-      sent.set(response, { message, body: request.body, firstByteMs: parts.now() - started })
+      const firstByteMs = parts.now() - started
+      const { stream, failure } = mayFailEarly(call, message) ? await begun(message) : { stream: message }
+      const response = new Response(Readable.toWeb(stream) as ReadableStream, made)
+      sent.set(response, { message, body: request.body, firstByteMs, failure })
       return response
     }
     const read = Buffer.concat(await message.toArray())
@@ -77,6 +77,7 @@ export function createWire(call: ReadableCall, { bytes, body, parts }: WireOptio
       logger: { debug: () => undefined },
       parse: (response) => (response.ok ? told.promise : errorIn(response)),
     },
+    failureIn: (response) => sent.get(response)?.failure,
     sentFor: (response) => {
       const text = sent.get(response)?.body
       return text === undefined || text === unchanged ? undefined : JSON.parse(text)
@@ -102,6 +103,38 @@ async function errorIn(response: Response): Promise<unknown> {
     return JSON.parse(text)
   } catch {
     return text
+  }
+}
+
+function mayFailEarly({ dialect }: ReadableCall, { statusCode = 0, headers }: IncomingMessage): boolean {
+  return (
+    dialect.name === 'responses' && statusCode < 300 && /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
+  )
+}
+
+const beforeOutput = new Set(['response.created', 'response.queued', 'response.in_progress'])
+
+/** Reads up to the first event that says whether the model answers. The stream has everything, from its beginning. */
+async function begun(message: IncomingMessage): Promise<{ stream: Readable; failure: JsonObject | undefined }> {
+  const iterator = message.iterator({ destroyOnReturn: false })
+  const chunks: Buffer[] = []
+  let telling: unknown
+  while (telling === undefined) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    chunks.push(value)
+    const events = eventsOf(Buffer.concat(chunks), message.headers['content-type'])
+    telling = events.find((event) => !beforeOutput.has(stringAt(event, 'type') ?? ''))
+  }
+  const isFailed = ['response.failed', 'error'].includes(stringAt(telling, 'type') ?? '')
+  const error = objectAt(objectAt(telling, 'response'), 'error') ?? telling
+  const all = async function* () {
+    yield* chunks
+    yield* iterator
+  }
+  return {
+    stream: Readable.from(all(), { objectMode: false }),
+    failure: isFailed && isObject(error) ? error : undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 // One exchange, written: which conversation it belongs to, its rows in the books, its messages in the transcript. Everything may be
 // repeated after a failure: rows and records have ids of their own, so that each is stored once.
+import { setImmediate as requestsFirst } from 'node:timers/promises'
 import type { JsonObject } from 'everlong/internal'
 import type { Usage } from 'everlong/internal/wire'
 import type { Books } from '../books/book.ts'
@@ -26,12 +27,18 @@ export type RecordParts = {
   readonly notes: Notes
 }
 
-/** Throws a StoreError if something cannot be stored. */
+/**
+ * Throws a StoreError if something cannot be stored. Requests share the thread with this, and reading a megabyte takes milliseconds:
+ * they go first before each step.
+ */
 export async function writeExchange(passed: Passed, parts: RecordParts): Promise<void> {
+  await requestsFirst()
   const read = await readExchange(passed, parts)
   if (!read) return
   const isAnswered = passed.forwarded.status >= 200 && passed.forwarded.status <= 299
+  await requestsFirst()
   await book(passed, read, { ...parts, isAnswered })
+  await requestsFirst()
   // Whoever was refused has said nothing yet.
   if (isAnswered) await write(passed, read, parts)
 }
@@ -72,6 +79,7 @@ async function readExchange(passed: Passed, { config, identify }: RecordParts): 
   const { caller, dialect, forwarded, bytes, headers } = passed
   const { limits } = config
   const body = await bodyObject(bytes, { encoding: headers['content-encoding'], maxBytes: limits.maxBodyBytes })
+  await requestsFirst()
   const asked = body && dialect.readRequest(body)
   if (!asked) return undefined
   const events = await eventsIn(forwarded, limits.maxStoredAnswerBytes)
@@ -79,6 +87,7 @@ async function readExchange(passed: Passed, { config, identify }: RecordParts): 
   const ids = clientIdsOf(headers, body)
   const compaction = compactionIn(asked, headers)
   const said = compaction ? conversationBefore(asked, compaction) : asked
+  await requestsFirst()
   const conversation =
     passed.conversation ?? (await identify.conversationOf({ tenant: caller.tenant, ids, asked: said }))
   return {

@@ -210,7 +210,8 @@ async function getSummary(
   if (signal?.aborted) return stopped
   if (result.type === 'summary' || result.reason === 'aborted') return result
   const { reason, why } = result
-  const mayBeOffline = offline === 'always' || (offline === 'overflow' && reason === 'prompt-too-long')
+  const isOverflow = reason === 'prompt-too-long' || job.reason === 'overflow'
+  const mayBeOffline = offline === 'always' || (offline === 'overflow' && isOverflow)
   return mayBeOffline ? without('offline', `no model could write it: ${why}`) : failed(reason, why)
 }
 
