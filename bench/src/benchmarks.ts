@@ -28,5 +28,6 @@ export const benchmarks: Readonly<Record<string, () => Promise<{ readonly benchm
   memory: () => import('./memory/run.ts'),
   compact: () => import('./compact/run.ts'),
   viewer: () => import('./viewer/run.ts'),
+  gateway: () => import('./gateway/run.ts'),
   walks: () => import('./walks/run.ts'),
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { readFigures as results, type Target } from './benchmark.ts'
 import { type BuiltInsReport, limitTables } from './built-ins/page.ts'
 import { type EconomyReport, lessThanPeer, measure, nameOf } from './economy/run.ts'
+import { type GatewayReport, scaleTables } from './gateway/run.ts'
 import type { HandoverFigures, Row } from './handover/rows.ts'
 import { root } from './root.ts'
 import type { TokensReport } from './tokens/page.ts'
@@ -19,6 +20,7 @@ export const pages: Readonly<Record<string, () => string>> = {
   'README.md': mainFigures,
   'docs/viewer.md': () => viewerFigures(results<ViewerReport>('viewer')),
   'docs/built-ins.md': () => limitTables(results<BuiltInsReport>('built-ins')),
+  'docs/gateway-scale.md': () => scaleTables(results<GatewayReport>('gateway')),
 }
 
 export function run(): void {

@@ -1,12 +1,26 @@
 // Keys, limits, health and stopping, over real sockets.
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jsonlSessions } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
+import { levels } from './config/schema.ts'
 import { alwaysThere } from './state/health.ts'
 import { sessionsIn, setUp, spoken } from './testing/setup.ts'
-import { adminKey, annsKey, annsOldKey, ask, bobsKey, clientWith, keys, model, started } from './testing/started.ts'
+import {
+  adminKey,
+  annsKey,
+  annsOldKey,
+  ask,
+  bobsKey,
+  clientWith,
+  keys,
+  listening,
+  model,
+  started,
+  user,
+} from './testing/started.ts'
 
 const retryAfter = (error: unknown) => (error as { readonly headers: Headers }).headers.get('retry-after')
 
@@ -141,6 +155,42 @@ describe('a stop', () => {
     expect(spoken((await setup.sessions()).get('chat'))).toEqual(['user: Hello.', 'assistant: Answer 1.'])
     await setup.server.close()
   })
+
+  test.each(levels)(
+    'ends streams that are longer than its limit, at the client and at the upstream: %s',
+    async (level) => {
+      const closed = Promise.withResolvers<void>()
+      const { url } = await listening(
+        createServer((incoming, outgoing) => {
+          incoming.resume()
+          outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+          const timer = setInterval(() => outgoing.write('event: ping\ndata: {"type":"ping"}\n\n'), 20)
+          outgoing.on('close', () => {
+            clearInterval(timer)
+            closed.resolve()
+          })
+        }),
+      )
+      const { gateway } = await started({
+        config: { level, limits: { stopMs: 200 }, upstreams: { simulator: { url } } },
+      })
+      const body = JSON.stringify({ model, max_tokens: 9, stream: true, messages: [user('Hello.')] })
+      const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' }
+      const response = await fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body })
+      const reader = response.body?.getReader()
+      await reader?.read()
+      const start = performance.now()
+      const closing = gateway.close()
+      const ended = (async () => {
+        while (!(await reader?.read())?.done);
+      })()
+      await expect(ended).rejects.toThrow()
+      await closed.promise
+      await closing
+      // Not at once, and not only when the answer would have ended, which is never. Timers may fire a millisecond early.
+      expect(performance.now() - start).toBeGreaterThanOrEqual(199)
+    },
+  )
 
   test('waits for a store that is slow, and for exchanges that wait behind others', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'everlong-slow-'))

@@ -27,6 +27,8 @@ export const outline: readonly Section[] = [
       'cost',
       'stores',
       'gateway',
+      'gateway-operations',
+      'gateway-scale',
       'stability',
     ),
   },

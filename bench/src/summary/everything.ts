@@ -11,6 +11,7 @@ type Words = readonly string[]
 
 /** They measure time, or use every processor: one after the other. `cost` with one seed: `economy` has three. */
 export const alone: readonly Words[] = [
+  ['gateway'],
   ['tokens'],
   ['transcript'],
   ['engine'],
