@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ToolResult } from '@everlong/simulator'
-import type { EngineEvent, EngineSettings, ModelClient } from 'everlong'
+import type { EngineEvent, EngineSettings } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
 import type { Mechanisms } from 'everlong/mechanisms'
 import { createEngine, type Engine, recallTool, type Session } from 'everlong/node'
@@ -16,8 +16,6 @@ export type SessionRule = {
   readonly who: string
   readonly settings?: EngineSettings
   readonly mechanisms?: Partial<Mechanisms>
-  /** Whether the client can ask the provider to clear results: true unless said. */
-  readonly canServerClear?: boolean
 }
 
 export function bySession(rule: SessionRule): Strategy {
@@ -62,18 +60,12 @@ async function recalled(output: ReturnType<ReturnType<typeof recallTool>['run']>
   return { content, isError }
 }
 
-function clientFor({ canServerClear = true }: SessionRule, { setup, fetch }: Port): ModelClient {
-  const client = anthropic({ model: setup.model, apiKey: 'bench', baseURL: 'http://simulator', fetch })
-  if (canServerClear) return client
-  return { ...client, capabilities: (model) => ({ ...client.capabilities(model), contextManagement: false }) }
-}
-
 function engineFor(rule: SessionRule, port: Port): Engine {
   const { settings, mechanisms } = rule
-  const { window, lifetime } = port.setup
+  const { model, window, lifetime } = port.setup
   let count = 0
   return createEngine({
-    model: clientFor(rule, port),
+    model: anthropic({ model, apiKey: 'bench', baseURL: 'http://simulator', fetch: port.fetch }),
     environment: {},
     files: port.files,
     settings: { contextWindow: window, cacheMarks: lifetime, recall: true, ...settings },

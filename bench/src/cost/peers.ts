@@ -128,7 +128,7 @@ export const pruned: readonly Strategy[] = [50_000, 30_000, 20_000, 12_000].map(
 /** With their trigger where a host would look for the cheapest, as their documentation names no size; and forgetting little. */
 export const careful: readonly Strategy[] = [...triggers.map(readingAll), pruning(100_000), ...pruned.slice(0, 1)]
 
-export const leaders: readonly Strategy[] = [...careful, ...pruned.slice(1), ...triggers.map(summarizingAt)]
+const leaders: readonly Strategy[] = [...careful, ...pruned.slice(1), ...triggers.map(summarizingAt)]
 
 export const peers: readonly Strategy[] = [
   summarizing('summarizationMiddleware at the threshold', { trigger: ({ setup }) => thresholdOf(setup) }),

@@ -9,12 +9,6 @@ const ours = (name: string, settings: EngineSettings = {}) => bySession({ name, 
 const specified = { economy: 'claude-code', sessionMemory: false } as const
 
 export const defaults = ours('the defaults')
-/** As through most SDKs: the provider is not asked to clear results. */
-export const plainClient = bySession({
-  name: 'the defaults where the provider cannot clear',
-  who: 'Everlong',
-  canServerClear: false,
-})
 export const thrifty = ours('thrifty', { economy: 'thrifty' })
 export const claudeCode = ours('claude-code', { economy: 'claude-code' })
 export const weighed = ours('claude-code without notes', specified)

@@ -1,27 +1,30 @@
-// `npm run bench -- cost`: what sessions cost with the prompt cache counted, for us, for fixed rules and for the peers.
-// `--quick` leaves out the long sessions and all seeds but the first.
+// `npm run bench -- cost`: what sessions cost with the prompt cache counted, for us, for fixed rules and for the peers, on one seed.
 import { defineBenchmark } from '../benchmark.ts'
 import { versionsOf } from '../peers/versions.ts'
 import { kinds } from './kinds.ts'
-import { type CostReport, costPage, costTargets } from './page.ts'
+import { type CostReport, costPage } from './page.ts'
 import { type Ran, type Run, runAll } from './pool.ts'
 import type { Setup } from './setup.ts'
-import { everybody, few, leaders, promised } from './strategies.ts'
+import { everybody, few, promised } from './strategies.ts'
 import type { Strategy } from './strategy.ts'
 
-/** Settings and rules were chosen on seeds 1 and 2; the figures here are of other seeds. */
-const first = 11
-const others = [12, 13]
+/** Settings and rules were chosen on seeds 1 and 2. */
+const seed = 11
 
 /** About 300 answers where nothing is forgotten. */
 const base = { model: 'claude-opus-5', window: 200_000, lifetime: '5m', pauses: 'real', tasks: 33 } as const
 const bound = { model: 'claude-opus-5-5' } as const
 const warm = { pauses: 'none' } as const
 
-export const benchmark = defineBenchmark({ name: 'cost', run, page: costPage, targets: costTargets })
+export const benchmark = defineBenchmark({ name: 'cost', run, page: costPage })
 
-async function run(args: readonly string[]): Promise<CostReport> {
-  const plan = args.includes('--quick') ? quickPlan : wholePlan()
+const plan: { readonly [Part in Exclude<keyof CostReport, 'node' | 'versions'>]: readonly Run[] } = {
+  compared: everywhere(everybody),
+  bound: runsOf([{ ...base, ...bound, kind: 'reading', seed }], few),
+  promise: [...everywhere(promised), ...everywhere(promised, warm), ...everywhere(promised, { ...warm, ...bound })],
+}
+
+async function run(): Promise<CostReport> {
   // What several parts ask for is run once.
   const different = new Map(Object.values(plan).flatMap((runs) => runs.map((run) => [keyOf(run), run] as const)))
   const known = new Map((await runAll([...different.values()], told)).map((ran) => [keyOf(ran), ran]))
@@ -30,35 +33,17 @@ async function run(args: readonly string[]): Promise<CostReport> {
     node: process.versions.node,
     versions: versionsOf(['langchain', '@langchain/core', 'ai', '@mariozechner/pi-coding-agent', '@mastra/core']),
     compared: rowsOf(plan.compared),
-    long: rowsOf(plan.long),
     bound: rowsOf(plan.bound),
     promise: rowsOf(plan.promise),
   }
 }
 
-type Plan = { readonly [Part in Exclude<keyof CostReport, 'node' | 'versions'>]: readonly Run[] }
-
-const keptWarm = [...everywhere(promised, warm), ...everywhere(promised, { ...warm, ...bound })]
-const quickPlan: Plan = { compared: everywhere(everybody), promise: keptWarm, long: [], bound: [] }
-
-/** The long sessions first, so that nobody waits for the last of them alone. */
-function wholePlan(): Plan {
-  return {
-    long: everywhere(few, { tasks: 111 }),
-    compared: [...everywhere(everybody), ...everywhere(leaders, {}, others)],
-    bound: runsOf([{ ...base, ...bound, kind: 'reading', seed: first }], few),
-    promise: [...keptWarm, ...everywhere(promised, {}, [first, ...others])],
-  }
-}
-
 /** In each kind of session. */
-function everywhere(
-  strategies: readonly Strategy[],
-  change: Partial<Setup> = {},
-  seeds: readonly number[] = [first],
-): readonly Run[] {
-  const setups = seeds.flatMap((seed) => kinds.map((kind): Setup => ({ ...base, ...change, kind, seed })))
-  return runsOf(setups, strategies)
+function everywhere(strategies: readonly Strategy[], change: Partial<Setup> = {}): readonly Run[] {
+  return runsOf(
+    kinds.map((kind): Setup => ({ ...base, ...change, kind, seed })),
+    strategies,
+  )
 }
 
 function runsOf(setups: readonly Setup[], strategies: readonly Strategy[]): readonly Run[] {

@@ -1,17 +1,14 @@
 // Everybody who is compared, by name: workers get names, because rules cannot be sent to them.
-import { careful, leaders as leadingPeers, peers } from './peers.ts'
-import { nothing, plainRules, serverCompaction } from './plain-rules.ts'
-import { alwaysMicro, claudeCode, clockRules, defaults, fixedRules, plainClient, thrifty, weighed } from './rules.ts'
+import { careful, peers } from './peers.ts'
+import { nothing, plainRules } from './plain-rules.ts'
+import { alwaysMicro, claudeCode, clockRules, defaults, fixedRules, thrifty, weighed } from './rules.ts'
 import type { Strategy } from './strategy.ts'
 
-const ours: readonly Strategy[] = [defaults, plainClient, thrifty, claudeCode, weighed]
+const ours: readonly Strategy[] = [defaults, thrifty, claudeCode, weighed]
 
 export const everybody: readonly Strategy[] = [...ours, ...fixedRules, alwaysMicro, ...plainRules, ...peers]
 
-/** On more seeds than the first: ours, and the peers that come nearest. */
-export const leaders: readonly Strategy[] = [defaults, thrifty, weighed, ...leadingPeers, serverCompaction]
-
-/** In long sessions, and on models that bind thinking. */
+/** On models that bind thinking. */
 export const few: readonly Strategy[] = [defaults, thrifty, weighed, ...careful, nothing]
 
 /** The promise is about these. */

@@ -4,7 +4,7 @@ import { defineBenchmark, type Page, type Table, type Target, table, targetTable
 import { kinds } from '../cost/kinds.ts'
 import { pruned } from '../cost/peers.ts'
 import { type Ran, type Run, runAll } from '../cost/pool.ts'
-import { defaults, plainClient, thrifty, weighed } from '../cost/rules.ts'
+import { defaults, thrifty, weighed } from '../cost/rules.ts'
 import type { Setup } from '../cost/setup.ts'
 import type { Strategy } from '../cost/strategy.ts'
 import { madeUpTurns } from '../rounds/session.ts'
@@ -34,7 +34,7 @@ async function run(): Promise<EconomyReport> {
   const kept: Kept[] = []
   for (const economy of ['default', 'thrifty', 'claude-code'] as const) kept.push(await keptIn(economy, session))
   return {
-    ran: await runAll(sessions([defaults, plainClient, thrifty, weighed, ...pruned]), told),
+    ran: await runAll(sessions([defaults, thrifty, weighed, ...pruned]), told),
     turns,
     kept,
     probes: await answeredAt([undefined, minRoom]),
@@ -70,18 +70,15 @@ const minLess = { each: 0.15, sum: 0.2 }
 
 function targetsOf({ ran, kept }: EconomyReport): readonly Target[] {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`
-  const measured = [defaults, plainClient].filter((rule) => ran.some((row) => nameOf(row) === nameOf(rule)))
-  const prices = measured.flatMap((rule) =>
-    lessThanPeer(ran, nameOf(rule)).map(([kind, less]): Target => {
-      const wanted = kind === 'in sum' ? minLess.sum : minLess.each
-      return {
-        what: `${rule.name}: the price next to ${measure}, ${kind}`,
-        wanted: `at least ${percent(wanted)} less`,
-        measured: `${percent(less)} less`,
-        met: less >= wanted,
-      }
-    }),
-  )
+  const prices = lessThanPeer(ran, nameOf(defaults)).map(([kind, less]): Target => {
+    const wanted = kind === 'in sum' ? minLess.sum : minLess.each
+    return {
+      what: `the defaults: the price next to ${measure}, ${kind}`,
+      wanted: `at least ${percent(wanted)} less`,
+      measured: `${percent(less)} less`,
+      met: less >= wanted,
+    }
+  })
   const own = ran.filter((row) => nameOf(row) === nameOf(defaults))
   const [done, tasks] = [sumOf(own, (outcome) => outcome.done), own.reduce((sum, { setup }) => sum + setup.tasks, 0)]
   const factsWith = (economy: string) => kept.find((one) => one.economy === economy)?.inContext ?? Number.NaN
@@ -134,7 +131,7 @@ function page(report: EconomyReport): Page {
 \`pruneMessages\` of the AI SDK at 50,000 tokens. A task counts as done when the rule that was given once and the reason for its file
 were kept, or when a question about an earlier task was answered: from the request, by reading a file again or, for Everlong, with recall.
 Lower triggers of \`pruneMessages\` cost less and answer fewer questions: it drops every call with its result, in the middle of a turn
-too. *claude-code* takes no notes here. *Where the provider cannot clear* has a client as most SDKs have it: only the session clears results.`,
+too. *claude-code* takes no notes here.`,
       priceTable(ran),
       '## What it forgets',
       `${count} turns with ${kept[0]?.planted ?? 0} facts of ten kinds, each stated once ([rounds.md](rounds.md)), through a session of the engine in a window of

@@ -9,7 +9,7 @@ import { summary } from './summary.ts'
 
 type Words = readonly string[]
 
-/** They measure time, or use every processor: one after the other. `cost` with one seed: `economy` has three. */
+/** They measure time, or use every processor: one after the other. */
 export const alone: readonly Words[] = [
   ['gateway'],
   ['tokens'],
@@ -27,7 +27,7 @@ export const alone: readonly Words[] = [
   ['terminal'],
   ['economy'],
   ['clock'],
-  ['cost', '--quick'],
+  ['cost'],
 ]
 
 /** They count prices, facts and functions on one thread: as many at a time as there are processors, the longest first. */

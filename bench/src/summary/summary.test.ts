@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { markdownOf } from '../benchmark.ts'
 import { benchmarks } from '../benchmarks.ts'
-import { costTargets } from '../cost/page.ts'
+import { against } from '../cost/page.ts'
 import type { Ran } from '../cost/pool.ts'
 import { engineTargets } from '../engine/run.ts'
 import { alone, leftOut, together } from './everything.ts'
@@ -44,12 +44,16 @@ describe('the summary', () => {
       ran('LangChain', 'forgets', [2, 8]),
       ran('fixed rule', 'idle', [4, 33]),
     ]
-    expect(costTargets({ compared, long: [] })).toEqual([
+    expect(against(compared, 'thrifty')).toEqual([
       {
-        what: 'price under the best peer, reading, 33 tasks, thrifty',
-        wanted: '25 % less',
-        measured: '40.0 % less (LangChain: summaries, 33 of 33 done)',
-        met: true,
+        kind: 'reading',
+        name: 'thrifty',
+        peer: 'LangChain: summaries',
+        price: 3,
+        peerPrice: 5,
+        less: 0.4,
+        done: '33 of 33',
+        peerDone: '33 of 33',
       },
     ])
   })
@@ -60,8 +64,8 @@ describe('the summary', () => {
       ran('LangChain', 'forgets', [2, 8]),
       ran('LangChain', 'forgets less', [6, 30]),
     ]
-    expect(costTargets({ compared, long: [] })).toMatchObject([
-      { measured: '50.0 % less (LangChain: forgets less, 30 of 33 done)' },
+    expect(against(compared, 'thrifty')).toMatchObject([
+      { less: 0.5, peer: 'LangChain: forgets less', peerDone: '30 of 33' },
     ])
   })
 
