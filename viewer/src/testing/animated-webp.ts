@@ -41,9 +41,9 @@ function imageChunks(picture: Buffer): readonly Buffer[] {
   return found
 }
 
+/** The length of the content is always even here, so nothing is added. */
 function chunk(name: string, content: Buffer): Buffer {
-  const padding = Buffer.alloc(content.length % 2)
-  return Buffer.concat([Buffer.from(name), bytes(content.length, 4), content, padding])
+  return Buffer.concat([Buffer.from(name), bytes(content.length, 4), content])
 }
 
 /** Little-endian. */
