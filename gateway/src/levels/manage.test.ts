@@ -214,3 +214,25 @@ test.each([
   }
   expect(messages).toHaveLength(2 * count)
 })
+
+test('a summary has what the user said next to notes of the client, and no path of the gateway', async () => {
+  const requests: ScriptRequest[] = []
+  const script: Script = (request) => {
+    requests.push(request)
+    return text('Noted.')
+  }
+  const { url, folder } = await started({ script })
+  const client = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+  const messages: Anthropic.MessageParam[] = []
+  const note = '<system-reminder>\n<total_tokens>1000 tokens left</total_tokens>\n</system-reminder>'
+  for (let at = 0; at < 9; at++) {
+    const said = `${at === 0 ? rule : ''} Report ${at}. ${'The total is in cents. '.repeat(500)}`
+    messages.push({ role: 'user', content: [note, said].map((one) => ({ type: 'text', text: one })) })
+    const { content } = await client.messages.create({ model, max_tokens: 1_000, messages })
+    messages.push({ role: 'assistant', content })
+  }
+  const last = JSON.stringify(requests.at(-1)?.messages)
+  expect(last).toContain('This conversation continues from an earlier one')
+  expect(last).toContain(rule)
+  expect(last).not.toContain(folder)
+})

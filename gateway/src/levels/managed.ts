@@ -47,7 +47,7 @@ type Opened = { readonly sdk: ManagedSdk; users: number }
 export function createManaged({ storeOf, max, isShared, onEvent }: ManagedOptions): Managed {
   const open = new Map<string, Opened>()
   const opened = ({ tenant, session, dialect }: ManagedConversation): Opened => {
-    const store = isShared ? whenFree(storeOf(tenant), waitMs) : storeOf(tenant)
+    const store = withoutPaths(isShared ? whenFree(storeOf(tenant), waitMs) : storeOf(tenant))
     const options = {
       ...{ settings, environment: {}, store, sessionId: plainId(session), maxConversations: 1 },
       onEvent: (event: EngineEvent) => onEvent(tenant, event),
@@ -89,6 +89,17 @@ function messagesSdk(options: NonNullable<Parameters<typeof everlong>[0]>): Mana
     run: ({ body, wire }) => {
       const given = { url: 'http://upstream/v1/messages', method: 'POST', headers: {}, body: JSON.stringify(body) }
       return middleware({ ...given, signal: wire.signal } as never, wire.next as never, wire.context as never)
+    },
+  }
+}
+
+/** A summary names the path of the transcript. The client cannot read it, and the folders of the gateway are none of its business. */
+function withoutPaths(store: SessionStore): SessionStore {
+  return {
+    ...store,
+    open: async (id, options) => {
+      const opened = await store.open(id, options)
+      return opened.type === 'opened' ? { ...opened, session: { ...opened.session, path: undefined } } : opened
     },
   }
 }

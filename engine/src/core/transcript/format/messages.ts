@@ -116,7 +116,9 @@ export function originOf(record: JsonObject): Origin | undefined {
   if (typeof content === 'string') return speakerOf(record, content)
   const blocks = blocksOf(content)
   if (blocks.some(isToolResult)) return 'tool-result'
-  return speakerOf(record, blocks.find(isText)?.text ?? '')
+  // Clients put blocks of their own before or after what the user said.
+  const texts = blocks.filter(isText).map(({ text }) => text)
+  return speakerOf(record, texts.find((text) => !clientMade.test(text)) ?? texts[0] ?? '')
 }
 
 function speakerOf(record: JsonObject, text: string): 'human' | 'agent' | 'meta' {
