@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Script, type ScriptRequest, startServer } from '@everlong/simulator'
+import { type Script, type ScriptRequest, type ServerOptions, startServer } from '@everlong/simulator'
 import { blocksOf, isToolResult, textOf } from 'everlong/internal'
 import { everythingIn, root, searchPath } from './agent.ts'
 
@@ -24,14 +24,19 @@ export type Headless = {
   readonly close: () => Promise<void>
 }
 
-export async function headless(name: string, script: Script): Promise<Headless> {
+/** `windows`: of models, where they must be smaller than real ones. */
+export async function headless(
+  name: string,
+  script: Script,
+  { windows }: Pick<ServerOptions, 'windows'> = {},
+): Promise<Headless> {
   const folder = mkdtempSync(join(tmpdir(), `everlong-${name}-`))
   const [home, project] = [join(folder, 'home'), join(folder, 'project')]
   for (const path of [home, project]) mkdirSync(path)
   writeFileSync(join(project, 'package.json'), '{ "scripts": { "test": "echo expected 3, got 2; exit 1" } }\n')
   const requests: ScriptRequest[] = []
   const server = await startServer({
-    port: 0,
+    ...{ port: 0, ...(windows ? { windows } : {}) },
     script: (request, context) => {
       requests.push(request)
       return script(request, context)
