@@ -35,6 +35,7 @@ const jobs = {
   format: ['scripts/format.ts'],
   'soak:properties': ['scripts/soak-properties.ts'],
   'soak:stores': ['engine/src/stores/testing/soak.ts'],
+  'soak:gateway': ['gateway/src/testing/soak.ts'],
   'soak:agent': ['bench/src/soak/agent.ts'],
 }
 

@@ -61,6 +61,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   simulator: { rooms: ['simulator'], packages: ['*'] },
   // Its tests with real agents find them as those of the plug-ins do.
   gateway: { rooms: ['gateway', 'plugins/testing'], packages: ['*'] },
+  // It starts the database that the tests of the engine start.
+  'gateway/src/testing': { rooms: ['gateway', 'engine/src/stores/testing'], packages: ['*'] },
   agent: { rooms: ['agent'], packages: ['*'] },
   cli: { rooms: ['cli'], packages: ['*'] },
   viewer: { rooms: ['viewer'], packages: ['*'] },

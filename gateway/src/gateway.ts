@@ -52,16 +52,17 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
   const stores = { ...openStores(config, log), ...definedPorts(ports) }
   await prepare(stores, config)
   const { state, health } = stores
+  // Longer than a session stays taken whose writer was killed.
+  const waitMs = config.store ? config.store.leaseMs * 2 : 10_000
   const managed = createManaged({
-    ...{ storeOf: stores.managedStoreOf, max: 200, isShared: stores.isShared },
+    ...{ storeOf: stores.managedStoreOf, max: 200, isShared: stores.isShared, waitMs },
     onEvent: (tenant, { type, sessionId }) => {
       if (type === 'compaction-finished') log('info', 'compacted', { tenant, session: sessionId })
     },
   })
   const hold = createHold({
     ...{ storeOf: stores.storeOf, owner: `everlong gateway ${process.pid}` },
-    ...(stores.isShared ? { holdMs: 0, waitMs: 20_000 } : { holdMs: 600_000, waitMs: 10_000 }),
-    maxHeld: 500,
+    ...{ holdMs: stores.isShared ? 0 : 600_000, maxHeld: 500, waitMs },
   })
   const identify = createIdentify(state.heads, newId)
   const upstreams = createUpstreams(config)

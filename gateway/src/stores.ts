@@ -52,13 +52,7 @@ function stateIn(data: string): State {
   }
 }
 
-/**
- * How long a session stays taken when the process that writes it is killed. Every write takes a session for itself, so it is taken
- * for milliseconds, and this bounds how long a pause of a process may be.
- */
-const leaseMs = 10_000
-
-function inPostgres({ postgres: url, schema, connections }: NonNullable<Config['store']>, log: Log): Stores {
+function inPostgres({ postgres: url, schema, connections, leaseMs }: NonNullable<Config['store']>, log: Log): Stores {
   const pool = poolFor(url, connections)
   // Not one of the others, which may all be busy.
   const probing = poolFor(url, 1)

@@ -46,6 +46,8 @@ const store = z.strictObject({
     .default('everlong'),
   /** Max. connections of this process. */
   connections: z.number().int().min(2).default(10),
+  /** How long a session stays taken when the process that writes it is killed or paused. */
+  leaseMs: milliseconds.default(10_000),
 })
 
 const upstreamNames = z.strictObject({

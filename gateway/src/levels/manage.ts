@@ -1,10 +1,11 @@
 // Level 3: requests are reduced on the wire. What the engine leaves out stays out, in the same bytes, until it decides that another
 // change pays. A request that it leaves as it is passes as it came.
-import { countTokens } from 'everlong'
+import { countTokens, type ModelAnswer } from 'everlong'
 import type { JsonObject } from 'everlong/internal'
 import { bodyObject } from '../http/body.ts'
 import { refuse } from '../http/refusals.ts'
 import { clientIdsOf } from '../identify/client-ids.ts'
+import type { Conversation } from '../identify/identify.ts'
 import type { Parts } from '../parts.ts'
 import { answerOr } from './answer.ts'
 import type { ReadableCall } from './call.ts'
@@ -42,17 +43,24 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
   const { incoming, outgoing, dialect, caller } = call
   const asked = dialect.readRequest(body)
   if (!asked) return
-  const conversation = await parts.identify.conversationOf({
-    tenant: caller.tenant,
-    ids: clientIdsOf(incoming.headers, body),
-    asked,
-  })
+  const { tenant } = caller
+  let conversation: Conversation
+  try {
+    conversation = await parts.identify.conversationOf({ tenant, ids: clientIdsOf(incoming.headers, body), asked })
+  } catch (error) {
+    return unmanaged({ call, bytes, parts, why: messageOf(error) })
+  }
   const wire = createWire(call, { bytes, body, parts })
   const stopSigns = signsOfLife(
     { outgoing, dialect: dialect.name, isStreamed: asked.isStreamed },
     parts.config.limits.pingMs,
   )
-  const { run, release } = parts.managed.use({ ...conversation, dialect: dialect.name })
+  const { run, release: close } = parts.managed.use({ ...conversation, dialect: dialect.name })
+  // What is not stored comes again with the next request.
+  const release = () =>
+    close().catch((error: unknown) =>
+      parts.log('error', 'not-managed', { tenant, session: conversation.session, why: messageOf(error) }),
+    )
   let response: Response
   try {
     response = await run({ body, wire })
@@ -66,18 +74,32 @@ async function send({ call, bytes, body, parts }: Sending): Promise<void> {
       const ended = { ...forwarded, isWhole: false, firstByteMs: undefined }
       return recordExchange(call, { forwarded: ended, bytes, own: wire.own(), isHandover: false, conversation }, parts)
     }
-    const why = error instanceof Error ? error.message : String(error)
-    parts.log('error', 'not-managed', { tenant: caller.tenant, session: conversation.session, why })
-    // Nothing was answered yet, so the request can still pass as it came.
     await release()
-    const forwarded = await passOn(call, bytes, parts)
-    return recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation }, parts)
+    return unmanaged({ call, bytes, parts, why: messageOf(error), conversation, own: wire.own() })
   }
   stopSigns()
   const forwarded = await wire.answer(response)
-  await release()
   const sent = wire.sentFor(response)
   const tokensIn = (one: JsonObject) => countTokens(dialect.readRequest(one)?.messages as never)
   const removed = sent === undefined ? 0 : Math.max(0, tokensIn(body) - tokensIn(sent))
   recordExchange(call, { forwarded, bytes, own: wire.own(), isHandover: false, conversation, removed }, parts)
+  await release()
+}
+
+type Unmanaged = Pick<Sending, 'call' | 'bytes' | 'parts'> & {
+  readonly why: string
+  readonly conversation?: Conversation
+  readonly own?: readonly ModelAnswer[]
+}
+
+/** Nothing was answered yet, so the request can still pass as it came. */
+async function unmanaged({ call, bytes, parts, why, conversation, own = [] }: Unmanaged): Promise<void> {
+  const found = conversation === undefined ? {} : { conversation }
+  parts.log('error', 'not-managed', { tenant: call.caller.tenant, session: conversation?.session, why })
+  const forwarded = await passOn(call, bytes, parts)
+  recordExchange(call, { forwarded, bytes, own, isHandover: false, ...found }, parts)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

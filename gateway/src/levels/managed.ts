@@ -26,11 +26,10 @@ export type ManagedOptions = {
   readonly max: number
   /** Other processes use the same store, so a session is closed as soon as nobody uses it here. */
   readonly isShared: boolean
+  /** How long a request waits for a session that another process uses. */
+  readonly waitMs: number
   readonly onEvent: (tenant: string, event: EngineEvent) => void
 }
-
-/** How long a request waits for a session that another process uses: longer than the lease of one that was killed. */
-const waitMs = 15_000
 
 /**
  * Only what can be replayed: the server is asked for nothing, the client's cache marks stay its own, and a conversation whose
@@ -44,7 +43,7 @@ const settings = {
 
 type Opened = { readonly sdk: ManagedSdk; users: number }
 
-export function createManaged({ storeOf, max, isShared, onEvent }: ManagedOptions): Managed {
+export function createManaged({ storeOf, max, isShared, waitMs, onEvent }: ManagedOptions): Managed {
   const open = new Map<string, Opened>()
   const opened = ({ tenant, session, dialect }: ManagedConversation): Opened => {
     const store = withoutPaths(isShared ? whenFree(storeOf(tenant), waitMs) : storeOf(tenant))

@@ -130,7 +130,7 @@ test('if the engine cannot work, the request passes as it came, and the log says
 
 test('a conversation that nobody has used for long makes room for others', async () => {
   const managed = createManaged({
-    ...{ storeOf: () => memorySessions(), max: 2, isShared: false, onEvent: () => undefined },
+    ...{ storeOf: () => memorySessions(), max: 2, isShared: false, waitMs: 0, onEvent: () => undefined },
   })
   const open = (session: string) => managed.use({ tenant: 'a', session, dialect: 'messages' }).run
   const [one, two] = [open('one'), open('two')]

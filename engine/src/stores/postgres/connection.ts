@@ -9,6 +9,8 @@ export type Row = Readonly<Record<string, unknown>>
 export type PostgresClient = {
   readonly query: (text: string, values?: unknown[]) => Promise<{ readonly rows: Row[] }>
   readonly release: (error?: Error | boolean) => void
+  readonly on?: (event: 'error', listener: () => void) => unknown
+  readonly off?: (event: 'error', listener: () => void) => unknown
 }
 
 /** A `Pool` of `pg`. */
@@ -89,6 +91,9 @@ async function inTransaction<T>(
   work: (query: Query) => Promise<T>,
   note: NoteStatement,
 ): Promise<T> {
+  // Without a listener, a connection that breaks between two statements ends the process. The next statement fails.
+  const ignore = () => undefined
+  client.on?.('error', ignore)
   try {
     await client.query('BEGIN')
     const result = await work(async (text, values) => {
@@ -102,6 +107,8 @@ async function inTransaction<T>(
     // The server rolls back when the connection is closed.
     client.release(true)
     throw error
+  } finally {
+    client.off?.('error', ignore)
   }
 }
 
