@@ -9,10 +9,12 @@ import { createMetrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
 import { createApp } from './http/app.ts'
 import { createIdentify } from './identify/identify.ts'
+import type { Jobs } from './jobs/jobs.ts'
 import { createManaged } from './levels/managed.ts'
 import { createLimits } from './limits.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
 import type { Parts } from './parts.ts'
+import { removeOld } from './retention.ts'
 import { makeFolder } from './state/folder.ts'
 import type { StoreHealth } from './state/health.ts'
 import { openStores, type StoreOf, type Stores } from './stores.ts'
@@ -79,12 +81,16 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     concurrency: config.store ? Math.max(1, Math.floor(config.store.connections / 2)) : 1,
     record: (passed) => writeExchange(passed, { config, identify, transcripts, books, notes: state.notes }),
   })
+  const jobs = startJobs(stores, { config, log, now })
   let isStopping = false
   const parts: Parts = {
     ...{ config, log, now, upstreams, recorder, identify, managed, limits, metrics, health },
     ...{ books: state.books, tenants: createTenants(config) },
     isStopping: () => isStopping,
-    recallFolder: (tenant) => (stores.isShared || ports.storeOf ? undefined : recallFolder(config, tenant)),
+    recallPlace: (tenant) =>
+      stores.isShared || stores.isEncrypted || ports.storeOf
+        ? { store: stores.storeOf(tenant) }
+        : { folder: recallFolder(config, tenant) },
   }
   const server = createAdaptorServer({
     ...{ fetch: createApp(parts).fetch, overrideGlobalObjects: false, serverOptions: timesOf(config) },
@@ -96,6 +102,7 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     await recorder.close()
     await hold.close()
     await managed.close()
+    await jobs?.close()
     await stores.close()
   }
   let closing: Promise<void> | undefined
@@ -128,6 +135,18 @@ async function prepare({ ready, health, close }: Stores, { whenStoreIsAway }: Co
     }
     health.failed(error.message)
   }
+}
+
+type JobParts = { readonly config: Config; readonly log: Log; readonly now: () => number }
+
+/** Undefined if there is nothing to do. */
+function startJobs(stores: Stores, { config, log, now }: JobParts): Jobs | undefined {
+  const { sessionDays, bookDays, tenants } = config.retention
+  if (sessionDays === undefined && bookDays === undefined && Object.keys(tenants).length === 0) return undefined
+  const run = async () => {
+    for (const removed of await removeOld(stores, config, now())) log('info', 'removed-old', removed)
+  }
+  return stores.startJobs({ log, jobs: { retention: { run, everyHours: 24 } } })
 }
 
 /** A tenant that has said nothing yet has an empty one. */

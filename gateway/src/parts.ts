@@ -7,6 +7,7 @@ import type { Identify } from './identify/identify.ts'
 import type { Managed } from './levels/managed.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
+import type { RecallPlace } from './recall/mcp.ts'
 import type { StoreHealth } from './state/health.ts'
 import type { Tenants } from './tenants.ts'
 import type { Recorder } from './transcripts/recorder.ts'
@@ -27,6 +28,6 @@ export type Parts = {
   readonly metrics: Metrics
   readonly recorder: Recorder
   readonly health: StoreHealth
-  /** Where the transcripts of a tenant are; undefined if they are not in a folder. */
-  readonly recallFolder: (tenant: string) => string | undefined
+  /** Where the transcripts of a tenant are searched. */
+  readonly recallPlace: (tenant: string) => RecallPlace
 }

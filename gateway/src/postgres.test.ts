@@ -1,11 +1,14 @@
 // Two gateways on one PostgreSQL database: any of them serves any request.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
+import { text as answerText, type Script, type ScriptRequest, toolUse } from '@everlong/simulator'
+import { blocksOf, isToolResult } from 'everlong/internal'
 import { postgres } from 'everlong/postgres'
 import type { SessionStore } from 'everlong/stores'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { postgresForTests } from '../../engine/src/stores/testing/postgres-server.ts'
 import { recordsIn, type Setup, type SetupOptions, setUp, spoken } from './testing/setup.ts'
-import { model, user } from './testing/started.ts'
+import { annsKey, bobsKey, callRecall, keys, model, user } from './testing/started.ts'
 
 const database = await postgresForTests()
 afterAll(() => database?.stop())
@@ -69,4 +72,158 @@ describe.runIf(database)('gateways on one database', () => {
     )
     expect(sessions[0]?.map((line) => line.split(':')[0])).toEqual(Array(7).fill(['user', 'assistant']).flat())
   })
+
+  test('have one set of tables, however many start at once, and one set of books', async () => {
+    const { setups, schema } = await replicas(4)
+    for (const { url } of setups) await talk({ urls: [url], headers: { 'x-everlong-session': 'chat' } })('Hello.')
+    for (const { gateway } of setups) await gateway.settled()
+    for (const { url } of setups)
+      expect(await (await fetch(`${url}/everlong/report`)).json()).toMatchObject({
+        requests: 4,
+        tenants: [{ requests: 4 }],
+      })
+    const versions = await database?.query(`SELECT version FROM ${schema}_gateway.migration`)
+    expect(versions).toEqual([{ version: 1 }])
+  })
+
+  test('give the same rewrite of level 3 to the same request, byte for byte', async () => {
+    const requests: ScriptRequest[] = []
+    const works: Script = (request) => {
+      requests.push(request)
+      const isDone = blocksOf(request.messages.at(-1)?.content).some(isToolResult)
+      return isDone ? answerText('Done.') : toolUse('Bash', { command: 'npm test' })
+    }
+    const windows = { 'claude-sonnet-4-6': 20_000 }
+    const { setups } = await replicas(2, { script: works, simulator: { windows }, config: { level: 'manage' } })
+    const headers = { 'x-everlong-session': 'work' }
+    const clients = setups.map(
+      ({ url }) => new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0, defaultHeaders: headers }),
+    )
+    const tools = [{ name: 'Bash', description: 'runs a command', input_schema: { type: 'object' as const } }]
+    const messages: Anthropic.MessageParam[] = []
+    const send = (at: number) =>
+      clients[at]?.messages.create({ model: 'claude-sonnet-4-6', max_tokens: 500, tools, messages: [...messages] })
+    for (let turn = 0; turn < 16; turn++) {
+      messages.push(user(`Step ${turn}.`))
+      const asked = await send(turn % 2)
+      const call = asked?.content.find((block) => block.type === 'tool_use')
+      const output = Array.from({ length: 150 }, (_, line) => `${turn}.${line} everything as expected here`).join('\n')
+      messages.push({ role: 'assistant', content: asked?.content ?? [] })
+      messages.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: call?.id ?? '', content: output }] })
+      const done = await send((turn + 1) % 2)
+      messages.push({ role: 'assistant', content: done?.content ?? [] })
+    }
+    messages.push(user('Continue.'))
+    await send(0)
+    await send(1)
+    const [one, other] = requests.slice(-2).map((request) => JSON.stringify(request.messages))
+    expect(one).toBe(other)
+    // Something was left out, or the last request would not have fitted.
+    expect(one?.length ?? 0).toBeLessThan(JSON.stringify(messages).length / 2)
+  }, 60_000)
+
+  test('find for a client what its tenant said, through any of them', async () => {
+    const { setups } = await replicas(2, { config: { keys } })
+    const [one, two] = setups.map(({ url }) => url) as [string, string]
+    const say = (key: string, words: string) =>
+      talk({ urls: [one], headers: { 'x-everlong-key': key, 'x-everlong-session': 'chat' } })(words)
+    await say(annsKey, 'The heron nests in the third tower.')
+    await say(bobsKey, 'The falcon nests in the first tower.')
+    for (const { gateway } of setups) await gateway.settled()
+    const found = await callRecall(two, annsKey, 'search', { query: 'heron tower' })
+    expect(found).toContain('third tower')
+    expect(found).not.toContain('first tower')
+    const id = /[0-9a-f-]{36}@chat/.exec(found)?.[0] ?? ''
+    expect(await callRecall(two, annsKey, 'read', { id })).toContain('The heron nests in the third tower.')
+    expect(await callRecall(two, bobsKey, 'read', { id })).not.toContain('heron')
+    expect(await callRecall(two, bobsKey, 'search', { query: 'heron' })).not.toContain('third')
+  })
+
+  test('pass requests while the database is away, and write everything once when it returns', async () => {
+    const line = await cuttable(database?.url ?? '')
+    const schema = `gateway_${++schemas}`
+    const config = { store: { postgres: line.url, schema, connections: 4 }, level: 'manage' }
+    const one = await setUp({ config })
+    open.push(one)
+    const say = talk({ urls: [one.url], headers: { 'x-everlong-session': 'chat' } })
+    await say('One.')
+    await one.gateway.settled()
+    line.cut()
+    await say('Two.')
+    await expect.poll(() => readiness(one.url), { timeout: 10_000 }).toEqual([200, { status: 'ready', store: 'away' }])
+    await say('Three.')
+    expect(await (await fetch(`${one.url}/metrics`)).text()).toContain('everlong_gateway_store_up 0')
+    line.restore()
+    await expect.poll(() => readiness(one.url), { timeout: 10_000 }).toEqual([200, { status: 'ready' }])
+    await say('Four.')
+    await one.gateway.settled()
+    const store = postgres({ url: database?.url ?? '', schema })
+    expect(spoken(await recordsIn(store, 'chat'))).toEqual(
+      ['One.', 'Two.', 'Three.', 'Four.'].flatMap((words, at) => [`user: ${words}`, `assistant: Answer ${at + 1}.`]),
+    )
+    expect(await (await fetch(`${one.url}/everlong/report`)).json()).toMatchObject({ requests: 4, failed: 0 })
+    expect(one.lines.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['store-away', 'store-returned', 'not-managed']),
+    )
+    await store.close()
+    await one.close()
+    open.pop()
+    await line.close()
+  }, 40_000)
+
+  test('start while the database is away if requests may pass, and not if they are refused', async () => {
+    const line = await cuttable(database?.url ?? '')
+    line.cut()
+    const store = { postgres: line.url, schema: `gateway_${++schemas}`, connections: 4 }
+    await expect(setUp({ config: { store, whenStoreIsAway: 'refuse' } })).rejects.toThrow('cannot be reached')
+    const one = await setUp({ config: { store } })
+    open.push(one)
+    await talk({ urls: [one.url], headers: { 'x-everlong-session': 'chat' } })('Hello.')
+    line.restore()
+    await expect.poll(() => readiness(one.url), { timeout: 10_000 }).toEqual([200, { status: 'ready' }])
+    await one.gateway.settled()
+    expect(await (await fetch(`${one.url}/everlong/report`)).json()).toMatchObject({ requests: 1 })
+    await one.close()
+    open.pop()
+    await line.close()
+  }, 40_000)
 })
+
+async function readiness(url: string) {
+  const response = await fetch(`${url}/readyz`)
+  return [response.status, await response.json()]
+}
+
+/** The database at an address that can be cut off. */
+async function cuttable(url: string) {
+  const target = new URL(url)
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((socket) => {
+    if (isCut) return socket.destroy()
+    const other = connect(Number(target.port), target.hostname)
+    for (const one of [socket, other]) {
+      sockets.add(one)
+      one.on('error', () => undefined).on('close', () => sockets.delete(one))
+    }
+    socket.pipe(other).pipe(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const at = new URL(url)
+  at.port = String((server.address() as AddressInfo).port)
+  const cut = () => {
+    isCut = true
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: at.href,
+    cut,
+    restore: () => {
+      isCut = false
+    },
+    close: async () => {
+      cut()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

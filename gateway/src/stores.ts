@@ -7,6 +7,9 @@ import type { SessionStore } from 'everlong/stores'
 import pg from 'pg'
 import { ConfigError } from './config/load.ts'
 import type { Config } from './config/schema.ts'
+import { createCipher } from './encryption/cipher.ts'
+import { encryptedSessions } from './encryption/sessions.ts'
+import { type JobOptions, type Jobs, jobsInPostgres, jobsInProcess } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
 import { alwaysThere, type StoreHealth, watchStore } from './state/health.ts'
 import { postgresState } from './state/postgres.ts'
@@ -24,20 +27,34 @@ export type Stores = {
   readonly health: StoreHealth
   /** Other processes write the same sessions. */
   readonly isShared: boolean
+  readonly isEncrypted: boolean
+  readonly startJobs: (options: JobOptions) => Jobs
   /** Connects, and creates what is missing. Throws if that is not possible. */
   readonly ready: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-export function openStores(config: Pick<Config, 'data' | 'store'>, log: Log): Stores {
-  return config.store ? inPostgres(config.store, log) : inFolder(config.data)
+export function openStores(
+  { data, store, encryption }: Pick<Config, 'data' | 'store' | 'encryption'>,
+  log: Log,
+): Stores {
+  const stores = store ? inPostgres(store, log) : inFolder(data)
+  if (!encryption) return stores
+  const cipher = createCipher(encryption.keys)
+  const encrypted = (storeOf: StoreOf) => perTenant((tenant) => encryptedSessions(storeOf(tenant), cipher))
+  return {
+    ...stores,
+    ...{ storeOf: encrypted(stores.storeOf), managedStoreOf: encrypted(stores.managedStoreOf), isEncrypted: true },
+  }
 }
 
 function inFolder(data: string): Stores {
   const state = stateIn(data)
   const folder = (name: string) => perTenant((tenant) => jsonlSessions({ folder: join(data, name, tenant) }))
   return {
-    ...{ storeOf: folder('sessions'), managedStoreOf: folder('managed'), state, health: alwaysThere, isShared: false },
+    ...{ storeOf: folder('sessions'), managedStoreOf: folder('managed'), state, health: alwaysThere },
+    ...{ isShared: false, isEncrypted: false },
+    startJobs: jobsInProcess,
     ready: async () => undefined,
     close: () => state.close(),
   }
@@ -61,7 +78,8 @@ function inPostgres({ postgres: url, schema, connections, leaseMs }: NonNullable
   const [storeOf, managedStoreOf] = [sessionsIn(schema), sessionsIn(`${schema}_managed`)]
   const health = watchStore({ log, probe: () => probe(probing) })
   return {
-    ...{ storeOf, managedStoreOf, state, health, isShared: true },
+    ...{ storeOf, managedStoreOf, state, health, isShared: true, isEncrypted: false },
+    startJobs: (options) => jobsInPostgres({ ...options, pool, health, schema: `${schema}_jobs` }),
     ready: async () => {
       await state.ready()
       await postgres({ pool, schema }).ready()

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { type Cli, reportCommand } from '../command.ts'
 import { portNumber, wholeNumber } from '../option-values.ts'
+import type { EraseOptions } from './gateway/erase.ts'
 import type { ReportOptions } from './gateway/report.ts'
 import type { GatewayOptions } from './gateway/serve.ts'
 
@@ -26,6 +27,17 @@ export function gatewayCommand({ io, show }: Cli): Command {
         .option('--days <number>', 'only the last days', wholeNumber)
         .action(async (options: ReportOptions) => {
           const { gather, render } = await import('./gateway/report.ts')
+          show(await gather(options, io), { ...options, render })
+        }),
+    )
+    .addCommand(
+      reportCommand('erase', 'remove everything that a gateway keeps of a user')
+        .requiredOption('--tenant <name>', 'required: the tenant of the user')
+        .requiredOption('--user <name>', 'required: the user, as requests name it (docs/gateway.md)')
+        .option('--data <folder>', 'the folder of the gateway (default: everlong-gateway)')
+        .option('--config <file>', 'its configuration, if it has one')
+        .action(async (options: EraseOptions) => {
+          const { gather, render } = await import('./gateway/erase.ts')
           show(await gather(options, io), { ...options, render })
         }),
     )

@@ -67,6 +67,7 @@ export const commandRows: readonly CommandRow[] = [
   { line: 'mcp FILE', input: 'path', hasJson: false },
   { line: 'view FILE --no-open --out NEW', input: 'path', writes: 'new', again: exists, hasJson: false },
   { line: 'gateway report', input: 'none' },
+  { line: 'gateway erase --tenant acme --user ann', input: 'none' },
   { line: 'gateway --port 0 --data NEW', input: 'none', writes: 'new' },
   { line: 'simulate --port 0', input: 'none' },
   { line: 'demo --fast', input: 'none', hasJson: false },
@@ -79,7 +80,7 @@ export const commandRows: readonly CommandRow[] = [
 
 /** `edit snip` of `edit snip FILE …`: the words before the arguments and options. */
 export function nameOf({ line }: CommandRow): string {
-  return /^[a-z]+( report| snip| rewind| pin| unpin)?/.exec(line)?.[0] ?? line
+  return /^[a-z]+( report| erase| snip| rewind| pin| unpin)?/.exec(line)?.[0] ?? line
 }
 
 export type CommandPlace = {

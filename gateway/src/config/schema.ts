@@ -1,5 +1,6 @@
 // The shape of the configuration: every key that the file may have, with its default. Unknown keys are errors.
 import { z } from 'zod'
+import { keyBytes } from '../encryption/cipher.ts'
 
 export const levels = ['observe', 'answer', 'manage'] as const
 
@@ -50,6 +51,35 @@ const store = z.strictObject({
   leaseMs: milliseconds.default(10_000),
 })
 
+const encryption = z.strictObject({
+  /** The first one encrypts. Records of the others stay readable as long as they are here. */
+  keys: z
+    .array(
+      z.strictObject({
+        id: plainName,
+        secret: z.string().refine((secret) => keyBytes(secret) !== undefined, 'must be 32 bytes in base64 or hex'),
+      }),
+    )
+    .min(1)
+    .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'two keys have the same id'),
+})
+
+const days = z.number().int().positive()
+
+/** Without a number, nothing is removed. */
+const kept = {
+  /** Sessions that have not changed for this number of days are removed, with everything that belongs to them. */
+  sessionDays: days.optional(),
+  /** Rows of the books that are older are removed. */
+  bookDays: days.optional(),
+}
+
+const retention = z.strictObject({
+  ...kept,
+  /** Other numbers for a tenant, by its name. */
+  tenants: z.record(plainName, z.strictObject(kept)).default({}),
+})
+
 const upstreamNames = z.strictObject({
   messages: plainName.default('anthropic'),
   openai: plainName.default('openai'),
@@ -66,6 +96,10 @@ export const configSchema = z.strictObject({
   data: z.string().min(1).default('everlong-gateway'),
   /** Where sessions and books are, for several processes. Default: the folder. */
   store: store.optional(),
+  /** Encrypts what was said before it is stored. */
+  encryption: encryption.optional(),
+  /** How long things are kept. Default: for ever. */
+  retention: retention.prefault({}),
   /** What happens to requests while the database cannot be used: they pass as they came and are not managed, or they are refused. */
   whenStoreIsAway: z.enum(['pass', 'refuse']).default('pass'),
   /** By name. A request may choose one as the first part of its path: /NAME/v1/messages. */

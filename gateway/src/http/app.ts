@@ -38,9 +38,7 @@ export function createApp(parts: Parts): Hono<{ Bindings: HttpBindings }> {
     const caller = parts.tenants.callerOf(incoming)
     if (!caller) return json(errorOf(refusals.noKey), 401)
     if (isFromElsewhere(incoming)) return json(errorOf(refusals.fromElsewhere), 403)
-    const folder = parts.recallFolder(caller.tenant)
-    if (folder === undefined) return json(errorOf(refusals.notFound), 404)
-    await answerRecall({ incoming, outgoing: outgoing as never, folder })
+    await answerRecall({ incoming, outgoing: outgoing as never, place: parts.recallPlace(caller.tenant) })
     return RESPONSE_ALREADY_SENT
   })
   // Claude Code asks before it sends anything, without a credential. HEAD is answered by the same route.

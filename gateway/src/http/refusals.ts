@@ -35,7 +35,6 @@ export const refusals = {
     message: 'The gateway cannot store conversations now, and is configured to refuse requests meanwhile. Try again.',
     retryAfterSeconds: 5,
   },
-  notFound: { status: 404, type: 'not_found_error', message: 'The gateway has nothing at this address.' },
   fromElsewhere: { status: 403, type: 'permission_error', message: 'Pages of other sites may not use this.' },
   notAdmin: { status: 401, type: 'authentication_error', message: 'This needs the key of an administrator.' },
 } satisfies Record<string, Refusal>

@@ -1,23 +1,26 @@
 // The MCP endpoint of the gateway: search and read over the stored sessions of the caller's tenant, and of nobody else.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { createRecallTools } from 'everlong/internal/node'
+import { createRecallTools, recallTools } from 'everlong/internal/node'
 import { openArchive } from 'everlong/node'
+import type { SessionStore } from 'everlong/stores'
 import packageFacts from '../../package.json' with { type: 'json' }
 import { recallServer } from './server.ts'
+import { recallFrom } from './sessions.ts'
 
 export type RecallRequest = {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  /** The transcripts of the tenant. */
-  readonly folder: string
+  readonly place: RecallPlace
 }
 
+/** The transcripts of the tenant: a folder, which has an index of its own, or a store. */
+export type RecallPlace = { readonly folder: string } | { readonly store: SessionStore }
+
 /** Every request is answered by itself, so that any process can answer the next one. */
-export async function answerRecall({ incoming, outgoing, folder }: RecallRequest): Promise<void> {
-  const archive = openArchive(folder)
-  const { search, read } = createRecallTools({ archive })
-  const server = recallServer([search, read], packageFacts.version)
+export async function answerRecall({ incoming, outgoing, place }: RecallRequest): Promise<void> {
+  const { tools, close } = toolsOver(place)
+  const server = recallServer(tools, packageFacts.version)
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true } as never)
   try {
     await server.connect(transport as never)
@@ -25,8 +28,15 @@ export async function answerRecall({ incoming, outgoing, folder }: RecallRequest
     await new Promise((resolve) => (outgoing.writableEnded ? resolve(undefined) : outgoing.once('close', resolve)))
   } finally {
     await server.close()
-    archive.close()
+    close()
   }
+}
+
+function toolsOver(place: RecallPlace) {
+  if ('store' in place) return { tools: recallTools(recallFrom(place.store)), close: () => undefined }
+  const archive = openArchive(place.folder)
+  const { search, read } = createRecallTools({ archive })
+  return { tools: [search, read], close: () => archive.close() }
 }
 
 /** A page in a browser must not reach a gateway on this machine that asks for no key. */

@@ -47,7 +47,9 @@ export async function startCrew(size: number, config: object): Promise<Crew> {
     child.once('close', (code, signal) => {
       running.delete(replica)
       if (signal === 'SIGKILL' && !isStopping) start()
-      else if (code !== 0) problems.push(`A gateway ended with ${code ?? signal}.`)
+      // One that was still starting when it was asked to stop has served nothing.
+      else if (code !== 0 && !(isStopping && replica.url === undefined))
+        problems.push(`A gateway ended with ${code ?? signal}.`)
     })
   }
   for (let at = 0; at < size; at++) start()

@@ -4,7 +4,7 @@ import { checkConfig } from '../config/load.ts'
 import { startGateway } from '../gateway.ts'
 
 const gateway = await startGateway(checkConfig(JSON.parse(process.argv[2] ?? ''), 'the scenario'), {
-  write: (line) => void writeSync(2, line),
+  write: (line) => void process.stderr.write(line),
 })
 writeSync(1, `${JSON.stringify({ url: gateway.url })}\n`)
 process.once('SIGTERM', () => void gateway.close().then(() => process.exit(0)))

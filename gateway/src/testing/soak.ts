@@ -9,7 +9,7 @@ const database = await postgresForTests()
 if (!database) process.exit(1)
 const options = {
   ...{ conversations: Number(EVERLONG_SOAK_CONVERSATIONS ?? 200), turns: Number(EVERLONG_SOAK_TURNS ?? 50) },
-  ...{ seed: Number(EVERLONG_SEED ?? 7), leaseMs: 2_000, everyMs: 2_500, restartEvery: 5 },
+  ...{ seed: Number(EVERLONG_SEED ?? 7), leaseMs: 2_000, everyMs: 1_500, restartEvery: 5 },
   maxMs: Number(EVERLONG_SOAK_SECONDS ?? 1_200) * 1_000,
 }
 const began = performance.now()

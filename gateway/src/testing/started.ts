@@ -3,6 +3,8 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterEach } from 'vitest'
 import { type Setup, type SetupOptions, setUp } from './setup.ts'
 
@@ -104,4 +106,16 @@ export async function listening(server: Server): Promise<{ readonly url: string 
       }),
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** The answer of a tool of the gateway's MCP endpoint, as text. */
+export async function callRecall(url: string, key: string, name: string, input: object): Promise<string> {
+  const client = new Client({ name: 'test', version: '1' })
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+    requestInit: { headers: { 'x-everlong-key': key } },
+  })
+  await client.connect(transport as never)
+  const answer = await client.callTool({ name, arguments: { ...input } })
+  await client.close()
+  return JSON.stringify(answer.content)
 }

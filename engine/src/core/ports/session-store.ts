@@ -19,6 +19,8 @@ export type SessionStore = {
   readonly open: (id: string, options: OpenOptions) => Promise<OpenResult>
   /** Everything, oldest first, without taking the session. Nothing when there is no such session. */
   readonly records: (id: string) => AsyncIterable<StoredRecord>
+  /** Searches all sessions, the best match first. Only of stores that have an index over them. */
+  readonly search?: (words: string, limit: number) => Promise<Searched>
   /** By id. */
   readonly list: (options?: ListOptions) => Promise<readonly SessionInfo[]>
   /** Removes sessions for good, and those of their sub-agents. Returns how many. */
@@ -123,6 +125,12 @@ export const defaultRecallLimit = 10
 
 /** What a search of a session returns. */
 export type Recalled = { readonly matches: readonly RecallMatch[]; readonly more: boolean }
+
+/** What a search of all sessions returns. */
+export type Searched = {
+  readonly matches: readonly (RecallMatch & { readonly session: string })[]
+  readonly more: boolean
+}
 
 export type RecallMatch = {
   readonly id: string

@@ -1,12 +1,14 @@
 // Recall as a tool that any host can give its model, for any session. It only reads, its answers are bounded, and it answers
 // every input.
 
-import { defaultRecallLimit } from '../ports/session-store.ts'
-import { recallPointer, sessionRecallDescription } from '../prompts/recall.ts'
+import { defaultRecallLimit, type Recalled } from '../ports/session-store.ts'
+import { readDescription, recallPointer, searchDescription, sessionRecallDescription } from '../prompts/recall.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import {
   type AnswerStyle,
+  parseRead,
   parseRecall,
+  parseSearch,
   readingText,
   readProperties,
   searchProperties,
@@ -90,6 +92,48 @@ export function recallTool(
       return { text: searchText(found, style), isError: false }
     },
   }
+}
+
+/** A search and a read that take their time, such as those of a database. */
+export type RecallSource = {
+  readonly search: (words: string, limit: number) => Promise<Recalled>
+  readonly read: (id: string) => Promise<string | undefined>
+}
+
+export type SlowRecallTool = Omit<RecallTool, 'run'> & { readonly run: (input: unknown) => Promise<ToolOutput> }
+
+/** The same as two tools over many sessions, for MCP servers. */
+export function recallTools(source: RecallSource, limits: RecallLimits = {}): readonly SlowRecallTool[] {
+  const { query, limit } = searchProperties
+  const id = { type: 'string', description: 'The id of a card, or a pointer.' }
+  const style = answerStyle(limits, (wanted, from) => `read(${JSON.stringify({ id: wanted, ...from })})`)
+  return [
+    {
+      ...{ name: 'search', description: searchDescription, input_schema: schemaOf({ query, limit }) },
+      run: async (input) => {
+        const request = parseSearch(input)
+        if (request.type === 'refused') return failed(request.reason)
+        const { words, limit: asked = defaultRecallLimit } = request.query
+        if (words === undefined) return failed('Give "query" to search.')
+        return {
+          text: searchText(await source.search(words, Math.max(1, Math.min(100, asked))), style),
+          isError: false,
+        }
+      },
+    },
+    {
+      ...{ name: 'read', description: readDescription },
+      input_schema: { ...schemaOf({ id, ...readProperties }), required: ['id'] },
+      run: async (input) => {
+        const request = parseRead(input, 'id')
+        if (request.type === 'refused') return failed(request.reason)
+        const text = await source.read(request.read.id)
+        if (text === undefined) return failed('Nothing has this id. Search for it first.')
+        const { id: wanted } = request.read
+        return { text: readingText({ id: wanted, text, cards: [{ id: wanted }] }, request.read, style), isError: false }
+      },
+    },
+  ]
 }
 
 function failed(text: string): ToolOutput {

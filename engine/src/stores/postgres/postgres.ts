@@ -11,7 +11,7 @@ import {
 import { type Connection, connect, type PostgresPool, sessionTables, type Tables } from './connection.ts'
 import { isFree, takeSession } from './held.ts'
 import { migrate } from './migrations.ts'
-import { recordsFrom } from './read.ts'
+import { recordsFrom, searchByIndex } from './read.ts'
 
 export type PostgresOptions = {
   /** Sessions of one tenant are out of reach for another. Default: "default". */
@@ -63,6 +63,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     records: async function* (id) {
       if (isStorable(id)) yield* recordsFrom(sessionTables(tables, id))
     },
+    search: (words, limit) => searchByIndex(tables, words, limit),
     list: (which = {}) => list(tables, which),
     erase: (which) => erase(tables, which),
     close: connection.close,

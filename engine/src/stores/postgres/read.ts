@@ -1,15 +1,15 @@
 // Reads entries: all of them in pages, the end of a session from which its view can be computed, or what a search finds.
 
-import { noPosition, type Recalled, type StoredRecord } from '../../core/ports/session-store.ts'
+import { noPosition, type Recalled, type Searched, type StoredRecord } from '../../core/ports/session-store.ts'
 import { rank } from '../../core/recall/rank.ts'
 import { parseTerms, type Term } from '../../core/recall/terms.ts'
-import { readFrom, recallingAt } from '../../core/session/recall-entries.ts'
+import { type NumberedEntry, readFrom, recallingAt } from '../../core/session/recall-entries.ts'
 import { doNow } from '../../core/text/slices.ts'
 import { type Entry, readHead } from '../../core/transcript/format/entry.ts'
 import { isSelfContained } from '../../core/transcript/tree/changes.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
-import type { Row, SessionTables } from './connection.ts'
-import { hashesIn, queryFor, recordOf, resultQuery, storedId } from './row.ts'
+import { type Row, type SessionTables, sessionTables, type Tables } from './connection.ts'
+import { anywhere, hashesIn, queryFor, recordOf, resultQuery, storedId } from './row.ts'
 
 const pageSize = 500
 
@@ -124,13 +124,8 @@ export async function recallByIndex(tables: SessionTables, words: string, limit:
   const terms = parseTerms(words)
   if (terms.length === 0) return { matches: [], more: false }
   const chosen = await candidates(tables, terms)
-  const { schema, run } = tables
-  const rows = await run(
-    `SELECT seq, id, body, cuts FROM ${schema}.entry
-     WHERE tenant = $1 AND session = $2 AND seq = ANY($3) ORDER BY seq`,
-    [chosen.slice(0, Math.max(maxRead, limit))],
-  )
-  const entries = (await recordsOf(tables, rows)).map(({ seq, record }) => ({ record, place: seq }))
+  const found = await entriesAt(tables, chosen.slice(0, Math.max(maxRead, limit)))
+  const entries = found.map(({ seq, record }) => ({ record, place: seq }))
   const { matches, more } = doNow(recallingAt(entries, words, limit))
   return { matches, more: more || chosen.length > entries.length }
 }
@@ -153,6 +148,53 @@ async function candidates({ schema, run, key }: SessionTables, terms: readonly T
   })
   const texts = new Set(rows.map(({ seq }) => Number(seq))).size
   return rank(found, { texts, sessions: new Map([[0, texts]]) }).map(({ id }) => id)
+}
+
+/** In all sessions of the tenant. Of each term, entries of the most recently changed sessions are considered. */
+export async function searchByIndex(tables: Tables, words: string, limit: number): Promise<Searched> {
+  const terms = parseTerms(words)
+  if (terms.length === 0) return { matches: [], more: false }
+  const { schema, run } = tables
+  const rows = await run(
+    `SELECT term.nth, entry.session, entry.seq FROM unnest($2::text[]) WITH ORDINALITY AS term (query, nth)
+     CROSS JOIN LATERAL (
+       SELECT found.session, found.seq FROM ${schema}.entry AS found
+       JOIN ${schema}.session AS whole ON whole.tenant = found.tenant AND whole.id = found.session
+       WHERE found.tenant = $1 AND found.words @@ term.query::tsquery
+       ORDER BY whole.changed DESC, found.seq DESC LIMIT ${maxOfTerm}
+     ) AS entry`,
+    [terms.map(anywhere)],
+  )
+  const counts = new Map<string, number>()
+  for (const { session, seq } of rows) {
+    const place = JSON.stringify([session, seq])
+    counts.set(place, (counts.get(place) ?? 0) + 1)
+  }
+  // Those with most of the terms first; among equals the order of the database: the newest first.
+  const best = [...counts]
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([place]): [string, number] => JSON.parse(place))
+  const chosen = best.slice(0, Math.max(maxRead, limit))
+  const entries: (NumberedEntry & { readonly session: string })[] = []
+  for (const session of new Set(chosen.map(([own]) => own))) {
+    const seqs = chosen.filter(([own]) => own === session).map(([, seq]) => seq)
+    const found = await entriesAt(sessionTables(tables, session), seqs)
+    for (const { record } of found) entries.push({ record, place: entries.length, session })
+  }
+  const sessionOf = new Map(entries.map(({ record, session }) => [record.uuid, session]))
+  const { matches, more } = doNow(recallingAt(entries, words, limit))
+  const placed = matches.map((match) => ({ ...match, session: sessionOf.get(match.id) ?? '' }))
+  return { matches: placed, more: more || best.length > entries.length }
+}
+
+async function entriesAt(tables: SessionTables, seqs: readonly number[]): Promise<readonly SeqRecord[]> {
+  const { schema, run } = tables
+  const rows = await run(
+    `SELECT seq, id, body, cuts FROM ${schema}.entry
+     WHERE tenant = $1 AND session = $2 AND seq = ANY($3) ORDER BY seq`,
+    [seqs],
+  )
+  return recordsOf(tables, rows)
 }
 
 /** By an entry's uuid, or by the id of the call whose result it is. */

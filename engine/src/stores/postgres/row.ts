@@ -121,10 +121,15 @@ export function wordsOf(record: JsonObject, session: string): readonly string[] 
  * because Korean adds to words without a space.
  */
 export function queryFor(term: Term, session: string): string {
+  return `'${sessionWord(session)}' & ${anywhere(term)}`
+}
+
+/** In any session. */
+export function anywhere(term: Term): string {
   const words = new Set(plainWordsIn(isUnspaced(term.text) ? withoutPairs(term.text) : term.text))
   const typed = [...words].map(prefixQuery).join(' & ')
   const forms = [`(${typed})`, ...term.forms.map((form) => `'${form}'`)]
-  return `'${sessionWord(session)}' & (${forms.join(' | ')})`
+  return `(${forms.join(' | ')})`
 }
 
 /** Older entries were indexed as they were written, with accents composed or not. */
