@@ -1,8 +1,7 @@
 // For people who come from other agents: commands and agents of their own, names of sessions, the editor, a status line.
-import { spawn, spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { keys } from './testing/keys.ts'
 import { type Program, type ProgramOptions, programs } from './testing/program.ts'
 
@@ -32,31 +31,6 @@ test('a command of the project is offered, completed, and sent as a prompt', asy
   await program.shows(/^Hello world!$/m)
   expect(program.screen()).toContain('› /greet world')
   expect(program.screen()).not.toContain('› say Hello')
-})
-
-const hasClipboard = ['Xvfb', 'xclip'].every((name) => spawnSync('which', [name]).status === 0)
-
-test.skipIf(!hasClipboard)('Ctrl+V attaches the image of the clipboard, and the model gets it', async () => {
-  const display = `:${90 + (process.pid % 1_000)}`
-  const server = spawn('Xvfb', [display, '-screen', '0', '100x100x8'], { stdio: 'ignore' })
-  onTestFinished(() => void server.kill())
-  const picture = join(import.meta.dirname, '../../../docs/pictures/viewer-session.png')
-  const copy = ['-selection', 'clipboard', '-target', 'image/png', '-in', picture]
-  await vi.waitFor(
-    () => expect(spawnSync('xclip', copy, { env: { ...process.env, DISPLAY: display } }).status).toBe(0),
-    {
-      timeout: 10_000,
-      interval: 200,
-    },
-  )
-  const program = await ready({ env: { DISPLAY: display } })
-  program.type(keys.ctrlV)
-  await program.shows('[Image #1: clipboard]')
-  program.type('say Seen.\r')
-  await program.shows(/^Seen\.$/m)
-  const [path = ''] = globSync(join(program.home, '**/*.jsonl'))
-  const sent = readFileSync(path, 'utf8')
-  expect(sent).toContain(readFileSync(picture).toString('base64'))
 })
 
 test('/status, /mcp, /skills, /hooks and /config say what is loaded', async () => {

@@ -14,7 +14,6 @@ export const keys = {
   ctrlE: '\u0005',
   ctrlO: '\u000f',
   ctrlR: '\u0012',
-  ctrlV: '\u0016',
   ctrlW: '\u0017',
   end: '\u001b[F',
   paste: (text: string) => `\u001b[200~${text}\u001b[201~`,
