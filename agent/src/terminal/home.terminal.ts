@@ -119,6 +119,8 @@ test('/add-dir lets the tools work in another folder without a question', async 
   program.type('n')
   await program.shows('Why not?')
   program.type('\r')
+  // While a question is open, nothing says that the agent works.
+  await program.shows('✗ Read')
   await program.hides('Esc to interrupt')
   program.type('/add-dir ../other\r')
   await program.shows('belongs to the workspace until you leave')
