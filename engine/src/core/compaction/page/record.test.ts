@@ -159,6 +159,52 @@ describe('the record next to a summary', () => {
     expect(text).toContain('needs 12 volts')
   })
 
+  test('leaves out what states nothing: answered questions, announcements, and a consent after a report', () => {
+    const ledger = ledgerOf(
+      human('Oil the door.'),
+      assistant('Let me look at the hinge first.\n\nThe hinge needs 12 drops.\n\nShall I oil the cellar door as well?'),
+      human('yes please'),
+      assistant('Is the ladder yours?'),
+      human('Never mind the ladder.'),
+      assistant('It is 4 meters long.'),
+    )
+    const asked = [
+      '- "Oil the door."',
+      '- (in reply to: Shall I oil the cellar door as well?) "yes please"',
+      '- (in reply to: Is the ladder yours?) "Never mind the ladder."',
+    ].join('\n')
+    expect(recordOf({ ledger }, asked).split('\n').slice(1)).toEqual([
+      '- On "Oil the door."',
+      '  Agent: The hinge needs 12 drops.',
+      '- On "Never mind the ladder."',
+      '  Agent: It is 4 meters long.',
+    ])
+    const offline = recordOf({ ledger }, '')
+    for (const words of ['yes please', 'Is the ladder yours?']) expect(offline).toContain(words)
+  })
+
+  test.each(['', '- "Do what plan.md says."\n- "Go on."'])(
+    'has a text that was read twice as it was read last, and of a file the last edit of each exchange (summary: %s)',
+    (summary) => {
+      const reading = (text: string) => call({ name: 'Read', input: { file_path: '/plan.md' }, text })
+      const ledger = ledgerOf(
+        human('Do what plan.md says.'),
+        reading('1. Paint the door with 2 coats.'),
+        ...editing('door.ts', 'coats = 1'),
+        ...editing('door.ts', 'coats = 2'),
+        human('Go on.'),
+        reading('1. Paint the door with 3 coats.'),
+        ...editing('door.ts', 'coats = 3'),
+      )
+      const lines = recordOf({ ledger }, summary)
+        .split('\n')
+        .filter((line) => /^ {2}- (?:read|did)/.test(line))
+      const edits = ['  - did: edited door.ts: `coats = 2`', '  - did: edited door.ts: `coats = 3`']
+      const read = '  - read: plan.md: 1. Paint the door with 3 coats.'
+      expect(lines).toEqual(summary === '' ? [edits[0], read, edits[1]] : [edits[0], read])
+    },
+  )
+
   test('says of an older exchange that the user interrupted it', () => {
     const stop = human('[Request interrupted by user]')
     const ledger = ledgerOf(
