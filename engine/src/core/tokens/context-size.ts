@@ -142,6 +142,8 @@ export function modelOf(messages: readonly ViewMessage[]): string | undefined {
  * Estimates include system prompt and tools, and no margin.
  */
 export type SizeScale = {
+  /** Tokens that the provider reports for each that we estimate; 1 where it has reported nothing. */
+  readonly perToken: number
   readonly toReported: (estimated: number) => number
   readonly toEstimated: (reported: number) => number
 }
@@ -156,7 +158,7 @@ export function sizeScale(
   const { overhead = 0, leftOut = 0 } = given
   const estimates = prefixEstimates(messages, given)
   const estimated = Math.max(1, (estimates.at(-1) ?? 0) + overhead - leftOut)
-  if (size.source === 'estimate') return proportional({ estimated, reported: size.tokens })
+  if (size.source === 'estimate') return { ...proportional({ estimated, reported: size.tokens }), perToken: 1 }
   const now = { estimated, reported: size.reported + withoutMargin(size.estimated) }
   const smallest = freshAnswers(messages, given)
     .map(({ index, usage, freed }): Point => {
@@ -179,6 +181,7 @@ function between(small: Point, large: Point): SizeScale | undefined {
   // Nothing that a client sends takes tokens away: a line that ends below zero holds down to the smaller one.
   const below = small.reported < slope * small.estimated ? small : undefined
   return {
+    perToken: slope,
     toReported: (estimated) =>
       below && estimated < below.estimated
         ? proportional(below).toReported(estimated)
@@ -192,6 +195,7 @@ function between(small: Point, large: Point): SizeScale | undefined {
 
 function proportional({ estimated, reported }: Point): SizeScale {
   return {
+    perToken: reported / estimated,
     toReported: (tokens) => Math.round((tokens * reported) / estimated),
     toEstimated: (tokens) => Math.floor((tokens * estimated) / reported),
   }

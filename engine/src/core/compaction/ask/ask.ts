@@ -39,6 +39,14 @@ type AskContext = Question & {
 
 const maxSummaryOutput = 20_000
 
+/**
+ * By which a count must be multiplied, where the answers of this conversation show that we count too few tokens. Small windows know
+ * nothing else: their turns are too small to calibrate with.
+ */
+function correctionOf({ job, plan }: CompactionRun): number {
+  return plan.model === job.conversation?.model ? Math.max(1, job.scale.perToken) : 1
+}
+
 export async function askForSummary(run: CompactionRun, question: Question): Promise<Summary | Failed> {
   const { model } = run.plan
   const counting = { ...run.job.counting, model }
@@ -166,9 +174,6 @@ function opening(work: AskContext): readonly PreparedMessage[] {
   return [...retained, here, ...recent]
 }
 
-/** Our count and the provider's differ by a few percent, and a request that is too long would be paid in vain. */
-const shareOfFree = 0.8
-
 /**
  * No cache has the cleared results, so they may cost as much as reading a full window from the cache, which is the most that
  * the rest of the request costs; in small windows, as much as in one of 200,000 tokens.
@@ -176,6 +181,9 @@ const shareOfFree = 0.8
 function maxOriginals(window: number): number {
   return Math.max(window, 200_000) * cachePrices.read
 }
+
+/** Our count and the provider's differ by a few percent, and a request that is too long would be paid in vain. */
+const shareOfFree = 0.8
 
 /**
  * The cleared results that the conversation's own request shows as placeholders. They follow it, so that its cache is still
@@ -236,10 +244,11 @@ function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: 
   const window = overflow?.limit ?? own
   if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold, output: maxTokens }
   const [min, max] = [Math.floor(window * outputShare.min), Math.floor(window * outputShare.max)]
+  const correction = correctionOf(run)
   // Many servers refuse a request whose prompt and output limit together are larger than the window.
-  const left = Math.floor(window * (1 - countError)) - countText(prompt) - weight
+  const left = Math.floor(window * (1 - countError) - (countText(prompt) + weight) * correction)
   const output = Math.min(maxTokens, Math.max(min, Math.min(max, left)))
-  const room = Math.max(max, window - output - countText(prompt) - fold)
+  const room = Math.max(max, Math.floor((window - output) / correction) - countText(prompt) - fold)
   return { window, room, fold, output }
 }
 
