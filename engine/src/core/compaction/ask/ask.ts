@@ -252,6 +252,11 @@ function limitsOf({ run, maxTokens, prompt, countText }: AskContext, overflow?: 
   return { window, room, fold, output }
 }
 
+function fits(work: AskContext, { messages, maxTokens = work.maxTokens }: ModelRequest): boolean {
+  const { window } = limitsOf(work)
+  return weightOf(work, messages) * correctionOf(work.run) + maxTokens <= window * (1 - countError)
+}
+
 function weightOf({ weigh }: AskContext, messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
@@ -309,12 +314,17 @@ async function inWindows(
   return failed('prompt-too-long', `Even a part of the conversation was too long. ${whatToDo}`)
 }
 
-/** Asks once more, after the same messages so that the cache is used, for a shorter summary if the first does not fit. */
+/**
+ * Asks once more, after the same messages so that the cache is used, for a shorter summary if the first does not fit. In a small
+ * window the messages, both summaries and the prompt may be too long for one request: then code shortens the first one.
+ */
 async function shortEnough(work: AskContext, first: Summary): Promise<Summary | Failed> {
   const { countText, availableTokens } = work
   if (countText(first.text) <= availableTokens) return first
   const prompt = shorterPrompt(Math.min(work.run.plan.tokens.summary, availableTokens))
-  const second = await askIn(work, { mechanism: 'shorter', request: shorterRequest(first, prompt), prompt })
+  const request = shorterRequest(first, prompt)
+  if (!fits(work, request)) return first
+  const second = await askIn(work, { mechanism: 'shorter', request, prompt })
   if (second.type === 'failed') return second.reason === 'aborted' ? second : first
   return countText(second.text) < countText(first.text) ? { ...second, mechanism: first.mechanism } : first
 }
