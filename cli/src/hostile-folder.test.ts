@@ -85,6 +85,8 @@ describe('in a folder of hostile files', () => {
       for (const name of names) {
         for (const uuid of chosen) {
           writeFileSync(copy, bytes)
+          // What is not pinned cannot be unpinned.
+          if (name === 'unpin') await everlong(['pin', copy, uuid])
           const ran = await everlong([name, copy, uuid, ...(name === 'snip' ? [uuid] : [])])
           const kept = readFileSync(copy).subarray(0, Buffer.from(bytes).length)
           const trouble = fault(ran) ?? (kept.equals(Buffer.from(bytes)) ? undefined : 'what was there has changed')

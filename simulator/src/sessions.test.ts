@@ -165,7 +165,8 @@ describe('images and documents', () => {
     const { start, simulator } = world()
     const session = await withShots(start, [[pdf(60)], [pdf(60)], [image]])
     expect(await session.send()).toMatchObject({ type: 'answered' })
-    expect(simulator.log.entries.map(({ outcome }) => outcome)).toEqual([
+    const turns = simulator.log.entries.filter(({ endpoint }) => endpoint === '/v1/messages')
+    expect(turns.map(({ outcome }) => outcome)).toEqual([
       'Too much media: 120 document pages + 1 images > 100',
       'end_turn',
     ])

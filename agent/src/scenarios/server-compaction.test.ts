@@ -24,7 +24,14 @@ function stageFor(): Promise<Stage> {
     window: 400_000,
     script: () => text('Here you are.'),
     simulator: { summarizer: summarizer({ lastTextAsks: true }) },
-    engine: { settings: { sessionMemory: false, summary: { serverCompaction: 'on-demand' } } },
+    // Results that the session clears itself would leave nothing to summarize.
+    engine: {
+      settings: {
+        sessionMemory: false,
+        reductions: { microCompact: false },
+        summary: { serverCompaction: 'on-demand' },
+      },
+    },
   })
 }
 
