@@ -375,6 +375,6 @@ function memoryFor({ notes }: HostPorts, { held, settings, isSubagent }: MemoryI
   if (notes && held.path !== undefined) {
     return notes(held.path, { settings: settings.sessionMemory, isResumed: held.entries.length > 0 })
   }
-  const why = 'The session is only in memory, and notes are a file next to the transcript.'
+  const why = 'Notes are a file next to the transcript, and this engine keeps none.'
   return { type: 'declined', reason: 'in-memory', why }
 }

@@ -171,7 +171,7 @@ describe('everlong init', () => {
     const { stdout, exitCode } = await everlong(['init', folder])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('+export const client = new Anthropic({ middleware: [managed.middleware] })')
-    expect(stdout).toContain('Nothing was changed. To apply it: everlong init --yes')
+    expect(stdout).toContain('Nothing was changed. To apply it, add --yes.')
     expect(readFileSync(join(folder, 'src/app.ts'), 'utf8')).toBe(app)
   })
 

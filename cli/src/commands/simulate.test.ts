@@ -77,11 +77,18 @@ Set these where your program runs. Any key works.
   Vercel AI SDK             ANTHROPIC_API_KEY=any ANTHROPIC_BASE_URL=http://127.0.0.1:PORT/v1
   OpenAI SDK                OPENAI_API_KEY=any OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
 
+Models have their real windows. To see a compaction soon: --window 16000
+
 The requests are logged at http://127.0.0.1:PORT/_everlong/log
 
 Press Ctrl-C to stop.
 0 requests; at API prices: $0.00.
 `)
+  })
+
+  test('says which window every model has', async () => {
+    const { stdout } = await everlong(['simulate', '--port', '0', '--window', '16000'])
+    expect(stdout).toContain('\nEvery model has a window of 16,000 tokens.\n')
   })
 
   test('the shapes that the command line names are those of the simulator', () => {

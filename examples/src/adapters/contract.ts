@@ -158,7 +158,15 @@ export async function runAdapterContract(adapter: Adapter, options: ContractOpti
   ]
   if (!adapter.recovers) return { broken, managed, bare }
   const most = Math.min(40, turns)
-  const surprised = await runAdapter(adapter, { ...conversation, isManaged: true, turns: most, toldWindow: 200_000 })
+  // The default clears so much that the window would not fill.
+  const trusting = {
+    ...conversation,
+    isManaged: true,
+    turns: most,
+    toldWindow: 200_000,
+    economy: 'claude-code',
+  } as const
+  const surprised = await runAdapter(adapter, trusting)
   const recovery = surprised.refused.length > 0 ? brokenBy(surprised, most) : ['the provider refuses what is too long']
   return { broken: [...broken, ...recovery.map((promise) => `after an overflow: ${promise}`)], managed, bare }
 }

@@ -46,7 +46,10 @@ export function createMeter(): Meter {
     totals: () => totals,
     add: (samplings, cost) => {
       const { requests, unpriced } = totals
-      const counted = { requests: requests + 1, unpriced: unpriced + (cost === undefined ? 1 : 0) }
+      const counted = {
+        requests: requests + 1,
+        unpriced: unpriced + (cost === undefined && samplings.length > 0 ? 1 : 0),
+      }
       totals = samplings.reduce(plus, { ...totals, ...counted, cost: totals.cost + (cost ?? 0) })
     },
     reset: () => {

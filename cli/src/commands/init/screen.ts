@@ -22,16 +22,18 @@ export function render(report: InitReport, screen: Screen): readonly string[] {
     case 'refused':
       return ['Nothing was changed.']
     case 'not-asked':
-      return ['Nothing was changed. To apply it: everlong init --yes']
+      return ['Nothing was changed. To apply it, add --yes.']
     case 'applied':
       return [
         appliedLine(report),
         ...(report.trial ? ['', ...paragraph(trialText(report.trial), screen)] : []),
         '',
+        'Next:',
         ...paragraph(
-          'A server keeps its sessions in a store, so that a restart loses nothing: pass store to everlong(), for example jsonlSessions of everlong/node.',
+          "A server keeps its sessions in a store and names the conversation in each call: everlong({ store: jsonlSessions({ folder: 'sessions' }) }) with jsonlSessions of everlong/node.",
           screen,
         ),
+        ...paragraph('Try your own program without a key: npx @everlong/cli simulate --window 16000', screen),
       ]
   }
 }

@@ -69,7 +69,7 @@ async function serve(
     const { port, url } = server
     // Listening first: whoever reads the greeting may stop it at once.
     const stopped = untilStopped?.()
-    stdout.write(options.json ? `${JSON.stringify({ port, url })}\n` : greeting(url))
+    stdout.write(options.json ? `${JSON.stringify({ port, url })}\n` : greeting(url, options.window))
     await stopped
     const { requests, cost, unpriced } = server.simulator.meter.totals()
     return { requests, cost, unpriced }
@@ -82,7 +82,7 @@ function allWindows(window: number): Readonly<Record<string, number>> {
   return Object.fromEntries(knownModels().map(({ id }) => [id, window]))
 }
 
-function greeting(url: string): string {
+function greeting(url: string, window: number | undefined): string {
   return [
     `Listening on ${url}`,
     '',
@@ -92,6 +92,9 @@ function greeting(url: string): string {
     `  Vercel AI SDK             ANTHROPIC_API_KEY=any ANTHROPIC_BASE_URL=${url}/v1`,
     `  OpenAI SDK                OPENAI_API_KEY=any OPENAI_BASE_URL=${url}/v1`,
     '',
+    ...(window === undefined
+      ? ['Models have their real windows. To see a compaction soon: --window 16000', '']
+      : [`Every model has a window of ${window.toLocaleString('en')} tokens.`, '']),
     `The requests are logged at ${url}/_everlong/log`,
     '',
     'Press Ctrl-C to stop.',

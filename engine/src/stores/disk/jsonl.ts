@@ -32,6 +32,9 @@ export type JsonlOptions = {
 }
 
 export function jsonlSessions(options: JsonlOptions): SessionStore {
+  if (typeof options?.folder !== 'string') {
+    throw new TypeError("jsonlSessions() needs the folder of the sessions: jsonlSessions({ folder: 'sessions' }).")
+  }
   const folder = resolve(options.folder)
   return {
     open: async (id, how) => {
