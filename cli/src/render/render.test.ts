@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ruler } from '../commands/context/ruler.ts'
+import type { Output } from '../io.ts'
 import { bar, segmentedBar } from './bar.ts'
-import { facts, type Screen, table } from './screen.ts'
+import { facts, foldedFor, type Screen, table } from './screen.ts'
 
 const screen: Screen = { width: 40, isTerminal: false, isColored: false, timeZone: 'UTC', paint: (_, text) => text }
 
@@ -65,4 +66,9 @@ describe('tables', () => {
       ),
     ).toEqual(['  a     x', '  long  one two three four five six', '        seven eight'])
   })
+})
+
+test('a terminal folds lines at its width, unless it does not know it', () => {
+  const folded = (columns: number) => foldedFor({ stdout: { isTTY: true, columns } as Output }, ['one two three'])
+  expect([folded(8), folded(0)]).toEqual([['one two', 'three'], ['one two three']])
 })

@@ -41,7 +41,8 @@ export function screenOf({ stdout, env, timeZone }: Io): Screen {
 /** Wraps lines between words for a narrow terminal. On a wider one, commands to be copied stay in one line. */
 export function foldedFor({ stdout }: Pick<Io, 'stdout'>, lines: readonly string[]): readonly string[] {
   const { isTTY, columns } = stdout
-  return isTTY === true && columns !== undefined && columns < minUnfolded
+  // Some pseudo-terminals say that they have no columns.
+  return isTTY === true && columns !== undefined && columns > 0 && columns < minUnfolded
     ? lines.flatMap((line) => fold(line, columns))
     : lines
 }
