@@ -70,5 +70,5 @@ describe('tables', () => {
 
 test('a terminal folds lines at its width, unless it does not know it', () => {
   const folded = (columns: number) => foldedFor({ stdout: { isTTY: true, columns } as Output }, ['one two three'])
-  expect([folded(8), folded(0)]).toEqual([['one two', 'three'], ['one two three']])
+  expect([folded(8), folded(0)]).toEqual([['one two', '  three'], ['one two three']])
 })
