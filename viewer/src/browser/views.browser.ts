@@ -67,6 +67,28 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped: there is no C
     await page.close()
   })
 
+  test('dragging over the chart draws a brush and zooms to it', async () => {
+    const { page } = await place.browser.open({ width: 1280 })
+    const [, path] = await place.paths(page)
+    await page.goto(at(`${path}`))
+    const chart = page.getByRole('slider', { name: 'The context over time, by answer' })
+    await chart.waitFor()
+    const range = async () => [await chart.getAttribute('aria-valuemin'), await chart.getAttribute('aria-valuemax')]
+    const [first, last] = await range()
+    const box = await chart.boundingBox()
+    if (!box) throw new Error('The chart has no place on the page.')
+    const y = box.y + box.height / 2
+    await page.mouse.move(box.x + 1, y)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width / 2, y, { steps: 4 })
+    expect(await page.locator('rect.brush').count()).toBe(1)
+    await page.mouse.up()
+    await page.waitForTimeout(100)
+    const [from, to] = await range()
+    expect([from, Number(to) < Number(last), await page.locator('rect.brush').count()]).toEqual([first, true, 0])
+    await page.close()
+  })
+
   test('a long list begins short, and is shown whole and short again', async () => {
     const { page } = await place.browser.open()
     const [, session] = await place.paths(page)
