@@ -21,7 +21,7 @@ import {
 } from './converter.ts'
 import { failureOf, isAbout } from './failure.ts'
 import { type GivenBack, giveBack } from './give-back.ts'
-import { seed } from './seed.ts'
+import { rewindPoint, seed } from './seed.ts'
 
 export type CallOptions = {
   /** System prompt, tools and limits of the request, which count for the size. */
@@ -247,7 +247,8 @@ export class ManagedHistory<Foreign> {
     this.known = rest
     const uuid = rest.findLast((message) => message.uuid !== undefined)?.uuid
     if (uuid === undefined) return this.startAnew()
-    const outcome = await this.current.rewind(uuid)
+    const to = rewindPoint(await this.current.entries(), uuid)
+    const outcome = await this.current.rewind(to, { canUndo: false })
     if (outcome.type === 'declined') throw new HistoryMismatchError(outcome.why)
   }
 
@@ -262,7 +263,8 @@ export class ManagedHistory<Foreign> {
     await this.current.close()
     this.current = await restart()
     // A stored session is opened again with its old messages, which are not part of this history.
-    if (this.current.messages().length > 0) await this.current.clear()
+    const isUsed = [...(await this.current.entries())].some(({ record }) => typeof record.uuid === 'string')
+    if (isUsed) await this.current.clear({ canUndo: false })
     this.base = undefined
     this.model = this.firstModel
     this.known = []

@@ -4,6 +4,7 @@ import { defined, objectAt } from '../../core/message/json.ts'
 import type { Role } from '../../core/message/message.ts'
 import { messageBodies } from '../../core/session/input.ts'
 import { readBoundary } from '../../core/transcript/format/compaction-records.ts'
+import { isUndoable, readEdit } from '../../core/transcript/format/edits.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { messageOf } from '../../core/transcript/format/messages.ts'
 import { withoutRewound } from '../../core/transcript/tree/changes.ts'
@@ -35,6 +36,24 @@ export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Fo
     at = end
   }
   return { known, hasOthers: written.slice(at).some(({ isSkipped }) => !isSkipped) }
+}
+
+/**
+ * Where to rewind to if this entry is the last one to keep: to the newest edit that directly follows it. Otherwise an undo or
+ * a pin that a person made in between would be lost. A person's rewind is not kept: to undo it later would bring back
+ * messages that the caller may no longer have.
+ */
+export function rewindPoint(entries: Iterable<Entry>, uuid: string): string {
+  const standing = withoutRewound([...entries]).filter(({ record }) => typeof record.uuid === 'string')
+  const at = standing.findIndex(({ record }) => record.uuid === uuid)
+  if (at < 0) return uuid
+  const rest = standing.slice(at + 1)
+  const isKept = ({ record }: Entry) => {
+    const edit = readEdit(record)
+    return edit !== undefined && !(edit.type === 'rewind' && isUndoable(record))
+  }
+  const end = rest.findIndex((entry) => !isKept(entry))
+  return String((end < 0 ? rest : rest.slice(0, end)).at(-1)?.record.uuid ?? uuid)
 }
 
 function sinceCleared(entries: readonly Entry[]): readonly Entry[] {

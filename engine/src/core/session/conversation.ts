@@ -3,7 +3,7 @@
 import { type JsonObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noPosition, StoreError, type StoreResult } from '../ports/session-store.ts'
-import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
+import { type Edit, editRecords, readEdit, type UndoOptions } from '../transcript/format/edits.ts'
 import { type Entry, readHead } from '../transcript/format/entry.ts'
 import { messageOf, type QueuedWords, queuedWords } from '../transcript/format/messages.ts'
 import { isSelfContained, lastAction, type Undoable, withoutRewound } from '../transcript/tree/changes.ts'
@@ -133,15 +133,16 @@ class StoredConversation {
   }
 
   /** These edits as a chain of records, not written yet. */
-  editRecords = (edits: readonly Edit[]): readonly JsonObject[] => {
+  editRecords = (edits: readonly Edit[], options: UndoOptions = {}): readonly JsonObject[] => {
     const { envelope, newId } = this.input
-    return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, ...this.stamp(), envelope })
+    const place = { uuids: edits.map(() => newId()), parentUuid: this.tip, ...this.stamp(), envelope }
+    return editRecords(edits, { ...place, ...options })
   }
 
   /** An undo and a rewind may bring back entries that are not in memory: load those first. */
-  edit = (edits: readonly Edit[]): void => {
+  edit = (edits: readonly Edit[], options: UndoOptions = {}): void => {
     const changesBranch = edits.some(({ type }) => type === 'undo' || type === 'rewind')
-    this.note(this.editRecords(edits))
+    this.note(this.editRecords(edits, options))
     if (changesBranch && this.entries.some(({ record }) => readEdit(record)?.type === 'rewind'))
       this.input.onRewind?.(this.own())
   }

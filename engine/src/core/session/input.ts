@@ -223,7 +223,8 @@ export const boundaryBody: Body = {
 function summaryBodies([summary, ...restored]: readonly Block[]): readonly Body[] {
   const said = (content: readonly Block[]) => ({ type: 'user', message: { role: 'user', content } })
   return [
-    boundaryBody,
+    // No person compacted: without its boundary the summary would leave the context, and older messages would return.
+    { ...boundaryBody, everlong: { canUndo: false } },
     { ...said(summary ? [summary] : []), isVisibleInTranscriptOnly: true, isCompactSummary: true },
     ...(restored.length === 0 ? [] : [{ ...said(restored), isMeta: true }]),
   ]

@@ -3,7 +3,7 @@ import { type SnipInput, snip } from '../mechanisms/ranges.ts'
 import { defined } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { Compacted, Failed } from '../ports/outcome.ts'
-import { type Edit, readEdit } from '../transcript/format/edits.ts'
+import { type Edit, readEdit, type UndoOptions, undoFields } from '../transcript/format/edits.ts'
 import type { Undoable } from '../transcript/tree/changes.ts'
 import { pinProblem } from '../transcript/view/pins.ts'
 import { compactNow } from './compact.ts'
@@ -46,12 +46,17 @@ export function snipRange(runtime: Runtime, input: SnipInput): EditOutcome {
 }
 
 /** Pins, unpins or rewinds: edits that name one entry, which must exist. */
-export async function editEntry({ conversation, tracker }: Runtime, uuid: string, edit: Edit): Promise<EditOutcome> {
+export async function editEntry(
+  { conversation, tracker }: Runtime,
+  edit: Extract<Edit, { readonly type: 'pin' | 'unpin' | 'rewind' }>,
+  options: UndoOptions = {},
+): Promise<EditOutcome> {
+  const uuid = edit.type === 'rewind' ? edit.to : edit.uuid
   if (edit.type === 'rewind' || !conversation.record(uuid)) await conversation.loadOlderEntries()
   if (!conversation.record(uuid)) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
   const why = pinProblem(conversation.view(), edit)
   if (why !== undefined) return { type: 'declined', why }
-  conversation.edit([edit])
+  conversation.edit([edit], options)
   if (edit.type === 'rewind') {
     tracker.viewChange()
     tracker.set({ freedBySnips: 0 })
@@ -60,8 +65,9 @@ export async function editEntry({ conversation, tracker }: Runtime, uuid: string
 }
 
 /** Begins an empty context. Earlier messages stay in the transcript. */
-export async function clearContext({ conversation, tracker }: Runtime): Promise<void> {
-  conversation.append([{ ...boundaryBody, content: 'Conversation cleared', everlong: { isCleared: true } }])
+export async function clearContext({ conversation, tracker }: Runtime, options: UndoOptions): Promise<void> {
+  const everlong = { isCleared: true, ...undoFields(options) }
+  conversation.append([{ ...boundaryBody, content: 'Conversation cleared', everlong }])
   tracker.viewChange()
   tracker.set({ freedBySnips: 0 })
 }

@@ -10,6 +10,7 @@ import type { Compacted, Failed, Tried } from '../ports/outcome.ts'
 import type { Recalled } from '../ports/session-store.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Prediction } from '../tokens/predict.ts'
+import type { UndoOptions } from '../transcript/format/edits.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { ModelChoice } from './gauge.ts'
 import type { HostState } from './host.ts'
@@ -172,7 +173,7 @@ export type Session = {
   readonly entries: () => Promise<Iterable<Entry>>
 
   /**
-   * Undoes the newest compaction or edit.
+   * Undoes the newest compaction or edit, except pins and changes with `canUndo: false`.
    *
    *     const undone = await session.undo()
    */
@@ -204,14 +205,14 @@ export type Session = {
    *
    *     await session.rewind(uuid)
    */
-  readonly rewind: (to: string) => Promise<EditOutcome>
+  readonly rewind: (to: string, options?: UndoOptions) => Promise<EditOutcome>
 
   /**
    * Starts an empty context with the next message. Earlier messages stay in the transcript.
    *
    *     await session.clear()
    */
-  readonly clear: () => Promise<void>
+  readonly clear: (options?: UndoOptions) => Promise<void>
 
   /**
    * Starts a conversation of its own for a sub-agent. Its file is in this session's folder.

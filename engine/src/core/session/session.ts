@@ -193,10 +193,11 @@ class ManagedSession implements OwnSession {
 
   undo: Session['undo'] = () => this.run(() => undoNewest(this.runtime))
   snip: Session['snip'] = (input) => this.run(async () => snipRange(this.runtime, snipInput(input)))
-  pin: Session['pin'] = (uuid) => this.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
-  unpin: Session['unpin'] = (uuid) => this.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
-  clear: Session['clear'] = () => this.run(() => clearContext(this.runtime))
-  rewind: Session['rewind'] = (to) => this.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
+  pin: Session['pin'] = (uuid) => this.run(() => editEntry(this.runtime, { type: 'pin', uuid }))
+  unpin: Session['unpin'] = (uuid) => this.run(() => editEntry(this.runtime, { type: 'unpin', uuid }))
+  clear: Session['clear'] = (options = {}) => this.run(() => clearContext(this.runtime, options))
+  rewind: Session['rewind'] = (to, options = {}) =>
+    this.run(() => editEntry(this.runtime, { type: 'rewind', to }, options))
   on: Session['on'] = (
     first: EngineEvent['type'] | ((event: EngineEvent) => void),
     second?: (event: never) => void,

@@ -147,6 +147,11 @@ export type EditPlace = {
   readonly envelope?: JsonObject
   /** The first record of the action that this edit belongs to, if the action wrote several. */
   readonly action?: string | undefined
+} & UndoOptions
+
+export type UndoOptions = {
+  /** False if `undo()` must not take it back: the host keeps the history itself, and the session only follows it. Default true. */
+  readonly canUndo?: boolean | undefined
 }
 
 export function editRecord(edit: Edit, place: EditPlace): JsonObject {
@@ -161,7 +166,7 @@ export function editRecord(edit: Edit, place: EditPlace): JsonObject {
     content: `Context edited: ${edit.type}`,
     level: 'info',
     isMeta: false,
-    everlong: { edit, ...(action === undefined ? {} : { action }) },
+    everlong: { edit, ...defined({ action }), ...undoFields(place) },
     timestamp,
     uuid,
   }
@@ -175,6 +180,16 @@ export function editRecords(
   return edits.map((edit, at) =>
     editRecord(edit, { ...place, uuid: uuids[at] ?? '', parentUuid: uuids[at - 1] ?? parentUuid, action }),
   )
+}
+
+/** What a record that changes the view says about undo, in its field `everlong`. */
+export function undoFields({ canUndo }: UndoOptions): UndoOptions {
+  return canUndo === false ? { canUndo } : {}
+}
+
+/** Whether `undo()` may take back the change in this record. */
+export function isUndoable(record: JsonObject): boolean {
+  return objectAt(record, 'everlong')?.canUndo !== false
 }
 
 /** The uuid of the first record of an action, which all its records share. */

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Edit } from '../format/edits.ts'
-import { type Change, standingOf } from './changes.ts'
+import type { JsonObject } from '../../message/json.ts'
+import { noPosition } from '../../ports/session-store.ts'
+import { type Edit, editRecord } from '../format/edits.ts'
+import { type Change, lastAction, standingOf } from './changes.ts'
 
 /** Changes at the rows 0, 10, 20 …, called e0, e1, e2 … */
 function outOf(...edits: readonly (Edit | undefined)[]): readonly string[] {
@@ -22,4 +24,25 @@ test('a rewind to a boundary keeps the compaction', () => {
 test('what is undone by something that is itself undone is in force', () => {
   expect(outOf(clear, { type: 'undo', uuid: 'e0' })).toEqual(['e0'])
   expect(outOf(clear, { type: 'undo', uuid: 'e0' }, { type: 'undo', uuid: 'e1' })).toEqual(['e1'])
+})
+
+test('the last action is the newest that may be undone, and never one before a boundary that may not', () => {
+  const edited = (edit: Edit, uuid: string, canUndo?: boolean) =>
+    editRecord(edit, { uuid, parentUuid: null, timestamp: '', sessionId: 's', canUndo })
+  const boundary = (uuid: string, canUndo: boolean): JsonObject => ({
+    type: 'system',
+    subtype: 'compact_boundary',
+    compactMetadata: { trigger: 'manual', preTokens: 0 },
+    uuid,
+    ...(canUndo ? {} : { everlong: { canUndo } }),
+  })
+  const last = (...records: JsonObject[]) =>
+    lastAction(records.map((record) => ({ record, position: noPosition }))).map(({ uuid }) => uuid)
+  const final = edited({ type: 'rewind', to: 'c' }, 'r', false)
+  expect(last(boundary('c', true), edited({ type: 'rewind', to: 'c' }, 'r', true))).toEqual(['r'])
+  expect(last(boundary('c', true), final)).toEqual(['c'])
+  expect(last(boundary('c', true), boundary('f', false))).toEqual([])
+  expect(last(boundary('c', true), boundary('f', false), edited(clear, 'e'))).toEqual(['e'])
+  expect(last(boundary('c', true), boundary('f', false), final)).toEqual(['c'])
+  expect(last(boundary('c', true), boundary('f', false), edited({ type: 'undo', uuid: 'f' }, 'u'))).toEqual(['c'])
 })

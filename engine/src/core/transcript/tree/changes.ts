@@ -2,7 +2,7 @@
 // that undo brings it back, and a rewind takes out everything that was written after the point it goes back to.
 import { type JsonObject, stringAt } from '../../message/json.ts'
 import { readBoundary, readCompaction } from '../format/compaction-records.ts'
-import { actionOf, type Edit, type EditPlace, editRecord, readEdit } from '../format/edits.ts'
+import { actionOf, type Edit, type EditPlace, editRecord, isUndoable, readEdit } from '../format/edits.ts'
 import type { Entry, Head } from '../format/entry.ts'
 
 /** An edit, or a compaction's boundary (which has none), by its row in the transcript. */
@@ -81,7 +81,11 @@ const notUndoable: ReadonlySet<string | undefined> = new Set(['undo', 'pin', 'un
 /** What an undo removes: the newest compaction in force, or all edits that were written together. Oldest first. */
 export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
   const { changes, out } = changesIn(entries)
-  const inForce = changes.filter(({ row, edit }) => !out.has(row) && !notUndoable.has(edit?.type))
+  const isFinal = ({ row }: Change) => !isUndoable(entries[row]?.record ?? {})
+  const standing = changes.filter(({ row }) => !out.has(row))
+  // A final boundary hides everything before it: undoing an earlier change would not change the view.
+  const from = standing.findLastIndex((change) => change.edit === undefined && isFinal(change)) + 1
+  const inForce = standing.slice(from).filter((change) => !notUndoable.has(change.edit?.type) && !isFinal(change))
   const actionAt = (row: number | undefined) => actionOf(entries[row ?? -1]?.record ?? {})
   const newest = actionAt(inForce.at(-1)?.row)
   return inForce
