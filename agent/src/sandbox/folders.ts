@@ -139,7 +139,14 @@ function repositoryOf(root: string, userHome: string): Repository {
 
 /** What the sandbox puts where nothing may be made is empty, until its command has ended. */
 function isPlaceholder(path: string, found: Stats): boolean {
-  return found.isDirectory() ? readdirSync(path).length === 0 : found.size === 0
+  if (!found.isDirectory()) return found.size === 0
+  try {
+    return readdirSync(path).length === 0
+  } catch (error) {
+    // Another sandbox has ended since and took it away.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true
+    throw error
+  }
 }
 
 /** What is in `path` but in none of the writable folders: a readable folder around one of them would make it readable only. */
