@@ -14,7 +14,7 @@ import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { SafeRedact } from '../ports/restore.ts'
 import { defaultSettings, type ReductionChoices, reductionSettings } from '../settings/resolve.ts'
-import { type ExplainInput, type Explanation, explain } from '../tokens/explain.ts'
+import { type ExplainInput, type Explanation, explain, lastingThreshold } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { createWeigher, viewSize, type Weigher } from './measure.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
@@ -59,7 +59,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     cache,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
     sharesCache: input.sharesCache ?? true,
-    target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? defaultSettings.target)),
+    target: Math.floor(lastingThreshold(explanation) * (input.targetShare ?? defaultSettings.target)),
     now: input.now,
     model: facts,
     client,
@@ -75,7 +75,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
 
 function explained(view: View, input: SituationInput): Explanation {
   const size = input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured })
-  return explain({ ...input, messages: view.messages, size })
+  return explain({ ...input, messages: view.messages, size, isCompactionUndone: view.isCompactionUndone })
 }
 
 /** Forecasts look at most this many requests ahead. */

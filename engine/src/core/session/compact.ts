@@ -197,6 +197,7 @@ function isDue(runtime: Runtime): boolean {
   const explanation = runtime.gauge.explanation()
   const { size, autoCompactThreshold: threshold, autoCompact } = explanation
   if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false
+  if (autoCompact.heldBackFrom !== undefined) return false
   return !whyNotCompact(runtime, { ...explanation, isAboveThreshold: true }, { source: 'turn', pays: false })
 }
 

@@ -26,7 +26,8 @@ export function explainTranscript(transcript: Transcript, options: ExplainOption
   // As long as nothing was edited, what the newest answer reported is the size of its context.
   const isEdited = note !== undefined || view.edits.length > 0 || view.reduced !== undefined
   const size = isEdited ? editedSize(answered, view, known) : undefined
-  const explanation = explain({ ...known, messages: [...view.messages, ...emptyAnswers(transcript)], size })
+  const messages = [...view.messages, ...emptyAnswers(transcript)]
+  const explanation = explain({ ...known, messages, size, isCompactionUndone: view.isCompactionUndone })
   const { contextWindow } = explanation
   const isRecorded = known.isWindowRecorded && contextWindow.source === 'the provider'
   return isRecorded

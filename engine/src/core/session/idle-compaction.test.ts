@@ -126,6 +126,16 @@ test.each<[string, WorldOptions]>([
   await world.session.close()
 })
 
+test('nothing is compacted after a compaction that was undone', async () => {
+  const { world, fire, compactions, turn } = await idle()
+  await world.session.compact()
+  await world.session.undo()
+  await turn(100)
+  await fire()
+  expect(compactions()).toBe(1)
+  await world.session.close()
+})
+
 test('no timer runs in the middle of a turn, or if nothing is cached', async () => {
   const { world, open } = await idle()
   world.session.add({ role: 'user', content: 'Look.' })

@@ -20,6 +20,7 @@ import { type Declined, type Failed, failed, type Spent, stopped, type Tried } f
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
+import { lastingThreshold } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { ModelChoice } from './gauge.ts'
 import { type Runtime, summarizer } from './runtime.ts'
@@ -149,7 +150,7 @@ export function earlyTarget(view: View, situation: Situation, overhead: number):
   const { weigher, explanation, target } = situation
   const unseen = unseenResults(view)
   const weight = unseen === undefined ? 0 : weigher.from(view.messages, unseen - 1)
-  const share = target / explanation.autoCompactThreshold.value
+  const share = target / lastingThreshold(explanation)
   const minTarget = withMargin(overhead + weight + handoverRoom)
   return Math.min(target, Math.max(minTarget, Math.floor(explanation.size.tokens * share)))
 }

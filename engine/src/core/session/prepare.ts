@@ -176,8 +176,8 @@ async function autoCompact(
 }
 
 /**
- * Whether to compact before the threshold. Not if the host has set a threshold, after a failure, if a
- * person has to allow it, or if something else keeps the context small.
+ * Whether to compact before the threshold. Not if the host has set a threshold, after a failure or an undone
+ * compaction, if a person has to allow it, or if something else keeps the context small.
  */
 function paysNow({ conversation, gauge, settings, tracker }: Runtime): boolean {
   const { economy, autoCompactAt } = settings
@@ -185,6 +185,7 @@ function paysNow({ conversation, gauge, settings, tracker }: Runtime): boolean {
   const view = conversation.view()
   const situation = gauge.situation(view)
   const { compactionComes, explanation } = situation
+  if (explanation.autoCompact.heldBackFrom !== undefined) return false
   return compactionComes && !explanation.isAboveThreshold && paysToCompact(view, situation, economy)
 }
 

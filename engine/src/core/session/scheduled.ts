@@ -92,8 +92,13 @@ function pays(runtime: Runtime): boolean {
   const view = conversation.view()
   const situation = gauge.situation(view)
   const { explanation } = situation
+  const { mode, heldBackFrom } = explanation.autoCompact
   // The session is idle, so there is nobody to ask.
-  if (explanation.autoCompact.mode !== true || whyNotCompact(runtime, explanation, { source: 'turn', pays: true }))
+  if (
+    mode !== true ||
+    heldBackFrom !== undefined ||
+    whyNotCompact(runtime, explanation, { source: 'turn', pays: true })
+  )
     return false
   // Only the session's own model reads the cached prefix.
   const { model, shareCache } = runtime.settings.summary

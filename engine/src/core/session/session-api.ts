@@ -173,7 +173,8 @@ export type Session = {
   readonly entries: () => Promise<Iterable<Entry>>
 
   /**
-   * Undoes the newest compaction or edit, except pins and changes with `canUndo: false`.
+   * Undoes the newest compaction or edit, except pins and changes with `canUndo: false`. After an undone
+   * compaction the next automatic one waits until it is necessary: at the blocking limit, or if a prompt is refused.
    *
    *     const undone = await session.undo()
    */

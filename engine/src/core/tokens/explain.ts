@@ -16,10 +16,17 @@ export type ExplainInput = SettingsInput &
   SizeOptions & {
     readonly size?: ContextSize | undefined
     readonly messages?: readonly ViewMessage[] | undefined
+    /** The last compaction was undone, and none came since. */
+    readonly isCompactionUndone?: boolean | undefined
   }
 
 type Thresholds = {
-  readonly autoCompact: { readonly mode: boolean | 'ask'; readonly source: string }
+  readonly autoCompact: {
+    readonly mode: boolean | 'ask'
+    readonly source: string
+    /** The threshold before the last compaction was undone. Until the next one, the blocking limit is used in its place. */
+    readonly heldBackFrom?: number
+  }
   readonly manualCompact: { readonly allowed: boolean; readonly source: string }
   readonly autoCompactThreshold: Figure
   /** The gauge counts down to this: the threshold, or the effective window if auto-compact is off. */
@@ -52,7 +59,7 @@ export function explain(input: ExplainInput): Explanation {
   const model = input.model ?? modelOf(messages)
   const settings = resolveSettings({ ...input, model })
   const windows = resolveWindows(settings, { ...input, model })
-  const thresholds = resolveThresholds(settings, windows)
+  const thresholds = resolveThresholds(settings, windows, input)
   const size = input.size ?? contextSize(messages, { ...input, model })
   const used = size.tokens
   const is = {
@@ -97,21 +104,27 @@ const blockingBuffer = 3_000
 /** Share of the limit: with a low threshold the gauge would be red from the start. */
 const maxDistanceShare = 0.25
 
-function resolveThresholds(settings: ResolvedSettings, windows: Windows): Thresholds {
+function resolveThresholds(
+  settings: ResolvedSettings,
+  windows: Windows,
+  { isCompactionUndone }: Pick<ExplainInput, 'isCompactionUndone'>,
+): Thresholds {
   const [window, effectiveWindow] = [windows.contextWindow.value, windows.effectiveWindow.value]
   const { value: mode, source } = settings.compaction
-  const autoCompact = { mode: mode === 'ask' ? mode : mode === 'auto' || mode === 'reactive', source }
+  const autoMode = mode === 'ask' ? mode : mode === 'auto' || mode === 'reactive'
   const blocking: Figure = settings.blockingLimit
     ? blockingFrom(settings.blockingLimit, effectiveWindow)
     : less(effectiveWindow, inProportion(blockingBuffer, window))
   const standard = less(effectiveWindow, inProportion(compactBuffer, window))
-  const autoCompactThreshold = thresholdOf(settings, { effectiveWindow, standard, blocking: blocking.value })
+  const wanted = thresholdOf(settings, { effectiveWindow, standard, blocking: blocking.value })
+  const isHeldBack = isCompactionUndone === true && autoMode !== false
+  const autoCompactThreshold: Figure = isHeldBack ? { value: blocking.value, source: heldBack } : wanted
   const limit: Figure =
-    autoCompact.mode === false
+    autoMode === false
       ? { value: effectiveWindow, source: 'the effective window, because auto-compact is off' }
       : { value: autoCompactThreshold.value, source: 'the auto-compact threshold' }
   return {
-    autoCompact,
+    autoCompact: { mode: autoMode, source, ...(isHeldBack ? { heldBackFrom: wanted.value } : {}) },
     manualCompact: mode === 'off' ? { allowed: false, source } : { allowed: true, source: 'default' },
     autoCompactThreshold,
     limit,
@@ -119,6 +132,13 @@ function resolveThresholds(settings: ResolvedSettings, windows: Windows): Thresh
     error: before(limit, window, settings.errorDistance),
     blocking,
   }
+}
+
+const heldBack = 'the blocking limit, because the last compaction was undone'
+
+/** The threshold that a compaction has to get well below, or the next one would follow at once. */
+export function lastingThreshold({ autoCompact, autoCompactThreshold }: Thresholds): number {
+  return autoCompact.heldBackFrom ?? autoCompactThreshold.value
 }
 
 function less(effectiveWindow: number, tokens: number): Figure {

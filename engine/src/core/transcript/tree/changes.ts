@@ -1,6 +1,6 @@
 // Edits and compactions: which are in force, and what an undo or a rewind takes back. An undo takes one out, an undo of
 // that undo brings it back, and a rewind takes out everything that was written after the point it goes back to.
-import { type JsonObject, stringAt } from '../../message/json.ts'
+import { type JsonObject, objectAt, stringAt } from '../../message/json.ts'
 import { readBoundary, readCompaction } from '../format/compaction-records.ts'
 import { actionOf, type Edit, type EditPlace, editRecord, isUndoable, readEdit } from '../format/edits.ts'
 import type { Entry, Head } from '../format/entry.ts'
@@ -97,6 +97,25 @@ export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
     }))
 }
 
+/** Whether a person undid the last compaction, and none came since. Clearing the context ends this too. */
+export function isCompactionUndone(
+  changes: readonly Change[],
+  { out, recordAt }: Pick<Standing, 'out'> & { readonly recordAt: (row: number) => JsonObject | undefined },
+): boolean {
+  const undos = new Map(
+    changes.flatMap(({ uuid, edit }) => (edit?.type === 'undo' ? [[edit.uuid, { uuid, edit }]] : [])),
+  )
+  for (const { row, uuid, edit } of changes.toReversed()) {
+    if (edit) continue
+    if (!out.has(row)) return false
+    const undo = undos.get(uuid)
+    const isByPerson = undo !== undefined && undo.edit.mechanism !== undoOfTornBy && !undos.has(undo.uuid)
+    // Even if the conversation was rewound since: the compaction was not wanted.
+    if (isByPerson && objectAt(recordAt(row), 'everlong')?.isCleared !== true) return true
+  }
+  return false
+}
+
 /** The entries that no rewind in force removed. */
 export function withoutRewound(entries: readonly Entry[]): readonly Entry[] {
   const rewinds = [...changesIn(entries).rewinds]
@@ -129,6 +148,9 @@ export function tornCompaction(entries: readonly Entry[]): JsonObject | undefine
   return entries.findLast(isSettled) === undefined ? boundary : undefined
 }
 
+/** The mechanism of such an undo. */
+const undoOfTornBy = 'open'
+
 /** The entry that undoes a torn compaction. A writer appends it; a reader only folds it. */
 export function undoOfTorn(
   entries: readonly Entry[],
@@ -138,7 +160,12 @@ export function undoOfTorn(
   const tip = entries.findLast(({ record }) => typeof record.uuid === 'string')
   if (boundary === undefined || tip === undefined) return undefined
   const { isSidechain, userType, cwd, version, gitBranch, agentId } = boundary
-  const edit: Edit = { type: 'undo', uuid: String(boundary.uuid), mechanism: 'open', reason: 'its write was cut short' }
+  const edit: Edit = {
+    type: 'undo',
+    uuid: String(boundary.uuid),
+    mechanism: undoOfTornBy,
+    reason: 'its write was cut short',
+  }
   const record = editRecord(edit, {
     uuid: `undo-of-${boundary.uuid}`,
     timestamp: stringAt(boundary, 'timestamp') ?? '',

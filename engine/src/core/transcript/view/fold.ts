@@ -6,7 +6,7 @@ import type { ViewMessage } from '../../message/message.ts'
 import { readCompaction } from '../format/compaction-records.ts'
 import type { Edit } from '../format/edits.ts'
 import { type Entry, readHead } from '../format/entry.ts'
-import { type Change, changeAt, type Standing, standingOf } from '../tree/changes.ts'
+import { type Change, changeAt, isCompactionUndone, type Standing, standingOf } from '../tree/changes.ts'
 import { type Graph, isVisibleAt, rowOf } from '../tree/graph.ts'
 import { addHeadToTree, createHeadTree, type HeadTree, liveOrder } from '../tree/live.ts'
 import { type EditAt, type Effects, effectsOf, type LiveRows, type Targets, targetsOf } from './effects.ts'
@@ -26,6 +26,8 @@ export type View = {
   readonly reduced?: Reduction | undefined
   /** Answers whose prefix has changed since. Their signed thinking is no longer valid. */
   readonly changed: ReadonlySet<number>
+  /** The last compaction was undone, and none came since. */
+  readonly isCompactionUndone?: true
 }
 
 export type Reduction = {
@@ -88,6 +90,9 @@ function viewOf(transcript: Transcript): View {
   const undone = tree.boundaries.filter(({ row }) => standing.out.has(row))
   const pieces = viewPieces(rows, { live, effects, undone })
   const merged = mergePieces(pieces)
+  const { out } = standing
+  const isHeldBack =
+    undone.length > 0 && isCompactionUndone(changes, { out, recordAt: (row) => rows[row]?.entry.record })
   return {
     messages: merged.map(({ message }) => message),
     sources: merged.map(({ source }) => source),
@@ -99,6 +104,7 @@ function viewOf(transcript: Transcript): View {
       live,
       pieces,
     ),
+    ...(isHeldBack ? { isCompactionUndone: true } : {}),
   }
 }
 
