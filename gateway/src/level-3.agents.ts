@@ -82,6 +82,33 @@ const agents: readonly Agent[] = [
         })
     },
   },
+  {
+    ...{ name: 'opencode', isThere: agentCommand('opencode') !== undefined },
+    set: (host, url) => {
+      const folder = join(host.home, '.config', 'opencode')
+      mkdirSync(folder, { recursive: true })
+      // It believes in a larger window, so that it never compacts by itself.
+      const models = { [model]: { limit: { context: 1_000_000, output: 4_000 } } }
+      const provider = { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'none' }, models } }
+      const named = { model: `anthropic/${model}`, small_model: `anthropic/${model}` }
+      const config = {
+        ...named,
+        share: 'disabled',
+        autoupdate: false,
+        compaction: { auto: false, prune: false },
+        provider,
+      }
+      writeFileSync(join(folder, 'opencode.json'), JSON.stringify(config))
+      const offline = {
+        ...{ OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+        ...{ npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' },
+      }
+      return (prompt, isFirst) =>
+        run(agentCommand('opencode') ?? '', ['run', '--auto', ...(isFirst ? [] : ['--continue']), prompt], {
+          ...{ cwd: host.project, env: { ...host.env, ...offline } },
+        })
+    },
+  },
 ]
 
 let close: (() => Promise<void>) | undefined
