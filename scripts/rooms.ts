@@ -24,7 +24,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/transcript`]: { rooms: base },
   [`${core}/prompts`]: { rooms: base },
   [`${core}/ledger`]: { rooms: [...base, `${core}/transcript`] },
-  [`${core}/ports`]: { rooms: [...base, `${core}/transcript`] },
+  [`${core}/ports`]: { rooms: [...base, ...under('cache', 'transcript')] },
   [`${core}/request`]: { rooms: [...base, ...under('transcript', 'ports')] },
   [`${core}/restore`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
   [`${core}/mechanisms`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },

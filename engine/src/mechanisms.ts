@@ -5,7 +5,6 @@ export type {
   Mechanism,
   MechanismContext,
   Mechanisms,
-  Outcome,
   Plan,
   PlanningMechanism,
   RunningMechanism,
@@ -15,6 +14,7 @@ export { microByIdle, microBySize } from './core/mechanisms/micro.ts'
 export { native } from './core/mechanisms/native.ts'
 export { snip } from './core/mechanisms/ranges.ts'
 export { blocksOf } from './core/message/block.ts'
+export type { Outcome } from './core/ports/outcome.ts'
 export { summarize } from './core/session/summarize.ts'
 export type { Edit } from './core/transcript/format/edits.ts'
 export type { View } from './core/transcript/view/fold.ts'

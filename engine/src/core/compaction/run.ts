@@ -6,7 +6,7 @@ import { noTokens, totalOf } from '../message/usage.ts'
 import type { CompactionPhase } from '../ports/events.ts'
 import { type HookCall, type HookOutcome, runHooks } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
-import { type Failed, failed, type Spent, stopped } from '../ports/outcome.ts'
+import { type Failed, failed, isFailed, type Spent, stopped } from '../ports/outcome.ts'
 import { announced, applied, type CompactionPorts } from '../ports/ports.ts'
 import { type Restoration, withoutSecretsFor } from '../ports/restore.ts'
 import { untilAborted } from '../ports/safely.ts'
@@ -90,14 +90,12 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   if (hooks.veto !== undefined) return failed('vetoed', hasText(hooks.veto) ? hooks.veto : 'A hook said no.')
   const instructions = [job.instructions ?? '', ...hooks.instructions].filter(hasText).join('\n\n')
   const { pause } = run.ports
-  const read = await perform(run, 'read-ledger', ledgerInput(history, job, summarized))
-  if (read.type === 'failed') return read
-  const ledger = read.value
+  const ledger = await perform(run, 'read-ledger', ledgerInput(history, job, summarized))
+  if (isFailed(ledger)) return ledger
   const all = variant === 'from' ? [...plan.kept, ...summarized] : [...summarized, ...plan.kept]
   const isWhole = plan.kept.length === 0
-  const readAll = isWhole ? read : await perform(run, 'read-ledger', ledgerInput(history, job, all))
-  if (readAll.type === 'failed') return readAll
-  const whole = readAll.value
+  const whole = isWhole ? ledger : await perform(run, 'read-ledger', ledgerInput(history, job, all))
+  if (isFailed(whole)) return whole
   await pause?.()
   const frame = frameOf(job, plan, whole)
   if (isStoppedBefore(run, 'summarizing')) return stopped
@@ -110,9 +108,9 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   await pause?.()
   if (isStoppedBefore(run, 'verifying')) return stopped
   const checked = await checkedText(run, written.text, { messages: all, ledger })
-  if (checked?.type === 'failed') return checked
+  if (isFailed(checked)) return checked
   const input: PageTask['input'] = {
-    checked: checked?.value,
+    checked,
     ledger,
     since: history.carried.messages,
     earlierSummary: history.summary,
@@ -134,10 +132,9 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
   const promised = promisedTokens(restored, run)
   const room = limit - promised
   const fitted = await fitPage(run, input, { frame, room })
-  if (fitted === undefined) return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
-  if ('type' in fitted) return fitted
+  if (isFailed(fitted)) return fitted
   const assembled = await restoreAndAssemble(run, { frame, restored, promised, next, ...fitted })
-  if ('type' in assembled) return assembled
+  if (isFailed(assembled)) return assembled
   await pause?.()
   // Kept messages before the summary are older than the summarized ones, so the carried facts must include them in order.
   const carried = variant === 'from' ? whole : ledger
@@ -145,10 +142,14 @@ async function steps(run: CompactionRun): Promise<Compaction | Failed> {
 }
 
 /** Checked first: a quotation without its secret is in no message. */
-async function checkedText(run: CompactionRun, written: string | undefined, input: CheckInput) {
-  const checked = written === undefined ? undefined : await perform(run, 'check-summary', { written, ...input })
-  if (checked?.type !== 'performed') return checked
-  return { ...checked, value: withoutSecretsIn(checked.value, run.ports) }
+async function checkedText(
+  run: CompactionRun,
+  written: string | undefined,
+  input: CheckInput,
+): Promise<Checked | Failed | undefined> {
+  if (written === undefined) return undefined
+  const checked = await perform(run, 'check-summary', { written, ...input })
+  return isFailed(checked) ? checked : withoutSecretsIn(checked, run.ports)
 }
 
 function withoutSecretsIn({ text, ...found }: Checked, { redact }: CompactionPorts): Checked {
@@ -241,7 +242,7 @@ async function fitPage(
   run: CompactionRun,
   input: PageTask['input'],
   { frame, room }: Fitting,
-): Promise<FittedPage | Failed | undefined> {
+): Promise<FittedPage | Failed> {
   const { counting = {}, budget } = run.job
   for (const isShort of [false, true]) {
     const around = frame.sizeWith(frame.summaryWith('', { isShort }))
@@ -251,15 +252,15 @@ async function fitPage(
     for (const share of [1, 0.95, 0.85]) {
       await run.ports.pause?.()
       const tokens = Math.floor((room - around) * share)
-      const composed = await perform(run, 'compose-page', { input: { ...input, handoverTokens }, counting, tokens })
-      if (composed.type === 'failed') return composed
-      const page = composed.value
+      const page = await perform(run, 'compose-page', { input: { ...input, handoverTokens }, counting, tokens })
+      if (isFailed(page)) return page
       if (page && frame.sizeWith(frame.summaryWith(page.text, { isShort })) <= room) return { page, isShort }
     }
   }
   const alone = frame.summaryWith('', { isShort: true })
   const isUsable = budget !== undefined && alone !== '' && frame.sizeWith(alone) <= room
-  return isUsable ? { page: emptyPage, isShort: true } : undefined
+  if (isUsable) return { page: emptyPage, isShort: true }
+  return failed('no-progress', whatIsTooLarge(run, frame.sizeWith('')))
 }
 
 async function restoreAndAssemble(

@@ -26,19 +26,17 @@ export type TaskName = keyof Tasks
 type InputOf<Name extends TaskName> = Parameters<Tasks[Name]>[0]
 type ResultOf<Name extends TaskName> = ReturnType<Tasks[Name]> extends Work<infer Result> ? Result : never
 
-export type Performed<Result> = { readonly type: 'performed'; readonly value: Result } | Failed
-
 /** In another thread if the host has one; otherwise, or if that fails, here in slices. Fails only when it is stopped. */
 export async function perform<Name extends TaskName>(
   { ports, signal }: Pick<CompactionRun, 'ports' | 'signal'>,
   name: Name,
   input: InputOf<Name>,
-): Promise<Performed<ResultOf<Name>>> {
+): Promise<ResultOf<Name> | Failed> {
   const offloaded: Offloaded | undefined = isData(input) ? await ports.offload?.({ name, input }, signal) : undefined
   if (offloaded?.type === 'aborted') return stopped
-  if (offloaded?.type === 'done') return { type: 'performed', value: offloaded.value as ResultOf<Name> }
+  if (offloaded?.type === 'done') return offloaded.value as ResultOf<Name>
   if (offloaded?.why !== undefined) ports.emit({ type: 'worker-failed', task: name, problem: offloaded.why })
-  return { type: 'performed', value: await doInSlices(workOf(name, input), ports.pause) }
+  return doInSlices(workOf(name, input), ports.pause)
 }
 
 /** The work of a task, by its name. */

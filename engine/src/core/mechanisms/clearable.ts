@@ -8,6 +8,7 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from '../message/block.ts'
+import type { PlannedItem } from '../ports/outcome.ts'
 import type { ReductionSettings } from '../settings/resolve.ts'
 import type { AnsweredCall } from '../tokens/file-reads.ts'
 import { isFromServer, type ToolCall, type ToolKind, toolCall } from '../tools/call.ts'
@@ -15,7 +16,7 @@ import { isClearedText } from '../transcript/format/messages.ts'
 import { clearedResult, withoutInput } from '../transcript/view/effects.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Weigher } from './measure.ts'
-import type { PlannedItem, Situation } from './mechanism.ts'
+import type { Situation } from './mechanism.ts'
 
 /** What one image or document counts for in the rules. */
 const mediaTokens = 2_000

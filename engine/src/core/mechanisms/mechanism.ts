@@ -5,15 +5,13 @@ import type { CacheEditState } from '../cache/cache-watch.ts'
 import type { CacheState, Worth } from '../cache/economics.ts'
 import type { ModelFacts } from '../catalog/models.ts'
 import type { SizedJob } from '../compaction/job.ts'
-import type { JsonObject } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
-import type { CompactedDraft, Declined, Failed } from '../ports/outcome.ts'
+import type { Change, Declined, Delegated, Outcome, Reduced } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { SafeRedact } from '../ports/restore.ts'
 import type { ReductionSettings } from '../settings/resolve.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
-import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Weigher } from './measure.ts'
 
@@ -88,46 +86,6 @@ export type ClientAbilities = {
   readonly contextManagement: boolean
 }
 
-export type PlannedItem = {
-  readonly type: 'result' | 'attachment' | 'range' | 'thinking'
-  readonly toolUseId?: string
-  readonly tool?: string
-  readonly path?: string
-  /** What the text in its place says about it. */
-  readonly stub?: string
-  /** Where the original stays. */
-  readonly uuids: readonly string[]
-  readonly message: number
-  /** What it weighs by the rule of the mechanism: an image 2,000. */
-  readonly tokens: number
-  /** What is gained, minus what replaces it. */
-  readonly frees: number
-  readonly why: string
-}
-
-/** What becomes of thinking that the model bound to the prefix. */
-export type ThinkingOutcome =
-  | 'untouched' // the model does not bind it, or there is none after the change
-  | 'removed' // all of it after the change
-  | 'delegated' // the server edits, and its signatures stay good
-
-type Change = {
-  readonly freed: number
-  /** For people: what was the reason. */
-  readonly why?: string
-  readonly items?: readonly PlannedItem[]
-  readonly thinking?: ThinkingOutcome
-  readonly worth?: Worth
-}
-
-/** Edits of the view. */
-export type Reduced = Change & { readonly type: 'reduced'; readonly edits: readonly Edit[] }
-/** Something that the server is asked to leave out. */
-export type Delegated = Change & { readonly type: 'delegated'; readonly request: RequestOptions }
-
-/** What a mechanism has found to do. Nothing has changed yet: the session measures the result and applies it. */
-export type Outcome = CompactedDraft | Reduced | Delegated | Declined | Failed
-
 /** A change with everything that a person may ask about it. */
 export type Plan = (Reduced | Delegated) & Required<Change> & { readonly mechanism: string }
 
@@ -149,17 +107,6 @@ export type DeclineReason =
   | 'thinking-bound'
   | 'range-unknown'
   | 'range-pinned'
-
-export type RequestOptions = {
-  readonly contextManagement?: { readonly edits: readonly JsonObject[] }
-  readonly betas?: readonly string[]
-  /** Old and new: they are relative to the cached prefix and go with every request. */
-  readonly cacheEdits?: readonly CacheEdit[]
-  /** Tool uses whose results the server leaves out, earlier ones included: a change would break the cache. */
-  readonly leftOut?: readonly string[]
-}
-
-export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }
 
 /** Why a compaction runs. */
 export type CompactionCause =

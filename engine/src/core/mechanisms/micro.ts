@@ -2,7 +2,7 @@
 import { type CacheEditState, noCacheEdits } from '../cache/cache-watch.ts'
 import { newestAnswerTime } from '../cache/economics.ts'
 import { textOf } from '../message/block.ts'
-import { declined } from '../ports/outcome.ts'
+import { type CacheEdit, declined, type PlannedItem } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { staleReads, type WhyStale } from '../tokens/file-reads.ts'
 import { attachedFile } from '../transcript/format/attachments.ts'
@@ -19,7 +19,7 @@ import {
   seenUpTo,
 } from './clearable.ts'
 import { firstMessage, planClearing, sums, thinkingAfter, weighed } from './clearing.ts'
-import type { CacheEdit, Plan, PlanDeclined, PlannedItem, PlanningMechanism, Situation } from './mechanism.ts'
+import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 import { clearToolUses } from './server-edits.ts'
 import { worthIn } from './situation.ts'
 

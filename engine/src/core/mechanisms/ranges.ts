@@ -2,13 +2,13 @@
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import { type MessageRange, widened } from '../message/cut-points.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { declined } from '../ports/outcome.ts'
+import { declined, type PlannedItem } from '../ports/outcome.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
 import { boundThinking, planEdits } from './clearing.ts'
-import type { Plan, PlanDeclined, PlannedItem, PlanningMechanism, Situation } from './mechanism.ts'
+import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 
 export type SnipInput = {
   /** The first and the last entry to go, in either order. */

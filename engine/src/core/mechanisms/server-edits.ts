@@ -1,9 +1,10 @@
 // What the server is asked to leave out, as request options, and what it says it left out. The history is sent whole.
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from '../message/json.ts'
+import type { RequestOptions } from '../ports/outcome.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Clearable, callsIn, clearableKind, clearableResults, deletedIn, isWriting } from './clearable.ts'
-import type { RequestOptions, Situation } from './mechanism.ts'
+import type { Situation } from './mechanism.ts'
 
 export type ToolUsesChoices = {
   readonly trigger: JsonObject

@@ -1,43 +1,21 @@
 // How an attempt to make the context smaller ends, from asking a model for a summary up to `session.compact()`. `reason` is
 // for programs, `why` is a sentence for people.
-import type { JsonObject } from '../message/json.ts'
+import type { Worth } from '../cache/economics.ts'
+import { isObject, type JsonObject } from '../message/json.ts'
 import type { TokenCounts } from '../message/usage.ts'
+import type { Edit } from '../transcript/format/edits.ts'
 import type { FidelityReport } from './hooks.ts'
 import type { Overflow, QuerySource } from './model.ts'
 import type { Restoration } from './restore.ts'
 
-export type FailedReason =
-  | 'no-summary'
-  | 'api-error'
-  | 'prompt-too-long'
-  | 'no-progress'
-  | 'aborted'
-  | 'vetoed'
-  | 'nothing-to-compact'
-  | 'write-failed'
+/** The outcome of a mechanism. It changes nothing until the session has measured and applied it. */
+export type Outcome = Success | Declined | Failed
 
-/** It did not work, and nothing has changed. */
-export type Failed = Partial<Spent> & {
-  readonly type: 'failed'
-  readonly reason: FailedReason
-  /** What went wrong, and what can be done. */
-  readonly why: string
-  readonly tried: readonly Tried[]
-  /** Messages of hooks for the person. */
-  readonly notices?: readonly string[]
-  /** If the request for a summary was too long: the numbers that the provider named. */
-  readonly overflow?: Overflow | undefined
-}
-
-/** There is nothing to do now. */
-export type Declined<Reason extends string = string> = {
-  readonly type: 'declined'
-  readonly reason: Reason
-  readonly why: string
-}
+/** Makes the context smaller. */
+export type Success = CompactedDraft | Reduced | Delegated
 
 /** A summary has replaced messages. */
-export type Compacted = Spent & {
+export type Compacted = Effort & {
   readonly type: 'compacted'
   /** What wrote the summary: `cache-sharing`, `direct`, `session-memory`, `offline` … */
   readonly mechanism: string
@@ -47,7 +25,6 @@ export type Compacted = Spent & {
   readonly before: number
   readonly after: number
   readonly durationMs: number
-  readonly tried: readonly Tried[]
   readonly chain: ChainInfo
   /** Messages of hooks for the person. */
   readonly notices: readonly string[]
@@ -62,6 +39,45 @@ export type Compacted = Spent & {
 /** A compaction that is not written yet. */
 export type CompactedDraft = Pick<Compacted, 'type' | 'mechanism' | 'records'> & Partial<Compacted>
 
+/** Edits of the view. */
+export type Reduced = Partial<Effort> & Change & { readonly type: 'reduced'; readonly edits: readonly Edit[] }
+
+/** Something that the server is asked to leave out. */
+export type Delegated = Partial<Effort> & Change & { readonly type: 'delegated'; readonly request: RequestOptions }
+
+/** There is nothing to do now. */
+export type Declined<Reason extends string = string> = Partial<Effort> & {
+  readonly type: 'declined'
+  readonly reason: Reason
+  readonly why: string
+}
+
+/** It did not work, and nothing has changed. */
+export type Failed = Partial<Spent> & {
+  readonly type: 'failed'
+  readonly reason: FailedReason
+  /** What went wrong, and what can be done. */
+  readonly why: string
+  readonly tried: readonly Tried[]
+  /** Messages of hooks for the person. */
+  readonly notices?: readonly string[]
+  /** If the request for a summary was too long: the numbers that the provider named. */
+  readonly overflow?: Overflow | undefined
+}
+
+export type FailedReason =
+  | 'no-summary'
+  | 'api-error'
+  | 'prompt-too-long'
+  | 'no-progress'
+  | 'aborted'
+  | 'vetoed'
+  | 'nothing-to-compact'
+  | 'write-failed'
+
+/** What was tried, and its cost. */
+export type Effort = Spent & { readonly tried: readonly Tried[] }
+
 /** One attempt to make the context smaller, or to get a summary. */
 export type Tried = {
   readonly mechanism: string
@@ -71,7 +87,7 @@ export type Tried = {
   readonly why: string
 }
 
-/** What requests to models have cost. */
+/** The cost of requests to models. */
 export type Spent = {
   readonly usage: TokenCounts
   /** In dollars, if the prices are known. */
@@ -92,6 +108,50 @@ export type ChainInfo = {
   readonly source: QuerySource
 }
 
+/** A change without a summary. */
+export type Change = {
+  readonly freed: number
+  /** The reason, for people. */
+  readonly why?: string
+  readonly items?: readonly PlannedItem[]
+  readonly thinking?: ThinkingOutcome
+  readonly worth?: Worth
+}
+
+export type PlannedItem = {
+  readonly type: 'result' | 'attachment' | 'range' | 'thinking'
+  readonly toolUseId?: string
+  readonly tool?: string
+  readonly path?: string
+  /** What the text in its place says about it. */
+  readonly stub?: string
+  /** Where the original stays. */
+  readonly uuids: readonly string[]
+  readonly message: number
+  /** What it weighs by the rule of the mechanism: an image 2,000. */
+  readonly tokens: number
+  /** What is gained, minus what replaces it. */
+  readonly frees: number
+  readonly why: string
+}
+
+/** What becomes of thinking that the model bound to the prefix. */
+export type ThinkingOutcome =
+  | 'untouched' // the model does not bind it, or there is none after the change
+  | 'removed' // all of it after the change
+  | 'delegated' // the server edits, and its signatures stay good
+
+export type RequestOptions = {
+  readonly contextManagement?: { readonly edits: readonly JsonObject[] }
+  readonly betas?: readonly string[]
+  /** Old and new: they are relative to the cached prefix and go with every request. */
+  readonly cacheEdits?: readonly CacheEdit[]
+  /** Tool uses whose results the server leaves out, earlier ones included: a change would break the cache. */
+  readonly leftOut?: readonly string[]
+}
+
+export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }
+
 export function declined<Reason extends string>(reason: Reason, why: string): Declined<Reason> {
   return { type: 'declined', reason, why }
 }
@@ -101,6 +161,10 @@ export function failed(reason: FailedReason, why: string, more: Partial<Failed> 
 }
 
 export const stopped = failed('aborted', 'It was stopped.')
+
+export function isFailed(value: unknown): value is Failed {
+  return isObject(value) && value.type === 'failed'
+}
 
 /** For events, which carry no text of the conversation or of a provider. */
 export function outcomesOf(tried: readonly Tried[]): readonly string[] {

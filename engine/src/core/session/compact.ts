@@ -13,6 +13,7 @@ import {
   declined,
   type Failed,
   failed,
+  type Success,
   stopped,
 } from '../ports/outcome.ts'
 import { announced, applied } from '../ports/ports.ts'
@@ -22,7 +23,7 @@ import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { withSizeAfter } from '../transcript/format/compaction-records.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { type CompactionOptions, contextFor, type Found, type Gate, tryMechanisms } from './mechanisms.ts'
+import { type CompactionOptions, contextFor, type Gate, tryMechanisms } from './mechanisms.ts'
 import { type Runtime, withFreed } from './runtime.ts'
 import { afterFailure, afterHand, breakerText, inARow } from './tracking.ts'
 import { addedSince } from './turn.ts'
@@ -35,13 +36,14 @@ export async function compactNow(runtime: Runtime, options: CompactionOptions): 
   const wasOpen = tracker.now().breaker.isOpen
   const started = ports.now()
   const result = await announced({ trigger, size, threshold, ports }, async () => {
-    const apply = (found: Found) => applyFound(runtime, context, { found, options })
+    const apply = (found: Success) => applyFound(runtime, context, { found, options })
     const ended = await tryMechanisms(mechanisms.compact, { context, apply })
     if (signal?.aborted && ended.type === 'failed') return { ...ended, reason: 'aborted' }
     if (ended.type === 'declined') return { ...ended, type: 'failed', reason: 'nothing-to-compact' }
     if (ended.type === 'failed') return ended
     const after = cleanUp(runtime, options)
-    const { mechanism = 'compact', usage, tried } = ended
+    const { usage, tried } = ended
+    const { mechanism = 'compact' } = ended.type === 'compacted' ? ended : (tried.at(-1) ?? {})
     const more = ended.type === 'compacted' ? ended : { ...defined({ cost: ended.cost }), records: [] }
     const { notices = [] } = ended.type === 'compacted' ? ended : {}
     const durationMs = Math.max(0, ports.now() - started)
@@ -56,14 +58,14 @@ export async function compactNow(runtime: Runtime, options: CompactionOptions): 
   return reportBreaker(runtime, wasOpen) ? { ...result, notices: [...result.notices, breakerText] } : result
 }
 
-type Applying = { readonly found: Found; readonly options: CompactionOptions }
+type Applying = { readonly found: Success; readonly options: CompactionOptions }
 
 /** Writes what a mechanism found, if it frees enough. */
 async function applyFound(
   runtime: Runtime,
   context: MechanismContext,
   { found, options }: Applying,
-): Promise<Found | Failed> {
+): Promise<Success | Failed> {
   const { conversation, gauge, tracker } = runtime
   if (found.type === 'compacted')
     return applied(found, { ...context, write: (compaction) => write(runtime, context, { compaction, options }) })
@@ -219,7 +221,8 @@ function withKept(records: readonly JsonObject[], added: readonly string[], tip:
   })
 }
 
-export type NotNow = Declined<
+/** Why an automatic compaction does not run now. */
+export type GuardReason =
   | 'query-source' // the request of a compaction would wait for itself
   | 'not-due' // below the threshold, or turned off
   | 'reactive-only'
@@ -227,7 +230,6 @@ export type NotNow = Declined<
   | 'breaker-open'
   | 'overhead' // system prompt and tools alone are over the threshold
   | 'refused' // ask mode: no, or no answer
->
 
 export type Occasion = {
   readonly source: QuerySource
@@ -240,7 +242,7 @@ export function whyNotCompact(
   { gauge, settings, tracker }: Runtime,
   explanation: Explanation,
   { source, pays }: Occasion,
-): NotNow | undefined {
+): Declined<GuardReason> | undefined {
   const { autoCompact, autoCompactThreshold: threshold, isAboveThreshold } = explanation
   const { breaker, isRefused } = tracker.now()
   if (source !== 'turn') return declined('query-source', `A request of ${source} never compacts.`)

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
-import type { Mechanism, MechanismContext, Outcome } from '../mechanisms/mechanism.ts'
+import type { Mechanism, MechanismContext } from '../mechanisms/mechanism.ts'
 import { reductions } from '../mechanisms/reductions.ts'
 import { noTokens } from '../message/usage.ts'
-import { failed } from '../ports/outcome.ts'
-import { defaultMechanisms, type Found, type TryOptions, tryMechanisms } from './mechanisms.ts'
+import { failed, type Outcome, type Success } from '../ports/outcome.ts'
+import { defaultMechanisms, type TryOptions, tryMechanisms } from './mechanisms.ts'
 
 /** Tries mechanisms with these outcomes, and says which of them ran. */
-async function trying(results: readonly Outcome[], { apply = (found: Found) => found, isAborted = false }: Given = {}) {
+async function trying(
+  results: readonly Outcome[],
+  { apply = (found: Success) => found, isAborted = false }: Given = {},
+) {
   const ran: number[] = []
   const mechanisms = results.map(
     (result, nth): Mechanism => ({
@@ -35,7 +38,7 @@ test('the first outcome that can be applied ends the list', async () => {
 })
 
 test('an outcome that is not good enough counts as failed, and the next mechanism is tried', async () => {
-  const apply = (found: Found) =>
+  const apply = (found: Success) =>
     found.type === 'reduced' && found.freed < 15 ? failed('no-progress', 'too little') : found
   const { ended } = await trying([reduced(10), reduced(20)], { apply })
   expect(ended).toMatchObject(reduced(20))

@@ -8,7 +8,6 @@ import type {
   Mechanism,
   MechanismContext,
   Mechanisms,
-  Outcome,
   RunningMechanism,
   Situation,
 } from '../mechanisms/mechanism.ts'
@@ -16,7 +15,19 @@ import { reductions } from '../mechanisms/reductions.ts'
 import { defined, describeValue, errorText, isObject, type JsonObject } from '../message/json.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
-import { type Declined, type Failed, failed, type Spent, stopped, type Tried } from '../ports/outcome.ts'
+import {
+  type Declined,
+  type Delegated,
+  type Effort,
+  type Failed,
+  failed,
+  type Outcome,
+  type Reduced,
+  type Spent,
+  type Success,
+  stopped,
+  type Tried,
+} from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { ReductionChoices } from '../settings/resolve.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
@@ -175,19 +186,17 @@ function summarizerPorts(runtime: Runtime): CompactionPorts {
   }
 }
 
-/** An outcome that changes something. */
-export type Found = Exclude<Outcome, Declined | Failed>
-
 export type TryOptions = {
   readonly context: MechanismContext
   /** Applies what was found, or says why it is not good enough: then the next mechanism is tried. */
-  readonly apply: (found: Found) => Found | Failed | Promise<Found | Failed>
+  readonly apply: (found: Success) => Success | Failed | Promise<Success | Failed>
 }
 
-/** The outcome that ended the list, with all that was tried and spent. */
-export type Ended = Outcome & Spent & { readonly tried: readonly Tried[]; readonly mechanism?: string }
-
-export async function tryMechanisms(mechanisms: readonly Mechanism[], { context, apply }: TryOptions): Promise<Ended> {
+/** Returns the outcome that ended the list, with everything that was tried and spent. */
+export async function tryMechanisms(
+  mechanisms: readonly Mechanism[],
+  { context, apply }: TryOptions,
+): Promise<Outcome & Effort> {
   const tried: Tried[] = []
   let spent: Spent = { usage: noTokens }
   let failure: Failed | undefined
@@ -205,7 +214,7 @@ export async function tryMechanisms(mechanisms: readonly Mechanism[], { context,
     const outcome = found.type === 'declined' || found.type === 'failed' ? found : await apply(found)
     if (outcome.type !== 'declined' && outcome.type !== 'failed') {
       note({ mechanism: name, outcome: 'done', why: describe(outcome) })
-      return { mechanism: name, ...outcome, tried, ...spent }
+      return { ...outcome, tried, ...spent }
     }
     const { type, reason, why } = outcome
     note({ mechanism: name, outcome: type, reason, why })
@@ -257,13 +266,13 @@ function together(before: Spent, { usage, cost: more, attempts = 0, hitRate }: P
   }
 }
 
-function describe(found: Found): string {
+function describe(found: Success): string {
   if (found.type === 'compacted') return `summarized by ${found.mechanism}`
   if (found.type === 'reduced') return `cleared ${changesIn(found)}, freed ${found.freed} tokens`
   return `asked the server to leave out ${changesIn(found)}, about ${found.freed} tokens`
 }
 
 /** The number of results, attachments or ranges that change. */
-export function changesIn(found: Exclude<Found, { readonly type: 'compacted' }>): number {
+export function changesIn(found: Reduced | Delegated): number {
   return found.items?.length ?? (found.type === 'reduced' ? found.edits.length : 0)
 }

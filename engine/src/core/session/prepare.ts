@@ -4,13 +4,21 @@
 import { cacheLifetimes } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { coldPrices } from '../mechanisms/clock.ts'
-import type { Mechanism, RequestOptions, Situation } from '../mechanisms/mechanism.ts'
+import type { Mechanism, Situation } from '../mechanisms/mechanism.ts'
 import { combinedEdits } from '../mechanisms/server-edits.ts'
 import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/message.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
-import { type Compacted, type Failed, failed, type Tried } from '../ports/outcome.ts'
+import {
+  type Compacted,
+  type Declined,
+  type Failed,
+  failed,
+  type RequestOptions,
+  type Success,
+  type Tried,
+} from '../ports/outcome.ts'
 import { type MessagesBody, messagesBody } from '../request/legal-request.ts'
 import type { Repair } from '../request/repair-pairs.ts'
 import { compactionOff } from '../settings/resolve.ts'
@@ -18,8 +26,8 @@ import { doInSlices } from '../text/slices.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { compactNow, isAllowed, type NotNow, type Occasion, paysToCompact, whyNotCompact } from './compact.ts'
-import { changesIn, contextFor, type Found, tryMechanisms } from './mechanisms.ts'
+import { compactNow, type GuardReason, isAllowed, type Occasion, paysToCompact, whyNotCompact } from './compact.ts'
+import { changesIn, contextFor, tryMechanisms } from './mechanisms.ts'
 import { shortenUnseen, stripMedia } from './oversized.ts'
 import { type Runtime, reduceView } from './runtime.ts'
 import { sayNotCompacted } from './scheduled.ts'
@@ -191,7 +199,7 @@ function paysNow({ conversation, gauge, settings, tracker }: Runtime): boolean {
 
 function afterRefusal(
   runtime: Runtime,
-  { reason, why }: NotNow,
+  { reason, why }: Declined<GuardReason>,
   { isBlocking, manualCompact }: Explanation,
 ): Omit<Prepared, 'explanation'> {
   const { tracker } = runtime
@@ -240,7 +248,7 @@ export async function reduceNow(runtime: Runtime, signal?: AbortSignalPort): Pro
   // Results that the server leaves out must stay out; everything else is requested anew each time.
   if (!before?.leftOut) tracker.askServer(undefined)
   let isNew = false
-  const apply = (found: Found): Found | Failed => {
+  const apply = (found: Success): Success | Failed => {
     const problem = whyNotReduce(runtime, found)
     if (problem) return problem
     if (found.type === 'reduced') reduceView(runtime, found)
@@ -294,7 +302,7 @@ async function addToServer(
 }
 
 /** Clearing results right before a compaction removes them from its summary, and breaks the cache that it could share. */
-function whyNotReduce(runtime: Runtime, found: Found): Failed | undefined {
+function whyNotReduce(runtime: Runtime, found: Success): Failed | undefined {
   if (found.type === 'compacted') return failed('no-progress', 'It summarizes, which only the list `compact` may do.')
   const { freed } = found
   const explanation = runtime.gauge.explanation()

@@ -9,10 +9,9 @@ import {
   withDeleted,
 } from '../cache/cache-watch.ts'
 import { costOf } from '../cache/economics.ts'
-import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { addCounts, type CacheOutcome, cacheOutcomes, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { QuerySource } from '../ports/model.ts'
-import type { ChainInfo } from '../ports/outcome.ts'
+import type { ChainInfo, RequestOptions } from '../ports/outcome.ts'
 import type { ContextState } from '../tokens/explain.ts'
 
 /** Counts attempts without progress and stops automatic compaction after a few. It never stops a person. */

@@ -4,7 +4,6 @@ import { missedBecause, noCacheEdits, type RequestParts, watchAnswer, watchFrom 
 import { cacheStateOf, missCost } from '../cache/economics.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { type MarkLifetime, markLifetime } from '../mechanisms/clock.ts'
-import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro.ts'
 import { appliedEdits, combinedEdits, isOfThinking } from '../mechanisms/server-edits.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
@@ -12,6 +11,7 @@ import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from 
 import type { Message } from '../message/message.ts'
 import { billedCounts, type CacheOutcome, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
+import type { RequestOptions } from '../ports/outcome.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
 import {
   continuesUnthought,
