@@ -19,17 +19,15 @@ export type Cipher = {
 
 /** Fields that stay readable, in the order in which they are authenticated. */
 const readable = [
-  ...[
-    'uuid',
-    'parentUuid',
-    'logicalParentUuid',
-    'sessionId',
-    'timestamp',
-    'type',
-    'subtype',
-    'isSidechain',
-    'userType',
-  ],
+  'uuid',
+  'parentUuid',
+  'logicalParentUuid',
+  'sessionId',
+  'timestamp',
+  'type',
+  'subtype',
+  'isSidechain',
+  'userType',
 ] as const
 
 const sealed = 'everlongSealed'
@@ -97,7 +95,7 @@ type Box = { readonly record: JsonObject; readonly id: string; readonly key: Buf
 function opened({ record, id, key, data }: Box): JsonObject {
   const bytes = Buffer.from(data, 'base64')
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes))
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
       .setAAD(authenticated(readableIn(record), id))
       .setAuthTag(bytes.subarray(-tagBytes))
     const text = Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()])
