@@ -22,7 +22,7 @@ export type Using = Pick<ManagedSdk, 'run'> & { readonly release: () => Promise<
 
 export type ManagedOptions = {
   readonly storeOf: (tenant: string) => SessionStore
-  /** Conversations that are open at the same time. */
+  /** Max. conversations that stay open while nobody uses them. */
   readonly max: number
   /** Other processes use the same store, so a session is closed as soon as nobody uses it here. */
   readonly isShared: boolean
@@ -58,19 +58,17 @@ export function createManaged({ storeOf, max, isShared, waitMs, onEvent }: Manag
       const name = JSON.stringify([conversation.tenant, conversation.session, conversation.dialect])
       const found = open.get(name) ?? opened(conversation)
       found.users++
+      // The most recently used one last.
       open.delete(name)
       open.set(name, found)
-      const [oldest] = open
-      if (open.size > max && oldest) {
-        open.delete(oldest[0])
-        void oldest[1].sdk.close()
-      }
       return {
         run: found.sdk.run,
         release: async () => {
-          if (--found.users > 0 || !isShared) return
-          if (open.get(name) === found) open.delete(name)
-          await found.sdk.close()
+          if (--found.users > 0) return
+          const idle = [...open].filter(([, { users }]) => users === 0)
+          const closing = isShared ? [[name, found] as const] : idle.slice(0, Math.max(0, idle.length - max))
+          for (const [closed] of closing) open.delete(closed)
+          await Promise.all(closing.map(([, { sdk }]) => sdk.close()))
         },
       }
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
 import { combine, type Script, type ScriptRequest, summarizer, text, thinking, toolUse } from '@everlong/simulator'
 import { blocksOf, isToolResult, textOf } from 'everlong/internal'
-import { memorySessions } from 'everlong/stores'
+import { memorySessions, type SessionStore } from 'everlong/stores'
 import { afterEach, expect, test } from 'vitest'
 import { type Setup, type SetupOptions, sessionsIn, setUp } from '../testing/setup.ts'
 import { createManaged } from './managed.ts'
@@ -128,15 +128,44 @@ test('if the engine cannot work, the request passes as it came, and the log says
   ])
 })
 
-test('a conversation that nobody has used for long makes room for others', async () => {
-  const managed = createManaged({
-    ...{ storeOf: () => memorySessions(), max: 2, isShared: false, waitMs: 0, onEvent: () => undefined },
-  })
-  const open = (session: string) => managed.use({ tenant: 'a', session, dialect: 'messages' }).run
-  const [one, two] = [open('one'), open('two')]
-  expect(open('one')).toBe(one)
-  open('three')
-  expect(open('one')).toBe(one)
-  expect(open('two')).not.toBe(two)
+test('a conversation that nobody has used for long makes room for others, but not one in use', async () => {
+  const closed: string[] = []
+  const memory = memorySessions()
+  const store: SessionStore = {
+    ...memory,
+    open: async (id, options) => {
+      const opened = await memory.open(id, options)
+      if (opened.type !== 'opened') return opened
+      const release = async () => {
+        closed.push(id)
+        await opened.session.release()
+      }
+      return { ...opened, session: { ...opened.session, release } }
+    },
+  }
+  const managed = createManaged({ storeOf: () => store, max: 1, isShared: false, waitMs: 0, onEvent: () => undefined })
+  const usage = { input_tokens: 10, output_tokens: 2 }
+  const said = [{ type: 'text', text: 'Hello.' }]
+  const answer = { type: 'message', role: 'assistant', model: 'claude-sonnet-4-6', content: said, usage }
+  const used = async (session: string) => {
+    const using = managed.use({ tenant: 'a', session, dialect: 'messages' })
+    const body = { model: 'claude-sonnet-4-6', max_tokens: 10, messages: [{ role: 'user', content: 'Hello.' }] }
+    const next = async () => Response.json({ ...answer, id: `msg_${session}` })
+    const context = { parse: (response: Response) => response.json(), logger: { debug: () => undefined } }
+    const signal = new AbortController().signal
+    await using.run({ body, wire: { signal, next, context, failureIn: () => undefined } })
+    return using
+  }
+  const one = await used('one')
+  const two = await used('two')
+  const again = await used('one')
+  expect(closed).toEqual([])
+  await one.release()
+  await two.release()
+  expect(closed).toEqual([])
+  await again.release()
+  expect(closed).toEqual(['two'])
+  expect((await used('one')).run).toBe(one.run)
   await managed.close()
+  expect(closed).toEqual(['two', 'one'])
 })
