@@ -6,6 +6,7 @@ import {
   buildAutomaton,
   hanCount,
   hanFirst,
+  nextState,
   tokensOfLevel,
 } from '../../../engine/src/core/tokens/estimate/estimate.ts'
 import { root } from '../root.ts'
@@ -67,7 +68,7 @@ function countPairs(text: string, automaton: Automaton): ReadonlyMap<number, num
     const to = automaton.classOf[text.charCodeAt(index)] ?? 0
     const pair = state.row * automaton.classCount + to
     counts.set(pair, (counts.get(pair) ?? 0) + 1)
-    state = automaton.states[state.next[to] ?? 0]
+    state = automaton.states[nextState(state, to, automaton.firstStates)]
   }
   return counts
 }

@@ -84,16 +84,29 @@ function between(depths: readonly number[], ...ends: readonly number[]): Group {
   return { classes: [ends], depths }
 }
 
-/** States with the same `row` share their weights. */
-type State = { readonly row: number; readonly next: readonly number[] }
+type State = {
+  /** States with the same row share their weights. */
+  readonly row: number
+  /** The first class of the state's group, and the one after its last. */
+  readonly group: readonly [number, number]
+  /** The length of the run after one more unit of the group. */
+  readonly grown: number
+}
 
 export type Automaton = {
   readonly classCount: number
   /** The class of each row; -1 for the start. */
   readonly classOfRow: readonly number[]
   readonly states: readonly State[]
+  /** By class: the state of a run of one. Those of longer runs follow. */
+  readonly firstStates: readonly number[]
   /** By UTF-16 code unit. */
   readonly classOf: Uint8Array
+}
+
+/** A class of the same group continues the run; every other class starts one. */
+export function nextState({ group: [first, end], grown }: State, to: number, firstStates: readonly number[]): number {
+  return (firstStates[to] as number) + (to >= first && to < end ? grown - 1 : 0)
 }
 
 export const hanFirst = 0x4e00
@@ -113,33 +126,30 @@ function classesByUnit(classes: readonly CharClass[], rarities: Uint8Array): Uin
     else for (let at = 0; at < members.length; at += 2) classOf.fill(index, members[at], (members[at + 1] ?? 0) + 1)
   }
   const common = classOf[hanFirst] ?? 0
-  for (const [offset, rarity] of rarities.entries()) classOf[hanFirst + offset] = common + rarity
+  for (let offset = 0; offset < rarities.length; offset++) {
+    classOf[hanFirst + offset] = common + (rarities[offset] as number)
+  }
   return classOf
 }
 
-function buildStates(): Pick<Automaton, 'states' | 'classOfRow'> {
-  const columns = groups.flatMap((group) => group.classes.map(() => ({ group, longest: group.depths.at(-1) ?? 1 })))
-  // The states of a class are consecutive, one per run length, after the start state.
-  const firstState: number[] = []
-  let count = 1
-  for (const { longest } of columns) {
-    firstState.push(count)
-    count += longest
-  }
-  const next = (group: Group | undefined, length: number): readonly number[] =>
-    columns.map((column, index) => {
-      const grown = length < column.longest ? length + 1 : column.group.wraps ? 1 : column.longest
-      return (firstState[index] ?? 0) + (column.group === group ? grown : 1) - 1
-    })
+function buildStates(): Pick<Automaton, 'states' | 'firstStates' | 'classOfRow'> {
+  const firstStates: number[] = []
   const classOfRow = [-1]
-  const states: State[] = [{ row: 0, next: next(undefined, 0) }]
-  for (const [index, { group, longest }] of columns.entries()) {
-    for (let length = 1; length <= longest; length++) {
-      if (group.depths.includes(length)) classOfRow.push(index)
-      states.push({ row: classOfRow.length - 1, next: next(group, length) })
+  const states: State[] = [{ row: 0, group: [0, 0], grown: 1 }]
+  let first = 0
+  for (const { classes, depths, wraps } of groups) {
+    const group = [first, first + classes.length] as const
+    const longest = depths.at(-1) ?? 1
+    for (let index = first; index < group[1]; index++) {
+      firstStates.push(states.length)
+      for (let length = 1; length <= longest; length++) {
+        if (depths.includes(length)) classOfRow.push(index)
+        states.push({ row: classOfRow.length - 1, group, grown: length < longest ? length + 1 : wraps ? 1 : longest })
+      }
     }
+    first += classes.length
   }
-  return { states, classOfRow }
+  return { states, firstStates, classOfRow }
 }
 
 const latinAccent = 26
@@ -182,6 +192,9 @@ function lettersByUnit(): Uint8Array {
 }
 
 /** The levels 0 to 87 are printable characters, from '#' on, without the backslash. */
+/** The highest level. */
+const maxLevel = 87
+
 export function levelAt(packed: string, index: number): number {
   const code = packed.charCodeAt(index)
   return code > 92 ? code - 36 : code - 35
@@ -224,20 +237,46 @@ export function unpackRarities(packed: string): Uint8Array {
 
 const scale = 4096
 const automaton = buildAutomaton(unpackRarities(hanRarity))
-/** The class of each UTF-16 code unit in the low byte, its letter above. */
-const kindOf = Uint16Array.from(automaton.classOf, (kind, unit) => ((letterOf[unit] ?? 0) << 8) | kind)
+const kindOf = kindsByUnit()
 const table = buildTable()
 const scores = Float64Array.from(letterScores, (_, pair) => scoreOfLevel(levelAt(letterScores, pair)))
 
-/** One cell per state and class: the weight in the upper 16 bits, the offset of the next state's cells below. */
+/** The class of each UTF-16 code unit in the low byte, its letter above. */
+function kindsByUnit(): Uint16Array {
+  const kinds = new Uint16Array(automaton.classOf)
+  for (let unit = 0; unit < kinds.length; unit++)
+    kinds[unit] = (kinds[unit] as number) | ((letterOf[unit] as number) << 8)
+  return kinds
+}
+
+/**
+ * One cell per state and class: the weight in the upper 16 bits, the offset of the next state's cells below. Every program
+ * that loads the estimator builds this first, in code that V8 has not compiled yet. So the cells of a row are made once and
+ * copied for its states, which differ only in the classes of their group.
+ */
 function buildTable(): Int32Array {
-  const { states, classCount } = automaton
-  const levels = unpackRows(pairWeights, classCount)
+  const { states, firstStates, classCount } = automaton
+  const rows = cellsOfRows()
   const cells = new Int32Array(states.length * classCount)
-  for (const [index, state] of states.entries()) {
+  for (let index = 0, at = 0; index < states.length; index++, at += classCount) {
+    const state = states[index] as State
+    const row = state.row * classCount
+    cells.set(rows.subarray(row, row + classCount), at)
+    for (let to = state.group[0]; to < state.group[1]; to++) {
+      cells[at + to] = ((rows[row + to] as number) & ~0xffff) | (nextState(state, to, firstStates) * classCount)
+    }
+  }
+  return cells
+}
+
+/** As if every class started a run. */
+function cellsOfRows(): Int32Array {
+  const { firstStates, classCount } = automaton
+  const weights = Array.from({ length: maxLevel + 1 }, (_, level) => Math.round(tokensOfLevel(level) * scale) << 16)
+  const cells = Int32Array.from(unpackRows(pairWeights, classCount))
+  for (let at = 0; at < cells.length; at += classCount) {
     for (let to = 0; to < classCount; to++) {
-      const weight = Math.round(tokensOfLevel(levels[state.row * classCount + to] ?? 0) * scale)
-      cells[index * classCount + to] = (weight << 16) | ((state.next[to] ?? 0) * classCount)
+      cells[at + to] = (weights[cells[at + to] as number] as number) | ((firstStates[to] as number) * classCount)
     }
   }
   return cells
