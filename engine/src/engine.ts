@@ -1,6 +1,7 @@
 // The engine: opens sessions of a store and gives each what it needs. It runs anywhere; node-engine.ts adds transcripts by
 // path, files, git and hooks. What a session does is in core/session.
 import { Collapser } from './core/collapse/collapse.ts'
+import { defaultMechanisms } from './core/mechanisms/lists.ts'
 import { defined, describeValue, isObject, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit } from './core/ports/events.ts'
 import type { HookCall } from './core/ports/hooks.ts'
@@ -21,7 +22,7 @@ import {
   safeWorkspace,
 } from './core/session/host.ts'
 import { requestBase } from './core/session/input.ts'
-import { defaultMechanisms, loadedMechanism } from './core/session/mechanisms.ts'
+import { loadedMechanism } from './core/session/mechanisms.ts'
 import type { Memory } from './core/session/memory-keeper.ts'
 import { leftInQueue, queuedEntries, withQueued } from './core/session/queue.ts'
 import { Restoring } from './core/session/restoring.ts'
@@ -355,9 +356,10 @@ function mechanismsFor(
 ): Pick<Runtime, 'mechanisms' | 'background' | 'memoryState'> {
   const collapser = settings.collapse ? new Collapser() : undefined
   const compact = loadedMechanism('compact', ({ summarize }, context) => summarize(context, settings.keep))
-  const defaults = defaultMechanisms([compact], {
+  const defaults = defaultMechanisms({
+    collapse: collapser?.mechanism,
     memory: loadedMechanism('session-memory', (code, context) => code.summarizeFromNotes(context, memory)),
-    first: collapser?.mechanism,
+    compact: [compact],
     given: given?.reductions,
   })
   return {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Mechanism, MechanismContext } from '../mechanisms/mechanism.ts'
-import { reductions } from '../mechanisms/reductions.ts'
 import { noTokens } from '../message/usage.ts'
 import { failed, type Outcome, type Success } from '../ports/outcome.ts'
-import { defaultMechanisms, type TryOptions, tryMechanisms } from './mechanisms.ts'
+import { type TryOptions, tryMechanisms } from './mechanisms.ts'
 
 /** Tries mechanisms with these outcomes, and says which of them ran. */
 async function trying(
@@ -89,14 +88,4 @@ test('a failure counts for more than a mechanism that declined after it', async 
   expect(ended).toMatchObject({ type: 'failed', reason: 'api-error', why: 'The network is down.' })
   expect((await trying([declined])).ended).toMatchObject({ type: 'declined', reason: 'not-now' })
   expect((await trying([])).ended).toMatchObject({ type: 'failed', reason: 'nothing-to-compact' })
-})
-
-test("a session's own mechanisms come first, and one that the host must ask for is there only if it was", () => {
-  const named = (name: string): Mechanism => ({ name, run: async () => declined })
-  const namesIn = (list: readonly Mechanism[]) => list.map(({ name }) => name)
-  const always = reductions.filter(({ onlyWith }) => onlyWith === undefined)
-  const own = defaultMechanisms([named('compact')], { memory: named('notes'), first: named('collapse') })
-  expect(namesIn(own.reduce)).toEqual(['collapse', ...namesIn(always)])
-  expect(namesIn(own.compact)).toEqual(['notes', 'compact'])
-  expect(namesIn(defaultMechanisms([], { given: { native: {} } }).reduce)).toEqual(namesIn(reductions))
 })

@@ -1,5 +1,5 @@
-// The two lists of mechanisms that a session has, what a mechanism gets when it runs, and how a list is tried: one after the
-// other, until one has a result that can be applied.
+// How a list of mechanisms (mechanisms/lists.ts) is tried: one after the other, until one has a result that can be applied.
+// What a mechanism gets when it runs.
 import { modelFacts } from '../catalog/models.ts'
 import { unseenResults } from '../mechanisms/clearable.ts'
 import type {
@@ -7,11 +7,9 @@ import type {
   CompactRange,
   Mechanism,
   MechanismContext,
-  Mechanisms,
   RunningMechanism,
   Situation,
 } from '../mechanisms/mechanism.ts'
-import { reductions } from '../mechanisms/reductions.ts'
 import { defined, describeValue, errorText, isObject, type JsonObject } from '../message/json.ts'
 import { addCounts, noTokens, totalOf } from '../message/usage.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
@@ -29,33 +27,12 @@ import {
   type Tried,
 } from '../ports/outcome.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import type { ReductionChoices } from '../settings/resolve.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import { lastingThreshold } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { ModelChoice } from './gauge.ts'
 import { type Runtime, summarizer } from './runtime.ts'
 import { buildRequest } from './turn.ts'
-
-/** Mechanisms that belong to one session: they know its notes and its staged summaries. */
-export type SessionMechanisms = {
-  readonly memory?: Mechanism | undefined
-  /** Tried before all reductions. */
-  readonly first?: Mechanism | undefined
-  /** The setting `reductions` as the host gave it. */
-  readonly given?: ReductionChoices | undefined
-}
-
-export function defaultMechanisms(
-  compact: readonly Mechanism[],
-  { memory, first, given = {} }: SessionMechanisms = {},
-): Mechanisms {
-  const chosen = reductions.filter(({ onlyWith }) => onlyWith === undefined || given[onlyWith] !== undefined)
-  return {
-    reduce: first ? [first, ...chosen] : chosen,
-    compact: memory ? [memory, ...compact] : compact,
-  }
-}
 
 type SummarizingCode = typeof import('./summarize.ts')
 

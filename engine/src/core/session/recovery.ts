@@ -1,5 +1,6 @@
 // Recovery after the provider refused a prompt as too long: the smallest step that should be enough, then the request is
-// sent once more. The caller withholds the failure until this has a result.
+// sent once more. The caller withholds the failure until this has a result. Its steps are no mechanisms: each acts at once,
+// some act without being enough, and two of them try a whole list of mechanisms, which reports its own attempts.
 import { isText, isToolUse } from '../message/block.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { reductions } from '../../core/mechanisms/reductions.ts'
+import { reductions } from '../../core/mechanisms/lists.ts'
 import { type SituationInput, situationOf } from '../../core/mechanisms/situation.ts'
 import { runContract } from '../../core/mechanisms/testing/contract.ts'
 import type { JsonObject } from '../../core/message/json.ts'

@@ -1,5 +1,6 @@
 // A session in memory for tests: a clock that stands still, predictable ids, a model that says what it is told.
 import { Collapser } from '../../collapse/collapse.ts'
+import { defaultMechanisms } from '../../mechanisms/lists.ts'
 import type { Mechanisms, RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
@@ -22,7 +23,6 @@ import type { Entry } from '../../transcript/format/entry.ts'
 import { type ConversationInput, createConversation } from '../conversation.ts'
 import { type Learned, nothingLearned } from '../gauge.ts'
 import type { RequestBase } from '../input.ts'
-import { defaultMechanisms } from '../mechanisms.ts'
 import { type Ask, createCleanUps, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession, type OwnSession } from '../session.ts'
 
@@ -137,8 +137,9 @@ export function createTestWorld(options: WorldOptions = {}): World {
     ),
     environment: options.environment ?? {},
     mechanisms: {
-      ...defaultMechanisms(options.compaction ?? [], {
-        first: collapser?.mechanism,
+      ...defaultMechanisms({
+        collapse: collapser?.mechanism,
+        compact: options.compaction ?? [],
         given: settings.reductions,
       }),
       ...options.mechanisms,

@@ -1,13 +1,31 @@
-// The one list of reductions that need no model, and what each of them would do now. It decides and performs nothing.
+// The two lists of mechanisms that a session tries, and what each reduction would do now. Performs nothing.
 import type { Worth } from '../cache/economics.ts'
+import type { ReductionChoices } from '../settings/resolve.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
+import type { Mechanism, Mechanisms, Plan, PlanDeclined, PlanningMechanism, Situation } from './mechanism.ts'
 import { microByCacheEdit, microByIdle, microBySize } from './micro.ts'
 import { native } from './native.ts'
 
-/** In the order in which a session tries them. `everlong micro` and `context --explain` show them in the same order. */
+/** Need no model. In the order in which a session tries them, and `everlong micro` and `context --explain` show them. */
 export const reductions: readonly PlanningMechanism[] = [microByIdle, microByCacheEdit, microBySize, native]
+
+/** Mechanisms that know one session: its notes, its staged summaries, its settings. */
+export type SessionMechanisms = {
+  readonly collapse?: Mechanism | undefined
+  readonly memory?: Mechanism | undefined
+  readonly compact: readonly Mechanism[]
+  /** The setting `reductions` as the host gave it. */
+  readonly given?: ReductionChoices | undefined
+}
+
+export function defaultMechanisms({ collapse, memory, compact, given = {} }: SessionMechanisms): Mechanisms {
+  const chosen = reductions.filter(({ onlyWith }) => onlyWith === undefined || given[onlyWith] !== undefined)
+  return {
+    reduce: [...(collapse ? [collapse] : []), ...chosen],
+    compact: [...(memory ? [memory] : []), ...compact],
+  }
+}
 
 export type ExplainedReduction = {
   readonly mechanism: string
