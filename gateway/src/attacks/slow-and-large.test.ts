@@ -81,6 +81,34 @@ describe('slow clients', () => {
     },
   )
 
+  test.each(levels)(
+    'a reader that pauses again and again gets every byte, and leaves no listeners: %s',
+    async (level) => {
+      const warnings: string[] = []
+      const warn = ({ message }: Error) => warnings.push(message)
+      process.on('warning', warn)
+      const whole = `event: ping\ndata: ${'x'.repeat(512 * kb)}\n\n`.repeat(40)
+      const { url } = await listening(
+        createServer((incoming, outgoing) => {
+          incoming.resume()
+          outgoing.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': whole.length })
+          outgoing.end(whole)
+        }),
+      )
+      const setup = await started({ config: { keys, level, upstreams: { simulator: { url } } } })
+      const headers = { 'content-type': 'application/json', 'x-api-key': 'k', 'x-everlong-key': bobsKey }
+      const body = requestBody([{ role: 'user', content: 'Hello.' }])
+      const answer = await fetch(`${setup.url}/v1/messages`, { method: 'POST', headers, body })
+      let length = 0
+      for await (const chunk of answer.body ?? []) {
+        length += chunk.length
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      process.off('warning', warn)
+      expect([length, warnings]).toEqual([whole.length, []])
+    },
+  )
+
   test.each(levels)('an upstream that says nothing is given up: %s', async (level) => {
     const { url } = await listening(createServer((incoming) => incoming.resume()))
     const setup = await started({ config: { keys, level, limits, upstreams: { simulator: { url } } } })

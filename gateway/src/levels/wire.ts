@@ -204,7 +204,7 @@ async function pipe(response: Response, { outgoing, message, keep }: Piping): Pr
     for await (const chunk of response.body ?? []) {
       const bytes = Buffer.from(chunk)
       keep(bytes)
-      if (!outgoing.write(bytes)) await new Promise((resolve) => outgoing.once('drain', resolve).once('close', resolve))
+      if (!outgoing.write(bytes)) await drained(outgoing)
       if (outgoing.destroyed) return false
     }
   } catch {
@@ -213,4 +213,15 @@ async function pipe(response: Response, { outgoing, message, keep }: Piping): Pr
   }
   outgoing.end()
   return true
+}
+
+/** Resolves when there is room again, or when the connection is closed. */
+function drained(outgoing: ReadableCall['outgoing']): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done).off('close', done)
+      resolve()
+    }
+    outgoing.on('drain', done).on('close', done)
+  })
 }
