@@ -24,7 +24,8 @@ test('the configuration is valid, and needs exactly the variables that the other
 const seconds = (text: string) => Number(/^(\d+)s$/.exec(text)?.[1])
 
 test('every stop waits for longer than the gateway does', () => {
-  const stop = config().limits.stopMs / 1_000
+  const { stopMs, storeMs } = config().limits
+  const stop = (stopMs + storeMs) / 1_000
   expect(seconds(parse(read('compose.yaml')).services.gateway.stop_grace_period)).toBeGreaterThan(stop)
   const [deployment] = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS())
   const { terminationGracePeriodSeconds, containers } = deployment.spec.template.spec

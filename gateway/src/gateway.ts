@@ -1,6 +1,6 @@
 // The gateway behind a port: builds its parts from the configuration, listens, and stops without cutting answers short.
 import { randomUUID } from 'node:crypto'
-import type { Server, ServerOptions } from 'node:http'
+import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import { StoreError } from 'everlong'
@@ -8,6 +8,8 @@ import type { Books, Row } from './books/book.ts'
 import { createMetrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
 import { createApp } from './http/app.ts'
+import { createInFlight } from './http/in-flight.ts'
+import { closeServer, listen, serverOptions } from './http/server.ts'
 import { createIdentify } from './identify/identify.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import { createManaged } from './levels/managed.ts'
@@ -79,12 +81,13 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
     ...{ config, log, health },
     // Fewer than there are connections, so that requests of level 3 find one.
     concurrency: config.store ? Math.max(1, Math.floor(config.store.connections / 2)) : 1,
-    record: (passed) => writeExchange(passed, { config, identify, transcripts, books, notes: state.notes }),
+    record: (passed) => writeExchange(passed, { config, log, identify, transcripts, books, notes: state.notes }),
   })
   const jobs = startJobs(stores, { config, log, now })
+  const inFlight = createInFlight()
   let isStopping = false
   const parts: Parts = {
-    ...{ config, log, now, upstreams, recorder, identify, managed, limits, metrics, health },
+    ...{ config, log, now, inFlight, upstreams, recorder, identify, managed, limits, metrics, health },
     ...{ books: state.books, tenants: createTenants(config) },
     isStopping: () => isStopping,
     recallPlace: (tenant) =>
@@ -93,11 +96,11 @@ export async function startGateway(config: Config, ports: GatewayPorts): Promise
         : { folder: recallFolder(config, tenant) },
   }
   const server = createAdaptorServer({
-    ...{ fetch: createApp(parts).fetch, overrideGlobalObjects: false, serverOptions: timesOf(config) },
+    ...{ fetch: createApp(parts).fetch, overrideGlobalObjects: false, serverOptions: serverOptions(config) },
   }) as Server
-  const port = await listen(server, config.listen)
+  const port = await listen(server, { ...config.listen, inFlight })
   const stop = async (): Promise<void> => {
-    await closed(server, config.limits.stopMs)
+    await closeServer(server, { inFlight, limitMs: config.limits.stopMs })
     upstreams.close()
     await recorder.close()
     await hold.close()
@@ -170,39 +173,4 @@ function counted(books: Books, tell: (row: Row) => void): Books {
       told.delete(row.id)
     },
   }
-}
-
-function timesOf({ limits }: Config): ServerOptions {
-  const headersTimeout = Math.min(limits.requestMs, 30_000)
-  return {
-    ...{ requestTimeout: limits.requestMs, headersTimeout },
-    // How often Node looks for connections that are over these limits: they last at most a quarter longer.
-    connectionsCheckingInterval: Math.ceil(headersTimeout / 4),
-    // Longer than the idle time of common load balancers, which otherwise reuse a connection that is being closed.
-    keepAliveTimeout: 75_000,
-  }
-}
-
-function listen(server: Server, { host, port }: Config['listen']): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : port)
-    })
-  })
-}
-
-/** Connections without a request end at once, and others when their answer has ended; all of them at the limit. */
-function closed(server: Server, limitMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const limit = setTimeout(() => server.closeAllConnections(), limitMs)
-    // A connection whose answer has ended stays open for the next request, which will not come here.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50)
-    server.close(() => {
-      clearTimeout(limit)
-      clearInterval(sweep)
-      resolve()
-    })
-  })
 }

@@ -19,6 +19,7 @@ import {
   listening,
   model,
   started,
+  upstream,
   user,
 } from './testing/started.ts'
 
@@ -192,6 +193,28 @@ describe('a stop', () => {
     },
   )
 
+  test('keeps what has arrived of an answer that it cuts off at its limit', async () => {
+    const { url } = await listening(
+      createServer((incoming, outgoing) => {
+        incoming.resume()
+        outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000000' })
+        outgoing.write('{')
+      }),
+    )
+    const { gateway, lines, sessions } = await started({
+      config: { limits: { stopMs: 100 }, upstreams: { simulator: { url } } },
+    })
+    const body = JSON.stringify({ model, max_tokens: 9, messages: [user('Hello.')] })
+    const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', 'x-everlong-session': 'chat' }
+    const response = await fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body })
+    const read = response.text()
+    const closing = gateway.close()
+    await expect(read).rejects.toThrow()
+    await closing
+    expect(lines.filter(({ event }) => event === 'request')).toMatchObject([{ end: 'aborted', whole: false }])
+    expect(spoken((await sessions()).get('chat'))).toEqual(['user: Hello.'])
+  })
+
   test('waits for a store that is slow, and for exchanges that wait behind others', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'everlong-slow-'))
     const store = jsonlSessions({ folder })
@@ -239,3 +262,22 @@ test.each([
     expect((await fetch(`${url}/api/hello`, { method: 'HEAD' })).status).toBe(200)
   },
 )
+
+test('the log says of every answered request that is not stored why not', async () => {
+  const { url } = await upstream(() => ({ body: 'x'.repeat(51) }))
+  const config = { limits: { maxStoredAnswerBytes: 50 }, upstreams: { simulator: { url } } }
+  const { gateway, sessions, lines } = await started({ config })
+  const headers = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', 'x-everlong-session': 'chat' }
+  const send = (more: object) => {
+    const body = JSON.stringify({ model, max_tokens: 9, messages: [user('Hello.')], ...more })
+    return fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body }).then((response) => response.text())
+  }
+  await send({})
+  await send({ thread: { type: 'continue', previous_message_id: 'msg_1' } })
+  await gateway.settled()
+  expect(lines.filter(({ event }) => event === 'not-recorded').map(({ level, why }) => [level, why])).toEqual([
+    ['warn', 'The answer is larger than limits.maxStoredAnswerBytes. Only its request is stored.'],
+    ['warn', 'The request has a shape or an encoding that is not known.'],
+  ])
+  expect([...(await sessions())].map(([id, records]) => [id, spoken(records)])).toEqual([['chat', ['user: Hello.']]])
+})

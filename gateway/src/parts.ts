@@ -3,6 +3,7 @@
 import type { Books } from './books/book.ts'
 import type { Metrics } from './books/metrics.ts'
 import type { Config } from './config/schema.ts'
+import type { InFlight } from './http/in-flight.ts'
 import type { Identify } from './identify/identify.ts'
 import type { Managed } from './levels/managed.ts'
 import type { Limits } from './limits.ts'
@@ -19,6 +20,7 @@ export type Parts = {
   readonly now: () => number
   /** New requests are refused. */
   readonly isStopping: () => boolean
+  readonly inFlight: InFlight
   readonly tenants: Tenants
   readonly upstreams: Upstreams
   readonly limits: Limits

@@ -171,6 +171,30 @@ describe.runIf(database)('gateways on one database', () => {
     await line.close()
   }, 40_000)
 
+  test('write at their stop what waits for a database that was away', async () => {
+    const line = await cuttable(database?.url ?? '')
+    const schema = `gateway_${++schemas}`
+    const one = await setUp({ config: { store: { postgres: line.url, schema, connections: 4 } } })
+    open.push(one)
+    const say = talk({ urls: [one.url], headers: { 'x-everlong-session': 'chat' } })
+    await say('One.')
+    await one.gateway.settled()
+    line.cut()
+    await say('Two.')
+    const closing = one.gateway.close()
+    await expect.poll(() => one.lines.map(({ event }) => event), { timeout: 10_000 }).toContain('store-away')
+    line.restore()
+    await closing
+    const store = postgres({ url: database?.url ?? '', schema })
+    const two = ['One.', 'Two.'].flatMap((words, at) => [`user: ${words}`, `assistant: Answer ${at + 1}.`])
+    expect(spoken(await recordsIn(store, 'chat'))).toEqual(two)
+    expect(one.lines.filter(({ event }) => event === 'not-recorded')).toEqual([])
+    await store.close()
+    await one.close()
+    open.pop()
+    await line.close()
+  }, 40_000)
+
   test('start while the database is away if requests may pass, and not if they are refused', async () => {
     const line = await cuttable(database?.url ?? '')
     line.cut()

@@ -144,6 +144,8 @@ export const configSchema = z.strictObject({
       requestMs: milliseconds.default(60_000),
       /** How long a stop waits for answers that are being streamed. */
       stopMs: milliseconds.default(30_000),
+      /** How long a stop waits, after that, for a database that is away. What is not written then is lost, and logged. */
+      storeMs: milliseconds.default(10_000),
     })
     .prefault({}),
 })

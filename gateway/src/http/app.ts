@@ -44,7 +44,9 @@ export function createApp(parts: Parts): Hono<{ Bindings: HttpBindings }> {
   // Claude Code asks before it sends anything, without a credential. HEAD is answered by the same route.
   app.get('/api/hello', (context) => context.json({ message: 'hello' }))
   app.all('*', async ({ env }) => {
-    await handle(env.incoming, env.outgoing as never, parts)
+    const handled = handle(env.incoming, env.outgoing as never, parts)
+    parts.inFlight.add(handled)
+    await handled
     return RESPONSE_ALREADY_SENT
   })
   return app

@@ -39,7 +39,7 @@ export function recording() {
   const log: Log = (_level, event, facts) => void lines.push(`${event} ${facts?.why ?? ''}`)
   const { books, notes, heads } = state
   const parts = {
-    ...{ config, books, notes, identify: createIdentify(heads, () => `s${++count}`) },
+    ...{ config, log, books, notes, identify: createIdentify(heads, () => `s${++count}`) },
     transcripts: createTranscripts({ hold, notes, now: () => 0 }),
   }
   const recorder = createRecorder({

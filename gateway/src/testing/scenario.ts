@@ -93,12 +93,11 @@ export async function runScenario(database: TestServer, options: ScenarioOptions
   }
   const checked = await check(all, { database, schema, turns: options.turns + 1 })
   const { problems, ...counted } = counts
-  return {
-    ...counted,
-    records: checked.records,
-    events: Object.fromEntries(crew.events),
-    problems: [...problems, ...crew.problems, ...checked.problems],
-  }
+  const events = Object.fromEntries(crew.events)
+  const found = [...problems, ...crew.problems, ...checked.problems]
+  // Without them the cause of a problem cannot be found.
+  if (found.length > 0) found.push(`The logs of the gateways: ${JSON.stringify(events)}`)
+  return { ...counted, records: checked.records, events, problems: found }
 }
 
 function replyTo(words: string) {

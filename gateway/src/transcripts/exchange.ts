@@ -15,6 +15,7 @@ import { clientIdsOf } from '../identify/client-ids.ts'
 import type { Conversation, Identify } from '../identify/identify.ts'
 import { userOf } from '../identify/user.ts'
 import { type CompactionRequest, compactionIn, conversationBefore } from '../levels/compaction-request.ts'
+import type { Log } from '../log.ts'
 import type { Notes } from '../state/state.ts'
 import type { Passed } from './passed.ts'
 import type { Transcripts } from './transcripts.ts'
@@ -25,6 +26,7 @@ export type RecordParts = {
   readonly transcripts: Transcripts
   readonly books: Books
   readonly notes: Notes
+  readonly log: Log
 }
 
 /**
@@ -34,8 +36,16 @@ export type RecordParts = {
 export async function writeExchange(passed: Passed, parts: RecordParts): Promise<void> {
   await requestsFirst()
   const read = await readExchange(passed, parts)
-  if (!read) return
-  const isAnswered = passed.forwarded.status >= 200 && passed.forwarded.status <= 299
+  const { status, bytes } = passed.forwarded
+  const isAnswered = status >= 200 && status <= 299
+  const notRecorded = (why: string) => parts.log('warn', 'not-recorded', { tenant: passed.caller.tenant, why })
+  if (!read) {
+    if (isAnswered) notRecorded('The request has a shape or an encoding that is not known.')
+    return
+  }
+  if (isAnswered && !bytes && !passed.isHandover) {
+    notRecorded('The answer is larger than limits.maxStoredAnswerBytes. Only its request is stored.')
+  }
   await requestsFirst()
   await book(passed, read, { ...parts, isAnswered })
   await requestsFirst()

@@ -13,7 +13,7 @@ export type Recorder = {
   readonly waiting: () => number
   /** Resolves when everything that was added is written or given up. */
   readonly settled: () => Promise<void>
-  /** As `settled`, but exchanges that wait for a store that is away are given up. */
+  /** As `settled`, but exchanges that wait for a store that is away for longer than `limits.storeMs` are given up. */
   readonly close: () => Promise<void>
 }
 
@@ -36,7 +36,8 @@ export function createRecorder({ config, log, health, concurrency, record }: Rec
   let queue: Item[] = []
   let waitingBytes = 0
   let running = 0
-  let isClosing = false
+  /** The gateway stops, and has waited long enough for a store that is away. */
+  let isOverdue = false
   let idle: (() => void)[] = []
   const done = (item: Item) => {
     waitingBytes -= item.bytes
@@ -51,7 +52,7 @@ export function createRecorder({ config, log, health, concurrency, record }: Rec
     const isAway = reason === 'unavailable' && health.isWatched
     if (isAway) health.failed(why)
     const isTaken = reason === 'held' || reason === 'lost'
-    if (isAway && !isClosing) queue.unshift(item)
+    if (isAway && !isOverdue) queue.unshift(item)
     else if (isTaken && ++item.attempts < maxAttempts) queue.push(item)
     else giveUp(item, why)
   }
@@ -67,7 +68,7 @@ export function createRecorder({ config, log, health, concurrency, record }: Rec
     }
   }
   const pump = () => {
-    if (isClosing && health.problem() !== undefined) {
+    if (isOverdue && health.problem() !== undefined) {
       for (const item of queue) giveUp(item, 'The gateway stops while the store is away.')
       queue = []
     }
@@ -99,9 +100,13 @@ export function createRecorder({ config, log, health, concurrency, record }: Rec
     },
     waiting: () => queue.length + running,
     settled,
-    close: () => {
-      isClosing = true
-      return settled()
+    close: async () => {
+      const overdue = setTimeout(() => {
+        isOverdue = true
+        pump()
+      }, config.limits.storeMs)
+      await settled()
+      clearTimeout(overdue)
     },
   }
 }
