@@ -296,8 +296,9 @@ describe.skipIf(why !== undefined)('who is asked', () => {
         rules: ['Network(domain:127.0.0.1)'],
       })),
     )
-    const refusing = await setBench()
-    expect(await run(refusing, fetches)).toContain(`[The sandbox refused connections to 127.0.0.1:${port}`)
+    const refusing = await setBench({ answer: () => ({ type: 'deny', reason: 'no network please' }) })
+    const refused = `[The sandbox refused connections to 127.0.0.1:${port}. Permission was denied by the user: Connect to 127.0.0.1:${port}. They said: no network please. `
+    expect(await run(refusing, fetches)).toContain(refused)
     expect(refusing.asked).toHaveLength(1)
     const byRule = await setBench({ permissions: { allow: ['Network(domain:127.0.0.1)'] } })
     expect(await run(byRule, fetches)).toBe('answeredanswered')

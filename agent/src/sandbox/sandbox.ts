@@ -1,5 +1,5 @@
 // The sandbox of the operating system for commands: what a command may reach, who is asked about hosts, and whether it is there.
-import type { Permissions } from '../permissions/permissions.ts'
+import type { Permissions, Permitted } from '../permissions/permissions.ts'
 import type { Script } from '../permissions/script.ts'
 import { sandboxEnvironment } from '../permissions/secrets.ts'
 import type { ToolContext } from '../tool.ts'
@@ -24,9 +24,12 @@ export type SandboxOptions = {
 export type Sheltered = {
   readonly program: readonly string[]
   readonly environment: Readonly<Record<string, string>>
-  /** Call it once: when the command has ended, or will not run. Returns the hosts that were refused meanwhile. */
-  readonly end: () => readonly string[]
+  /** Call it once: when the command has ended, or will not run. Returns the connections that were refused meanwhile. */
+  readonly end: () => readonly Refusal[]
 }
+
+/** A connection that nobody allowed. `why` is for the model, with the person's own words if there are any. */
+export type Refusal = { readonly host: string; readonly why: string }
 
 export type Shelter =
   | {
@@ -56,8 +59,9 @@ export type Sandbox = {
 
 type Run = {
   readonly request: ShelterRequest
-  readonly hosts: Map<string, Promise<boolean>>
-  readonly refused: Set<string>
+  readonly hosts: Map<string, Promise<Permitted>>
+  /** By host, why. */
+  readonly refused: Map<string, string>
 }
 
 /** Programs that look for news and send statistics would ask for the network, and git for the folder above a mounted one. */
@@ -86,9 +90,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     // A program opens many connections to one host: it is asked about once for each command.
     const answer = [...runs].map(({ hosts }) => hosts.get(name)).find(Boolean) ?? askAbout(run, permissions, host, name)
     run.hosts.set(name, answer)
-    const isAllowed = await answer
-    if (!isAllowed) run.refused.add(name)
-    return isAllowed
+    const permitted = await answer
+    if (permitted.type === 'denied') run.refused.set(name, permitted.message)
+    return permitted.type === 'allowed'
   }
   const start = async (): Promise<Keeper | undefined> => {
     keeper ??= startKeeper({ environment: options.environment, onConnect })
@@ -128,11 +132,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       if (wrapped.type === 'not-wrapped') {
         return { type: 'refused', why: `The sandbox could not be set up for this command: ${wrapped.why}` }
       }
-      const run: Run = { request, hosts: new Map(), refused: new Set() }
+      const run: Run = { request, hosts: new Map(), refused: new Map() }
       runs.add(run)
       const end = () => {
         if (runs.delete(run)) ready.ended()
-        return [...run.refused]
+        return [...run.refused].map(([host, why]) => ({ host, why }))
       }
       const hasDenied = isInGit || wrapped.hasDenied
       const doubt = hasDenied && usesGit && !printsNoContents(request.script) ? { doubt: inGit } : {}
@@ -144,9 +148,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 }
 
-async function askAbout(run: Run, permissions: Permissions, host: string, name: string): Promise<boolean> {
+async function askAbout(run: Run, permissions: Permissions, host: string, name: string): Promise<Permitted> {
   const { session, signal, toolUseId } = run.request.context
-  const { type } = await permissions.check({
+  return permissions.check({
     access: { type: 'connect', host },
     tool: 'Bash',
     title: `Connect to ${name}`,
@@ -156,5 +160,4 @@ async function askAbout(run: Run, permissions: Permissions, host: string, name: 
     signal: signal.aborted ? new AbortController().signal : signal,
     session,
   })
-  return type === 'allowed'
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Access } from '../../permissions/decide.ts'
 import type { Script } from '../../permissions/script.ts'
-import type { Sandbox, Sheltered } from '../../sandbox/sandbox.ts'
+import type { Refusal, Sandbox, Sheltered } from '../../sandbox/sandbox.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../tool.ts'
 import { failed, guardedTool, type Kit, outputPath } from '../kit.ts'
 import { newTaskId, type Tasks } from '../tasks.ts'
@@ -131,8 +131,8 @@ type Started = {
   readonly output: Output
   readonly child: RunningProcess
   readonly isFull: () => boolean
-  /** The hosts that the sandbox refused, once the command has ended. */
-  readonly refused: () => readonly string[]
+  /** What the sandbox refused, once the command has ended. */
+  readonly refused: () => readonly Refusal[]
 }
 
 function start({ kit, given, context, running, sheltered }: Run, onLine?: (line: string) => void): Started {
@@ -146,7 +146,7 @@ function start({ kit, given, context, running, sheltered }: Run, onLine?: (line:
   const env = sheltered?.environment ?? kit.environment
   const options = { cwd: kit.workspace.realRoot, env, onText: output.add }
   const child: RunningProcess = startProcess(sheltered?.program ?? given.command, options)
-  let refused: readonly string[] = []
+  let refused: readonly Refusal[] = []
   running.add(child)
   const ended = child.ended.then((end) => {
     refused = sheltered?.end() ?? []

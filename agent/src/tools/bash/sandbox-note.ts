@@ -1,9 +1,10 @@
 // Tells the model that the sandbox may be why a command failed, so that it neither gives up nor tries the same again.
 
+import type { Refusal } from '../../sandbox/sandbox.ts'
+
 export type NoteInput = {
   readonly text: string
-  /** The hosts that were refused. */
-  readonly refused: readonly string[]
+  readonly refused: readonly Refusal[]
   readonly isFailed: boolean
 }
 
@@ -13,7 +14,7 @@ const closed =
 
 export function sandboxNote({ text, refused, isFailed }: NoteInput): string {
   if (refused.length > 0)
-    return `\n[The sandbox refused connections to ${refused.join(', ')}, because permission was denied.]`
+    return `\n[The sandbox refused connections to ${refused.map(({ host }) => host).join(', ')}. ${[...new Set(refused.map(({ why }) => why))].join(' ')}]`
   if (isFailed && /^bwrap: /m.test(text))
     return '\n[The sandbox could not be set up, so the command did not run. Call Bash again with outside_sandbox: true.]'
   if (!isFailed || !closed.test(text)) return ''
