@@ -60,9 +60,16 @@ export function outcomeOf({ name, output, isError }: FinishedCall): string {
   if (/^(?:Started in|The user sent (?:it|this command) to) the background as /.test(output)) return 'in the background'
   if (name === 'Edit') return 'changed'
   if (name === 'Write') return 'written'
+  if (name === 'TodoWrite') return 'noted'
+  const [, refused] = refusedConnections.exec(output) ?? []
+  if (refused !== undefined) return `${refused} refused`
+  if (/^(?:\(no output\))?\s*$/.test(output)) return 'no output'
   const lines = output.trimEnd().split('\n').length
-  return name === 'TodoWrite' ? 'noted' : `${lines.toLocaleString('en-US')} ${lines === 1 ? 'line' : 'lines'}`
+  return `${lines.toLocaleString('en-US')} ${lines === 1 ? 'line' : 'lines'}`
 }
+
+/** The note at the end of a command's output. Some programs report success although they could not connect. */
+const refusedConnections = /\[The sandbox refused connections to ([^\s\]]+(?:, [^\s\]]+)*)\. [^\n]*\]$/
 
 /** Paths as people say them. */
 export function withoutRoot(text: string, root: string): string {

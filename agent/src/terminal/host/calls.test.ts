@@ -54,3 +54,14 @@ test('a list of steps is shown as it is, and a wrong one not at all', () => {
   for (const wrong of [[...todos, { content: 'x', status: 'maybe' }], 'x', [null], Array(101).fill(todos[0])])
     expect(shown(wrong)).not.toHaveProperty('todos.0')
 })
+
+test.each([
+  ['(no output)', 'no output'],
+  ['', 'no output'],
+  ['one', '1 line'],
+  ['one\ntwo\n', '2 lines'],
+  ['(no output) is what it printed', '1 line'],
+])('the output %j of a command is shown as %s', (content, outcome) => {
+  const call = callOf({ toolUseId: 't1', name: 'Bash', input: { command: 'x' } }, { folder })
+  expect(finishedCall(call, { content, isError: false }, folder)).toMatchObject({ call: { outcome } })
+})
