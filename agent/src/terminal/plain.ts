@@ -1,5 +1,6 @@
 // Plain lines, for screen readers and terminals that cannot move the cursor: what is finished is printed once, input is
 // read line by line, questions are answered with a number or a word.
+
 import { createInterface } from 'node:readline'
 import { count } from '../render/numbers.ts'
 import { retryLine } from '../render/retry.ts'
@@ -8,6 +9,7 @@ import type { Controller } from './controller.ts'
 import { createDetailLines, detailTitle } from './draw/details.ts'
 import { gaugeWordings } from './draw/footer.ts'
 import { itemLines } from './draw/items.ts'
+import { isCommand } from './input/command-line.ts'
 import { keysFor, plainQuestion } from './plain-asks.ts'
 import type { Effect } from './state/effects.ts'
 import { type TerminalState, withoutPrinted } from './state/state.ts'
@@ -125,7 +127,7 @@ function take(
     return undefined
   }
   if (text === '') return undefined
-  return /^[/!]/.test(text) ? { type: 'command', line: text } : { type: 'submit', prompt: { text }, shown: text }
+  return isCommand(text) ? { type: 'command', line: text } : { type: 'submit', prompt: { text }, shown: text }
 }
 
 /** `/details` shows the newest folded thing in full, `/details 3` the third newest. */

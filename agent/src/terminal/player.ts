@@ -1,7 +1,9 @@
 // Plays the part of the person, for the demo: types letter by letter, sends, waits, and says what is happening.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Controller } from './controller.ts'
 import type { UiEvent } from './host/protocol.ts'
+import { isSlashCommand } from './input/command-line.ts'
 import { edit, emptyEditor, promptOf } from './input/editor.ts'
 import { withItem } from './state/state.ts'
 import type { Store } from './store.ts'
@@ -48,7 +50,7 @@ export function createPlayer(store: Store, controller: Controller): Player {
       const { editor } = store.get()
       store.update((state) => ({ ...state, editor: emptyEditor }), 'now')
       const shown = editor.text.trim()
-      if (shown.startsWith('/')) await controller.run({ type: 'command', line: shown })
+      if (isSlashCommand(shown)) await controller.run({ type: 'command', line: shown })
       else await controller.agent.submit(promptOf(editor))
     },
     announce: (text) => store.update((state) => withItem(state, { type: 'announcement', text })),

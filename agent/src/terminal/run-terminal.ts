@@ -1,8 +1,10 @@
 // Runs the agent in a terminal until the person quits. Returns the exit code.
+
 import { setTimeout } from 'node:timers/promises'
 import { captureProcess } from './capture.ts'
 import { type Controller, createController } from './controller.ts'
 import { drawFirstFrame } from './first-frame.ts'
+import { isSlashCommand } from './input/command-line.ts'
 import { createHistory } from './input/history.ts'
 import { keepCompiled } from './keep-compiled.ts'
 import { lightenInk } from './light-ink.ts'
@@ -98,8 +100,9 @@ async function begin({ prompt, play }: TerminalOptions, controller: Controller, 
     await play(createPlayer(store, controller))
     store.update((state) => ({ ...state, isPlaying: false }), 'now')
   }
-  if (prompt?.startsWith('/')) await controller.run({ type: 'command', line: prompt })
-  else if (prompt !== undefined) await controller.run({ type: 'submit', prompt: { text: prompt }, shown: prompt })
+  if (prompt === undefined) return
+  if (isSlashCommand(prompt)) await controller.run({ type: 'command', line: prompt })
+  else await controller.run({ type: 'submit', prompt: { text: prompt }, shown: prompt })
 }
 
 function onSignals(controller: Controller): () => void {

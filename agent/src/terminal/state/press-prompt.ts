@@ -1,5 +1,6 @@
 // Keys at the prompt: editing, history, completion, sending.
 import type { Prompt } from '../../app.ts'
+import { isCommand } from '../input/command-line.ts'
 import { mentionIn, menuOf } from '../input/completion.ts'
 import { type Editor, edit, editorWith, emptyEditor, insert, lineOf, promptOf } from '../input/editor.ts'
 import type { Press } from '../input/keys.ts'
@@ -51,7 +52,7 @@ function submit(state: TerminalState): Step {
     completion: 0,
     typedAt: 0,
   }
-  if (!/^[/!]/.test(shown) || state.editor.pastes.length > 0) {
+  if (!isCommand(shown) || state.editor.pastes.length > 0) {
     const prompt = promptOf(state.editor)
     return step(waiting(cleared, prompt), { type: 'submit', prompt, shown })
   }

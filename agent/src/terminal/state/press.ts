@@ -9,11 +9,12 @@ import { pressInPicker, pressInViewer, viewNewest } from './press-overlays.ts'
 import { pressInPrompt, searchHistory } from './press-prompt.ts'
 import { type AskDialog, canMove, type TerminalState } from './state.ts'
 
-/** How long a second Ctrl+C or Esc counts as the second. */
+/** How long a second Ctrl+C or Esc counts as the second, unless another key comes between. */
 const armedMs = 2_000
 
 export function press(before: TerminalState, key: Press, now: number): Step {
-  const state: TerminalState = { ...before, hint: undefined }
+  const { armed } = before
+  const state: TerminalState = { ...before, hint: undefined, armed: armed?.key === key.key ? armed : undefined }
   if (key.key === 'ctrl+c') return pressCtrlC(state, now)
   if (key.key === 'ctrl+l') return step(state, { type: 'redraw' })
   if (key.key === 'ctrl+z') return step(state, { type: 'suspend' })

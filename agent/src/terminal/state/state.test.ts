@@ -219,6 +219,30 @@ describe('keys at the prompt', () => {
     expect([cleared.state.editor.text, cleared.effects]).toEqual(['', []])
     expect(press(cleared.state, { key: 'ctrl+c' }, 500).effects).toEqual([{ type: 'quit' }])
     expect(press(cleared.state, { key: 'ctrl+c' }, 5_000).effects).toEqual([])
+    const typing = press(cleared.state, { key: 'text', text: 'new' }, 500)
+    const clearedAgain = press(typing.state, { key: 'ctrl+c' }, 1_000)
+    expect([clearedAgain.state.editor.text, clearedAgain.effects]).toEqual(['', []])
+    expect(press(clearedAgain.state, { key: 'ctrl+c' }, 1_500).effects).toEqual([{ type: 'quit' }])
+  })
+
+  test('Esc twice in a row clears the text, and a key between them starts over', () => {
+    const once = press({ ...ready, editor: editorWith('text') }, { key: 'escape' }, 0)
+    expect(press(once.state, { key: 'escape' }, 500).state.editor.text).toBe('')
+    const typing = press(once.state, { key: 'text', text: '!' }, 500)
+    expect(press(typing.state, { key: 'escape' }, 1_000).state.editor.text).toBe('text!')
+  })
+
+  test.each([
+    ['/help', 'command'],
+    ['/pin keep /etc/hosts', 'command'],
+    ['/', 'command'],
+    ['!/bin/ls', 'command'],
+    ['/usr/bin/node is old', 'submit'],
+    ['/etc/', 'submit'],
+    ['//comment', 'submit'],
+  ])('%s is sent as a %s', (text, type) => {
+    const { effects } = pressed({ ...ready, completion: -1 }, typed(text), 'escape', 'enter')
+    expect(effects.map((effect) => effect.type)).toEqual([type])
   })
 
   test('Shift+Tab goes through the modes', () => {
