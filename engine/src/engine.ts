@@ -9,6 +9,7 @@ import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import { createGuard, createListeners, type Listeners, safeHooks, safeRestore } from './core/ports/safely.ts'
 import { defaultRecallLimit, type HeldSession, type SessionStore, subagentId } from './core/ports/session-store.ts'
+import { notedCalibrations } from './core/session/context-note.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import {
@@ -196,8 +197,7 @@ export function createSessions(host: HostPorts, options: EngineOptions): Session
         ...{ transcript, whole, model: options.model, settings: settings ?? {}, options: session },
         ...{ ports, environment, functions: quiet },
         open: ({ held, fold, model, note, listeners, options: own, ...changed }) => {
-          const learned = { ...nothingLearned(), calibrations: note ? { [note.model]: note.calibration } : {} }
-          const known = { learned, overhead: note?.overhead, host: bareHost(host.environment) }
+          const known = { learned: nothingLearned(), overhead: note?.overhead, host: bareHost(host.environment) }
           const reading = { ...shared, ...known, listeners, options: { ...quiet, ...changed, model } }
           return sessionOn(reading, { store: inMemory, owner: undefined, held, fold, id: held.id }, own)
         },
@@ -341,8 +341,7 @@ function runtimeFor(
     ask,
     retainer,
     tokenizer,
-    learned,
-    overhead,
+    ...{ learned, noted: notedCalibrations(entries), overhead },
     model: { client, name },
     base: requestBase(base),
     cleanUps: createCleanUps(cleanUps, { isSubagent, guard }),

@@ -122,7 +122,7 @@ function cleanUp(runtime: Runtime, { cause, fits }: CompactionOptions): number {
   const after = gauge.size(conversation.view(), fits?.name).tokens
   tracker.compaction(ports.newId())
   if (cause === 'person') tracker.changeBreaker(afterHand)
-  gauge.weighAgain()
+  gauge.afterCompaction()
   for (const worker of background) worker.afterCompaction(after)
   cleanUps.run({ tokens: after })
   return after

@@ -3,7 +3,7 @@
 import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { checkSettings } from '../settings/check.ts'
 import { type SizeSettings, sizeSettingsIn } from '../settings/resolve.ts'
-import type { Calibration } from '../tokens/estimate/counting.ts'
+import { type Calibration, type Calibrations, isCalibration, uncalibrated } from '../tokens/estimate/counting.ts'
 import type { WindowFacts } from '../tokens/windows.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Stamp } from './conversation.ts'
@@ -26,19 +26,37 @@ export function contextNoteRecord(note: ContextNote, { timestamp, sessionId }: S
 
 /** The newest one. */
 export function readContextNote(entries: readonly Entry[]): ContextNote | undefined {
-  const record = entries.findLast((entry) => entry.record.type === noteType)?.record
-  const note = objectAt(objectAt(record, 'everlong'), 'context')
-  const model = stringAt(note, 'model')
-  if (!note || model === undefined) return undefined
-  const factor = numberAt(note.calibration, 'factor')
+  const note = contextIn(entries.findLast(({ record }) => record.type === noteType))
+  if (!note) return undefined
   return {
-    model,
+    model: note.model,
     overhead: numberAt(note, 'overhead') ?? 0,
-    calibration: { factor: factor !== undefined && factor >= 0.5 && factor <= 2 ? factor : 1 },
+    calibration: calibrationIn(note),
     settings: settingsIn(note.settings),
     provider: defined({ window: numberAt(note.provider, 'window'), maxOutput: numberAt(note.provider, 'maxOutput') }),
     ...defined({ learnedWindow: numberAt(note, 'learnedWindow') }),
   }
+}
+
+/**
+ * The newest calibration of each model in the notes, for a session that continues. A factor of 1 means that nothing was
+ * learned yet, so it is left out.
+ */
+export function notedCalibrations(entries: readonly Entry[]): Calibrations {
+  const notes = entries.filter(({ record }) => record.type === noteType).map(contextIn)
+  const all = notes.flatMap((note) => (note ? [[note.model, calibrationIn(note)] as const] : []))
+  return Object.fromEntries([...new Map(all)].filter(([, { factor }]) => factor !== uncalibrated.factor))
+}
+
+function contextIn(entry: Entry | undefined): (JsonObject & { readonly model: string }) | undefined {
+  const note = objectAt(objectAt(entry?.record, 'everlong'), 'context')
+  const model = stringAt(note, 'model')
+  return note && model !== undefined ? { ...note, model } : undefined
+}
+
+function calibrationIn(note: JsonObject): Calibration {
+  const factor = numberAt(note.calibration, 'factor')
+  return factor !== undefined && isCalibration(factor) ? { factor } : uncalibrated
 }
 
 /**

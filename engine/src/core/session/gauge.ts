@@ -62,6 +62,8 @@ export type GaugeInput = {
   readonly ports: Pick<CompactionPorts, 'now' | 'emit' | 'redact'>
   readonly guard: Guard
   readonly learned: Learned
+  /** Calibrations that the session recorded in its transcript, before it was closed. */
+  readonly noted?: Calibrations | undefined
   /** Counts texts in place of the estimator. */
   readonly tokenizer?: Tokenizer | undefined
   readonly model: ModelChoice
@@ -88,15 +90,19 @@ export class Gauge {
   private choice: ModelChoice
   private requestBase: RequestBase
   private calibration: Calibration
+  /** Of this session, where it has recorded some. They come before those of the engine, which has seen other texts or none. */
+  private own: Calibrations
   private weights: Weigher
   private weighed = new WeakSet<ViewMessage>()
-  private noted: string | undefined
+  /** The note that was last written. */
+  private recorded: string | undefined
 
   constructor(input: GaugeInput) {
     this.input = input
     this.choice = input.model
     this.requestBase = input.base
-    this.calibration = calibrationOf(input.learned.calibrations, input.model.name)
+    this.own = input.noted ?? {}
+    this.calibration = this.learnedFor(input.model.name)
     this.weights = createWeigher(this.counting())
   }
 
@@ -111,12 +117,28 @@ export class Gauge {
 
   useModel(choice: ModelChoice): void {
     this.choice = choice
-    this.calibration = calibrationOf(this.input.learned.calibrations, choice.name)
+    this.calibration = this.learnedFor(choice.name)
     this.weighAgain()
+    // Whoever continues the session from here must count as this one does now.
+    if (this.input.conversation.view().messages.length > 0) this.settle()
+  }
+
+  private learnedFor(model: string): Calibration {
+    return calibrationOf(Object.hasOwn(this.own, model) ? this.own : this.input.learned.calibrations, model)
+  }
+
+  private isCalibrated(model: string): boolean {
+    return Object.hasOwn(this.own, model) || Object.hasOwn(this.input.learned.calibrations, model)
+  }
+
+  /** Whoever continues the session may read no further back than to the compaction: the next request writes the note again. */
+  afterCompaction(): void {
+    this.weighAgain()
+    this.recorded = undefined
   }
 
   /** Forgets the weights of messages that have left the view. */
-  weighAgain(): void {
+  private weighAgain(): void {
     this.weights = createWeigher(this.counting())
     this.weighed = new WeakSet()
   }
@@ -134,7 +156,7 @@ export class Gauge {
 
   counting(model = this.choice.name): Counting {
     const isAdopted = model === this.choice.name
-    const calibration = isAdopted ? this.calibration : calibrationOf(this.input.learned.calibrations, model)
+    const calibration = isAdopted ? this.calibration : this.learnedFor(model)
     const { settings, tokenizer } = this.input
     return { estimator: settings.estimator, tokenizer, model, calibration }
   }
@@ -214,8 +236,8 @@ export class Gauge {
 
   /** Between two requests: adopts learned limits if they make a difference, and records the current values in the transcript. */
   settle(): void {
-    const { conversation, learned, settings } = this.input
-    const calibration = calibrationOf(learned.calibrations, this.choice.name)
+    const { conversation, settings } = this.input
+    const calibration = this.learnedFor(this.choice.name)
     if (differs(calibration.factor, this.calibration.factor, worthAdopting)) this.calibration = calibration
     if (differs(this.calibration.factor, this.weights.factor, worthWeighingAgain)) this.weighAgain()
     const { client, name } = this.choice
@@ -226,8 +248,8 @@ export class Gauge {
       settings: sizeSettingsIn(settings),
     }
     const text = JSON.stringify(note)
-    if (text === this.noted) return
-    this.noted = text
+    if (text === this.recorded) return
+    this.recorded = text
     conversation.note([contextNoteRecord(note, conversation.stamp())])
   }
 
@@ -300,7 +322,10 @@ export class Gauge {
     // Right after a compaction the size is no plain estimate, so everything is counted.
     const counted = source === 'estimate' ? this.estimate(view) : withoutMargin(guess)
     const estimated = counted / (this.counting().calibration?.factor ?? 1)
-    learned.calibrations = recalibrateModel(learned.calibrations, this.choice.name, { estimated, reported })
+    const { name } = this.choice
+    const compared = { estimated, reported }
+    learned.calibrations = recalibrateModel(learned.calibrations, name, compared)
+    if (Object.hasOwn(this.own, name)) this.own = recalibrateModel(this.own, name, compared)
   }
 
   /**
@@ -311,7 +336,7 @@ export class Gauge {
     const { conversation, guard, learned } = this.input
     const { client, name } = this.choice
     const key = keyOf(client, name)
-    if (!client.count || learned.counted.has(key) || Object.hasOwn(learned.calibrations, name)) return
+    if (!client.count || learned.counted.has(key) || this.isCalibrated(name)) return
     const view = conversation.view()
     // A first question is counted by its answer.
     const answers = view.messages.filter(({ role }) => role === 'assistant')
@@ -324,7 +349,7 @@ export class Gauge {
     const counted = await guard.call('model', ask, { signal })
     if (counted.type !== 'returned' || counted.value?.type !== 'counted') return
     // An answer in the meantime knows as much.
-    if (Object.hasOwn(learned.calibrations, name)) return
+    if (this.isCalibrated(name)) return
     const calibration = calibratedBy({ estimated, reported: counted.value.inputTokens })
     if (calibration) learned.calibrations = { ...learned.calibrations, [name]: calibration }
   }

@@ -70,12 +70,12 @@ export type MemoryState = {
 }
 
 type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage' | 'closing'> &
-  Pick<GaugeInput, 'model' | 'base' | 'learned' | 'overhead' | 'tokenizer'>
+  Pick<GaugeInput, 'model' | 'base' | 'learned' | 'noted' | 'overhead' | 'tokenizer'>
 
-export function createRuntime({ model, base, learned, overhead, tokenizer, ...parts }: RuntimeInput): Runtime {
+export function createRuntime({ model, base, learned, noted, overhead, tokenizer, ...parts }: RuntimeInput): Runtime {
   const tracker = new Tracker(parts.ports.newId())
   const safe = { ...model, client: safeModel(model.client, parts.guard) }
-  const gauge = new Gauge({ ...parts, tracker, model: safe, base, learned, overhead, tokenizer })
+  const gauge = new Gauge({ ...parts, tracker, model: safe, base, learned, noted, overhead, tokenizer })
   return { ...parts, gauge, tracker, usage: createUsageMeter(), closing: createStop() }
 }
 

@@ -186,6 +186,10 @@ const rate = 0.2
 const maxStep = 0.15
 const lowest = 0.5
 const highest = 2
+export function isCalibration(factor: number): boolean {
+  return factor >= lowest && factor <= highest
+}
+
 /** Small turns mislead: text that the client injects unrecorded outweighs theirs. Measured on eleven real sessions. */
 export const minCompared = 2_000
 
