@@ -154,7 +154,7 @@ describe('a stop', () => {
     expect((await stream.finalMessage()).content).toMatchObject([{ text: 'Answer 1.' }])
     await closing
     expect(spoken((await setup.sessions()).get('chat'))).toEqual(['user: Hello.', 'assistant: Answer 1.'])
-    await setup.server.close()
+    await setup.close()
   })
 
   test.each(levels)(

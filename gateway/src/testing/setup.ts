@@ -50,7 +50,15 @@ export async function setUp({ script, simulator, config, ports, folder: given }:
     },
     'the test',
   )
-  const gateway = await startGateway(checked, { write: (line) => lines.push(JSON.parse(line)), ...ports })
+  const removeFolder = () => {
+    if (given === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+  const starting = startGateway(checked, { write: (line) => lines.push(JSON.parse(line)), ...ports })
+  const gateway = await starting.catch(async (error: unknown) => {
+    await server.close()
+    removeFolder()
+    throw error
+  })
   return {
     ...{ folder, gateway, server, lines, url: gateway.url },
     sessions: async (tenant = 'default') => {
@@ -60,7 +68,7 @@ export async function setUp({ script, simulator, config, ports, folder: given }:
     close: async () => {
       await gateway.close()
       await server.close()
-      if (given === undefined) rmSync(folder, { recursive: true, force: true })
+      removeFolder()
     },
   }
 }

@@ -5,19 +5,14 @@ import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { type Setup, type SetupOptions, setUp } from './setup.ts'
 
 type Closable = { readonly close: () => Promise<void> }
 
-const open: Closable[] = []
-afterEach(async () => {
-  for (const one of open.splice(0).toReversed()) await one.close()
-})
-
-/** Closes it after the test, the newest first. */
+/** Closes it after the test, the newest first. An `afterEach` here would only hold for the first file that imports this module. */
 export function closeAfterTest<T extends Closable>(one: T): T {
-  open.push(one)
+  onTestFinished(() => one.close())
   return one
 }
 
