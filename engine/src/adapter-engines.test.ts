@@ -39,9 +39,9 @@ test.each([
   const managed = everlong({ model: offline(), store, redact, ...(create ? { createEngine: create } : {}) })
   await using _managed = managed
   await managed.chat(history, { sessionId: `restored-${isFromDisk}` }, async () => undefined)
-  const session = managed.session(`restored-${isFromDisk}`)
-  expect((await session?.compact())?.type).toBe('compacted')
-  const messages = JSON.stringify(session?.messages())
+  const session = await managed.session(`restored-${isFromDisk}`)
+  expect((await session.compact()).type).toBe('compacted')
+  const messages = JSON.stringify(session.messages())
   expect(messages).toContain('order3 = 3')
   expect(messages.includes('onlyOnDisk')).toBe(isFromDisk)
 })
@@ -70,9 +70,9 @@ test('notes are written next to the transcript, and another process continues th
       messages.push({ role: 'assistant', content: `Done with turn ${turn} of ${process}.` })
       messages.push({ role: 'user', content: 'Go on.' })
     }
-    const session = managed.session('noted')
-    expect([session?.path, session?.explain().sessionMemory?.path]).toEqual([join(folder, 'noted.jsonl'), notes])
-    await session?.idle()
+    const session = await managed.session('noted')
+    expect([session.path, session.explain().sessionMemory?.path]).toEqual([join(folder, 'noted.jsonl'), notes])
+    await session.idle()
     expect(readFileSync(notes, 'utf8')).toContain(`Note ${asked.length}.`)
     lengths.push(asked.length)
   }

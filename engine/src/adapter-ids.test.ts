@@ -155,15 +155,38 @@ describe.each(adapters)('%s', (_, hint, start) => {
   test('opens the session that the call names, finds it by that id, and releases it', async () => {
     const store = memorySessions()
     const { managed, call } = start({ model, store, environment: {} }, 'chat-1')
-    expect(managed.session('chat-1')).toBeUndefined()
+    const missing = { name: 'StoreError', reason: 'missing', message: expect.stringContaining('chat-1') }
+    await expect(managed.session('chat-1')).rejects.toMatchObject(missing)
+    expect(await idsIn(store)).toEqual([])
     await call()
     expect(await idsIn(store)).toEqual(['chat-1'])
-    expect(managed.sessions()).toEqual([managed.session('chat-1')])
-    expect(managed.session('chat-1')?.id).toBe('chat-1')
+    const session = await managed.session('chat-1')
+    expect(managed.sessions()).toEqual([session])
+    expect(session.id).toBe('chat-1')
     expect((await store.list())[0]?.isHeld).toBe(true)
     await managed[Symbol.asyncDispose]()
     expect(managed.sessions()).toEqual([])
     expect((await store.list())[0]?.isHeld).toBe(false)
+  })
+
+  test('opens a stored session by its id after a restart, and lets the next call have it', async () => {
+    const store = memorySessions()
+    const before = start({ model, store, environment: {} }, 'chat-1')
+    await before.call()
+    const shown = (await before.managed.session('chat-1')).messages()
+    await before.managed.close()
+
+    const { managed, call } = start({ model, store, environment: {} }, 'chat-1')
+    const session = await managed.session('chat-1')
+    expect(session.messages()).toEqual(shown)
+    expect([session.id, await managed.session('chat-1'), managed.sessions()]).toEqual(['chat-1', session, [session]])
+    await call()
+    const [own, ...others] = managed.sessions()
+    expect([own?.messages(), others]).toEqual([shown, []])
+    expect(await managed.session('chat-1')).toBe(own)
+    expect(own).not.toBe(session)
+    await managed.close()
+    expect((await store.list()).map(({ id, isHeld }) => [id, isHeld])).toEqual([['chat-1', false]])
   })
 
   test.each([undefined, ''])('is refused without an id (%j), with how to name one', async (id) => {

@@ -4,14 +4,14 @@
 import type { Converter } from './adapters/history/converter.ts'
 import { type AdapterCall, type HistoryOf, type Imported, ManagedHistory } from './adapters/history/managed-history.ts'
 import { costOf } from './core/cache/economics.ts'
-import { defined } from './core/message/json.ts'
+import { defined, objectAt, stringAt } from './core/message/json.ts'
 import { noTokens } from './core/message/usage.ts'
-import type { ModelClient } from './core/ports/model.ts'
+import { type ModelClient, noCapabilities } from './core/ports/model.ts'
 import { callNow } from './core/ports/safely.ts'
-import type { SessionStore } from './core/ports/session-store.ts'
+import { type SessionStore, StoreError } from './core/ports/session-store.ts'
 import { createMutex } from './core/session/queue.ts'
 import type { Session } from './core/session/session-api.ts'
-import { createEngine, type Engine, type EngineOptions } from './engine.ts'
+import { createEngine, type Engine, type EngineOptions, requireText } from './engine.ts'
 
 /** The options of every `everlong()`: those of `createEngine`, and which session a call belongs to. */
 export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
@@ -41,10 +41,14 @@ export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
 /** What every `everlong()` returns next to the parts that the SDK takes. */
 export type AdapterSessions = {
   /**
-   * The open session of a conversation, by the id that calls name; undefined if no call has named it so far.
-   * A stored session that is not open is read with `createEngine({ model, store }).read(id)`.
+   * The session of a conversation, by the id that calls name. One that no call has opened, as after a restart, is opened from
+   * the store; the next call of the conversation closes it again and continues with a session of its own, so keep the id and
+   * not the object. Throws a StoreError: with the reason `missing` if there is none, `held` if another process has it.
+   *
+   *     const session = await managed.session(chatId)
+   *     await session.undo()
    */
-  readonly session: (id: string) => Session | undefined
+  readonly session: (id: string) => Promise<Session>
   /** The open sessions, the most recently used one last. */
   readonly sessions: () => readonly Session[]
   /** Closes the sessions that were opened here. */
@@ -56,6 +60,10 @@ export type SessionsParts<Foreign> = {
   readonly converter: Converter<Foreign>
   /** A sentence that says how a call names its conversation. */
   readonly howToName: string
+  /** Writes the summaries of a session that was opened without a call. Default: it cannot compact. */
+  readonly client?: ModelClient | undefined
+  /** Shared by the shapes of messages of one SDK. */
+  readonly stored?: StoredById | undefined
 }
 
 type Held<Foreign> = {
@@ -70,18 +78,18 @@ const defaultKeep = 4
 
 export function adapterSessions<Foreign, Host>(
   options: AdapterOptions<Host>,
-  { converter, howToName }: SessionsParts<Foreign>,
-): { readonly historyOf: HistoryOf<Foreign, Host>; readonly sessions: AdapterSessions } {
+  { converter, howToName, client: own, stored = storedById(options, own) }: SessionsParts<Foreign>,
+): { readonly historyOf: HistoryOf<Foreign, Host>; readonly sessions: AdapterSessions; readonly find: Find } {
   const { session, sessionId, user, maxConversations = defaultMaxConversations, ...shared } = options
   const { store } = shared
   const engineFor = enginesByModel(shared)
-  const queues = queuesByUser()
+  const queues = createQueues()
   let held: readonly Held<Foreign>[] = session
     ? [{ id: undefined, user: undefined, history: new ManagedHistory({ converter, session }) }]
     : []
   const onImported = tellImported(shared)
 
-  const find = (messages: readonly Foreign[], id: string | undefined) => {
+  const heldFor = (messages: readonly Foreign[], id: string | undefined) => {
     if (session) return held[0]
     if (id !== undefined) return held.find((one) => one.id === id)
     return held.findLast((one) => one.id === undefined && one.history.isContinuedBy(messages))
@@ -102,15 +110,20 @@ export function adapterSessions<Foreign, Host>(
     if (engine.model !== client) await opened.useModel({ client, name: model })
     return opened
   }
-  const create = async (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<Held<Foreign>> => {
-    const restart = () => open(id, call)
-    const history = new ManagedHistory({ converter, session: await restart(), restart, onImported })
-    return { id, user: valueFor(user, call.host), history }
-  }
-  const sessions = () => held.map(({ history }) => history.session)
+  const create = (id: string | undefined, call: AdapterCall<Foreign, Host>): Promise<Held<Foreign>> =>
+    stored.takeOver(id, async () => {
+      const restart = () => open(id, call)
+      const history = new ManagedHistory({ converter, session: await restart(), restart, onImported })
+      const created = { id, user: valueFor(user, call.host), history }
+      held = [...held, created]
+      return created
+    })
+  const find: Find = (id) =>
+    (held.find((one) => one.id === id) ?? held.find(({ history }) => history.session.id === id))?.history.session
   const close = async () => {
     if (session) return
     await queues.settled()
+    await stored.close()
     for (const { history } of held) await history.close()
     held = []
   }
@@ -119,7 +132,7 @@ export function adapterSessions<Foreign, Host>(
     historyOf: (call) =>
       queues.run(valueFor(user, call.host), async () => {
         const id = sessionId === undefined ? call.id : valueFor(sessionId, call.host)
-        const found = find(call.messages, id) ?? (await create(id, call))
+        const found = heldFor(call.messages, id) ?? (await create(id, call))
         found.history.claim(call.messages)
         held = [...held.filter((one) => one !== found), found]
         const evicted = evictedFrom(held, maxConversations)
@@ -127,16 +140,101 @@ export function adapterSessions<Foreign, Host>(
         for (const { history } of evicted) await history.close()
         return found.history
       }),
+    find,
     sessions: {
-      session: (id) => {
-        const named = held.find((one) => one.id === id)?.history.session
-        return named ?? sessions().find((own) => own.id === id)
-      },
-      sessions,
+      session: (id) => stored.session(id, find),
+      sessions: () => [...stored.sessions(), ...held.map(({ history }) => history.session)],
       close,
       [Symbol.asyncDispose]: close,
     },
   }
+}
+
+/** The session that a call has opened. */
+type Find = (id: string) => Session | undefined
+
+/** Sessions that were opened by their id, without a call. */
+export type StoredById = {
+  /** The session that a call has opened, or else that of the store. */
+  readonly session: (id: string, find: Find) => Promise<Session>
+  readonly sessions: () => readonly Session[]
+  /** Closes the session of this id, and opens it for a call. */
+  readonly takeOver: <T>(id: string | undefined, open: () => Promise<T>) => Promise<T>
+  readonly close: () => Promise<void>
+}
+
+export function storedById<Host>(options: AdapterOptions<Host>, client: ModelClient = noModelYet): StoredById {
+  const { session: _, sessionId: __, user: ___, maxConversations = defaultMaxConversations, ...shared } = options
+  const { store } = shared
+  const engineFor = enginesByModel(shared)
+  // Of one id, one session is opened or closed at a time.
+  const queues = createQueues()
+  const opened = new Map<string, Session>()
+  const open = async (id: string): Promise<Session> => {
+    if (!store) throw missing(id, 'and everlong() has no store to open it from')
+    const model = (await lastModel(store, id)) ?? client.model
+    const engine = engineFor(client, { model, asksCalled: client === noModelYet })
+    const session = await engine.open(id, { model }).catch((error: unknown) => {
+      throw error instanceof StoreError && error.reason === 'missing' ? missing(id, 'and the store has none') : error
+    })
+    const own = withClose(session, () => opened.delete(id))
+    opened.set(id, own)
+    const [oldest] = opened.values()
+    if (oldest && opened.size > Math.max(1, maxConversations)) await oldest.close()
+    return own
+  }
+  return {
+    session: async (id, find) => {
+      requireText(id, 'session() needs the id of a conversation')
+      return queues.run(id, async () => find(id) ?? opened.get(id) ?? open(id))
+    },
+    sessions: () => [...opened.values()],
+    takeOver: (id, openForCall) =>
+      id === undefined
+        ? openForCall()
+        : queues.run(id, async () => {
+            await opened.get(id)?.close()
+            return openForCall()
+          }),
+    close: async () => {
+      await queues.settled()
+      for (const session of opened.values()) await session.close()
+    },
+  }
+}
+
+function missing(id: string, why: string): StoreError {
+  return new StoreError(`No call has named the conversation ${id} so far, ${why}.`, { reason: 'missing' })
+}
+
+/** The model of the newest answer: its window counts, and not that of the model that writes summaries. */
+async function lastModel(store: SessionStore, id: string): Promise<string | undefined> {
+  let model: string | undefined
+  for await (const { record } of store.records(id)) model = stringAt(objectAt(record, 'message'), 'model') ?? model
+  return model
+}
+
+/** The same session, which says when it is closed. */
+export function withClose(session: Session, onClose: () => void): Session {
+  const close = () => {
+    onClose()
+    return session.close()
+  }
+  return { ...session, close }
+}
+
+/** For a session that no call has opened, if everlong() got no model: everything works but a summary. */
+const noModelYet: ModelClient = {
+  provider: 'none',
+  model: '',
+  capabilities: () => noCapabilities,
+  send: async () => ({
+    type: 'failed',
+    reason: 'refused',
+    message:
+      'No call has shown the model of this conversation yet, so nobody can write a summary. Pass `model` to everlong().',
+    tries: 0,
+  }),
 }
 
 /** What it costs that no session knew the history. */
@@ -169,17 +267,17 @@ function evictedFrom<One extends { readonly user: string | undefined }>(
   return evicted
 }
 
-/** A queue for each user, for as long as something waits in it. */
-function queuesByUser() {
+/** A queue for each key, for as long as something waits in it. */
+function createQueues() {
   const queues = new Map<string | undefined, ReturnType<typeof createMutex>>()
   return {
-    run: async <T>(user: string | undefined, task: () => Promise<T>): Promise<T> => {
-      const queue = queues.get(user) ?? createMutex(() => undefined)
-      queues.set(user, queue)
+    run: async <T>(key: string | undefined, task: () => Promise<T>): Promise<T> => {
+      const queue = queues.get(key) ?? createMutex(() => undefined)
+      queues.set(key, queue)
       try {
         return await queue.run(task)
       } finally {
-        if (!queue.isBusy()) queues.delete(user)
+        if (!queue.isBusy()) queues.delete(key)
       }
     },
     settled: async (): Promise<void> => {
@@ -188,15 +286,17 @@ function queuesByUser() {
   }
 }
 
-/** For an SDK with two shapes of messages. */
-export function joinedSessions(one: AdapterSessions, other: AdapterSessions): AdapterSessions {
+type Part = { readonly sessions: AdapterSessions; readonly find: Find }
+
+/** For an SDK with two shapes of messages, which share `stored`. */
+export function joinedSessions(one: Part, other: Part, stored: StoredById): AdapterSessions {
   const close = async () => {
-    await one.close()
-    await other.close()
+    await one.sessions.close()
+    await other.sessions.close()
   }
   return {
-    session: (id) => one.session(id) ?? other.session(id),
-    sessions: () => [...one.sessions(), ...other.sessions()],
+    session: (id) => stored.session(id, (own) => one.find(own) ?? other.find(own)),
+    sessions: () => [...new Set([...one.sessions.sessions(), ...other.sessions.sessions()])],
     close,
     [Symbol.asyncDispose]: close,
   }

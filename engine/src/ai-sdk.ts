@@ -1,6 +1,12 @@
 // everlong/ai-sdk: endless conversations for the Vercel AI SDK, as a middleware for any language model or as a prepareStep.
-import { type AdapterOptions, type AdapterSessions, adapterSessions, joinedSessions } from './adapter-sessions.ts'
-import { aiHistories } from './adapters/ai-sdk/call.ts'
+import {
+  type AdapterOptions,
+  type AdapterSessions,
+  adapterSessions,
+  joinedSessions,
+  storedById,
+} from './adapter-sessions.ts'
+import { aiHistories, summarizerOf } from './adapters/ai-sdk/call.ts'
 import { type AiMessage, aiSdkConverter, type FileShape } from './adapters/ai-sdk/messages.ts'
 import {
   createMiddleware,
@@ -30,17 +36,18 @@ export type AiSdk = AdapterSessions & {
 }
 
 export function everlong({ model, ...options }: AiSdkOptions = {}): AiSdk {
+  const stored = storedById(options, summarizerOf(model, { converter: aiSdkConverter('tagged') }))
   const histories = (files: FileShape) => {
     const converter = aiSdkConverter(files)
-    const { historyOf, sessions } = adapterSessions<AiMessage, AiSdkCall>(options, { converter, howToName })
-    return { historyOf: aiHistories({ converter, model, historyOf }), sessions }
+    const part = adapterSessions<AiMessage, AiSdkCall>(options, { converter, howToName, stored })
+    return { ...part, historyOf: aiHistories({ converter, model, historyOf: part.historyOf }) }
   }
   const prompts = histories('tagged')
   const steps = histories('bare')
   return {
     middleware: createMiddleware(prompts.historyOf),
     prepareStep: createPrepareStep(steps.historyOf, options.settings?.cacheMarks ?? '5m'),
-    ...joinedSessions(prompts.sessions, steps.sessions),
+    ...joinedSessions(prompts, steps, stored),
   }
 }
 

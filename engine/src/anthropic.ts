@@ -42,7 +42,7 @@ export function everlong({ model, ...options }: AnthropicSdkOptions = {}): Anthr
   const own = ownClient()
   const client = model ?? own.client
   const { converter, unmarked } = messageConversion()
-  const { historyOf, sessions } = adapterSessions(options, { converter, howToName })
+  const { historyOf, sessions } = adapterSessions(options, { converter, howToName, client: model })
   const asksCalled = !model
   return {
     middleware: createMiddleware({

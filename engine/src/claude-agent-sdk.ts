@@ -1,6 +1,6 @@
 // everlong/claude-agent-sdk: sessions of the Claude Agent SDK in any store of Everlong, compacted between two queries by
 // Everlong; hooks for what the SDK compacts by itself, and recall. Types of the SDK are described, not imported.
-import type { AdapterSessions } from './adapter-sessions.ts'
+import { type AdapterSessions, withClose } from './adapter-sessions.ts'
 import { agentHooks } from './adapters/claude-agent-sdk/hooks.ts'
 import {
   type AgentRecallTool,
@@ -176,13 +176,7 @@ function heldSessions(open: Opening) {
   return {
     session: async (sessionId: string, known?: readonly AgentEntry[]): Promise<Session> => {
       const opened = await open(sessionId, known)
-      const own: Session = {
-        ...opened,
-        close: () => {
-          held.delete(own)
-          return opened.close()
-        },
-      }
+      const own = withClose(opened, () => held.delete(own))
       held.add(own)
       return own
     },

@@ -48,6 +48,7 @@ export function everlong({
   const client = model && 'send' in model ? model : chatModelClient(() => own ?? asked(), { classes })
   const { historyOf, sessions } = adapterSessions<LangChainMessage, LangChainCall>(options, {
     converter: langChainConverter(() => loaded),
+    client: model && client,
     howToName:
       'Invoke the agent with `{ configurable: { thread_id: chat.id } }`, or pass `sessionId` to everlong(), which the edit always needs.',
   })

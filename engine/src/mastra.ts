@@ -2,7 +2,7 @@
 // overflow. The reduced prompt is not persisted, so Mastra's memory keeps the originals. Mastra's types are not imported: they
 // are described here as far as they are used.
 import { type AdapterOptions, type AdapterSessions, adapterSessions } from './adapter-sessions.ts'
-import { type AiHistory, type AiHistoryOf, aiHistories, requestInput } from './adapters/ai-sdk/call.ts'
+import { type AiHistory, type AiHistoryOf, aiHistories, requestInput, summarizerOf } from './adapters/ai-sdk/call.ts'
 import type { Generating } from './adapters/ai-sdk/client.ts'
 import { type AiMessage, aiSdkConverter, usageOf } from './adapters/ai-sdk/messages.ts'
 import { isObject, type JsonObject, stringAt } from './core/message/json.ts'
@@ -53,6 +53,7 @@ export function everlong({ model, ...options }: MastraOptions = {}): Mastra {
   const converter = aiSdkConverter('bare')
   const { historyOf, sessions } = adapterSessions<AiMessage, MastraRequest<readonly object[]>>(options, {
     converter,
+    client: summarizerOf(model, { converter, takesMarks: true }),
     howToName: 'Call the agent with `memory: { thread, resource }`, or pass `sessionId` to everlong().',
   })
   return { processor: createProcessor(aiHistories({ converter, model, historyOf })), ...sessions }

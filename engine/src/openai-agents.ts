@@ -37,6 +37,7 @@ export type OpenAIAgents = AdapterSessions & {
 export function everlong({ model: client, ...options }: OpenAIAgentsOptions): OpenAIAgents {
   const { historyOf, sessions } = adapterSessions<ItemGroup<AgentItem>, AgentsCall>(options, {
     converter: itemConverter<AgentItem>('agents'),
+    client,
     howToName: 'Pass `sessionId` to everlong(): a string, or a function of the call.',
   })
   let newest = client.model

@@ -1,7 +1,14 @@
 // everlong/openai: the client for chat completions, and histories of chat completions and of the Responses API for hosts that
 // call the official SDK, an optional peer, in their own loop: each request is reduced before it is sent, and sent once more if
 // it was too long. Nothing that is handed over is changed.
-import { type AdapterOptions, type AdapterSessions, adapterSessions, joinedSessions } from './adapter-sessions.ts'
+import {
+  type AdapterOptions,
+  type AdapterSessions,
+  adapterSessions,
+  joinedSessions,
+  type StoredById,
+  storedById,
+} from './adapter-sessions.ts'
 import type { Converter } from './adapters/history/converter.ts'
 import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
 import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
@@ -50,8 +57,11 @@ export type OpenAISdk = AdapterSessions & {
 }
 
 export function everlong(options: OpenAISdkOptions): OpenAISdk {
+  const { model, ...others } = options
+  const stored = storedById(others, model)
   const chat = managed<ChatMessageLike, ChatMessageLike>(options, {
     converter: chatConverter(),
+    stored,
     grouped: (messages) => messages,
     flat: (messages) => messages,
     usageOf: (answer) => {
@@ -61,11 +71,12 @@ export function everlong(options: OpenAISdkOptions): OpenAISdk {
   })
   const responses = managed<object, ItemGroup>(options, {
     converter: itemConverter('responses'),
+    stored,
     grouped: groupItems,
     flat: (groups) => groups.flat(),
     usageOf: (answer) => (objectAt(answer, 'usage') ? responsesUsage(answer) : undefined),
   })
-  return { chat: chat.run, responses: responses.run, ...joinedSessions(chat.sessions, responses.sessions) }
+  return { chat: chat.run, responses: responses.run, ...joinedSessions(chat, responses, stored) }
 }
 
 type Shape<Base extends object, Foreign> = {
@@ -73,14 +84,16 @@ type Shape<Base extends object, Foreign> = {
   readonly grouped: (messages: readonly Base[]) => readonly Foreign[]
   readonly flat: (foreign: readonly Foreign[]) => readonly Base[]
   readonly usageOf: (answer: unknown) => TokenCounts | undefined
+  readonly stored: StoredById
 }
 
 function managed<Base extends object, Foreign>(
   { model: client, ...options }: OpenAISdkOptions,
-  { converter, grouped, flat, usageOf }: Shape<Base, Foreign>,
-): { readonly run: OpenAIRun<Base>; readonly sessions: AdapterSessions } {
-  const { historyOf, sessions } = adapterSessions<Foreign, OpenAICall>(options, {
+  { converter, grouped, flat, usageOf, stored }: Shape<Base, Foreign>,
+) {
+  const { historyOf, ...part } = adapterSessions<Foreign, OpenAICall>(options, {
     converter,
+    stored,
     howToName: 'Pass `sessionId` with it, next to `model` and `tools`, or to everlong().',
   })
   const run: OpenAIRun<Base> = async <Message extends Base, Answer>(
@@ -99,7 +112,7 @@ function managed<Base extends object, Foreign>(
     history.reportUsage(usageOf(answer))
     return answer
   }
-  return { run, sessions }
+  return { run, ...part }
 }
 
 /** The system prompt may lie among the messages. */

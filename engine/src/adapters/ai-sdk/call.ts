@@ -22,7 +22,7 @@ export type AiCall<Host> = {
   readonly params?: JsonObject
   readonly isStreaming?: boolean
   /** The messages are made for this call alone, so marks for the prompt cache may be put on them. */
-  readonly takesMarks?: boolean
+  readonly takesMarks?: boolean | undefined
 }
 
 export type AiHistoryOf<Host> = (call: AiCall<Host>) => Promise<AiHistory>
@@ -40,13 +40,11 @@ type Newest = { call?: OwnCall }
 export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>): AiHistoryOf<Host> {
   const calls = new WeakMap<AiHistory, Newest>()
   const clientFor = (call: AiCall<Host>, newest: Newest): ModelClient => {
-    const given = model ?? call.model
-    if (given === undefined) throw new TypeError(modelMissing)
-    if ('capabilities' in given) return summarizing(given)
-    // Another model has a cache of its own.
-    const isOwn = model === undefined && call.params !== undefined
-    const ownCall = isOwn ? () => newest.call : undefined
-    return languageModelClient(given, { converter, ownCall, takesMarks: call.takesMarks })
+    const given = summarizerOf(model, { converter, takesMarks: call.takesMarks })
+    if (given) return given
+    if (call.model === undefined) throw new TypeError(modelMissing)
+    const ownCall = call.params === undefined ? undefined : () => newest.call
+    return languageModelClient(call.model, { converter, ownCall, takesMarks: call.takesMarks })
   }
   return async (call) => {
     const { host, id, messages, params = {}, isStreaming = false } = call
@@ -71,6 +69,15 @@ export function aiHistories<Host>({ converter, model, historyOf }: AiParts<Host>
     }
     return history
   }
+}
+
+/** Writes the summaries in place of the model that is called, with a cache of its own. */
+export function summarizerOf(
+  model: AiParts<never>['model'],
+  options: Pick<AiParts<never>, 'converter'> & Pick<AiCall<never>, 'takesMarks'>,
+): ModelClient | undefined {
+  if (model === undefined) return undefined
+  return 'capabilities' in model ? summarizing(model) : languageModelClient(model, options)
 }
 
 /** A client of the host's writes summaries only: it does not send the calls, so it can promise nothing about them. */

@@ -77,6 +77,6 @@ test('after the host has changed the model, summaries are asked of the model tha
     { role: 'user', content: 'Go on.' },
   ])
   asked.length = 0
-  await session('chat')?.compact()
+  await (await session('chat')).compact()
   expect(new Set(asked)).toEqual(new Set(['claude-opus-4-5']))
 })
